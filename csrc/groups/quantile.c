@@ -27,7 +27,9 @@ int dpf_groups_quantiles(const dpf_groups_quantile *in, int32_t *rows, const int
     const size_t few = ranks < FEW ? (size_t)ranks + 1 : FEW;
     for (; *at < groups; ++*at) {
         int32_t *x = rows + offsets[*at];
-        const size_t n = (size_t)(offsets[*at + 1] - offsets[*at]);
+        const size_t given = (size_t)(offsets[*at + 1] - offsets[*at]);
+        const size_t before = in->before ? (size_t)in->before[*at] : 0;
+        const size_t n = in->sizes ? (size_t)in->sizes[*at] : given;
         const wide t = target(in, n);
         node.n = node.high.leq = (int64_t)n;
         node.whole = (int64_t)(t >> 64);
@@ -37,11 +39,15 @@ int dpf_groups_quantiles(const dpf_groups_quantile *in, int32_t *rows, const int
         int status = DPF_DRAW_NARROW;
         for (size_t reach = few; status == DPF_DRAW_NARROW; reach *= 2) {
             reach = reach < in->reach ? reach : in->reach;
-            const size_t from = middle > reach + 1 ? middle - reach - 1 : 0;
-            const size_t to = n - middle > reach ? middle + reach : n;
-            dpf_order_i32(x, n, from, to);
+            size_t from = middle > reach + 1 ? middle - reach - 1 : 0;
+            size_t to = n - middle > reach ? middle + reach : n;
+            from = from < before ? before : from;
+            to = to > before + given ? before + given : to;
+            if (from > to)
+                return -1;
+            dpf_order_i32(x, given, from - before, to - before);
             for (size_t i = from; i < to; i++)
-                window[i - from] = x[i] + in->first;
+                window[i - from] = x[i - before] + in->first;
             node.before = (int64_t)from;
             node.narrow = reach < in->reach && (from > 0 || to < n);
             status = dpf_draw_node(&node, window, to - from, words, room, found);

@@ -21,6 +21,8 @@ typedef struct {
     int high;       /* which is then the upper one */
     int64_t first;  /* rows are cells less this */
     size_t reach;   /* most ranks on either side of the target; at least 1 */
+    /* Of each group the rows before those given, and all that it has; NULL if all are given. */
+    const int64_t *before, *sizes;
 } dpf_groups_quantile;
 
 /* Rows of a window of groups with at most so many rows. */

@@ -120,4 +120,6 @@ def quantiles(
     out: NDArray[np.int32],
     at: int,
     stream: BitStream | Script,
+    before: NDArray[np.int64] | None = None,
+    sizes: NDArray[np.int64] | None = None,
 ) -> tuple[int, tuple[int, int, int, int, int | None, int | None] | None]: ...

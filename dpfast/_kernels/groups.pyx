@@ -570,6 +570,8 @@ cdef extern from "groups/quantile.h" nogil:
         int high
         int64_t first
         size_t reach
+        const int64_t *before
+        const int64_t *sizes
     size_t dpf_groups_window(size_t rows, size_t reach)
     int dpf_groups_quantiles(const dpf_groups_quantile *given, int32_t *rows,
                              const int64_t *offsets, size_t groups, dpf_words *words,
@@ -579,12 +581,14 @@ cdef extern from "groups/quantile.h" nogil:
 
 def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, int64_t place,
               int64_t shift, int64_t inside, bint high, double c, int64_t share, base not None,
-              size_t reach, int32_t[::1] out not None, size_t at, stream not None):
+              size_t reach, int32_t[::1] out not None, size_t at, stream not None,
+              const int64_t[::1] before=None, const int64_t[::1] sizes=None):
     """Draw a cell for each group from `at` on, by the exponential mechanism; `rows` are reordered.
 
     Rows are cells, less the first one of the base. The target is that of ``(place, shift)``, or if
     `inside` is not 0, so many ranks from an end, the upper one if `high` (csrc/groups/quantile.h); c is
-    the rate of half a rank.
+    the rate of half a rank. Of a group there may be more rows than are given: so many `before`, and as
+    many in all as its size.
 
     Return ``(at, None)`` when all are drawn. Else `at` is a group that the caller has to decide, and
     beside it stands ``(cell, mass, scale, bound, far, word)``, as in `statistics.draw_node`.
@@ -602,6 +606,15 @@ def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, i
         if offsets[i + 1] < offsets[i]:
             raise ValueError("offsets must ascend")
         most = max(most, <size_t>(offsets[i + 1] - offsets[i]))
+    given.before = given.sizes = NULL
+    if before is not None:
+        if sizes is None or <size_t>before.shape[0] != groups or <size_t>sizes.shape[0] != groups:
+            raise ValueError("there must be as many sizes, and rows before, as groups")
+        for i in range(groups):
+            if before[i] < 0 or sizes[i] - before[i] < offsets[i + 1] - offsets[i]:
+                raise ValueError("the rows of a group must be of those that it has")
+        if groups:
+            given.before, given.sizes = &before[0], &sizes[0]
     if not (0 <= place <= <int64_t>1 << 32 and 0 <= inside <= <int64_t>1 << 53 and 0 < c < INFINITY
             and 0 <= share <= 1 << 19 and reach >= 1 and base.first < base.last):
         raise ValueError("the place, rate, reach or cells are outside their limits")

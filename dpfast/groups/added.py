@@ -7,11 +7,15 @@ as anywhere: what the database calls two keys may be one, and not the other way 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 from .._kernels.rng import BitStream
-from ..errors import DataError
-from ..tables.base import Feature, Units
+from ..summaries.counted import refuse_change
+from ..tables.base import Feature, Near, Units
 from ..tables.batches import Batch
 from ..tables.key_words import secret
 from ..tables.sql.store import SqlRows
@@ -29,34 +33,49 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
             most = None  # all groups count that are told
         units = Units(persons.column, most, bytes(stream.take(32)).hex())
     integers = {name: statistic.integers(rows) for name, statistic in table.counted.items()}
-    alone = [name for name, one in integers.items() if one.bins is None]
+    alone = [name for name, one in integers.items() if one.bins is None and not one.near]
     statements = list(filter(None, [alone, *([name] for name in integers if name not in alone)]))
     # How many rows the groups have, which is the same if nothing is drawn.
     is_compared = units is None and len(statements) > 1
+
+    def told(features: Sequence[Feature], bins: Any, near: Sequence[Near]) -> DatabaseSums:
+        groups = rows.groups(table.keys.listed, features, units, bins, near)
+        codes = coder.codes(Batch(0, len(groups.sums[0]), groups.keys))
+        again = partial(told, features, bins)
+        return DatabaseSums(coder.groups, codes, groups.sums, groups.bins, again)
+
     answers, counts = [], []
     for names in statements:
         some = [integers[name] for name in names]
+        bins, near = some[0].bins, some[0].near
         features = [feature for one in some for feature in one.features]
         features += [Feature(one.missing, 0, 1) for one in some if one.missing is not None]
-        if is_compared:
-            features.append(Feature(rows.present(), 0, 1))
-        groups = rows.groups(table.keys.listed, features, units, some[0].bins)
-        codes = coder.codes(Batch(0, len(groups.sums[0]), groups.keys))
-        counts.append((codes + 1, groups.sums[-1]))
-        if groups.bins is not None:
-            codes = np.where(groups.bins < 0, -1, codes)
-        answers.append((names, codes, groups.bins, iter(groups.sums)))
+        if is_compared and not near:
+            features.append(Feature(rows.present(), 1))
+        answer = told(features, bins, near)
+        codes, sizes = answer.codes, answer.sums[-1]
+        if near:  # which tells it with each number of a group
+            codes, first = np.unique(codes, return_index=True)
+            sizes = sizes[first]
+        counts.append((codes + 1, sizes))
+        answers.append((names, answer))
     if is_compared:
-        sizes = [np.bincount(codes, n.astype(float), coder.groups + 1)[1:] for codes, n in counts]
-        if np.ptp(sizes, axis=0).any():
-            raise DataError("the rows must be the same whenever a database is asked, and are not")
+        each = [np.bincount(codes, n.astype(float), coder.groups + 1)[1:] for codes, n in counts]
+        if np.ptp(each, axis=0).any():
+            refuse_change()
     rooms, missing = {}, dict.fromkeys(integers, 0)
-    for names, codes, bins, sums in answers:
+    for names, answer in answers:
+        answer, sums = answer._replace(groups=coder.groups), iter(answer.sums)
+        if answer.bins is not None:
+            is_missing = answer.bins < 0
+            if integers[names[0]].near:
+                missing[names[0]] = answer.sums[0][is_missing & (answer.codes >= 0)].sum()
+            answer = answer._replace(codes=np.where(is_missing, -1, answer.codes))
         for name in names:
-            each = [next(sums) for _ in integers[name].features]
-            gathered = DatabaseSums(coder.groups, codes, each, bins)
-            rooms[name] = table.counted[name].gathered(gathered)
+            one = integers[name]
+            own = answer.sums if one.near else [next(sums) for _ in one.features]
+            rooms[name] = table.counted[name].gathered(answer._replace(sums=own))
         for name in names:
             if integers[name].missing is not None:
-                missing[name] = sum(next(sums)[codes >= 0])
+                missing[name] = sum(next(sums)[answer.codes >= 0])
     return coder, Partial(coder.groups, None, rooms, missing)

@@ -34,7 +34,7 @@ from ..tables.batches import Piece, numbers
 from ..tables.sql.store import SqlRows
 from .answer import labels
 from .keys import MOST
-from .of_column import DatabaseSums, Integers, OfColumn
+from .of_column import DatabaseSums, Integers
 from .sums import Counted
 from .weighted import clamped
 
@@ -194,7 +194,7 @@ class GroupHistogram(Counted):
         return words_of(sums[:, 0]) if self.step.of_units else sums.astype(np.uint64)
 
     def gathered(self, answer: DatabaseSums) -> Any:
-        groups, codes, sums, bins = answer
+        groups, codes, sums, bins, _ = answer
         assert bins is not None
         inside = codes >= 0
         pairs = codes[inside] * np.int64(self.axis.native.bins) + bins[inside]
@@ -297,7 +297,8 @@ class WeightedHistogram(GroupHistogram):
 
     def integers(self, rows: SqlRows) -> Integers:
         if self.step.of_units:
-            return OfColumn.integers(self, rows)
+            rule = "those of rows, not of people, in a database (.to_pyarrow() takes rows out)"
+            checks.fail("weights", rule, self.weights)
         return super().integers(rows)
 
     def features_of(self, rows: SqlRows) -> list[Feature]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..measurement.times import Units, read
 from ..summaries.cells import Cells
-from ..tables.base import Feature
+from ..tables.base import Feature, Near
 from ..tables.batches import Piece
 from ..tables.sql.store import SqlRows
 
@@ -26,11 +26,14 @@ class Integers(NamedTuple):
         In which bin it is.
     missing : integer, optional
         Any for a row that misses a number, and none for others, if that is to be an error.
+    near : sequence of Near
+        Which rows of each group are looked at, in the order of the only feature; else all.
     """
 
     features: list[Feature]
     bins: Any = None
     missing: Any = None
+    near: Sequence[Near] = ()
 
 
 def of_numbers(
@@ -55,12 +58,15 @@ class DatabaseSums(NamedTuple):
         The exact sums of each feature.
     bins : int64 array, optional
         The bin of each sum.
+    again : callable, optional
+        ``again(near)`` asks the database for rows near other ranks.
     """
 
     groups: int
     codes: NDArray[np.int32]
     sums: list[NDArray[np.object_]]
     bins: NDArray[np.int64] | None
+    again: Callable[[Sequence[Near]], DatabaseSums] | None = None
 
     def by_group(self) -> NDArray[np.object_]:
         """Return the sums of each group, and last of none."""
@@ -102,5 +108,4 @@ class OfColumn:
 
     def integers(self, rows: SqlRows) -> Integers:
         """Return the integers that a row adds, or refuse what no database adds up."""
-        rule = "counts, sums, means, variances, proportions or histograms of rows, in a database"
-        checks.fail("statistics", f"{rule} (.to_pyarrow() takes rows out)", type(self).__name__)
+        checks.fail("bounds", "given in a database (.to_pyarrow() takes rows out)", "auto")

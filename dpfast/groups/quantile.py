@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,24 @@ from ..statistics.quantiles.draws import inside as target_inside
 from ..summaries.order import Ranks
 
 
+class Others(NamedTuple):
+    """Rows of groups of which only those are given that a draw looks at.
+
+    Attributes
+    ----------
+    before : int64 array, shape (g,)
+        How many rows of each group lie before those that are given.
+    sizes : int64 array, shape (g,)
+        How many rows each group has.
+    whole : callable
+        ``whole(g)`` returns the cells of all rows of a group.
+    """
+
+    before: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    whole: Callable[[int], NDArray[np.int32]]
+
+
 def draw_quantiles(
     rows: NDArray[np.int32],
     offsets: NDArray[np.int64],
@@ -23,6 +43,7 @@ def draw_quantiles(
     reach: int,
     stream: Stream,
     inside: int = 0,
+    others: Others | None = None,
 ) -> NDArray[np.int32]:
     """Draw a cell for each group: of a node of all cells and all rows of the group.
 
@@ -41,6 +62,9 @@ def draw_quantiles(
     reach : int
         How many ranks round the target are sorted. It decides the time and no probability.
     stream : BitStream
+    inside : int, default 0
+    others : Others, optional
+        What is not given of the groups.
 
     Returns
     -------
@@ -50,17 +74,18 @@ def draw_quantiles(
     out = np.zeros(len(offsets) - 1, np.int32)
     if base.first == base.last:
         return out
-    at, high = 0, aim.place > 0
+    at, high, more = 0, aim.place > 0, others[:2] if others else ()
     while True:
         at, found = _native.quantiles(
             rows, offsets, aim.place, aim.shift // 2, inside, high, aim.rate / 2, aim.share, base,
-            reach, out, at, stream,
+            reach, out, at, stream, *more,
         )  # fmt: skip
         if found is None:
             return out
         cell, mass, scale, bound, far, word = found
         if far is None or word is None:
-            group = rows[offsets[at] : offsets[at + 1]].astype(np.float64) + base.first
+            given = others.whole(at) if others else rows[offsets[at] : offsets[at + 1]]
+            group = given.astype(np.float64) + base.first
             n, first, last = len(group), float(base.first), float(base.last)
             column = Column(Ranks(group), first, last, 1.0, base)
             ends = column.ends(n)

@@ -30,10 +30,13 @@ from ..rng import Generator, branch
 from ..statistics.quantiles.draws import PARTS, Aim, width
 from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, aim_at, ranks_within, rate_of
 from ..summaries.cells import Cells, cells
+from ..tables.base import Feature, Near
+from ..tables.sql.store import SqlRows
 from .answer import labels
-from .of_column import OfColumn
+from .of_column import DatabaseSums, Integers, OfColumn
 from .quantile import draw_quantiles
 from .rows import NONE, Rows
+from .rows_near import RowsNear
 from .step import ROW, Step
 
 #: About the log2 of the number of cells between the bounds: they are int32. More would find values
@@ -133,6 +136,12 @@ class Quantiles(OfColumn):
         """Return the draw of one of the quantiles."""
         return aim_at(q, self.rate(q))
 
+    def _look(self, q: Fraction) -> tuple[Aim, int, int]:
+        """Return a draw, how many ranks inside it aims, and within how many it looks at rows."""
+        aim = self.aim(q)
+        inside = int(-(-INSIDE // Fraction(aim.rate))) if self.extreme else 0
+        return aim, inside, width(aim.rate, self.base.total) + 1
+
     @property
     def base(self) -> Base:
         """Return what the candidates weigh."""
@@ -162,6 +171,28 @@ class Quantiles(OfColumn):
             return [f"{name} low", name, f"{name} high"]
         return [f"{name} {label}" for label in labels(list(map(float, self.qs)))]
 
+    @property
+    def filler(self) -> int:
+        """Return the cell of missing rows, or -1."""
+        value = nan_policy.replacement(self.nan, *self.bounds)
+        return -1 if isinstance(value, str) else self.cells.cell(value)
+
+    @property
+    def near(self) -> list[Near]:
+        """Return which rows of a group each draw looks at, and a few more."""
+        looks = [self._look(q) for q in self.qs]
+        return [Near(aim.place / PARTS, inside + reach + 3) for aim, inside, reach in looks]
+
+    def integers(self, rows: SqlRows) -> Integers:
+        grid = self.cells
+        cell = rows.cell(rows.names.index(self.column), grid)
+        cell = cell if self.filler < 0 else rows.filled(cell, self.filler)
+        return Integers([Feature(cell, grid.span, 0, self.step.rows)], near=self.near)
+
+    def gathered(self, answer: DatabaseSums) -> RowsNear:
+        """Return the rows that a database tells of."""
+        return RowsNear(answer, self.near)
+
     def room(self, groups: int) -> Rows:
         """Return no rows."""
         return Rows()
@@ -169,12 +200,10 @@ class Quantiles(OfColumn):
     def add(self, rows: Rows, codes: NDArray[np.int32], values: Any) -> int:
         """Add the cells of rows; return how many of those of a group are NaN."""
         grid = self.cells
-        value = nan_policy.replacement(self.nan, *self.bounds)
-        filler = -1 if isinstance(value, str) else grid.cell(value)
         own, out = rows.room(len(codes))
         own[...] = codes
         missing = _native.cells(
-            values, own, NONE, 1.0 / grid.grid, grid.first, grid.span, filler, out
+            values, own, NONE, 1.0 / grid.grid, grid.first, grid.span, self.filler, out
         )
         rows.add(own, out)
         return missing
@@ -186,7 +215,7 @@ class Quantiles(OfColumn):
     def columns(
         self,
         name: str,
-        room: Rows,
+        room: Rows | RowsNear,
         groups: int,
         kept: NDArray[np.int64] | None,
         generator: Generator,
@@ -197,21 +226,20 @@ class Quantiles(OfColumn):
             count = len(kept)
             final = np.full(groups, count, np.int32)
             final[kept] = np.arange(count, dtype=np.int32)
-        grid, stream, aims = self.cells, generator.stream(), [self.aim(q) for q in self.qs]
-        measure, found = self.base, np.empty((len(self.qs), count), np.int32)
-        few = len(self.qs) * count < FEW and room.size < LITTLE
+        grid, stream, measure = self.cells, generator.stream(), self.base
+        found = np.empty((len(self.qs), count), np.int32)
+        few = isinstance(room, RowsNear) or (len(self.qs) * count < FEW and room.size < LITTLE)
         with closing(room.by_group(count, final)) as parts:
             # A part has bits of its own, so no number of threads changes any.
             streams = [branch(stream) for _ in range(len(parts))]
 
             def draw(part: int) -> None:
                 first, stop = parts.ends(part)
-                rows, offsets = parts.rows(part)
-                for aim, out in zip(aims, found, strict=True):
-                    inside = int(-(-INSIDE // Fraction(aim.rate))) if self.extreme else 0
-                    reach = width(aim.rate, measure.total) + 1
+                for q, out, rows in zip(self.qs, found, parts.each(part), strict=False):
+                    aim, inside, reach = self._look(q)
+                    given, offsets, others = rows
                     out[first:stop] = draw_quantiles(
-                        rows, offsets, aim, measure, reach, streams[part], inside
+                        given, offsets, aim, measure, reach, streams[part], inside, others
                     )
 
             workers = 1 if few else threads()

@@ -10,7 +10,9 @@ Groups are in the same parts either way.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 from .._kernels import aggregate as _scatter
 from ..tables.available_memory import share
 from ..tables.row_files import Spill, directory
+from .quantile import Others
 
 Codes: TypeAlias = NDArray[np.int32]
 Cells: TypeAlias = NDArray[np.int32]
@@ -76,6 +79,10 @@ class Parts(ABC):
     @abstractmethod
     def rows(self, part: int) -> tuple[Cells, NDArray[np.int64]]:
         """Return the rows of a part by group, and where each of its groups begins."""
+
+    def each(self, part: int) -> Iterable[tuple[Cells, NDArray[np.int64], Others | None]]:
+        """Return the same for each draw, and what rows are left out of those for it."""
+        return repeat((*self.rows(part), None))
 
     def close(self) -> None:  # noqa: B027
         """Forget the rows."""
@@ -183,8 +190,7 @@ class Rows:
         `final` are the codes of groups, if these are not the codes of rows: `groups` for those that
         are left out.
         """
-        bits = groups.bit_length()
-        shift = min(max(0, bits - COARSE), 16)
+        bits, shift = groups.bit_length(), shift_of(groups)
         if self.blocks:
             file = Spill(directory(None))
             return Written(groups, shift, file, self._by_part(file, groups, final, shift))
@@ -227,6 +233,11 @@ class Rows:
 
     def _write(self, file: Spill, cuts: NDArray[np.int64], codes: Codes, cells: Cells) -> None:
         self.blocks.append(Block(file, file.append(codes), file.append(cells), cuts))
+
+
+def shift_of(groups: int) -> int:
+    """Return the log2 of the groups of a part."""
+    return min(max(0, groups.bit_length() - COARSE), 16)
 
 
 def _final(codes: Codes, groups: int, final: Codes | None) -> Codes:

@@ -239,6 +239,28 @@ class Units(NamedTuple):
     secret: str = ""
 
 
+class Near(NamedTuple):
+    """Some rows of a group in the order of a number: those near a rank.
+
+    Attributes
+    ----------
+    place : float
+        The rank, as a part of the rows of the group.
+    ranks : int
+        How far from it rows are at most.
+    """
+
+    place: float
+    ranks: int
+
+    def ends(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return which rows these are of groups of so many: from the first up to the second."""
+        middle = rows * self.place
+        first = np.maximum(np.ceil(middle - self.ranks), 0)
+        stop = np.minimum(np.floor(middle + self.ranks), rows)
+        return first.astype(np.int64), stop.astype(np.int64)
+
+
 class Groups(NamedTuple):
     """The keys of groups, column by column; the bin of each, and the exact sums of features."""
 

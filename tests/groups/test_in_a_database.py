@@ -391,11 +391,15 @@ def test_what_no_database_adds_up_is_refused_before_the_spend():
     people = dp.group_by(rows, "word", keys=["a"], ids="who", max_rows=1)
     unit = {"bounds": (0, 1), "epsilon": 1, "budget": budget}
     for call, kind, words in (
-        (lambda: groups.median("x", **unit), ArgumentError, "histograms of rows, in a database"),
+        (
+            lambda: groups.median("x", **unit | {"bounds": "auto"}),
+            ArgumentError,
+            "bounds must be given in a database",
+        ),
         (
             lambda: people.histogram("x", bins=2, weights="n", weight_bounds=(0, 1), **unit),
             ArgumentError,
-            "takes rows out",
+            "weights must be those of rows, not of people, in a database",
         ),
         (lambda: groups.sum("x", **unit | {"bounds": "auto"}), ArgumentError, "takes rows out"),
         (lambda: groups.sum("word", **unit), ArgumentTypeError, "numbers"),

@@ -10,12 +10,13 @@ import pytest
 
 from dpfast._kernels import groups as kernel
 from dpfast._kernels.noise import Script
-from dpfast.groups.quantile import draw_quantiles
+from dpfast.groups.quantile import Others, draw_quantiles
 from dpfast.noise.distributions.base import context
 from dpfast.noise.grid import Base
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.quantiles.draws import RANK
 from dpfast.statistics.quantiles.exponential import aim_at
+from dpfast.tables.base import Near
 
 from ..reference.groups import quantile as quantile_twin
 from ..reference.groups import sums as sums_twin
@@ -244,3 +245,35 @@ def test_bad_arguments(change):
     with pytest.raises(ValueError, match=r"offsets|limits"):
         rows = np.zeros(1, np.int32)
         kernel.quantiles(rows, offsets, *given.values(), np.zeros(1, np.int32), 0, stream)
+
+
+@pytest.mark.parametrize("reach", [50, 1])
+@pytest.mark.parametrize("inside", [0, 2])
+def test_rows_near_the_rank_are_as_good_as_all(reach, inside):
+    """Rows that are left out are told by their number, and of a lump by a call."""
+    rng, base = np.random.default_rng(4), Base(0, 999)
+    groups = [np.sort(rng.integers(0, 1000, size)).astype(np.int32) for size in (0, 1, 7, 300, 999)]
+    aim = aim_at(Fraction(1) if inside else Fraction(7, 10), 0.5)
+    ends = [Near(aim.place / 2**32, 60).ends(np.array([len(rows)])) for rows in groups]
+    own = [rows[int(a[0]) : int(b[0])] for rows, (a, b) in zip(groups, ends, strict=True)]
+
+    def offsets(some):
+        return np.cumsum([0, *map(len, some)])
+
+    before = np.array([a[0] for a, _ in ends])
+    others = Others(before, np.array([*map(len, groups)]), lambda group: groups[group])
+    for seed in range(5):
+        whole, near = (InsecureGenerator(seed).stream() for _ in range(2))
+        a = draw_quantiles(np.concatenate(groups), offsets(groups), aim, base, reach, whole, inside)
+        b = draw_quantiles(
+            np.concatenate(own), offsets(own), aim, base, reach, near, inside, others
+        )
+        assert a.tolist() == b.tolist() and whole.take(8) == near.take(8)
+
+
+@pytest.mark.parametrize("before, sizes", [([0], [0]), ([-1], [5]), ([4], [4]), ([0, 0], [1, 1])])
+def test_rows_that_a_group_has_not_are_refused(before, sizes):
+    out, given = np.zeros(1, np.int32), (np.array(before), np.array(sizes))
+    stream = InsecureGenerator(1).stream()
+    with pytest.raises(ValueError, match="rows"):
+        kernel.quantiles(ROW, ONE, 1, 0, 0, True, 0.5, 0, Base(0, 9), 5, out, 0, stream, *given)

@@ -114,7 +114,8 @@ def record(monkeypatch):
         tape.laws.append(log_orders(tuple(counts), self.k, self.rate))
         return {name: np.arange(min(self.k, len(counts)))}
 
-    def draw(rows, offsets, aim, base, reach, stream, inside=0):
+    def draw(rows, offsets, aim, base, reach, stream, inside=0, others=None):
+        assert others is None
         assert base.first == 0 and base.each == 1 and not base.unit  # cells that all weigh the same
         for start, stop in itertools.pairwise(offsets.tolist()):
             own = tuple(sorted(rows[start:stop].tolist()))

@@ -92,7 +92,7 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
     x, kind = numbers(column, dialect), column.type()
     lo, hi = cells.first * cells.grid, (cells.first + cells.span) * cells.grid
     are_integers = kind.is_signed_integer() and dialect != "sqlite"
-    if are_integers and lo == int(lo) and hi == int(hi) and cells.grid <= 1.0:
+    if are_integers and lo % 1 == hi % 1 == 1.0 / cells.grid % 1 == 0:
         low, high = int(lo), int(hi)
         inside, above = (column >= low) & (column <= high), column > high
         whole = ibis.cases((inside, column), (column < low, low), (above, high)).cast("int64")

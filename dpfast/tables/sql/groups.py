@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from ..._core.extras import extra
 from ...errors import DataError
-from ..base import Feature, Groups, Term, Units
+from ..base import Feature, Groups, Near, Term, Units
 from ..forms import Arrow, Piece
+from .cells import exactly
 from .keys import asked, exact
-from .sums import linear, sums_by
-from .units import MOST, as_int64, bounded, first_groups, floored, units_of
+from .sums import answer, linear, sums_by
+from .units import MOST, as_int64, bounded, first_groups, first_rows, floored, units_of
 
 
 def groups_of(
@@ -26,6 +27,7 @@ def groups_of(
     features: Sequence[Feature],
     units: Units | None,
     bins: Any,
+    near: Sequence[Near] = (),
 ) -> Groups:
     """Return what `SqlRows.groups` says of the rows of a table, of which the columns are given.
 
@@ -49,22 +51,51 @@ def groups_of(
         for feature, (base, factor, offset) in zip(features, parts, strict=True)
     ]
     terms = [[Term(one.above + one.least, one.most, one.least)] for one in features]
+    if near:
+        rows, places = rows.mutate(bin=terms[0][0].integer), {"bin": None}
     if units is not None:
-        rows = units_of(rows, [*whose, *keys, *places], features, dialect)
+        if not near:
+            rows = units_of(rows, [*whose, *keys, *places], features, dialect)
         if units.max_groups is not None:
             rows = first_groups(rows, "unit", list(keys), units.max_groups, units.secret, dialect)
-        if bins is None:
+        if near:
+            most = features[0].rows or MOST
+            rows = first_rows(rows, ["unit", *keys], "bin", most, units.secret, dialect)
+        elif bins is None:
             rows, terms = bounded(rows, list(keys), features, dialect)
         else:
             (feature,) = features
             rows, terms = in_bins(rows.drop_null(["bin"]), ["unit", *keys], feature)
-    found, totals = sums_by(rows, [term for some in terms for term in some], [*keys, *places])
-    sums = iter(totals)
+    if near:
+        found = answer(numbers_near(rows, list(keys), near))
+        sums = [found[name].to_numpy() for name in ("rows", "upto", "size", "all")]
+    else:
+        found, totals = sums_by(rows, [term for some in terms for term in some], [*keys, *places])
+        each = iter(totals)
+        sums = [reduce(add, (next(each) for _ in some)) for some in terms]
     return Groups(
         {name: _keys(found[key], columns[name]) for key, name in zip(keys, by, strict=True)},
-        None if bins is None else found["bin"].fill_null(-1).to_numpy().astype("int64"),
-        [reduce(add, (next(sums) for _ in some)) for some in terms],
+        found["bin"].fill_null(-1).to_numpy().astype("int64") if places else None,
+        sums,
     )
+
+
+def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:
+    """Return how many rows of each group have a number, of those near some ranks."""
+    ibis = extra("ibis", "data in a database")
+    cells = rows.group_by([*keys, "bin"]).aggregate(rows=rows.count())
+    cells = cells.mutate(some=cells.bin.notnull().ifelse(cells.rows, 0))
+    upto, every = ibis.cumulative_window(group_by=keys, order_by="bin"), ibis.window(group_by=keys)
+    sums = {"upto": (cells.some, upto), "size": (cells.some, every), "all": (cells.rows, every)}
+    made = {name: as_int64(count.sum().over(which)) for name, (count, which) in sums.items()}
+    cells, is_kept = cells.mutate(**made), cells.bin.isnull()
+    before, upto, size = (
+        count.cast("float64") for count in (cells.upto - cells.some, cells.upto, cells.size)
+    )
+    for place, ranks in near:
+        middle, far = size * exactly(place), exactly(ranks)
+        is_kept |= (upto > middle - far) & (before < middle + far)
+    return cells.filter(is_kept)
 
 
 def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, list[list[Term]]]:

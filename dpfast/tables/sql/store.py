@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.extras import extra
-from ..base import NO_ROWS, Feature, Gridded, Groups, RowChunk, Term, Units, named_dtype
+from ..base import NO_ROWS, Feature, Gridded, Groups, Near, RowChunk, Term, Units, named_dtype
 from ..columns import Batch, Columns, Rows, Store, Table, Want
 from ..forms import Arrow, Piece
 from ..ids import no_column
@@ -299,7 +299,8 @@ class SqlRows:
         """
         (name,), store = self.names, self.store
         unit = exact(store.expressions[ids], store.dialect, "ids")
-        rows = first_rows(self._rows, store.expressions[name], unit, most, secret, store.dialect)
+        rows = self._rows.select(value=store.expressions[name], unit=unit).drop_null(["unit"])
+        rows = first_rows(rows, ["unit"], "value", most, secret, store.dialect).select("value")
         return SqlRows(Database(rows, store.dialect, {name: rows.value}), self.names)
 
     def counting(
@@ -321,6 +322,7 @@ class SqlRows:
         features: Sequence[Feature],
         units: Units | None = None,
         bins: Any = None,
+        near: Sequence[Near] = (),
     ) -> Groups:
         """Return the sums of features over the rows of each group, or what units count for there.
 
@@ -335,6 +337,11 @@ class SqlRows:
         bins : integer, optional
             In which bin of its group a row is. With units there is one feature, to which each row
             adds the same; of n rows in a bin and c in all, n min(c, rows) / c count there.
+        near : sequence of Near, optional
+            Which rows of each group are counted, in the order of the only feature: how many have
+            each number of it, which is told as a bin, how many that or less, how many any, and how
+            many there are at all. Of units that have more, so many are chosen. Those without a
+            number are in the bin -1.
 
         Raises
         ------
@@ -342,7 +349,7 @@ class SqlRows:
             If the database fails.
         """
         columns, dialect = self.store.expressions, self.store.dialect
-        return groups_of(self._rows, columns, dialect, by, features, units, bins)
+        return groups_of(self._rows, columns, dialect, by, features, units, bins, near)
 
     def sums(self, terms: Sequence[Term]) -> list[int]:
         """Return the exact sum of each term over all rows, in which one that is missing adds 0.

@@ -74,19 +74,33 @@ def first_groups(
     return units.mutate(place=place).filter(lambda rows: rows.place < most)
 
 
-def first_rows(rows: Any, column: Any, ids: Any, most: int, secret: str, dialect: str) -> Any:
-    """Return the values of at most so many rows of each unit, a random choice by a fresh secret.
+def first_rows(
+    rows: Any, by: Sequence[str], value: str, most: int, secret: str, dialect: str
+) -> Any:
+    """Return at most so many rows of each unit in a group, a random choice by a fresh secret.
 
     A choice looks at no other unit. Rows of a unit with the same text are numbered by their value,
     so which rows are chosen is a matter of their values alone.
+
+    Parameters
+    ----------
+    rows : ibis table
+    by : sequence of str
+        The columns of ids and of keys, none of them NULL.
+    value : str
+        The only other column that matters.
+    most : int
+    secret : str
+    dialect : str
+        The name of the database's kind, as Ibis has it.
     """
     ibis = extra("ibis", "data in a database")
-    table = rows.select(value=column, unit=ids, text=column.cast("string").fill_null(""))
-    table = table.filter(table.unit.notnull())
-    table = table.mutate(copy=ibis.row_number().over(group_by=["unit", "text"], order_by="value"))
-    order = [digest(secret, [table.unit, table.text, table.copy], dialect), table.text, table.copy]
-    table = table.mutate(place=ibis.row_number().over(group_by="unit", order_by=order))
-    return table.filter(table.place < most).select("value")
+    table = rows.mutate(text=rows[value].cast("string").fill_null(""))
+    table = table.mutate(copy=ibis.row_number().over(group_by=[*by, "text"], order_by=value))
+    words = [*(table[name] for name in by), table.text, table.copy]
+    order = [digest(secret, words, dialect), table.text, table.copy]
+    table = table.mutate(place=ibis.row_number().over(group_by=by, order_by=order))
+    return table.filter(table.place < most)
 
 
 def bounded(
