@@ -161,7 +161,7 @@ class BoxNoise:
         if len(sizes) == 1:
             ((i, f),) = sizes.items()
             return f * self.within(failure, i) * self.sensitivities[i]
-        if not joint and self.distribution in ("gaussian", "rounded-gaussian"):
+        if noises and not joint and self.distribution in ("gaussian", "rounded-gaussian"):
             return _of_gaussians(noises, failure)
         if len(joint) > 1 and not noises:
             return self._of_joint(joint, failure)

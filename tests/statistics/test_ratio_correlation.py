@@ -197,3 +197,12 @@ def test_no_row_adds_more_to_the_sums_of_a_group_than_their_noise_is_for():
 def test_what_is_refused(call):
     with pytest.raises((ArgumentError, ArgumentTypeError)):
         call()
+
+
+@pytest.mark.parametrize("bounds", [[(0, 1), (0, 0)], [(3, 3), (0, 1)]])
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.5}, {"epsilon": 1, "delta": 1e-6}])
+def test_bounds_that_are_equal_are_an_answer_under_every_loss(bounds, loss):
+    """A sum without noise has an error bar of 0, of Gaussian noise too."""
+    rows = np.tile([bounds[0][1], bounds[1][1]], (50, 1))
+    for neighbors in "add-remove", "replace":
+        assert np.isfinite(dp.ratio(rows, bounds=bounds, neighbors=neighbors, **loss))
