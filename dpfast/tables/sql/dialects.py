@@ -38,31 +38,37 @@ class Dialect(NamedTuple):
     quotient: str = ""
 
 
-#: Floats that overflow are infinite, dividing by 0 is no error, and infinite times have no year.
-IEEE = "floats division TryCast times"
-#: Values are converted as they are computed.
-LITE = "integers floats decimals division casts Round Floor Ceil"
+#: Infinite times have no year, and booleans are numbers.
+MOST = "TryCast times booleans IsNan IsInf BitwiseXor"
+#: Floats that overflow are infinite, and dividing by 0 is no error.
+IEEE = f"{MOST} floats division"
+#: Values are converted as they are computed, and of any type: only floats are summed.
+LITE = """
+integers floats decimals division casts Round Floor Ceil times booleans untyped First Last Arbitrary
+"""
 #: Those with int64 and float64, of which Ibis tells NaN, by the name that Ibis gives them.
 DIALECTS = {
     # It casts no backslashes.
     "duckdb": Dialect(
-        True, True, True, True, utf8=("encode",), never_fail=f"{IEEE} sums", quotient="divide"
+        True, True, True, True, utf8=("encode",), quotient="divide",
+        never_fail=f"{IEEE} sums logarithms powers largest First Last Arbitrary",
     ),
     "sqlite": Dialect(
         products_vanish=True, has_dates=False, has_times=False, md5=(OURS,), never_fail=LITE
     ),
     "postgres": Dialect(
         True, True, True, utf8=("convert_to", "UTF8"), hex=("encode", "hex"),
-        never_fail="decimals sums", quotient="div",
+        quotient="div",
+        never_fail="decimals sums logarithms largest IsNan IsInf BitwiseXor",
     ),
     "snowflake": Dialect(
-        True, utf8=("to_binary", "UTF-8"), hex=("hex_encode",), never_fail="TryCast times"
+        True, utf8=("to_binary", "UTF-8"), hex=("hex_encode",), never_fail=MOST
     ),
-    "bigquery": Dialect(hex=("to_hex",), never_fail="division TryCast times"),
+    "bigquery": Dialect(hex=("to_hex",), never_fail=f"{MOST} division"),
     "trino": Dialect(utf8=("to_utf8",), hex=("to_hex",), never_fail=IEEE),
     "databricks": Dialect(never_fail=IEEE),
     # Times come through pandas, which has few years.
-    "pyspark": Dialect(has_times=False, never_fail="floats TryCast times"),
+    "pyspark": Dialect(has_times=False, never_fail=f"{MOST} floats"),
 }  # fmt: skip
 
 

@@ -28,34 +28,46 @@ def _names(text: str) -> frozenset[str]:
 ALWAYS = _names(
     """
     Alias Field Literal ScalarParameter ExistsSubquery InSubquery SortKey
-    IsNull NotNull Clip TypeOf And Or Xor Not IsNan IsInf Sign BitwiseAnd BitwiseOr BitwiseXor Pi
-    E Date Uppercase Lowercase Strip LStrip RStrip StringLength StringContains StartsWith EndsWith
-    StringConcat Count CountStar CountDistinct CountDistinctStar Min Max First Last Arbitrary Any
-    All MinRank DenseRank RowNumber PercentRank CumeDist
+    IsNull NotNull Clip TypeOf And Or Xor Not Sign BitwiseAnd BitwiseOr Pi E Date Uppercase
+    Lowercase Strip LStrip RStrip StringLength StringContains StartsWith EndsWith StringConcat
+    Count CountStar CountDistinct CountDistinctStar Min Max Any All MinRank DenseRank RowNumber
+    PercentRank CumeDist
     """
 )
 COMPARISONS = _names(
-    "Equals NotEquals Greater GreaterEqual Less LessEqual IdenticalTo Between InValues"
+    "Equals NotEquals Greater GreaterEqual Less LessEqual IdenticalTo Between InValues Bucket"
 )
 #: Which return one of their values, in a type that all are cast to.
 CHOICES = _names("NullIf Coalesce Least Greatest SimpleCase SearchedCase IfElse")
 LIKE = _names("StringSQLLike StringSQLILike")
 #: Whose parameters are whole numbers, and the least of these.
-OF_WHOLE = {"Substring": 0, "Lag": 0, "Lead": 0, "WindowBoundary": 0, "NTile": 1}
+OF_WHOLE = dict.fromkeys(_names("Substring StringSlice StrRight Lag Lead WindowBoundary"), 0)
+OF_WHOLE["NTile"] = 1
+#: Whose parameters are literals: text of columns could grow beyond all memory.
+OF_TEXT = _names("StringReplace StringFind")
+#: Those of a number, and the least that this is.
+OF_POSITIVE = {"Sqrt": 0.0, **dict.fromkeys(("Log", "Ln", "Log10"), 5e-324)}
 ARITHMETIC = _names("Add Subtract Multiply Negate Abs Sum Mean")
 OF_TIMES = _names(
     "ExtractYear ExtractMonth ExtractDay ExtractDayOfYear ExtractQuarter ExtractHour "
-    "ExtractMinute DayOfWeekIndex"
+    "ExtractMinute ExtractSecond DayOfWeekIndex DayOfWeekName"
 )
 RULE = "sure to fail on no value"
 #: The way out.
 OTHERWISE = "in a view of the database it is yours to know"
 MENDS = {
-    "Cast": "use try_cast",
+    "Cast": "clip at both ends, cast booleans to int32, or use try_cast if it has that",
     "Divide": "divide by a number, or by x.nullif(0)",
     "Sample": "choose rows before",
+    **dict.fromkeys(OF_POSITIVE, "use ln, log10 or sqrt of clip(1, None), or a view"),
+    **dict.fromkeys(_names("DateAdd DateSub TimestampAdd TimestampSub"), "write the other date"),
+    **dict.fromkeys(
+        OF_TIMES | _names("DateTruncate TimestampTruncate"), "compare with dates, or use a view"
+    ),
+    "IsNan": "use isnull, for NaN is NULL there",
+    **dict.fromkeys(_names("First Last Arbitrary"), "use min or max"),
     **dict.fromkeys(("FloorDivide", "Modulus"), "divide integers, by 2 or more"),
-    **dict.fromkeys(("Round", "Floor", "Ceil"), "round to digits, or clip and try_cast"),
+    **dict.fromkeys(("Round", "Floor", "Ceil"), "round to digits, or clip at both ends"),
     **dict.fromkeys(COMPARISONS, "cast one side"),
     **dict.fromkeys(ARITHMETIC, "cast to float64 or clip before, or use a view"),
 }
@@ -124,9 +136,17 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
     if name in OF_WHOLE:
         parameters = operands if name in ("NTile", "WindowBoundary") else operands[1:]
         return (name not in ("Lag", "Lead") or node.default is None) and all(
-            _is_literal(one) and kind.is_integer() and OF_WHOLE[name] <= one.value < 2**31
-            for one, kind in zip(parameters, kinds[-len(parameters) :], strict=True)
+            _is_literal(one) and one.dtype.is_integer() and OF_WHOLE[name] <= one.value < 2**31
+            for one in parameters
         )
+    if name in OF_TEXT:
+        return all(_is_literal(one) and one.dtype.is_string() for one in operands[1:])
+    if name in OF_POSITIVE:  # the logarithm that PostgreSQL has no name for is one of decimals
+        has_name = name != "Log" or ("floats" in never_fail and node.base is None)
+        is_there = "logarithms" in never_fail and has_name and not kinds[0].is_decimal()
+        return is_there and _range(operands[0]).lo >= OF_POSITIVE[name]
+    if name in ("Power", "Exp"):
+        return "powers" in never_fail and not any(kind.is_decimal() for kind in kinds)
     if name == "WindowFunction":
         return node.how == "rows" or node.start is node.end
     if name in OF_TIMES:
@@ -134,8 +154,13 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
     if name in ARITHMETIC:
         return _fits(node, operands, never_fail)
     if name in ("Round", "Floor", "Ceil"):
-        to_digits = node.dtype.is_floating() and "floats" in never_fail
-        return to_digits or kinds[0].is_integer()
+        kind, to = kinds[0], node.dtype
+        has_digits = name == "Round" and node.digits and _is_literal(node.digits)
+        if kind.is_decimal() and kind.precision and has_digits:
+            return bool(0 <= node.digits.value <= (kind.scale or 0))  # what is carried has place
+        to_digits = to.is_floating() and "floats" in never_fail
+        is_small = kind.is_floating() and _is_safe_cast(operands[0], to, never_fail)
+        return to_digits or kind.is_integer() or (to.is_integer() and is_small)
     if name in ("FloorDivide", "Modulus"):
         return all(kind.is_integer() for kind in kinds) and _range(operands[1]).lo >= 2
     if name == "Divide":
@@ -143,8 +168,9 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
         if type(operands[1]).__name__ == "NullIf":
             none = operands[1].null_if_expr
             may_be_zero = may_be_zero and not (_is_literal(none) and none.value == 0)
-        has_floats = any(kind.is_floating() for kind in kinds)
-        fits = "floats" in never_fail or not has_floats
+        of, by = map(_range, operands)
+        fits = of.most < 1e300 * min(by.least, 1) and of.least > 1e-300 * max(by.most, 1)
+        fits = fits or "floats" in never_fail or not any(map(_is_endless, operands))
         return "division" in never_fail or (fits and not may_be_zero)
     return name == "Cast" and (
         "casts" in never_fail or _is_safe_cast(operands[0], node.to, never_fail)
@@ -171,8 +197,12 @@ def _are_alike(operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
     kinds = [kind for kind in kinds if not kind.is_null()]
     if not all(kind.is_numeric() or kind.is_boolean() for kind in kinds):
         return len(set(map(_plain, kinds))) <= 1
+    if "booleans" not in never_fail and len({kind.is_boolean() for kind in kinds}) > 1:
+        return False
     kinds = [kind for kind in kinds if kind.is_numeric()]
-    if not any(kind.is_decimal() for kind in kinds) or any(kind.is_floating() for kind in kinds):
+    if any(kind.is_floating() for kind in kinds) and "casts" not in never_fail:
+        return all(one.dtype.is_floating() or not _is_endless(one) for one in operands)
+    if not any(kind.is_decimal() for kind in kinds):
         return True
     digits = list(map(_digits, kinds))
     fit = max(whole for whole, _ in digits) + max(scale for _, scale in digits) <= 38
@@ -200,15 +230,26 @@ def _digits(kind: Any) -> tuple[int, int]:
     return len(str(256**kind.nbytes)), 0
 
 
+def _is_endless(node: Any) -> bool:
+    """Tell whether numbers are floats, or decimals that might be beyond these."""
+    kind = _written(node)
+    is_long = kind.is_decimal() and sum(_digits(kind)) > 38
+    return bool(kind.is_floating() or (is_long and not _range(node).most < 1e300))
+
+
 def _fits(node: Any, operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
     """Tell whether a database has the result of an operation with numbers, whatever they are."""
     kinds, name, result = [operand.dtype for operand in operands], type(node).__name__, _range(node)
-    if not all(kind.is_numeric() or kind.is_boolean() for kind in kinds):
+    is_sum = name in ("Sum", "Mean")
+    if not all(kind.is_numeric() or (kind.is_boolean() and is_sum) for kind in kinds):
         return False
-    kinds, is_sum = [kind for kind in kinds if kind.is_numeric()], name in ("Sum", "Mean")
+    if "untyped" in never_fail and name in ("Sum", "Abs"):
+        return _is_real(operands[0])
+    kinds = [kind for kind in kinds if kind.is_numeric()]
     if any(kind.is_floating() for kind in kinds):
         never = "floats" in never_fail or name in ("Negate", "Abs")
-        return never or (result.most < 1e300 and result.least > 0)
+        most = 1e150 if is_sum else 1e300  # a mean may add up squares, too
+        return never or (result.most < most and result.least > 0)
     if any(kind.is_decimal() for kind in kinds):
         scales = [_digits(kind)[1] for kind in kinds]
         is_short = not is_sum and all(sum(_digits(kind)) <= 19 for kind in kinds)
@@ -218,9 +259,22 @@ def _fits(node: Any, operands: Sequence[Any], never_fail: frozenset[str]) -> boo
         # DuckDB keeps up to 18 digits in int64, and then their products, too.
         return "decimals" in never_fail or most * 10**scale < 10 ** (18 if is_short else 38)
     if is_sum:
-        return "sums" in never_fail
-    never = "integers" in never_fail and name != "Abs"
-    return never or result.most < 2 ** (max(map(_bits, operands)) - 1)
+        return "sums" in never_fail or (name == "Mean" and "integers" in never_fail)
+    return "integers" in never_fail or result.most < 2 ** (max(map(_bits, operands)) - 1)
+
+
+def _is_real(node: Any) -> bool:
+    """Tell whether SQLite, where any column may hold integers, has no large ones there."""
+    name, of = type(node).__name__, _sources(node)
+    if of or name in ("Alias", "Clip"):
+        ends = _operands(node)
+        return all(map(_is_real, of or ends[len(ends) == 3 :]))  # between both is all else
+    if name in COMPARISONS:
+        return True
+    if name == "Literal":
+        return node.value is not None and abs(node.value) < 2**20
+    is_stored = name == "Field" and type(node.rel).__name__ == "DatabaseTable"
+    return bool(node.dtype.is_floating() and (is_stored or name == "Cast"))
 
 
 def _is_safe_cast(operand: Any, to: Any, never_fail: frozenset[str]) -> bool:
@@ -230,13 +284,19 @@ def _is_safe_cast(operand: Any, to: Any, never_fail: frozenset[str]) -> bool:
         return not kind.is_binary()
     if not (kind.is_numeric() or kind.is_boolean()):
         return bool(_plain(kind) == _plain(to) or (to.is_date() and kind.is_timestamp()))
+    if kind.is_boolean() and "booleans" not in never_fail:
+        return bool(to.is_int32())
     if to.is_floating():
-        return to.is_float64() or not kind.is_float64()
-    # Decimals without an end have NaN, as floats do.
-    if kind.is_floating() or (kind.is_decimal() and to.is_integer() and "decimals" in never_fail):
+        is_narrower = kind.is_float64() and not to.is_float64()
+        return not is_narrower and (kind.is_floating() or not _is_endless(operand))
+    # Decimals without an end have NaN, as floats do, of which the largest is the least.
+    has_no_nan = "largest" in never_fail and type(operand).__name__ == "Clip" and operand.upper
+    if kind.is_floating() and not (to.is_integer() and has_no_nan and _is_literal(operand.upper)):
+        return False
+    if kind.is_decimal() and to.is_integer() and "decimals" in never_fail:
         return False
     if to.is_integer():
-        limits, more = _of_type(to), 1 if kind.is_decimal() else 0
+        limits, more = _of_type(to), int(kind.is_decimal() or kind.is_floating())
         return limits.lo <= values.lo - more and values.hi + more <= limits.hi
     return to.is_decimal() and sum(_digits(to)) < 99 and values.most < _of_type(to).hi - 1
 
@@ -270,8 +330,17 @@ def _range(node: Any) -> Range:
     if name == "Multiply":
         ends = [x * y if x and y else 0 for x in of[0][:2] for y in of[1][:2]]
         return Range(min(ends), max(ends), of[0].least * of[1].least)
-    if name == "Sum":
-        return ANY
+    if name in OF_TIMES:
+        return Range(-1e7, 1e7)
+    if name == "Modulus":
+        return Range(1 - of[1].hi if of[0].lo < 0 else 0, of[1].hi - 1)
+    if name == "FloorDivide" and of[1].lo >= 2:
+        ends = [x / y for x in of[0][:2] for y in of[1][:2]]
+        more = 1 + 1e-9 * max(map(abs, ends))  # a quotient in float64 is rounded
+        return Range(min(ends) - more, max(ends) + more)
+    if name in ("Sum", "Mean"):  # of fewer rows than this
+        is_float = kind.is_floating() and _operands(node)[0].dtype.is_floating()
+        return Range(-1e12 * of[0].most, 1e12 * of[0].most, 5e-324) if is_float else ANY
     if name != "Field" or not of:
         of.append(_of_type(kind))
     return Range(
@@ -298,11 +367,11 @@ def _of_type(kind: Any) -> Range:
 def _bits(node: Any) -> int:
     """Return the bits of the integers that a database computes with, which Ibis takes for more."""
     name, kind = type(node).__name__, node.dtype
-    if name in ("Cast", "Literal") or not kind.is_integer():
+    if name in ("Cast", "Literal", "FloorDivide") or not kind.is_integer():
         return 8 * kind.nbytes if kind.is_signed_integer() else 1
     of = _sources(node) or ([] if name == "Field" else _operands(node))
     inner = [_bits(operand) for operand in of if operand.dtype.is_integer()]
-    if name in ARITHMETIC:
+    if name in ARITHMETIC or name == "Modulus":
         return max(inner)
     return min([8 * kind.nbytes if kind.is_signed_integer() else 1, *inner])
 

@@ -65,7 +65,56 @@ EXPRESSIONS = {
     "tried": (lambda t: t.s.try_cast("int64"), DUCK),
     "text of numbers": (lambda t: t.i.cast("string") + t.s, ALL),
     "a day of text": (lambda t: t.s.cast("date"), LITE),
-    "a year": (lambda t: t.day.year(), DUCK),
+    "a year": (lambda t: t.day.year(), f"{DUCK} {LITE}"),
+    "a month of a year": (lambda t: t.day.year() * 100 + t.day.month(), f"{DUCK} {LITE}"),
+    "a second": (lambda t: t.ts.second(), f"{DUCK} {LITE}"),
+    "a weekday": (lambda t: t.day.day_of_week.full_name(), f"{DUCK} {LITE}"),
+    "later": (lambda t: t.day < ibis.date("1994-01-01") + ibis.interval(years=1), ""),
+    "a day later": (lambda t: t.day + ibis.interval(days=1) < "1994-01-01", ""),
+    "a month": (lambda t: t.day.truncate("M"), ""),
+    "minutes": (lambda t: (t.j // 100) * 60 + t.j % 100, ALL),
+    "minutes of 16 bits": (lambda t: (t.h // 100) * 60 + t.h % 100, ALL),
+    "bins": (lambda t: (t.j // 15) * 15, ALL),
+    "buckets": (lambda t: t.a.bucket([0, 10, 20]), ALL),
+    "buckets of decimals": (lambda t: t.d.bucket([0, 10, 20]), ALL),
+    "a slice": (lambda t: t.s[:2], ALL),
+    "the right": (lambda t: t.s.right(2), ALL),
+    "another letter": (lambda t: t.s.replace("a", "b").find("b"), ALL),
+    "another word": (lambda t: t.s.replace("a", t.u), ""),
+    "a logarithm of more": (lambda t: t.a.clip(1, None).ln(), f"{DUCK} {POST}"),
+    "a logarithm by name": (lambda t: t.a.clip(1, None).log(), DUCK),
+    "a logarithm of 0": (lambda t: t.a.clip(0, None).ln(), ""),
+    "digits of 10": (lambda t: t.j.clip(1, None).log10(), f"{DUCK} {POST}"),
+    "a root of more": (lambda t: t.a.clip(0, None).sqrt(), f"{DUCK} {POST}"),
+    "a square": (lambda t: t.a**2 + t.j**2, DUCK),
+    "a power of decimals": (lambda t: t.d**2, ""),
+    "decimals to digits": (lambda t: t.d.round(2), ALL),
+    "decimals to more digits": (lambda t: t.d.round(6), LITE),
+    "whole and clipped": (lambda t: t.a.clip(0, 100).cast("int64"), ALL),
+    "whole and not as high": (lambda t: t.a.clip(None, 100).cast("int64"), LITE),
+    "rounded and clipped": (lambda t: t.a.clip(-100, 100).round(), ALL),
+    "hours": (lambda t: t.j / 60.0, ALL),
+    "hours of floats": (lambda t: t.a / 60.0, f"{DUCK} {LITE}"),
+    "a share of decimals": (lambda t: t.d / 7.0, ALL),
+    "the row before": (lambda t: t.mutate(x=t.a.lag().over(order_by=t.i)).x, ALL),
+    "totals of floats": (lambda t: of_groups(t.a.sum()), f"{DUCK} {LITE}"),
+    "totals of clipped": (lambda t: of_groups(t.a.clip(0, 100).sum()), ALL),
+    "means of clipped": (lambda t: of_groups(t.a.clip(-9, 9).mean()), ALL),
+    "means of integers": (lambda t: of_groups(t.i.mean()), ALL),
+    "how many": (lambda t: of_groups((t.a > 3).sum()), ALL),
+    "totals of decimals": (lambda t: of_groups(t.d.sum()), f"{DUCK} {POST}"),
+    "totals of either": (lambda t: of_groups(ibis.coalesce(t.a, t.i).sum()), DUCK),
+    "an absolute of either": (lambda t: ibis.coalesce(t.a, t.i).abs(), f"{DUCK} {POST}"),
+    "an absolute of decimals": (lambda t: t.d.abs(), POST),
+    "an absolute of 16 bits": (lambda t: t.h.cast("int32").abs(), f"{DUCK} {POST}"),
+    "an absolute and clipped": (lambda t: t.i.clip(-9, 9).abs(), ALL),
+    "bits": (lambda t: t.i ^ t.j, f"{DUCK} {POST}"),
+    "not a number": (lambda t: t.a.isnan() | t.a.isinf(), f"{DUCK} {POST}"),
+    "some": (lambda t: of_groups(t.a.arbitrary()), f"{DUCK} {LITE}"),
+    "the first": (lambda t: of_groups(t.a.first()), f"{DUCK} {LITE}"),
+    "counted of 64 bits": (lambda t: (t.a > 3).cast("int64") * 5, f"{DUCK} {LITE}"),
+    "counted of floats": (lambda t: (t.a > 3).cast("float64"), f"{DUCK} {LITE}"),
+    "yes or 1": (lambda t: t.yes == 1, f"{DUCK} {LITE}"),
     "a case": (lambda t: (t.a > 3).ifelse(t.a, 0.0), ALL),
     "a filled one": (lambda t: t.i.fill_null(0), ALL),
     "words": (lambda t: t.s.isin(["a"]) | t.s.upper().like("a%") | (t.s.length() > 3), ALL),
@@ -121,7 +170,8 @@ FAILING = [
     "a part", "text among numbers", "decimals or integers", "the larger decimal", "a decimal if",
     "a decimal by case", "a decimal or none", "a decimal literal", "a sum of a literal",
     "finer times", "clipped by a column", "clipped by none", "clipped far", "some row before",
-    "or another", "a range", "no tiles",
+    "or another", "a range", "no tiles", "a logarithm of 0", "decimals to more digits",
+    "whole and not as high",
 ]  # fmt: skip
 
 
@@ -131,6 +181,11 @@ def long(column):
 
 def fine(column):
     return column.cast("decimal(38, 30)")
+
+
+def of_groups(total):
+    table, *_ = total.op().find(ibis.expr.operations.DatabaseTable)
+    return table.to_expr().group_by("s").aggregate(x=total).x
 
 
 def run(expression):
@@ -158,6 +213,45 @@ def test_what_is_refused_fails(name):
     rows = table(connect("duckdb"), values)
     with pytest.raises(Exception, match="Error"):
         run(EXPRESSIONS[name][0](rows))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda t: t.group_by("yes").aggregate(x=t.d.sum()).x,
+        lambda t: t.group_by("yes").aggregate(x=ibis.coalesce(t.a, t.i).sum()).x,
+        lambda t: ibis.coalesce(t.a, t.i).abs(),
+        lambda t: t.d.abs(),
+        lambda t: t.h.cast("int32").abs(),
+        lambda t: t.i ^ t.j,
+    ],
+)
+def test_sqlite_has_any_value_in_a_column_of_any_type(make):
+    """Planted faults: integers of 64 bits and text in columns of decimals and of few bits."""
+    con = ibis.sqlite.connect()
+    con.raw_sql(
+        "create table t (a double, d decimal(18, 4), h smallint, i bigint, j int, yes bool)"
+    )
+    row = (None, -(2**63), -(2**63), -(2**63), "text", True)
+    con.con.executemany("insert into t values (?, ?, ?, ?, ?, ?)", [row, row])
+    expression = make(con.table("t"))
+    with pytest.raises(ArgumentTypeError, match="sure to fail on no value"):
+        expect_no_failures(expression, "sqlite", "data")
+    with pytest.raises(Exception, match=r"overflow|exception"):
+        con.con.execute(con.compile(expression)).fetchall()
+
+
+def test_days_that_no_time_has():
+    """Planted faults: DuckDB has dates that are beyond its times."""
+    con = ibis.duckdb.connect()
+    con.raw_sql("create table far as select unnest(['infinity', '5000000-01-01'])::date as day")
+    day = con.table("far").day
+    for name in ("later", "a day later", "a month"):
+        with pytest.raises(Exception, match="Error"):
+            EXPRESSIONS[name][0](con.table("far")).to_pyarrow()
+    for make in (day.year() * 100 + day.month(), day.day_of_week.full_name()):
+        expect_no_failures(make, "duckdb", "data")
+        make.to_pyarrow()
 
 
 def test_a_refusal_costs_nothing():
