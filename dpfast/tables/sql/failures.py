@@ -54,12 +54,12 @@ OF_TIMES = _names(
 )
 RULE = "sure to fail on no value"
 #: The way out.
-OTHERWISE = "in a view of the database it is yours to know"
+OTHERWISE = "in a view it is yours to know"
 MENDS = {
-    "Cast": "clip at both ends, cast booleans to int32, or use try_cast if it has that",
+    "Cast": "clip at both ends, or use int32 or try_cast",
     "Divide": "divide by a number, or by x.nullif(0)",
     "Sample": "choose rows before",
-    **dict.fromkeys(OF_POSITIVE, "use ln, log10 or sqrt of clip(1, None), or a view"),
+    **dict.fromkeys(OF_POSITIVE, "use ln, log10, sqrt of clip(1, None), or a view"),
     **dict.fromkeys(_names("DateAdd DateSub TimestampAdd TimestampSub"), "write the other date"),
     **dict.fromkeys(
         OF_TIMES | _names("DateTruncate TimestampTruncate"), "compare with dates, or use a view"
