@@ -79,5 +79,5 @@ def test_jobs_reports_and_the_ledger(shell, folder):
     code, out, _ = shell("explain", "job.toml")
     assert code == 0 and "nan=only" in out
     budget = dp.Budget(path="study.db")
-    assert [one.what for one in budget.history] == WHAT
+    assert sorted(one.what for one in budget.history) == sorted(WHAT)  # releases run side by side
     assert "nan=only" in budget._repr_html_()

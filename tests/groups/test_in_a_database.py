@@ -376,6 +376,7 @@ def test_a_unit_with_all_its_rows_is_caught():
 @pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
 def test_ids_that_a_collation_calls_equal_are_two_units(engine):
     connection, name = connect(engine), f"collated_ids_{engine}"
+    connection.con.execute(f"drop table if exists {name}")
     connection.con.execute(f"create table {name} (who varchar collate nocase, x integer)")
     connection.con.execute(f"insert into {name} values ('a', 1), ('A', 1), ('a', 1)")
     groups = dp.group_by(connection.table(name), "x", keys=[1], ids="who", max_rows=1)

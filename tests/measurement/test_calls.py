@@ -35,7 +35,9 @@ def calls(call):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_small_release_makes_few_calls(name):
+def test_a_small_release_makes_few_calls(name, pytestconfig):
+    if pytestconfig.getoption("--repeat-noise") > 1:
+        pytest.skip("draws are counted there, by a call more")
     most, call = CASES[name]
     forget()  # what equal calls of other tests have left
     call()  # what is remembered is made now
