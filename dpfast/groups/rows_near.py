@@ -42,6 +42,7 @@ class RowsNear:
             codes = np.append(final, groups)[codes]
         order = np.lexsort((cells, codes))
         order = order[np.searchsorted(codes[order], 0) : np.searchsorted(codes[order], groups)]
+        order = order[cells[order] >= 0]  # others are missing
         numbers = np.stack([codes, cells, *self.answer.sums[:3]])[:, order]
         return PartsNear(groups, shift_of(groups), self, final, numbers.astype(np.int64))
 

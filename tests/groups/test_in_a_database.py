@@ -383,6 +383,36 @@ def test_ids_that_a_collation_calls_equal_are_two_units(engine):
     assert groups.count(epsilon=500)["count"].tolist() == [2]
 
 
+#: Values that one key of an array would stand for.
+ALIKE = {
+    "text": ("string", ["a" + i * "\0" for i in range(40)], "a"),
+    "bytes": ("binary", [b"a" + i * b"\0" for i in range(40)], b"a"),
+    "booleans": ("boolean", list(range(1, 41)), True),
+}
+LONG = [f"key {i}" for i in range(5000)]
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_keys_that_one_key_stands_for_are_none(engine, kind):
+    """Else a person would count in a group once for each of them."""
+    name, values, key = ALIKE[kind]
+    if (kind, engine) == ("booleans", "duckdb") or (kind != "bytes" and engine == "postgres"):
+        pytest.skip("it has no such values")
+    x = ("float64", [float(i) for i in range(40)])
+    rows = table(connect(engine), {"who": ("int64", [1] * 40), "key": (name, values), "x": x})
+    person = {"ids": "who", "max_rows": 1}
+    for keys in [key], [key, *(LONG if kind == "text" else [])]:
+        groups = dp.group_by(rows, "key", keys=keys, max_groups=1, **person)
+        assert groups.count(epsilon=500, rng=InsecureGenerator(1))["count"][0] == 1
+    groups = dp.group_by(rows, "key", max_groups=40, **person)
+    assert not len(groups.count(epsilon=40, delta=1e-9, rng=InsecureGenerator(1))["count"])
+    groups = dp.group_by(rows, "key", keys=[key])
+    assert (
+        groups.median("x", bounds=(0, 40), epsilon=500, rng=InsecureGenerator(1))["median"][0] < 1
+    )
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 

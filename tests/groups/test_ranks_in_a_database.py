@@ -10,7 +10,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import DataError
 from dpfast.groups import ranks
-from dpfast.groups.rows_near import EVERY
+from dpfast.groups.rows_near import EVERY, PartsNear
 from dpfast.rng import InsecureGenerator
 from dpfast.summaries.cells import Cells
 from dpfast.tables.base import Feature, Units
@@ -221,3 +221,23 @@ def test_a_unit_that_is_not_bounded_is_caught(monkeypatch, name):
     monkeypatch.setattr(sql, name, lambda rows, *_: rows)
     groups, rows = moves("duckdb", "a")
     assert groups > 4 or rows > MOST
+
+
+def test_a_draw_that_wants_all_rows_leaves_out_those_without_a_number(monkeypatch):
+    wanted, whole = Counter(), PartsNear.whole
+    monkeypatch.setattr(ranks, "width", lambda *_: 9)  # draws look too near
+    monkeypatch.setattr(PartsNear, "whole", lambda *given: wanted.update("1") or whole(*given))
+    rows, of_groups = there("duckdb"), GROUPS["word"]
+    few = {"m": QUESTIONS["median"]}
+    answers = [
+        dp.group_by(some, **of_groups).agg(few, epsilon=0.05, rng=InsecureGenerator(7))
+        for some in (DATA, rows)
+    ]
+    np.testing.assert_array_equal(answers[0]["m"], answers[1]["m"])
+    assert wanted["1"]
+
+
+def test_many_quantiles_are_one_statement():
+    many = dp.stat.quantiles("x", np.linspace(0.001, 0.999, 999), **B)
+    rows = {name: own[:40] for name, own in DATA.items()}
+    expect_same(there("duckdb", rows), {"many": many}, GROUPS["word"], rows)

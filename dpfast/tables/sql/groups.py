@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from operator import add
+from operator import add, or_
 from typing import Any
 
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ...errors import DataError
 from ..base import Feature, Groups, Near, Term, Units
 from ..forms import Arrow, Piece
 from .cells import exactly
+from .dialects import text_of
 from .keys import asked, exact
 from .sums import answer, linear, sums_by
 from .units import MOST, as_int64, bounded, first_groups, first_rows, floored, units_of
@@ -53,9 +54,12 @@ def groups_of(
     terms = [[Term(one.above + one.least, one.most, one.least)] for one in features]
     if near:
         rows, places = rows.mutate(bin=terms[0][0].integer), {"bin": None}
+    if units is not None and not near:
+        rows = units_of(rows, [*whose, *keys, *places], features, dialect)
+    if units is not None or near:  # arrays keep no NUL at the end, so two such keys would be one
+        texts = [text_of(rows[key], dialect) for key in keys if rows[key].type().is_binary()]
+        rows = rows.filter(*(~text.endswith("00") for text in texts)) if texts else rows
     if units is not None:
-        if not near:
-            rows = units_of(rows, [*whose, *keys, *places], features, dialect)
         if units.max_groups is not None:
             rows = first_groups(rows, "unit", list(keys), units.max_groups, units.secret, dialect)
         if near:
@@ -88,14 +92,17 @@ def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:
     upto, every = ibis.cumulative_window(group_by=keys, order_by="bin"), ibis.window(group_by=keys)
     sums = {"upto": (cells.some, upto), "size": (cells.some, every), "all": (cells.rows, every)}
     made = {name: as_int64(count.sum().over(which)) for name, (count, which) in sums.items()}
-    cells, is_kept = cells.mutate(**made), cells.bin.isnull()
+    cells = cells.mutate(**made)
     before, upto, size = (
         count.cast("float64") for count in (cells.upto - cells.some, cells.upto, cells.size)
     )
+    tests = [cells.bin.isnull()]
     for place, ranks in near:
         middle, far = size * exactly(place), exactly(ranks)
-        is_kept |= (upto > middle - far) & (before < middle + far)
-    return cells.filter(is_kept)
+        tests.append((upto > middle - far) & (before < middle + far))
+    while len(tests) > 1:  # in few levels, whatever their number
+        tests = [reduce(or_, tests[i : i + 2]) for i in range(0, len(tests), 2)]
+    return cells.filter(*tests)
 
 
 def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, list[list[Term]]]:

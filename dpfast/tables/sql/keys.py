@@ -25,7 +25,8 @@ def exact(column: Any, dialect: str, name: str) -> Any:
     """Return a column whose entries the engine calls equal only if their bytes are.
 
     Text becomes its bytes: collations, and blanks at the end of CHAR, play no part. A time that
-    Python cannot hold is NULL, and so is in SQLite an entry of another type than its column's.
+    Python cannot hold is NULL, and so is in SQLite an entry of another type than its column's, as
+    is a boolean that is neither 0 nor 1.
 
     Parameters
     ----------
@@ -42,7 +43,8 @@ def exact(column: Any, dialect: str, name: str) -> Any:
     """
     kind = column.type()
     facts, is_text = DIALECTS[dialect], kind.is_string()
-    is_time = (kind.is_date() and facts.has_dates) or (kind.is_timestamp() and facts.has_times)
+    is_instant = kind.is_timestamp() and facts.has_times and (kind.scale or 0) <= 6
+    is_time = (kind.is_date() and facts.has_dates) or is_instant
     is_bits = kind.is_integer() or kind.is_boolean() or kind.is_binary()
     if not (is_bits or is_text or is_time):
         checks.fail_kind(name, RULE, column, f" of type {kind} in {dialect}: cast it")
@@ -56,7 +58,10 @@ def exact(column: Any, dialect: str, name: str) -> Any:
         comparable = column.between(first, last).ifelse(column, None)
     if dialect == "sqlite":
         stored = "text" if is_text else "blob" if kind.is_binary() else "integer"
-        comparable = (column.typeof() == stored).ifelse(comparable, None)
+        is_kind = column.typeof() == stored
+        if kind.is_boolean():  # any other integer would be a key of its own there, and True here
+            is_kind &= column.cast("int64").isin([0, 1])
+        comparable = is_kind.ifelse(comparable, None)
     return comparable
 
 
