@@ -29,6 +29,8 @@ _WRITTEN = (
     re.compile(rf"{_COLUMN}([<>!=]=|[<>=])\s*(\S|\S.*\S)\s*", re.DOTALL),
     re.compile(rf"{_COLUMN}\b(in|not\s+in)\b\s*(\S|\S.*\S)\s*", re.DOTALL),
 )
+#: What another condition would have, or a list: a text with it is told by its quotes.
+_SEVERAL = re.compile(r"[<>=!(),\[\]&|]|\s(?:and|or)\s", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _ITEM = re.compile(rf"""\s*({_QUOTED}|[^\s,"'][^,]*?)\s*(?:,|$)""")
 
@@ -85,6 +87,9 @@ def _table(text: str, name: str) -> dict[str, Any]:
     column, sign, compared = match.groups()
     test = SIGNS[" ".join(sign.split())]
     words = items(compared, name) if sign[-1] == "n" else [compared]  # of in, not in
+    if any(_SEVERAL.search(word) for word in words if not re.fullmatch(_QUOTED, word)):
+        rule = 'one condition, with its value in quotes if that holds signs, commas, "and", "or"'
+        checks.fail(name, rule, text)
     values = [value_of(word) for word in words]
     return {"column": unquoted(column), test: values if test in ("in", "not_in") else values[0]}
 

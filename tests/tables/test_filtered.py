@@ -307,6 +307,8 @@ def test_nothing_is_read_before_the_spend(folder, monkeypatch):
         ("inn in in", {"column": "inn", "in": ["in"]}),
         ("w = nan", {"column": "w", "equal": "nan"}),
         ("w = big red", {"column": "w", "equal": "big red"}),
+        ("w in AND, OR", {"column": "w", "in": ["AND", "OR"]}),
+        ("w = 'red, AA and (c < 3)'", {"column": "w", "equal": "red, AA and (c < 3)"}),
     ],
 )
 def test_a_text_says_the_same_as_a_table(text, table):
@@ -323,6 +325,15 @@ def test_a_text_says_the_same_as_a_table(text, table):
         ('"i > 3', ArgumentError, "where must be a column, one of"),
         ("i in 1,,2", ArgumentError, "where must be a list such as UA, 'A, B'"),
         ("i in 1,", ArgumentError, "where must be a list such as"),
+        (
+            "w = UA and i > 3",
+            ArgumentError,
+            "where must be one condition, with its value in quotes",
+        ),
+        ("i > 3 OR i < 1", ArgumentError, "where must be one condition"),
+        ("w = UA,AA", ArgumentError, "where must be one condition"),
+        ("w in (UA, AA)", ArgumentError, "where must be one condition"),
+        ("w = 'UA' | w = 'AA'", ArgumentError, "where must be one condition"),
         ("i in 1, UA", ArgumentTypeError, "where.in must be a list of numbers, times or texts"),
         ("i > UA", ArgumentTypeError, "where.above must be a finite real"),
         (f"i > {'9' * 500}", ArgumentError, "where.above must be a finite real"),
