@@ -50,14 +50,17 @@ def tell(way: str, connection: Any, asked: dict[int, str], rounds: int) -> None:
 
 
 def tell_files(connection: Any, folder: Path, rounds: int) -> None:
-    """Print the lines of the same rows in a file, beside DuckDB's query of that file."""
+    """Print the lines of the same rows in a file, and in Dask, beside DuckDB's query of it."""
+    import dask.dataframe as dd
+
     for query in QUERIES:
         path = folder / f"{query.number}.parquet"
         query.rows(connection, True).to_parquet(path)
         rows = connection.read_parquet(path)
         text = plain(rows, query)
         base = fastest(lambda text=text: text.to_pyarrow(), rounds)
-        line("parquet", query, [dp.scan(path)] * 2, rows, base, rounds)
+        for way, data in (("parquet", dp.scan(path)), ("dask", dd.read_parquet(path))):
+            line(way, query, [data] * 2, rows, base, rounds)
 
 
 def line(way: str, query: Any, data: Any, rows: Any, base: float, rounds: int) -> None:
