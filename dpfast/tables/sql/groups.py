@@ -7,6 +7,7 @@ from functools import reduce
 from operator import add, or_
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.extras import extra
@@ -14,7 +15,6 @@ from ...errors import DataError
 from ..base import Feature, Groups, Near, Term, Units
 from ..forms import Arrow, Piece
 from .cells import exactly
-from .dialects import text_of
 from .keys import asked, exact
 from .sums import answer, linear, sums_by
 from .units import MOST, as_int64, bounded, first_groups, first_rows, floored, units_of
@@ -54,12 +54,9 @@ def groups_of(
     terms = [[Term(one.above + one.least, one.most, one.least)] for one in features]
     if near:
         rows, places = rows.mutate(bin=terms[0][0].integer), {"bin": None}
-    if units is not None and not near:
-        rows = units_of(rows, [*whose, *keys, *places], features, dialect)
-    if units is not None or near:  # arrays keep no NUL at the end, so two such keys would be one
-        texts = [text_of(rows[key], dialect) for key in keys if rows[key].type().is_binary()]
-        rows = rows.filter(*(~text.endswith("00") for text in texts)) if texts else rows
     if units is not None:
+        if not near:
+            rows = units_of(rows, [*whose, *keys, *places], features, dialect)
         if units.max_groups is not None:
             rows = first_groups(rows, "unit", list(keys), units.max_groups, units.secret, dialect)
         if near:
@@ -71,16 +68,23 @@ def groups_of(
             (feature,) = features
             rows, terms = in_bins(rows.drop_null(["bin"]), ["unit", *keys], feature)
     if near:
-        found = answer(numbers_near(rows, list(keys), near))
-        sums = [found[name].to_numpy() for name in ("rows", "upto", "size", "all")]
+        answers = answer(numbers_near(rows, list(keys), near))
+        sums = [answers[name].to_numpy() for name in ("rows", "upto", "size", "all")]
     else:
-        found, totals = sums_by(rows, [term for some in terms for term in some], [*keys, *places])
+        every = [term for some in terms for term in some]
+        answers, totals = sums_by(rows, every, [*keys, *places])
         each = iter(totals)
         sums = [reduce(add, (next(each) for _ in some)) for some in terms]
+    is_key = np.ones(len(answers), bool)
+    for key in keys:  # arrays keep no NUL at the end, so two such keys would be one
+        if rows[key].type().is_binary():
+            entries = answers[key].to_pylist()
+            is_key &= np.array([entry[-1:] != b"\0" for entry in entries], bool)
+    answers = answers.filter(is_key)
     return Groups(
-        {name: _keys(found[key], columns[name]) for key, name in zip(keys, by, strict=True)},
-        found["bin"].fill_null(-1).to_numpy().astype("int64") if places else None,
-        sums,
+        {name: _keys(answers[key], columns[name]) for key, name in zip(keys, by, strict=True)},
+        answers["bin"].fill_null(-1).to_numpy().astype("int64") if places else None,
+        [each[is_key] for each in sums],
     )
 
 

@@ -17,15 +17,14 @@ from . import golden
 
 #: Functions that fail on no value of their type.
 EVERYWHERE = """
-    Case And Or Cast Sum Count Min Max Coalesce Least Floor Concat RowNumber Nullif If EndsWith
+    Case And Or Cast Sum Count Min Max Coalesce Least Floor Concat RowNumber Nullif If
 """
 FUNCTIONS = {
     # It truncates what is whole; IEEE_DIVIDE fails on no number; MD5 gives bytes.
     "bigquery": "IsNan Trunc ieee_divide LowerHex MD5Digest DateFromParts TsOrDsToDatetime",
     "databricks": "IsNan SafeDivide Hex MD5 MAKE_DATE",
     "snowflake": "ToBinary Hex MD5 DateFromParts TimestampFromParts",
-    "trino": "BITWISE_RIGHT_SHIFT IsNan Encode Hex MD5Digest FromISO8601Date FromISO8601Timestamp "
-    "Length Substring",
+    "trino": "BITWISE_RIGHT_SHIFT IsNan Encode Hex MD5Digest FromISO8601Date FromISO8601Timestamp",
 }
 #: Text whose cast to bytes is its UTF-8. Snowflake reads digits, and Trino has no such cast.
 CASTS_TO_BYTES = ("bigquery", "databricks")
