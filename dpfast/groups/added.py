@@ -38,10 +38,10 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
     # How many rows the groups have, which is the same if nothing is drawn.
     is_compared = units is None and len(statements) > 1
 
-    def told(features: Sequence[Feature], bins: Any, near: Sequence[Near]) -> DatabaseSums:
+    def ask(features: Sequence[Feature], bins: Any, near: Sequence[Near]) -> DatabaseSums:
         groups = rows.groups(table.keys.listed, features, units, bins, near)
         codes = coder.codes(Batch(0, len(groups.sums[0]), groups.keys))
-        again = partial(told, features, bins)
+        again = partial(ask, features, bins)
         return DatabaseSums(coder.groups, codes, groups.sums, groups.bins, again)
 
     answers, counts = [], []
@@ -52,7 +52,7 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
         features += [Feature(one.missing, 0, 1) for one in some if one.missing is not None]
         if is_compared and not near:
             features.append(Feature(rows.present(), 1))
-        answer = told(features, bins, near)
+        answer = ask(features, bins, near)
         codes, sizes = answer.codes, answer.sums[-1]
         if near:  # which tells it with each number of a group
             codes, first = np.unique(codes, return_index=True)

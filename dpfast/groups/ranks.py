@@ -227,7 +227,7 @@ class Quantiles(OfColumn):
             final = np.full(groups, count, np.int32)
             final[kept] = np.arange(count, dtype=np.int32)
         grid, stream, measure = self.cells, generator.stream(), self.base
-        found = np.empty((len(self.qs), count), np.int32)
+        drawn = np.empty((len(self.qs), count), np.int32)
         few = isinstance(room, RowsNear) or (len(self.qs) * count < FEW and room.size < LITTLE)
         with closing(room.by_group(count, final)) as parts:
             # A part has bits of its own, so no number of threads changes any.
@@ -235,7 +235,7 @@ class Quantiles(OfColumn):
 
             def draw(part: int) -> None:
                 first, stop = parts.ends(part)
-                for q, out, rows in zip(self.qs, found, parts.each(part), strict=False):
+                for q, out, rows in zip(self.qs, drawn, parts.each(part), strict=False):
                     aim, inside, reach = self._look(q)
                     given, offsets, others = rows
                     out[first:stop] = draw_quantiles(
@@ -246,7 +246,7 @@ class Quantiles(OfColumn):
             each(draw, range(len(parts)), workers)
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
-        cell = np.sort(found, axis=0)[order].astype(np.int64) + grid.first
+        cell = np.sort(drawn, axis=0)[order].astype(np.int64) + grid.first
         if self.lattice is None:
             every = list(np.clip(cell * grid.grid, *self.bounds))
         else:  # these are exact
