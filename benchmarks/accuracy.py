@@ -214,8 +214,9 @@ def released(cell, rows, bounds, rng, **more):
         return partial(dp.quantile, rows, places(cell)[0][0], **given)
     if kind == "quantiles":
         return partial(dp.quantiles, rows, places(cell)[0], **given)
-    if kind == "histogram":
-        return lambda: dp.histogram(rows, bins=100, **given)[0]
+    if kind == "histogram":  # as diffprivlib has it, whose relation is the first
+        cut = cell["neighbors"] == "add-remove"
+        return lambda: dp.histogram(rows, bins=100, nonnegative=cut, **given)[0]
     if kind == "count":
         del given["bounds"]
         return partial(dp.count_nonzero, rows, **given)

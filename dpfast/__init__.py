@@ -35,6 +35,7 @@ _HOMES = {
         "tables.stream": "stream",
         "statistics.additive_release": "additive_release",
         "statistics.bounded_release": "bounded_release",
+        "statistics.consistent": "consistent",
         "statistics.proportion": "Proportion",
         "statistics.ptr": "NO_ANSWER ptr",
         "statistics.response": "response",

@@ -56,6 +56,7 @@ from dpfast.statistics import response as response
 from dpfast.statistics.additive_release import additive_release as additive_release
 from dpfast.statistics.bounded_release import bounded_release as bounded_release
 from dpfast.statistics.bounds import OuterBounds as OuterBounds
+from dpfast.statistics.consistent import consistent as consistent
 from dpfast.statistics.correlation import Correlation as Correlation
 from dpfast.statistics.covariance import Covariance as Covariance
 from dpfast.statistics.difference import Difference as Difference
@@ -129,6 +130,7 @@ __all__ = [
     "audit",
     "bounded_release",
     "bounds",
+    "consistent",
     "correlation",
     "count",
     "count_distinct",
@@ -190,6 +192,7 @@ def count(
     *,
     nan: Literal["keep", "drop", "only"] = "keep",
     per_unit: tuple[int, int] | None = None,
+    nonnegative: bool = False,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -207,6 +210,7 @@ def count(
     *,
     nan: Literal["keep", "drop", "only"] = "keep",
     per_unit: tuple[int, int] | None = None,
+    nonnegative: bool = False,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -224,6 +228,7 @@ def count_nonzero(
     *,
     nan: Literal["keep", "drop"] = "keep",
     per_unit: tuple[int, int] | None = None,
+    nonnegative: bool = False,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -241,6 +246,7 @@ def count_nonzero(
     *,
     nan: Literal["keep", "drop"] = "keep",
     per_unit: tuple[int, int] | None = None,
+    nonnegative: bool = False,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -737,6 +743,7 @@ def histogram(
     bins: int | Sequence[Number] | None = None,
     bounds: Bounds | Auto | None = None,
     categories: Categories | None = None,
+    nonnegative: bool = False,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -754,6 +761,7 @@ def histogram(
     bins: Sequence[int | Sequence[Number] | NDArray[Any] | None] | NDArray[Any] | None = None,
     bounds: BoundsEach | Sequence[Bounds | None] | None = None,
     categories: Sequence[Categories | NDArray[Any] | None] | NDArray[Any] | None = None,
+    nonnegative: bool = False,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -773,6 +781,7 @@ def histogram(
     bins: Any = None,
     bounds: Any = None,
     categories: Any = None,
+    nonnegative: bool = False,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,

@@ -94,6 +94,7 @@ PUBLIC = (
     + VERBS
     + [*EXPECTATIONS, *RELEASES, *ESTIMATES]
     + [dp.order.window, dp.scan, dp.stream, dp.spark, dp.threads, dp.suggest_blocks, dp.smooth_beta]
+    + [dp.consistent]
     + [f for f in map(vars(dp.audit).get, dp.audit.__all__) if inspect.isfunction(f)]
     + [dp.job.run, dp.job.explain, dp.job.report]
     + [f for f in map(vars(dp.privacy).get, dp.privacy.__all__) if inspect.isfunction(f)]

@@ -25,6 +25,7 @@ from ..measurement.matches import numbers_of
 from ..measurement.times import read
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
+from ..statistics.consistent import not_below_0
 from ..statistics.histogram import MOST_OF_SQL, PARTS, Bins, Histogram, rounded
 from ..summaries.cells import Cells, cells, in_units
 from ..summaries.sparse import Sparse, distinct, join
@@ -231,7 +232,10 @@ class GroupHistogram(Counted):
         noise = self.noise
         sums = self.exact(totals.reshape(-1, totals.shape[-1]), noise.shift)
         sums += noise.draw(len(sums), generator)
-        found = np.ascontiguousarray(self.answer(sums).reshape(totals.shape[:2]).T)
+        answer = self.answer(sums)
+        if self.statistic.nonnegative:
+            answer = not_below_0(answer)
+        found = np.ascontiguousarray(answer.reshape(totals.shape[:2]).T)
         named = zip(self.names(name), found, strict=False)
         return {**dict(named), **self.error_bar(name, len(totals))}
 

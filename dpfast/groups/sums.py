@@ -51,6 +51,7 @@ from ..noise.sensitivity import Sensitivity
 from ..noise.shared import SharedNoise
 from ..privacy import Loss
 from ..rng import Generator
+from ..statistics.consistent import not_below_0
 from ..statistics.totals.count import Count
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.units import (
@@ -349,6 +350,12 @@ class OfCount(Counted):
     def counted(self, rows: SqlRows) -> Any:
         place = rows.names.index(self.column) if self.column else 0
         return self.statistic.of_rows(rows, place)
+
+    def finish(
+        self, totals: NDArray[np.uint64], generator: Generator
+    ) -> tuple[NDArray[Any], Floats | None]:
+        counts, bars = super().finish(totals, generator)
+        return not_below_0(counts) if self.statistic.nonnegative else counts, bars
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ from ..tables.memory import Column
 from ..tables.sql.store import SqlRows
 from ..tables.times import Times
 from ..tables.words import Words
+from .consistent import not_below_0
 
 #: Which rows count, where only some do.
 Mask: TypeAlias = NDArray[np.bool_] | None
@@ -147,6 +148,8 @@ class Binned(Automatic[Value]):
     axes: tuple[Bins, ...] = field(init=False, repr=False, default=())
     #: Whether the data are one column.
     single: bool = field(init=False, repr=False, default=True)
+    #: Whether counts below 0 are answered as 0.
+    nonnegative: bool = field(init=False, repr=False, default=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -238,6 +241,8 @@ class Binned(Automatic[Value]):
         noisy += counts >> noise.shift
         if noise.shift != parts:
             noisy = rounded(noisy, noise.shift - parts)
+        if self.nonnegative:
+            noisy = not_below_0(noisy)
         return noisy.reshape(self.shape), self.edges
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float:
@@ -259,6 +264,7 @@ class Histogram(Weighted[Any], Binned[Any]):
     weights : str, optional
         The column of the weights, for `GroupBy.agg`.
     weight_bounds : (float, float), optional
+    nonnegative : bool, default False
         As in `dpfast.histogram`, which has the theorem.
 
     Raises
@@ -275,7 +281,15 @@ class Histogram(Weighted[Any], Binned[Any]):
     [0.0, 25.0, 50.0, 75.0, 100.0]
     """
 
+    nonnegative: bool = False
+
     name: ClassVar[str] = "histogram"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.flag("nonnegative", self.nonnegative)
+        if self.nonnegative and self.limits is not None and self.limits[0] < 0:
+            checks.fail("nonnegative", "False where weights may be negative", True)
 
     def mechanism(self, terms: Terms) -> BinCounts:
         limits = self.limits
@@ -503,6 +517,8 @@ class BinWeights(BinCounts):
         noisy = ((summary >> noise.shift) + drawn).astype(np.float64)
         # Powers of two, which no int64 may hold.
         sums = in_units(np.ldexp(noisy, noise.shift), self.cells.grid)
+        if statistic.nonnegative:
+            sums = not_below_0(sums)
         return sums.reshape(statistic.shape), statistic.edges
 
     def error(self, rows: int | None, confidence: float) -> Expected:
@@ -604,13 +620,16 @@ def histogram(data: Any, **arguments: Any) -> Any:
         it, which is then no part of the data. A row whose weight is NaN or null is in no bin.
     weight_bounds : (float, float), optional
         Public limits of the weights, with `weights`; others are clipped.
+    nonnegative : bool, default False
+        Whether counts below 0 are answered as 0, which costs nothing. Small counts, and sums of
+        many, are then too large on average; error bars hold. `dpfast.consistent` keeps their sum.
 
     Returns
     -------
     counts : ndarray of int64, shape (bins,) or one bin count for each dimension
         Private counts, or with `weights` sums of weights, float64. They are unbiased, so they may
-        be negative. NaN and null are in no bin; an integer beyond 2**53 counts as the float64
-        nearest to it.
+        be negative, but with `nonnegative`. NaN and null are in no bin; an integer beyond 2**53
+        counts as the float64 nearest to it.
     edges : ndarray, or list of d of them
         The edges, or the categories: float64, text or bool.
 

@@ -82,9 +82,9 @@ RANKED = "bounds granularity noise method nan"
 
 #: Word, home, class, what it is, options; and what is not as usual.
 TABLE = (
-    Entry("count", TOTALS, "Count", "the number of rows", "nan=keep per_unit"),
+    Entry("count", TOTALS, "Count", "the number of rows", "nan=keep per_unit nonnegative"),
     Entry("count_nonzero", TOTALS, "CountNonzero", "the number of rows that are not 0",
-          "nan=keep per_unit"),
+          "nan=keep per_unit nonnegative"),
     Entry("count_distinct", "groups.distinct", "CountDistinct", "the number of distinct values", "",
           data="words"),
     Entry("sum", TOTALS, "Sum", "the sum of a column", "bounds nan per_unit"),
@@ -110,7 +110,8 @@ TABLE = (
     Entry("minimum", RANKS, "Minimum", "a low value of a column", RANKED),
     Entry("maximum", RANKS, "Maximum", "a high value of a column", RANKED),
     Entry("histogram", "statistics.histogram", "Histogram",
-          "how many rows are in each of some public bins or categories", "bins categories bounds"),
+          "how many rows are in each of some public bins or categories",
+          "bins categories bounds nonnegative"),
     Entry("iqr", RANKS, "Iqr", "the interquartile range of a column", RANKED, by_group=False),
     Entry("trimmed_mean", TRIMMED, "TrimmedMean", "the mean of the middle rows of a column",
           "bounds proportion noise nan", by_group=False),

@@ -568,6 +568,7 @@ for _name in dp.estimators.__all__:
 add("dp.rng.InsecureGenerator", seed=1)
 add("dp.rng.check", rng=None)
 add("dp.smooth_beta", epsilon=1.0)
+add("dp.consistent", parts=[1, 2, 3], totals=[7], variances=[1, 1], decimals=0)
 add("dp.suggest_blocks", n=1000, bounds=(0, 1), epsilon=1.0)
 add(
     "dp.expected_error",

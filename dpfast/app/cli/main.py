@@ -164,6 +164,9 @@ OPTIONS: dict[str, Any] = {
         "Instead of --max-rows: public limits of the total of a person, also as LO,HI.",
         parser=_bounds,
     ),
+    "nonnegative": Annotated[
+        bool, typer.Option("--nonnegative", help="Answer counts below 0 as 0; that biases them.")
+    ],
     "equal": option(
         Any, "VALUE", "What a row has to equal: true, a number or a word.", parser=_value
     ),
@@ -249,7 +252,7 @@ OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 #: What they are if nobody says it; others are left out.
 USUAL: dict[str, Any] = {
-    **{"files": Parameter.empty, "as_json": False, "as_csv": False},
+    **{"files": Parameter.empty, "as_json": False, "as_csv": False, "nonnegative": False},
     **{"noise": "auto", "method": "auto"},
     **dict.fromkeys(("qs", "where", "by", "keys"), ()),
     **TEXT_DEFAULTS,

@@ -54,6 +54,9 @@ def count(data: Any, **arguments: Any) -> Any:
     per_unit : (int, int), optional
         With `ids`, instead of `max_rows`: public limits to which the number of rows of a person is
         clamped; a person without rows counts 0. What that takes off is in no error bar.
+    nonnegative : bool, default False
+        Whether a count below 0 is answered as 0, which costs nothing. Small counts are then too
+        large on average; error bars hold.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -62,7 +65,7 @@ def count(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     int, or int64 array of shape (d,)
-        The private count. It is unbiased, so it may be negative.
+        The private count. It is unbiased, so it may be negative, but with `nonnegative`.
 
     Raises
     ------
@@ -123,6 +126,9 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
     per_unit : (int, int), optional
         With `ids`, instead of `max_rows`: public limits to which the number of a person is clamped;
         a person without rows counts 0. What that takes off is in no error bar.
+    nonnegative : bool, default False
+        Whether a count below 0 is answered as 0, which costs nothing. Small counts are then too
+        large on average; error bars hold.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -131,7 +137,7 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     int, or int64 array of shape (d,)
-        The private count. It is unbiased, so it may be negative.
+        The private count. It is unbiased, so it may be negative, but with `nonnegative`.
 
     Raises
     ------

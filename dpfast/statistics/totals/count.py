@@ -43,6 +43,7 @@ from ...tables.batches import refuse_beside
 from ...tables.intake import View, all_columns, read, rows_alone
 from ...tables.sql.store import SqlRows
 from ...tables.times import Times
+from ..consistent import not_below_0
 
 Counts: TypeAlias = int | Integers
 
@@ -87,6 +88,7 @@ class Count(OfFeatures[Counts]):
         The column of a table, for `GroupBy.agg`.
     nan : {"keep", "drop", "only"}, default "keep"
     per_unit : (int, int), optional
+    nonnegative : bool, default False
         As in `dpfast.count`, which has the theorem and the errors.
 
     Raises
@@ -103,6 +105,7 @@ class Count(OfFeatures[Counts]):
 
     nan: Literal["keep", "drop", "only"] = "keep"
     per_unit: tuple[int, int] | None = None
+    nonnegative: bool = False
 
     name: ClassVar[str] = "count"
     reads_numbers: ClassVar[bool] = True
@@ -117,6 +120,7 @@ class Count(OfFeatures[Counts]):
         if self.column is not None:
             checks.text("column", self.column)
         object.__setattr__(self, "nan", checks.choice("nan", self.nan, tuple(self.features)))
+        checks.flag("nonnegative", self.nonnegative)
         if self.per_unit is not None:
             lo, hi = (int(end) for end in checks.bounds(self.per_unit, "per_unit"))
             if (lo, hi) != tuple(self.per_unit) or not 0 <= lo <= hi < 2**53:
@@ -194,6 +198,7 @@ class CountNonzero(Count):
         The column of a table, for `GroupBy.agg`.
     nan : {"keep", "drop"}, default "keep"
     per_unit : (int, int), optional
+    nonnegative : bool, default False
         As in `dpfast.count_nonzero`, which has the theorem and the errors.
 
     Raises
@@ -337,10 +342,12 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
     def finish(self, summary: list[Totals], generator: Generator) -> Counts:
         plan = self.plan
         if self.columns is None and len(plan.sizes) == 1:
-            return plan.noise.add(plan.forms[0].totals(summary[0]), generator)[0]
-        noisy = plan.sums(plan.noise.add(plan.totals(summary), generator))
-        counts = [half_of(sum(sums), generator) if len(sums) > 1 else sums[0] for sums in noisy]
-        return counts[0] if self.columns is None else np.array(counts, np.int64)
+            counts: Counts = plan.noise.add(plan.forms[0].totals(summary[0]), generator)[0]
+        else:
+            noisy = plan.sums(plan.noise.add(plan.totals(summary), generator))
+            each = [half_of(sum(sums), generator) if len(sums) > 1 else sums[0] for sums in noisy]
+            counts = each[0] if self.columns is None else np.array(each, np.int64)
+        return not_below_0(counts) if self.statistic.nonnegative else counts
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each count, that of the noise."""

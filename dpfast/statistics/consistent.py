@@ -1,0 +1,198 @@
+"""Counts that are put right after a release: not negative, in agreement with totals, rounded.
+
+All is post-processing of numbers that have their noise: it costs nothing and looks at no row.
+
+*Totals.* Parts p with noise of variance v each, and totals t_k of them over some axes with variance
+v_k, have independent noise. The parts x that fit all of them best make
+
+    sum (x - p)^2 / v + sum_k sum (S_k x - t_k)^2 / v_k
+
+least, S_k the sums. Numbers with d axes are a sum of 2^d components, one for each choice of axes on
+which it is the same everywhere and sums to 0 along each of the others. S_k multiplies a component
+by the number N of cells of a sum, or makes it 0; and t_k has an N-th of the cells. So each is a
+mean of those of p and t_k / N with the weights 1 / v and N / v_k (Gauss-Markov: the least variance
+of all unbiased estimates; as Hay, Rastogi, Miklau and Suciu have it for trees, VLDB 2010).
+
+*Not negative.* The parts of the same sum that are nearest to given ones, and not negative, are
+max(p - s, 0) for one number s (Duchi, Shalev-Shwartz, Singer and Chandra, ICML 2008).
+
+*Rounded.* Numbers are rounded down, and those with the largest remainders up, until the sum is the
+rounded one (Hamilton's method).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._core import checks
+from .._core.types import Number
+
+Floats = NDArray[np.float64]
+
+
+def not_below_0(answers: Any) -> Any:
+    """Return the answers, those below 0 as 0, which is no farther from a truth that is not."""
+    return max(answers, 0) if isinstance(answers, int) else np.maximum(answers, 0)
+
+
+def consistent(
+    parts: ArrayLike,
+    totals: Sequence[ArrayLike] = (),
+    *,
+    variances: Sequence[Number] | None = None,
+    nonnegative: bool = False,
+    decimals: int | None = None,
+) -> Floats:
+    """Return released numbers that agree with released totals of them, are not negative, or round.
+
+    Privacy
+    -------
+    Post-processing: it takes answers, and no rows, so it costs nothing (Dwork, McSherry, Nissim and
+    Smith, TCC 2006).
+
+    Parameters
+    ----------
+    parts : array_like of numbers, of any number of axes
+        Answers such as the counts of a histogram.
+    totals : sequence of array_like, optional
+        Answers about sums of the parts: each has the shape of the parts, or 1 along the axes that
+        are summed (``keepdims`` of NumPy); a number is about the sum of all.
+    variances : sequence of float, optional
+        Public: that of the noise of a part, and then of each of the totals. By default all are the
+        same. 0 says that a total is exact, of which there may be one.
+    nonnegative : bool, default False
+        Whether the nearest numbers of the same sum that are not negative are wanted. That biases:
+        small counts are too large on average, and large ones too small.
+    decimals : int, optional
+        Round to so many decimals, as `numpy.round` has them, so that the sum of all rounded numbers
+        is their rounded sum.
+
+    Returns
+    -------
+    float64 array of the shape of the parts
+        Totals that agree with it are its sums.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    See Also
+    --------
+    dpfast.histogram : `nonnegative` there cuts each count at 0, so that error bars hold.
+
+    Notes
+    -----
+    By least squares, which has the least variance that unbiased estimates can have; after
+    `nonnegative` or `decimals` they are not unbiased any more. Cost: ``2**d`` passes over the parts
+    for d axes, and a sort.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.consistent([10.0, 20.0, 33.0], [66]).tolist()  # 3 more, shared by 3 parts and the total
+    [10.75, 20.75, 33.75]
+    >>> dp.consistent([[10, -2], [20, 30]], nonnegative=True, decimals=0).tolist()
+    [[10.0, 0.0], [19.0, 29.0]]
+    >>> dp.consistent([100 / 3] * 3, decimals=1).tolist()  # for print: the sum is 100.0
+    [33.4, 33.3, 33.3]
+    """
+    numbers = _numbers("parts", parts)
+    sums = [_total(f"totals[{i}]", total, numbers) for i, total in enumerate(totals)]
+    spread = _variances(variances, 1 + len(sums))
+    if sums:
+        numbers = _agreeing([numbers, *sums], spread)
+    if checks.flag("nonnegative", nonnegative):
+        numbers = _nearest(numbers)
+    if decimals is None:
+        return numbers
+    if isinstance(decimals, bool) or not isinstance(decimals, (int, np.integer)):
+        checks.fail_type("decimals", "a whole number", decimals)
+    if abs(int(decimals)) > 15:
+        checks.fail("decimals", "-15 to 15", decimals)
+    return _rounded(numbers, int(decimals))
+
+
+def _numbers(name: str, value: Any) -> Floats:
+    rule = "an array of finite numbers"
+    try:
+        numbers = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        checks.fail_type(name, rule, value)
+    if not np.isfinite(numbers).all():
+        checks.fail(name, rule, value)
+    return numbers
+
+
+def _total(name: str, value: Any, parts: Floats) -> Floats:
+    total = _numbers(name, value)
+    total = total.reshape((1,) * parts.ndim) if total.ndim == 0 else total
+    pairs = list(zip(total.shape, parts.shape, strict=False))
+    if total.ndim != parts.ndim or any(size not in (1, whole) for size, whole in pairs):
+        rule = f"a number, or of the shape {parts.shape} with 1 for what is summed"
+        checks.fail(name, rule, total.shape)
+    return total
+
+
+def _variances(value: Any, count: int) -> list[float]:
+    if value is None:
+        return [1.0] * count
+    rule = f"{count} numbers, not negative: that of the parts, above 0, and of each total"
+    spread = [checks.number("variances", one, rule) for one in checks.items(value)]
+    if len(spread) != count or min(spread) < 0 or not spread[0] or spread.count(0.0) > 1:
+        checks.fail("variances", rule, value)
+    return spread
+
+
+def _agreeing(each: Sequence[Floats], spread: Sequence[float]) -> Floats:
+    """Return the parts that fit themselves, the first of `each`, and totals of them best."""
+    shape = each[0].shape
+    answer = np.zeros(shape)
+    for same in product((True, False), repeat=len(shape)):
+        weights, weighted = 0.0, np.zeros(1)
+        for numbers, variance in zip(each, spread, strict=True):
+            own = [size if n == 1 else 1 for n, size in zip(numbers.shape, shape, strict=True)]
+            if any(n > 1 and not alike for n, alike in zip(own, same, strict=True)):
+                continue  # the total says nothing of it
+            cells = float(np.prod(own))
+            part = _component(numbers, same) / cells
+            if not variance:
+                weights, weighted = 1.0, part
+                break
+            weights, weighted = weights + cells / variance, weighted + part * (cells / variance)
+        answer += weighted / weights
+    return answer
+
+
+def _component(numbers: Floats, same: Sequence[bool]) -> Floats:
+    """Return the part that is the same along some axes, and sums to 0 along all others."""
+    for axis, is_same in enumerate(same):
+        mean = numbers.mean(axis=axis, keepdims=True)
+        numbers = mean if is_same else numbers - mean
+    return numbers
+
+
+def _nearest(numbers: Floats) -> Floats:
+    """Return the nearest numbers of the same sum that are not negative; 0 if it is not above 0."""
+    ordered = np.sort(numbers, axis=None)[::-1]
+    shifts = (np.cumsum(ordered) - max(numbers.sum(), 0.0)) / np.arange(1, ordered.size + 1)
+    above = np.flatnonzero(ordered > shifts)
+    nearest: Floats = np.maximum(numbers - shifts[above[-1]], 0) if len(above) else 0 * numbers
+    return nearest
+
+
+def _rounded(numbers: Floats, decimals: int) -> Floats:
+    """Return numbers in multiples of a power of ten whose sum is that of all, rounded."""
+    unit = 10.0 ** abs(decimals)
+    scaled = numbers * unit if decimals >= 0 else numbers / unit
+    down = np.floor(scaled)
+    more = int(np.rint((scaled - down).sum()))
+    largest = np.argsort(down - scaled, axis=None, kind="stable")[:more]
+    down.flat[largest] += 1
+    rounded: Floats = down / unit if decimals >= 0 else down * unit
+    return rounded

@@ -1,0 +1,141 @@
+"""Post-processing: least squares by definition, nearest numbers, sums that rounding keeps."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.rng import InsecureGenerator
+
+RANDOM = np.random.default_rng(5)
+
+
+def sums(shape, total):
+    """The matrix of what a total adds up."""
+    rows = []
+    for place in np.ndindex(total):
+        cells = np.zeros(shape)
+        cells[tuple(i if n > 1 else slice(None) for i, n in zip(place, total, strict=True))] = 1
+        rows.append(cells.ravel())
+    return np.array(rows)
+
+
+SHAPES = [
+    ((4,), [(1,)], [2, 3]),
+    ((3, 4), [(3, 1), (1, 4), (1, 1)], [1, 2, 0.5, 7]),
+    ((2, 3, 2), [(2, 1, 1), (1, 3, 2), (2, 3, 2)], [4, 1, 1, 3]),
+]
+
+
+@pytest.mark.parametrize(("shape", "totals", "variances"), SHAPES)
+def test_parts_are_the_least_squares_of_all(shape, totals, variances):
+    parts = RANDOM.normal(size=shape)
+    given = [RANDOM.normal(size=total) for total in totals]
+    matrices = [np.eye(parts.size), *(sums(shape, total) for total in totals)]
+    scaled = [m / v**0.5 for m, v in zip(matrices, variances, strict=True)]
+    wanted = [x.ravel() / v**0.5 for x, v in zip([parts, *given], variances, strict=True)]
+    best = np.linalg.lstsq(np.concatenate(scaled), np.concatenate(wanted), rcond=None)[0]
+    found = dp.consistent(parts, given, variances=variances)
+    np.testing.assert_allclose(found.ravel(), best, atol=1e-12)
+
+
+def test_an_exact_total_is_kept():
+    parts = RANDOM.normal(10, 5, (3, 4))
+    rows = np.array([[30.0], [40.0], [50.0]])
+    found = dp.consistent(parts, [rows], variances=[1, 0])
+    np.testing.assert_allclose(found.sum(1, keepdims=True), rows)
+    np.testing.assert_allclose(dp.consistent(parts, [7], variances=[1, 0]).sum(), 7)
+
+
+def test_parts_that_are_not_negative_are_the_nearest_of_their_sum():
+    for parts in RANDOM.integers(-4, 5, (40, 3)):
+        found = dp.consistent(parts, nonnegative=True)
+        total = max(parts.sum(), 0)
+        assert found.min() >= 0
+        assert found.sum() == pytest.approx(total)
+        steps = np.arange(total + 1)
+        for other in itertools.product(steps, repeat=2):
+            third = total - sum(other)
+            if third >= 0:
+                off = np.square(np.array([*other, third]) - parts).sum()
+                assert np.square(found - parts).sum() <= off + 1e-9
+
+
+@pytest.mark.parametrize("decimals", [-2, 0, 1])
+def test_rounding_keeps_the_sum(decimals):
+    for _ in range(20):
+        numbers = RANDOM.normal(0, 300, 7)
+        found = dp.consistent(numbers, decimals=decimals)
+        unit = 10.0**-decimals
+        assert np.abs(found - numbers).max() < unit
+        np.testing.assert_allclose(found, np.round(found, decimals), atol=1e-9)
+        assert found.sum() == pytest.approx(np.round(numbers.sum(), decimals))
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"parts": ["a"]}, ArgumentTypeError),
+        ({"parts": [1.0, np.nan]}, ArgumentError),
+        ({"parts": [1, 2], "totals": [[1, 2, 3]]}, ArgumentError),
+        ({"parts": [1, 2], "totals": [3], "variances": [1]}, ArgumentError),
+        ({"parts": [1, 2], "totals": [3], "variances": [0, 1]}, ArgumentError),
+        ({"parts": [1, 2], "totals": [3, 3], "variances": [1, 0, 0]}, ArgumentError),
+        ({"parts": [1, 2], "decimals": 0.5}, ArgumentTypeError),
+        ({"parts": [1, 2], "decimals": 16}, ArgumentError),
+        ({"parts": [1, 2], "nonnegative": "yes"}, ArgumentTypeError),
+    ],
+)
+def test_bad_arguments_are_refused(given, error):
+    with pytest.raises(error):
+        dp.consistent(**given)
+
+
+TABLE = {"k": ["a", "b"] * 20, "x": [1.0, 0.0] * 20}
+IDS = np.arange(40)
+WAYS = {
+    "histogram": lambda **kw: dp.histogram(IDS, bins=40, bounds=(0, 400), **kw)[0],
+    "weights": lambda **kw: dp.histogram(
+        IDS, bins=40, bounds=(0, 400), weights=IDS, weight_bounds=(0, 40), **kw
+    )[0],
+    "people": lambda **kw: dp.histogram(
+        IDS, bins=40, bounds=(0, 400), ids=IDS // 2, max_rows=2, **kw
+    )[0],
+    "count": lambda **kw: dp.count(TABLE["x"], nan="only", **kw),
+    "columns": lambda **kw: dp.count_nonzero(np.zeros((9, 5)), axis=0, **kw),
+    "groups": lambda **kw: dp.group_by(TABLE, "k", keys=list("abcdefgh")).count(**kw)["count"],
+    "bins of groups": lambda **kw: np.stack(
+        list(
+            dp.group_by(TABLE, "k", keys=list("abcdefgh"))
+            .histogram("x", bins=4, bounds=(0, 9), **kw)
+            .values()
+        )[1:5]
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_release_is_the_same_but_for_numbers_below_0(way):
+    pairs = [
+        [
+            np.asarray(WAYS[way](epsilon=0.2, rng=InsecureGenerator(seed), **more))
+            for more in ({}, {"nonnegative": True})
+        ]
+        for seed in range(60)
+    ]
+    assert any((plain < 0).any() for plain, _ in pairs)
+    for plain, cut in pairs:
+        np.testing.assert_array_equal(cut, np.maximum(plain, 0))
+        assert cut.dtype == plain.dtype
+
+
+def test_weights_that_may_be_negative_are_refused():
+    with pytest.raises(ArgumentError, match="nonnegative"):
+        dp.histogram(
+            [1], bins=1, bounds=(0, 2), weights=[1], weight_bounds=(-1, 1),
+            nonnegative=True, epsilon=1,
+        )  # fmt: skip
