@@ -136,24 +136,19 @@ class Staircase:
             size = self.core + (stairs + part) * self.step
         return math.ceil(size * (1 + 2.0**-40))
 
-    def growth(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the logarithm of the moment generating function, for 0 <= t < epsilon / step.
+    def waves(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the characteristic function.
 
-        With a = R + l D, e^(t z) adds up to sinh(t (a + 1/2)) / sinh(t / 2) over |z| <= a. So with
-        f(t) = e^(t (R + 1/2)) / (1 - b e^(t D)) it is (f(t) - f(-t)) / (2 sinh(t / 2)), over that
-        for t = 0. Where t is so small that the difference has no digits, it is less than (t s)^2.
+        With a = R + l D, e^(i u z) adds up to sin(u (a + 1/2)) / sin(u / 2) over |z| <= a. So it is
+        the imaginary part of e^(i u (R + 1/2)) / (1 - b e^(i u D)), over sin(u / 2) and over the
+        same for u = 0. At multiples of 2 pi it is 1.
         """
-        rate, b = self.epsilon / self.step, math.exp(-self.epsilon)
-        small = t < 1e-4 * rate
-        at = np.where(small, rate / 2, t)
-        up, down = (
-            np.exp(x * (self.core + 0.5)) / -np.expm1(x * self.step - self.epsilon)
-            for x in (at, -at)
-        )
+        b, half = math.exp(-self.epsilon), np.sin(u / 2)
         fall = -math.expm1(-self.epsilon)
         whole = (2 * self.core + 1) / fall + 2 * self.step * b / fall**2
-        found = np.log((up - down) / (2 * np.sinh(at / 2)) / whole)
-        return np.asarray(np.where(small, (t * self.deviation) ** 2, found))
+        turn = np.exp(1j * u * (self.core + 0.5)) / (1 - b * np.exp(1j * u * self.step))
+        found = np.divide(turn.imag, half * whole, out=np.ones(u.shape), where=half != 0)
+        return np.asarray(np.clip(found, -1, 1))
 
     def draw(self, size: int, generator: Generator) -> Integers:
         """Return noise."""

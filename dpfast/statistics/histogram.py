@@ -142,8 +142,6 @@ class Binned(Automatic[Value]):
     only_adds: ClassVar[bool] = True
     at_once: ClassVar[bool] = True
     subtracts: ClassVar[bool] = False
-    #: What the error bar of a count is.
-    note: ClassVar[str] = NOISE
     #: The bins of each axis; none where they are for a column of times.
     axes: tuple[Bins, ...] = field(init=False, repr=False, default=())
     #: Whether the data are one column.
@@ -415,7 +413,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each count."""
         width = self.statistic.bar(self.noise, self.fine, 1 - confidence)
-        return Expected(confidence, width, note=self.statistic.note)
+        return Expected(confidence, width, note=NOISE)
 
     @property
     def size(self) -> int:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.error_bars import SUMS
 from ...measurement.functions import function_of
 from ...measurement.statistic import Terms
 from ...measurement.times import Units
@@ -64,7 +63,6 @@ class TreeHistogram(Binned[TreeCounts]):
     fan_out: int | None = None
 
     name: ClassVar[str] = "tree histogram"
-    note: ClassVar[str] = SUMS
 
     def __post_init__(self) -> None:
         super().__post_init__()
