@@ -192,6 +192,27 @@ def symmetric_sum(
     return min(most, beyond + 3.3 * width)
 
 
+def sum_of_two(widths: Floats, shares: Floats, failure: float) -> float:
+    """Return what the sizes of two independent errors add up to, but with a failure probability.
+
+    Each exceeds a width with at most the share behind it. So it is no larger, in law, than a number
+    that takes each width with the difference of the shares around it, and is infinite else.
+
+    Parameters
+    ----------
+    widths : ndarray of shape (k,)
+        Ascending.
+    shares : ndarray of shape (k + 1,)
+        From 1 on, and falling to less than half of the failure probability.
+    failure : float
+    """
+    law = -np.diff(shares)
+    sums, joint = np.add.outer(widths, widths).ravel(), np.multiply.outer(law, law).ravel()
+    order = np.argsort(sums)
+    beyond = 1 - np.cumsum(joint[order])
+    return float(sums[order][np.argmax(beyond <= failure)])
+
+
 def _upper(k: int, t: float) -> float:
     """Return the probability that a gamma number of shape k exceeds t."""
     term = total = math.exp(-t)

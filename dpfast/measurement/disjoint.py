@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core import checks
-from .._core.error_bars import BOUND, Expected
+from .._core.error_bars import BOUND, Expected, sum_of_two
 from ..budget.mechanism import Mechanism
 from ..rng import Generator
 from ..tables.intake import Public, View
@@ -88,14 +88,20 @@ class Disjoint(Around[Any]):
         return answer if answer.ndim else answer.item()
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return twice the error bar of a group of so many rows, for half the failure probability.
-
-        Either answer is off by more with at most that half.
-        """
-        bar = self.alone.error(rows, 1 - (1 - confidence) / 2)
-        if bar.half_width is None:
+        """Return the error bar of a difference of answers about groups of so many rows each."""
+        failure, widths = 1 - confidence, []
+        shares = np.geomspace(1, failure / 200, 65)
+        for share in shares[1:]:
+            bar = self.alone.error(rows, 1 - share)
+            if bar.half_width is None:
+                break
+            widths.append(np.array(bar.half_width))
+        shares = shares[: len(widths) + 1]
+        if 2 * shares[-1] > failure:
             return replace(bar, confidence=confidence, ranks=None)
-        return Expected(confidence, (2 * np.array(bar.half_width)).tolist(), note=BOUND)
+        each = np.maximum.accumulate(np.array(widths)).reshape(len(widths), -1).T
+        sums = [sum_of_two(column, shares, failure) for column in each]
+        return Expected(confidence, np.reshape(sums, widths[0].shape).tolist(), note=BOUND)
 
 
 def of_groups(groups: Groups, terms: Terms, title: str) -> Disjoint:

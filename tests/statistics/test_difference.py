@@ -76,8 +76,8 @@ def test_both_answers_cost_one_and_a_replaced_row_two():
             alone = dp.Sum(bounds=(0, 1)).measure(**loss, unit="add-remove")
             both = dp.Difference(of=dp.Sum(bounds=(0, 1))).measure(**loss, unit=unit)
             assert all(getattr(both.loss, name) == getattr(alone.loss, name) for name in loss)
-            more = both.error(9, 0.9).half_width / 2 / alone.error(9, 0.95).half_width
-            assert more == pytest.approx(1 if unit == "add-remove" else 2, rel=0.2)
+            more = both.error(9, 0.9).half_width / alone.error(9, 0.9).half_width
+            assert more == pytest.approx(3.3 if unit == "replace" else 1.65, rel=0.1)
 
 
 @pytest.mark.parametrize("unit", ["add-remove", "replace"])
@@ -87,7 +87,7 @@ def test_error_bars_hold_and_a_part_of_them_does_not(unit):
     bar = measured.error(200, 0.9).half_width
     errors = np.array([abs(measured(rows, rng=generator)) for _ in range(300)])
     # Of 300 with a chance of at most 1/10 each, 60 are exceeded less than once in 1e7 runs.
-    assert np.count_nonzero(errors > bar) <= 60 < np.count_nonzero(errors > bar / 8)
+    assert np.count_nonzero(errors > bar) <= 60 < np.count_nonzero(errors > bar / 3)
 
 
 @pytest.mark.parametrize(
