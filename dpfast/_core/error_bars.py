@@ -26,6 +26,7 @@ DIFFERENT = "a bound in ranks, for rows of which no two are equal within the bou
 SCORES = "a bound in the units of the scores, for the worst of them"
 COUNTS = "a bound in rows, for the worst counts of keys"
 SECRET = "noise is scaled to the smooth sensitivity, which is secret"
+WEIGHTS = "the sum of the weights is private, and may be 0 by weight_bounds"
 ROWS = "the number of rows is not known: give it as rows"
 BASE = "with a base it depends on which candidate is the best"
 PLACES = "how far bounds are off depends on where the rows lie"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.error_bars import Expected, unknown
+from .._core.error_bars import WEIGHTS, Expected, unknown
 from .._core.nan_policy import replacement
 from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
@@ -29,10 +30,9 @@ from ..noise.sensitivity import Sensitivity
 from ..summaries.cells import cells
 from ..tables.batches import Piece, numbers
 from ..tables.sql.store import SqlRows
-from .arrays import Floats
 from .of_column import Integers, of_numbers
-from .plan import Plan, moves_alike
-from .sums import OF_EACH, OfLinear, add_each
+from .plan import ROWS, Plan, moves_alike
+from .sums import OfLinear, add_each
 
 
 def clamped(
@@ -183,8 +183,15 @@ class WeightedMean(OfWeighted):
     def of_kind(self, totals: NDArray[np.uint64], kind: int) -> NDArray[np.uint64]:
         return np.ascontiguousarray(totals[:, kind])
 
-    def bars(self, answers: Floats, sums: list[Floats]) -> None:
-        """Return no error bars: the noise is in proportion to a sum of weights, not of rows."""
+    @cached_property
+    def usual_sizes(self) -> tuple[float, ...]:
+        """What no noise exceeds, with what is rounded of all rows that there may be."""
+        return tuple(size + 2.0 ** (ROWS - 1) for size in super().usual_sizes)
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
-        return unknown(confidence, OF_EACH)
+        least, most = self.limits
+        if not least:
+            return unknown(confidence, WEIGHTS)
+        # As of so few rows, in units of the largest weight and of the cells of both sums.
+        share = Fraction(least) / Fraction(most) * Fraction(self.sums.span, self.axis.span or 1)
+        return super().expected(None if rows is None else math.floor(rows * share), confidence)

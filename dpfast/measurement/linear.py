@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._core.error_bars import BOUND, CLAMPED, NOISE, ROWS, Expected, unknown
+from .._core.error_bars import BOUND, CLAMPED, NOISE, ROWS, WEIGHTS, Expected, unknown
 from .._core.once import remembered
 from .._kernels.groups import add
 from .._kernels.tables import Key
@@ -875,12 +875,15 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each column."""
-        if self.statistic.needs_rows and self.has_weights:
-            return unknown(confidence, "the sum of the weights is private")
         moves = any(column.span for column in self.columns)
         if self.statistic.needs_rows and rows is None and moves:
             return unknown(confidence, ROWS)
         plan = self.plan(2 if rows is None else rows)
+        weights = self.columns[0].weights
+        if weights is not None and self.statistic.needs_rows:
+            if not weights.first:
+                return unknown(confidence, WEIGHTS)
+            rows = (rows or 0) * weights.first  # no less than their weights add up to
         bars = {
             column: self.statistic.bar(
                 column, SizesOf(plan, i, 1 - confidence), rows or 1, self.has_public_rows

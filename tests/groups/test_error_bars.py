@@ -1,5 +1,6 @@
 """Error bars by group hold as often as they say, and shorter ones would not."""
 
+import itertools
 import math
 
 import numpy as np
@@ -59,6 +60,30 @@ def test_answers_are_within_their_bars_and_not_within_half_of_them(name, loss):
     assert max(short) > LIMIT  # on some data, a bar that is too short does not pass
 
 
+@pytest.mark.parametrize("loss", LOSSES[:3], ids=str)
+def test_weighted_means_are_within_their_bars(loss):
+    weighted = {"weights": "w", "weight_bounds": (0.5, 2)}
+    far, short = [], []
+    for row, w in itertools.product(SHAPES.values(), (0.5, 2.0, np.linspace(0.5, 2, 20))):
+        weights = np.zeros(20) + w
+        table = {"k": np.repeat(np.arange(GROUPS), 20), "x": np.tile(row, GROUPS)}
+        own = dp.group_by(table | {"w": np.tile(weights, GROUPS)}, "k", keys=np.arange(GROUPS))
+        mean = dp.stat.mean("x", **BOUNDS, **weighted)
+        answer = own.agg({"x": mean}, **loss, rng=InsecureGenerator(3))
+        off = np.abs(answer["x"] - np.average(row, weights=weights))
+        far.append(np.mean(off > answer["x error"] * (1 + 1e-9)))
+        short.append(np.mean(off > answer["x error"] / 4))
+        before = dp.expected_error(own.agg, {"x": mean}, **loss, rows=20).half_width
+        far.append(np.mean(off > before))
+    assert max(far) <= 0.05 + 5.5 * math.sqrt(0.05 * 0.95 / GROUPS) < max(short)
+    plain = {**BOUNDS, **weighted, **loss, "weights": np.full(20, 0.5)}
+    bar, rng = dp.expected_error(dp.mean, row, **plain, rows=20).half_width, InsecureGenerator(3)
+    off = np.abs([dp.mean(np.zeros(20), **plain, rng=rng) for _ in range(GROUPS)])
+    assert np.mean(off > bar) <= 0.05 + 5.5 * math.sqrt(0.05 * 0.95 / GROUPS)
+    none = {**plain, "weight_bounds": (0, 2)}
+    assert "weight_bounds" in dp.expected_error(dp.mean, row, **none, rows=20).note
+
+
 @pytest.mark.parametrize("name", ["mean", "std"])
 def test_a_bar_that_is_too_short_by_two_is_found(name):
     make, more, of = STATISTICS[name]
@@ -95,7 +120,7 @@ def test_bars_of_several_statistics_are_by_name():
     told = dp.expected_error(own.agg, asked, epsilon=1, rows=20)
     assert told.half_width["x"] > 0 and told.half_width["w"] is None
     answer = own.agg(asked, epsilon=1)
-    assert {f"{name} error" for name in asked} & set(answer) == {"n error", "x error"}
+    assert {f"{name} error" for name in asked} & set(answer) == {"n error", "x error", "w error"}
     assert answer["n error"][0] == found.half_width["n"]
 
 
