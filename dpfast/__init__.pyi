@@ -200,7 +200,7 @@ def count(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> int: ...
@@ -218,7 +218,7 @@ def count(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.int64]: ...
@@ -236,7 +236,7 @@ def count_nonzero(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> int: ...
@@ -254,7 +254,7 @@ def count_nonzero(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.int64]: ...
@@ -273,7 +273,7 @@ def sum(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     weights: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -293,7 +293,7 @@ def sum(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     weights: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -312,7 +312,7 @@ def mean(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     weights: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -331,7 +331,7 @@ def mean(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     weights: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -350,7 +350,7 @@ def variance(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float: ...
@@ -368,7 +368,7 @@ def variance(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -386,7 +386,7 @@ def std(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float: ...
@@ -404,7 +404,7 @@ def std(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -421,7 +421,7 @@ def proportion(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     weights: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -439,7 +439,7 @@ def proportion(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     weights: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -455,7 +455,7 @@ def ratio(
     neighbors: Neighbors | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any: ...
@@ -470,7 +470,7 @@ def correlation(
     neighbors: Neighbors | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any: ...
@@ -485,7 +485,7 @@ def difference(
     neighbors: Neighbors | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any: ...
@@ -506,7 +506,7 @@ def median(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float: ...
@@ -527,7 +527,7 @@ def median(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -549,7 +549,7 @@ def quantile(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float: ...
@@ -571,7 +571,7 @@ def quantile(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -590,7 +590,7 @@ def quantiles(
     axis: Axis | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -608,7 +608,7 @@ def quantile_interval(
     neighbors: Neighbors | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -630,7 +630,7 @@ def percentile(
     axis: Axis | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | NDArray[np.float64]: ...
@@ -652,7 +652,7 @@ def percentile(
     axis: Axis | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -672,7 +672,7 @@ def minimum(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float: ...
@@ -692,7 +692,7 @@ def minimum(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -712,7 +712,7 @@ def maximum(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float: ...
@@ -732,7 +732,7 @@ def maximum(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -750,7 +750,7 @@ def histogram(
     neighbors: Neighbors | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[Any]]: ...
@@ -768,7 +768,7 @@ def histogram(
     neighbors: Neighbors | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[Any] | list[NDArray[Any]]]: ...
@@ -788,7 +788,7 @@ def histogram(
     neighbors: Neighbors | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[Any] | list[NDArray[Any]]]: ...
@@ -808,7 +808,7 @@ def iqr(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float: ...
@@ -828,7 +828,7 @@ def iqr(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -847,7 +847,7 @@ def trimmed_mean(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float: ...
@@ -866,7 +866,7 @@ def trimmed_mean(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -885,7 +885,7 @@ def winsorized_mean(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float: ...
@@ -904,7 +904,7 @@ def winsorized_mean(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -920,7 +920,7 @@ def covariance(
     neighbors: Neighbors | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
@@ -937,7 +937,7 @@ def tree_histogram(
     neighbors: Neighbors | None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> TreeCounts: ...
@@ -954,7 +954,7 @@ def bounds(
     axis: None = None,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> tuple[float, float]: ...
@@ -971,7 +971,7 @@ def bounds(
     axis: Axis,
     where: Any = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from .._core.error_bars import Expected
-from ..measurement.automatic_bounds import divided, no_error_bar, trial
+from ..measurement.automatic_bounds import divided, extremes, no_error_bar, trial
 from ..measurement.outer_bounds import DrawnBounds, drawn_bounds
 from ..measurement.statistic import Automatic, Offer
 from ..measurement.tails import Counts, of_chunk
@@ -193,7 +193,7 @@ def with_bounds(
     def of(bounds: Any) -> Any:
         return make(replace(statistic, bounds=bounds), left)
 
-    like, each = trial(of, width), one_row(first, step.neighbors, step.groups * step.rows)
+    like, each = trial(of, extremes(width)), one_row(first, step.neighbors, step.groups * step.rows)
     policy = nan_policy.of_rows(statistic.nan, is_private=True)
     bounds = GroupBounds(columns, drawn_bounds(each, width, "add-remove", policy), units)
     return WithBounds(bounds, offered.loss, parts, like, of)

@@ -10,7 +10,7 @@ depend on the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -44,28 +44,34 @@ def divided(loss: Loss) -> tuple[Loss, Loss]:
     return first, Pure(loss.epsilon * rest)
 
 
-def with_bounds(name: str) -> str:
+def with_bounds(name: str, bounds: str = "bounds") -> str:
     """Return the name in the ledger of what has a part of its loss for bounds."""
-    return f"{name}, a quarter of it for bounds"
+    return f"{name}, a quarter of it for {bounds}"
 
 
-def trial(make: Callable[[Any], T], columns: int | None) -> T:
+def extremes(columns: int | None) -> Sequence[Any]:
+    """Return bounds to check arguments with, for so many columns; None for one pair."""
+    pairs = ANY, WIDEST  # products of the widest with weights are the largest
+    return pairs if columns is None else [(pair,) * columns for pair in pairs]
+
+
+def trial(make: Callable[[Any], T], bounds: Sequence[Any]) -> T:
     """Return what is made within bounds, so that no argument is refused once they are drawn.
 
     Parameters
     ----------
     make : callable
-        ``make(pair)``, or ``make(pairs)`` for several columns.
-    columns : int or None
-        None for one pair.
+        ``make(bound)``.
+    bounds : sequence
+        Those that are tried. What is made of the first is returned.
 
     Raises
     ------
     ArgumentError
         If an argument breaks a rule, or what is left of the loss is too small.
     """
-    try:  # within the widest, too: products of these with weights are the largest
-        every = [make(pair if columns is None else (pair,) * columns) for pair in (ANY, WIDEST)]
+    try:
+        every = [make(bound) for bound in bounds]
     except ArgumentError as error:  # it may show a number that nobody has written
         raise ArgumentError(f"{error} (for 3/4 of the loss)") from None
     return every[0]

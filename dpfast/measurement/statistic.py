@@ -41,13 +41,14 @@ from ..tables.intake import View, plain
 from ..tables.people import checked
 from ..tables.times import Clipped, Times
 from .around import Around
-from .automatic_bounds import WithBounds, divided, trial
+from .automatic_bounds import WithBounds, divided, extremes, trial
 from .equal_parts import equal_parts
 from .outer_bounds import drawn_bounds
 from .released import Release
 from .times import Answer, Units, are_times, clipped, refuse_dates, time_column_of
 from .two_steps import in_two_steps
 from .unit import OfUnits, Unit
+from .unit_bounds import with_max_rows
 
 Value = TypeVar("Value", covariant=True)
 S = TypeVar("S")
@@ -369,7 +370,7 @@ class Statistic(ABC, Generic[Value]):
         axis: Axis | None = None,
         where: Any = None,
         ids: Any = None,
-        max_rows: int | None = None,
+        max_rows: int | Auto | None = None,
         weights: Any = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
@@ -391,8 +392,9 @@ class Statistic(ABC, Generic[Value]):
         ids : array_like of shape (n,), or str, optional
             Whose row each row is, or the name of the column that says so, which is then no part of
             the data. The loss is one of people then.
-        max_rows : int, optional
-            With `ids`, and only then: how many rows of a person count at most.
+        max_rows : int or "auto", optional
+            With `ids`, and only then: how many rows of a person count at most. "auto" draws it for
+            a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
         weights : array_like of shape (n,), or str, optional
             A factor for each row, a function of that row alone, or the name of the column that
             holds it, which is then no part of the data.
@@ -747,7 +749,11 @@ def offer(
 def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism[Any]:
     """Return the mechanism of a statistic for a loss of a unit."""
     statistic.require_numbers()
-    loss, unit = offered.loss, offered.unit
+    return of_unit(statistic, offered.loss, offered.unit, layout)
+
+
+def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -> Mechanism[Any]:
+    """Return the mechanism of a statistic for a loss of a unit, whose bounds may be "auto"."""
     limits = statistic.unit_limits
     if unit.ids is None:
         if limits is not None:
@@ -763,6 +769,12 @@ def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism
         return OfUnits(_of_columns(statistic, whole), unit, 0)
     if unit.max_rows is None:
         checks.fail("max_rows", "given with ids: how many rows of a person count at most", None)
+    if isinstance(unit.max_rows, str):
+
+        def within(max_rows: int, part: Loss) -> Mechanism[Any]:
+            return of_unit(statistic, part, replace(unit, max_rows=max_rows), layout)
+
+        return with_max_rows(loss, within, statistic.adds_units)
     if statistic.keeps_units:
         terms = Terms(loss, unit.neighbors, layout, unit.max_rows, unit.ids)
         return _of_columns(statistic, terms)
@@ -811,7 +823,7 @@ def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
     def of(bounds: Any) -> Mechanism[Any]:
         return _of_mask(replace(bounded, bounds=bounds), others)
 
-    like = trial(of, columns)
+    like = trial(of, extremes(columns))
     policy = terms.policy(bounded.nan)
     bounds = drawn_bounds(first, columns, terms.neighbors, policy)
     return WithBounds(bounds, of, terms.loss, rest, like.name)

@@ -44,7 +44,7 @@ from typing import Any, TypeVar
 
 from .. import privacy
 from .._core import checks, nan_policy
-from .._core.types import Neighbors
+from .._core.types import Auto, Neighbors
 from .._kernels.tables import Key
 from ..errors import ArgumentError
 from ..noise.additive import MOST, amount
@@ -73,9 +73,10 @@ class Unit:
     ids : str, optional
         The name of the id, whose rows together are a unit; "" for ids without a name. By default a
         row is a unit.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a unit count at most. It is left out where a
-        statistic bounds the total of a unit (``per_unit=``).
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a unit count at most; "auto" draws it for a
+        quarter of the loss. It is left out where a statistic bounds the total of a unit
+        (``per_unit=``).
 
     Raises
     ------
@@ -91,7 +92,7 @@ class Unit:
 
     neighbors: Neighbors = "add-remove"
     ids: str | None = None
-    max_rows: int | None = None
+    max_rows: int | Auto | None = None
 
     def __post_init__(self) -> None:
         checks.neighbors(self.neighbors)
@@ -102,7 +103,7 @@ class Unit:
             return
         if type(self.ids) is not str or self.ids:
             checks.text("ids", self.ids)
-        if self.max_rows is not None:
+        if self.max_rows is not None and not checks.is_auto(self.max_rows):
             object.__setattr__(self, "max_rows", checks.rows_each(self.max_rows))
 
     @property
@@ -135,7 +136,7 @@ class Unit:
         >>> dp.Unit(ids="who", max_rows=4).part(dp.privacy.Pure(1), at_once=True)
         (Pure(epsilon=1), 4)
         """
-        assert self.max_rows is not None
+        assert isinstance(self.max_rows, int)
         # A larger epsilon is refused for one integer, and may be many rows' together.
         is_one = at_once and (isinstance(loss, privacy.ZCDP) or loss.epsilon <= MOST)
         rows = self.max_rows if is_one else 1
@@ -253,6 +254,7 @@ class OfUnits(Around[Value]):
     def finish(self, summary: View, generator: Generator) -> Value:
         assert summary.ids is not None
         most, stream = self.unit.max_rows, generator.stream()
+        assert not isinstance(most, str)
         if summary.adds and not isinstance(self.inner, AddsUnits):
             # As many bits as a choice in memory takes, so that noise is the same.
             assert most is not None

@@ -286,6 +286,9 @@ WRITTEN = {
     "missing numbers of people": Case(
         dp.count, XY, {**AXIS, **PEOPLE, "nan": "only"}, ("ids",), form="table"
     ),
+    "sum of people within a found bound": Case(
+        dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "max_rows": "auto"}, ("ids",)
+    ),
     "sum of totals of people": Case(
         dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": (0, 150)}, ("ids",)
     ),

@@ -74,6 +74,11 @@ def _edge(text: str) -> Any:
         return datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
 
 
+def _limit(text: str) -> Any:
+    """Return how many rows of a person count, or the word for a bound of the data's own."""
+    return AUTO if text == AUTO else int(text)
+
+
 def _bounds(text: str) -> Any:
     """Return a pair of numbers or times, or several, or the word for bounds of the data's own."""
     if text == AUTO:
@@ -243,7 +248,11 @@ OPTIONS: dict[str, Any] = {
         int | None, "N", "With --by and --ids: a person counts in so many groups."
     ),
     "max_rows": option(
-        int | None, "N", "With --ids: so many rows of a person count, in each group of --by."
+        Any,
+        "N",
+        "With --ids: so many rows of a person count, in each group of --by; or auto, for a quarter "
+        "of the loss.",
+        parser=_limit,
     ),
     "rows": option(int | None, "N", "A public guess of the number of rows, for the error bar."),
     **TEXT,

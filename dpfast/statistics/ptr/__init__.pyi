@@ -35,7 +35,7 @@ def mean(
     delta: Number = 0.0,
     neighbors: Neighbors | None = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | NoAnswer: ...
@@ -52,7 +52,7 @@ def quantile(
     delta: Number = 0.0,
     neighbors: Neighbors | None = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | NoAnswer: ...
@@ -69,7 +69,7 @@ def iqr(
     delta: Number = 0.0,
     neighbors: Neighbors | None = None,
     ids: Any = None,
-    max_rows: int | None = None,
+    max_rows: int | Auto | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | NoAnswer: ...

@@ -107,8 +107,9 @@ def quantile(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     assume_sorted : bool, default False
         Take ascending data at its word and read only what is needed.
     granularity : float, Fraction or Decimal, optional
@@ -183,8 +184,9 @@ def median(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -291,8 +293,9 @@ def quantiles(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
 
     Returns
     -------
@@ -374,8 +377,9 @@ def percentile(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -455,8 +459,9 @@ def minimum(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -534,8 +539,9 @@ def maximum(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -605,8 +611,9 @@ def iqr(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional

@@ -48,9 +48,10 @@ def count(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most. It is the rows that
-        count, not the people.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``). It is the rows that count, not
+        the people.
     per_unit : (int, int), optional
         With `ids`, instead of `max_rows`: public limits to which the number of rows of a person is
         clamped; a person without rows counts 0. What that takes off is in no error bar.
@@ -121,8 +122,9 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     per_unit : (int, int), optional
         With `ids`, instead of `max_rows`: public limits to which the number of a person is clamped;
         a person without rows counts 0. What that takes off is in no error bar.
@@ -224,9 +226,10 @@ def sum(data: Any, **arguments: Any) -> Any:
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then. An id is an integer, text or bytes. Rows without an
         id, and those that `where` leaves out, count nowhere.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most. Of more, each counts in
-        part: that is in no error bar. Rows without a number are left out before.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``). Of more, each counts in part:
+        that is in no error bar. Rows without a number are left out before.
     per_unit : (float, float), optional
         With `ids`, instead of `max_rows`: public limits to which the total of a person is clamped;
         a person without rows counts 0. What that takes off is in no error bar.
@@ -318,8 +321,9 @@ def mean(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     weights : array_like of shape (n,), or str, optional
         A factor for each row, a function of that row alone, or the name of the column that holds
         it, which is then no part of the data.
@@ -398,8 +402,9 @@ def variance(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -470,8 +475,9 @@ def std(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional

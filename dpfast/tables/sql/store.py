@@ -29,7 +29,7 @@ from .dialects import DIALECTS, bytes_of
 from .failures import expect_no_failures
 from .groups import groups_of
 from .keys import exact, expect_declared
-from .sums import linear, sums, sums_by
+from .sums import answer, linear, sums, sums_by
 from .times import counted
 from .units import first_rows
 
@@ -302,6 +302,21 @@ class SqlRows:
         rows = self._rows.select(value=store.expressions[name], unit=unit).drop_null(["unit"])
         rows = first_rows(rows, ["unit"], "value", most, secret, store.dialect).select("value")
         return SqlRows(Database(rows, store.dialect, {name: rows.value}), self.names)
+
+    def unit_sizes(self, ids: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return numbers of rows, and how many units have so many; a row without an id is none.
+
+        Raises
+        ------
+        DataError
+            If the database fails.
+        """
+        unit = exact(self.store.expressions[ids], self.store.dialect, "ids")
+        rows = self._rows.select(unit=unit).drop_null(["unit"])
+        sizes = rows.group_by("unit").aggregate(size=rows.count())
+        counts = answer(sizes.group_by("size").aggregate(units=sizes.count()))
+        size, units = (np.array(counts[name].to_pylist(), np.int64) for name in ("size", "units"))
+        return size, units
 
     def counting(
         self, column: int, bounds: tuple[float, float], missing: float | None

@@ -1,0 +1,242 @@
+"""`max_rows="auto"`: the law of the bound, its loss over all neighbors, and its use."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.measurement import unit_bounds
+from dpfast.measurement.automatic_bounds import SHARE
+from dpfast.measurement.outer_bounds import Draw
+from dpfast.measurement.tails import NUMBERS, of_chunk
+from dpfast.rng import InsecureGenerator
+from dpfast.tables import Chunk
+
+from ..reference.measurement import unit_bounds as twin
+from ..support.views import quoted
+
+RNG = np.random.default_rng(34)
+IDS = np.repeat(np.arange(400), RNG.poisson(6, 400))
+X = RNG.random(len(IDS))
+OCTAVES = 6
+RELATIONS = ["add-remove", "replace"]
+STATISTICS = {
+    "count": (dp.count, {}),
+    "count_nonzero": (dp.count_nonzero, {}),
+    "sum": (dp.sum, {"bounds": (0, 1)}),
+    "mean": (dp.mean, {"bounds": (0, 1)}),
+    "mean within found bounds": (dp.mean, {"bounds": "auto"}),
+    "variance": (dp.variance, {"bounds": (0, 1)}),
+    "histogram": (dp.histogram, {"bounds": (0, 1), "bins": 3}),
+    "median": (dp.median, {"bounds": (0, 1)}),
+    "trimmed mean": (dp.trimmed_mean, {"bounds": (0, 1)}),
+}
+
+
+def tails(sizes):
+    return of_chunk(Chunk(np.array(sizes, np.float64), 0))
+
+
+def made(rate=1.0, octaves=OCTAVES):
+    found = quoted(dp.count, X, ids=IDS, max_rows="auto", epsilon=1)
+    return replace(found, rate=rate, octaves=octaves)
+
+
+def law(sizes, rate=1.0, tails_of=tails):
+    """The probabilities of the bounds by the weights that they are drawn with."""
+    side = made(rate).weighed(tails_of(sizes))
+    weights = np.bincount(BOUNDS, np.exp(-side.about), minlength=BOUNDS[-1] + 1)[1:]
+    return (weights / weights.sum())[weights > 0]
+
+
+NUMBERS = unit_bounds.candidates(NUMBERS, OCTAVES)
+BOUNDS = np.ceil(NUMBERS).astype(int) - 1
+SIZES = (0, 1, 2, 8, 40)
+TABLES = [units for n in range(4) for units in combinations_with_replacement(SIZES, n)]
+#: All tables of a few units, and what else one unit of them may be: 0 is one that is not there.
+NEIGHBORS = [(units, (*units[:-1], other)) for units in TABLES if units for other in SIZES]
+
+
+@pytest.mark.parametrize("rate", [0.25, 3.0])
+def test_the_law_is_that_of_the_definition(rate):
+    for units in [(), (1,), (3, 3, 2), (8, 40, 1, 1, 2, 17, 16, 15)]:
+        expected = twin.law(units, rate, OCTAVES)
+        assert [*expected] == np.unique(BOUNDS).tolist()
+        assert law(units, rate) == pytest.approx(np.array(list(expected.values())), rel=1e-9)
+        side = made(rate).weighed(tails(units))
+        exact = [float(side.exact(i)) for i in range(0, len(NUMBERS), 7)]
+        assert np.all(abs(side.about[::7] - exact) <= side.slack)
+
+
+def test_the_sampler_has_that_law():
+    sizes, size = [8, 40, 1, 1, 2, 17, 16, 15], 40_000
+    found, stream = made(0.5), InsecureGenerator(7).stream()
+    bounds = BOUNDS[Draw(found.weighed(tails(sizes)), len(NUMBERS)).draw(size, stream)]
+    for bound, weight in twin.law(sizes, 0.5, OCTAVES).items():
+        off = abs(np.sum(bounds == bound) - size * weight)
+        assert off < 6 * math.sqrt(size * weight) + 6
+    generator = InsecureGenerator(7)
+    assert found.bound(tails(sizes), generator) in set(bounds)
+
+
+def widest(pairs, **kw):
+    """The widest range of the logarithm of the ratio of two neighbors' laws, and its largest."""
+    laws = {units: np.log(law(units, **kw)) for pair in pairs for units in pair}
+    ratios = np.array([laws[a] - laws[b] for a, b in pairs])
+    return np.ptp(ratios, axis=1).max(), abs(ratios).max()
+
+
+def test_no_unit_moves_the_law_by_more_than_the_loss():
+    """Whoever comes, goes, gets other rows or is replaced: of bounded range r, and nearly r."""
+    width, largest = widest(NEIGHBORS)
+    assert 0.999 < width <= 1 + 1e-9
+    assert 0.9 < largest <= 1 + 1e-9
+
+
+def of_rows(sizes):
+    """Tails of rows: a unit of c rows is c integers."""
+    return tails(np.repeat(sizes, sizes))
+
+
+def of_what_is_lost(sizes):
+    """Tails of which each is the number of rows that a bound loses."""
+    return tails(np.concatenate([*(np.arange(1, size + 1) for size in sizes), []]))
+
+
+@pytest.mark.parametrize("planted", [{"tails_of": of_rows}, {"tails_of": of_what_is_lost}])
+def test_a_bound_chosen_by_rows_is_found(planted):
+    assert widest(NEIGHBORS, **planted)[0] > 1.9
+
+
+def test_a_sensitivity_that_is_halved_is_found():
+    width, _ = widest(NEIGHBORS, rate=2.0)
+    assert width > 1.9
+
+
+def test_the_loss_of_the_draw_is_its_part():
+    for loss, rate in (({"epsilon": 1}, 0.25), ({"epsilon": 1, "delta": 1e-6}, 0.25)):
+        assert quoted(dp.count, X, ids=IDS, max_rows="auto", **loss).rate == rate
+    found = quoted(dp.count, X, ids=IDS, max_rows="auto", rho=0.5)
+    price = dp.privacy.Draws(Fraction(found.rate), 1, bounded_range=True).to_zcdp()
+    assert 0.124 < price.rho <= SHARE / 2
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("loss", [{"epsilon": 1.0}, {"rho": 0.3}])
+def test_one_spend_pays_for_the_bound_and_the_answer(name, loss):
+    release, kw = STATISTICS[name]
+    kw = {**kw, **loss, "ids": "who", "max_rows": "auto"}
+    table = {"who": IDS, "x": X}
+    budget = dp.Budget(**loss, ids="who")
+    release(table, budget=budget, **kw)
+    (entry,) = budget.history
+    assert not any(budget.remaining.values())
+    assert "a quarter of it for max_rows" in entry.what
+    parts = dp.Budget(**loss, ids="who").cost(release, table, parts=True, **kw)
+    amounts = [getattr(part, "rho", None) or part.epsilon for part in parts.values()]
+    assert next(iter(parts)) == "max_rows"
+    assert amounts[0] == SHARE * Fraction(str(*loss.values()))
+    assert sum(amounts) == Fraction(str(*loss.values()))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", STATISTICS)
+def test_no_statistic_refuses_a_bound_or_is_charged_more_than_is_left(name, relation):
+    release, kw = STATISTICS[name]
+    kw = {**kw, "ids": IDS, "max_rows": "auto", "neighbors": relation}
+    for loss in ({"epsilon": 1}, {"epsilon": 0.5, "delta": 1e-9}, {"rho": 0.1}):
+        found = quoted(release, X, **kw, **loss)
+        left = (1 - SHARE) * Fraction(str(loss.get("rho") or loss["epsilon"]))
+        for most in (1, 2, 3, 1000, 1 << found.octaves):
+            inner = found.make(most)
+            assert inner.neighbors == relation and inner.ids == ""
+            assert (getattr(inner.loss, "rho", None) or inner.loss.epsilon) <= left
+
+
+def test_what_is_drawn_is_used_as_if_it_had_been_given(monkeypatch):
+    monkeypatch.setattr(unit_bounds.WithMaxRows, "bound", lambda self, tails, generator: 3)
+    for release, kw in STATISTICS.values():
+        kw = {"ids": IDS, **kw}
+        first = InsecureGenerator(5)
+        first.stream().take(32)
+        found = release(X, max_rows="auto", epsilon=4, rng=InsecureGenerator(5), **kw)
+        assert str(found) == str(release(X, max_rows=3, epsilon=3, rng=first, **kw))
+
+
+def test_units_are_those_that_count():
+    """Rows without an id or beside the mask are none; the draw is of all others of a unit."""
+    seen = []
+
+    class Seen(unit_bounds.WithMaxRows):
+        def bound(self, tails, generator):
+            seen.append(tails)
+            return 3
+
+    ids = ["a", "a", None, "b", "a", "b", "c"]
+    where = [True, True, True, True, False, True, False]
+    data = np.arange(7.0)
+    prepared = dp.extend.prepare(
+        dp.sum, data, ids=ids, where=where, max_rows="auto", bounds=(0, 9), epsilon=1
+    )
+    fields = {name: getattr(prepared.mechanism, name) for name in
+              ("inner", "make", "offered", "rate", "octaves")}  # fmt: skip
+    Seen(**fields).finish(prepared.source, InsecureGenerator(3))
+    assert np.array_equal(seen[0][:-1], tails([2, 2])[:-1])
+
+
+def test_the_bound_is_near_where_few_units_are_beyond():
+    sizes = RNG.geometric(1 / 20, 4_000)
+    found, generator = made(0.25, 40), InsecureGenerator(11)
+    bounds = [found.bound(tails(sizes), generator) for _ in range(50)]
+    beyond = [np.sum(sizes > bound) for bound in bounds]
+    assert np.median(beyond) < 20 and np.median(bounds) < 3 * sizes.max()
+
+
+def test_what_is_public_of_it():
+    measured = dp.Mean(bounds=(0, 1)).measure(epsilon=1, unit=dp.Unit(ids="who", max_rows="auto"))
+    assert measured.parameters["max_rows"] == "auto" and measured.ids == "who"
+    assert measured.error(1000, 0.95).half_width is None
+    assert "depend on the data" in measured.error(1000, 0.95).note
+    table = {"who": IDS, "x": X}
+    released = measured.release(table)
+    assert 0 < released.value < 1 and "max_rows" in released.to_dict()["what"]
+    assert quoted(dp.mean, X, bounds=(0, 1), ids=IDS, max_rows="auto", epsilon=1).passes == 2
+
+
+@pytest.mark.parametrize(
+    "kw",
+    [
+        {"max_rows": "auto"},
+        {"max_rows": "automatic", "ids": IDS},
+        {"max_rows": "auto", "ids": IDS, "per_unit": (0, 3)},
+        {"max_rows": "auto", "ids": IDS, "epsilon": 2.0**-1000},
+        {"max_rows": "auto", "ids": IDS, "bounds": (3, 1)},
+    ],
+    ids=str,
+)
+def test_it_is_refused_before_the_spend(kw):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises((ArgumentError, ArgumentTypeError)) as error:
+        dp.sum(X, **{"bounds": (0, 1), "epsilon": 1, "budget": budget, **kw})
+    assert len(str(error.value).split()) < 30
+    assert not budget.history
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_a_database_draws_the_same(engine):
+    databases = pytest.importorskip("tests.support.databases")
+    where = {"who": ("int64", [*IDS.tolist(), None]), "x": ("float64", [*X.tolist(), 0.5])}
+    table = databases.table(databases.connect(engine), where)
+    rows = {"who": IDS, "x": X}
+    for release, kw in list(STATISTICS.items())[:4]:
+        release, kw = STATISTICS[release]
+        kw = {**kw, "ids": "who", "max_rows": "auto", "epsilon": 1}
+        a, b = (release(data, rng=InsecureGenerator(8), **kw) for data in (table, rows))
+        assert a == pytest.approx(b, rel=1e-12)

@@ -1,0 +1,20 @@
+"""The plain slow twin of the bound on rows of a unit: one by one, the law as it is defined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+
+def law(sizes: Sequence[int], rate: float, octaves: int) -> dict[int, float]:
+    """How probable each bound is, for units of so many rows."""
+    weights: dict[int, float] = {}
+    for k in range(1, 16 * octaves + 1):
+        number = math.ldexp(1 + k % 16 / 16, k // 16)
+        beyond = sum(size >= number for size in sizes)
+        bound = math.ceil(number) - 1
+        assert beyond == sum(size > bound for size in sizes)
+        weight = math.exp(-rate * beyond - (k - 1) / 8)
+        weights[bound] = weights.get(bound, 0.0) + weight
+    whole = sum(weights.values())
+    return {bound: weight / whole for bound, weight in weights.items()}
