@@ -46,6 +46,8 @@ from dpfast.groups.api import group_by as group_by
 from dpfast.groups.api import select_keys as select_keys
 from dpfast.groups.distinct import CountDistinct as CountDistinct
 from dpfast.groups.distinct import count_distinct as count_distinct
+from dpfast.groups.marginals import Marginals as Marginals
+from dpfast.groups.marginals import MarginalTables
 from dpfast.measurement.released import Release as Release
 from dpfast.measurement.statistic import Measurement as Measurement
 from dpfast.measurement.statistic import Statistic as Statistic
@@ -105,6 +107,7 @@ __all__ = [
     "Difference",
     "Histogram",
     "Iqr",
+    "Marginals",
     "Maximum",
     "Mean",
     "Measurement",
@@ -146,6 +149,7 @@ __all__ = [
     "histogram",
     "iqr",
     "job",
+    "marginals",
     "maximum",
     "mean",
     "mechanism",
@@ -941,6 +945,24 @@ def tree_histogram(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> TreeCounts: ...
+def marginals(
+    data: Any,
+    *,
+    ways: Any = 2,
+    categories: Any = None,
+    bins: Any = None,
+    bounds: Any = None,
+    importance: Any = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | Auto | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> MarginalTables: ...
 @overload
 def bounds(
     data: Any,

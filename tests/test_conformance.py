@@ -137,7 +137,7 @@ def objections(case, budget, parameter, bad):
     main = case.parameters[0]
     given = {main: case.data, **case.kw, **case.losses[0], "budget": budget, parameter: bad}
     if parameter == "rho":
-        given.pop("epsilon")
+        given = {name: value for name, value in given.items() if name not in ("epsilon", "delta")}
     try:
         case.call(**given)
     except (ArgumentError, ArgumentTypeError) as error:

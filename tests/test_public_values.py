@@ -172,6 +172,9 @@ def routes():
         ("tree_histogram", "categories"): lambda data, column, values, budget: dp.tree_histogram(
             one(data, column), categories=values, **LOSS, budget=budget
         ),
+        ("marginals", "categories"): lambda data, column, values, budget: dp.marginals(
+            data, ways=1, categories={column: values}, rho=1000, budget=budget
+        ),
         ("difference", "keys"): differing,
         ("proportion", "equal"): lambda data, column, values, budget: dp.proportion(
             one(data, column), equal=values[1], **LOSS, budget=budget
@@ -206,7 +209,7 @@ def takes(function):
 #: and `dp.stat` is asked by `agg`.
 OTHERS = {"response.kary", "response.unary", "response.estimate_kary"}
 # What the functions of their names measure.
-OTHERS |= {"Difference", "Histogram", "Proportion", "TreeHistogram"}
+OTHERS |= {"Difference", "Histogram", "Marginals", "Proportion", "TreeHistogram"}
 ROUTES = routes()
 
 

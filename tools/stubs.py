@@ -40,6 +40,7 @@ HOMES = {
     "dpfast.aggregate.estimators.functions": "Executor",
     "dpfast.budget.budget": "Budget",
     "dpfast.groups.answer": "Answer",
+    "dpfast.groups.marginals": "MarginalTables",
     "dpfast.groups.sums": "Count Nonzero People",
     "dpfast.rng": "Generator",
     "dpfast.selection.api": "Function Indices Scores",

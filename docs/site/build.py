@@ -77,6 +77,7 @@ CONTENTS = {
 #: What users call methods of and never name, on the page of the function that hands it over.
 RETURNED = {
     "dpfast.group_by": "dpfast.groups.api.GroupBy",
+    "dpfast.marginals": "dpfast.groups.marginals.MarginalTables",
     "dpfast.noise.generator": "dpfast.noise.generator.Sampler",
     "dpfast.online.published": "dpfast.online.published_constants.Published",
     "dpfast.selection.best_of": "dpfast.selection.best_of.Best",

@@ -329,7 +329,9 @@ def _dtype(value: Any) -> str:
 
 
 def _kept(name: str, value: Any, depth: int = 8) -> Any:
-    """Return a public value that cannot change: of a list a tuple, of a decimal its ratio."""
+    """Return a public value that cannot change, with tuples for lists and ratios for decimals."""
+    if isinstance(value, Mapping):
+        value = list(value.items())
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, (list, tuple)) and depth:  # which a list of itself has not

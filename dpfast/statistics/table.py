@@ -121,6 +121,8 @@ TABLE = (
           "columns bounds nan", data="columns", by_group=False),
     Entry("tree_histogram", "statistics.tree.api", "TreeHistogram", "a tree of counts of rows",
           "bins categories bounds fan_out", by_group=False),
+    Entry("marginals", "groups.marginals", "Marginals", "the marginals of a table", data="columns",
+          by_group=False),
     Entry("bounds", "statistics.bounds", "OuterBounds",
           "bounds that hold nearly all rows of a column, where no public ones are known", "q nan",
           by_group=False),

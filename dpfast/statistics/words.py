@@ -16,7 +16,8 @@ def statistic_of(name: str, value: Any) -> Any:
     """Return a statistic, which may be a mapping with its word and its arguments, as in jobs."""
     if isinstance(value, Mapping):
         given = dict(value)
-        words = {entry.word: entry for entry in TABLE if entry.kind is not None}
+        kinds = [entry for entry in TABLE if entry.kind is not None]
+        words = {entry.word: entry for entry in kinds if entry.kind.subtracts}
         word = checks.choice(f"{name}.statistic", given.pop("statistic", None), words)
         kind = words[word].kind
         try:

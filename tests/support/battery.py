@@ -107,6 +107,10 @@ SCORED = {"form": "array", "unordered": False, "least": 1, "losses": (EPSILON, R
 LOCAL = {"form": "array", "unordered": False, "losses": (EPSILON,), "relations": ("replace",)}
 MASKED = {"where": WHERE}
 GROUPED = {"form": "object", "least": None}
+OF_TABLE = {**GROUPED, "losses": (DELTA, RHO)}
+#: A table, and what is public of two of its columns.
+MARKED = {"x": X, "whole": WHOLE}
+ATTRIBUTES = {"categories": {"whole": [0, 1, 4]}, "bins": {"x": 3}, "bounds": {"x": (0, 100)}}
 #: Nobody has more rows than count, so what is read is no matter of chance.
 PEOPLE = {"ids": np.arange(len(X)) // 2, "max_rows": 2}
 AXIS = {"axis": 0}
@@ -203,6 +207,13 @@ WRITTEN = {
         {"bounds": [(0, 100), (0, 60)], "bins": [3, 4]},
         form="table",
         apart=("bounds", "bins"),
+    ),
+    "marginals": Case(dp.marginals, MARKED, ATTRIBUTES, **OF_TABLE),
+    "marginals of some": Case(
+        dp.marginals, MARKED, {**ATTRIBUTES, **MASKED}, ("where",), **OF_TABLE
+    ),
+    "marginals of people": Case(
+        dp.marginals, MARKED, {**ATTRIBUTES, **PEOPLE}, ("ids",), **OF_TABLE
     ),
     "counts of columns": Case(dp.count, XY, AXIS, form="table"),
     "counts of some rows of columns": Case(
@@ -579,6 +590,8 @@ BAD: dict[str, list[Any]] = {
     "weights": [np.ones(331, complex), np.array(["x"] * 331), WORD],
     "weight_bounds": [(2, 1), (NAN, 1), 3],
     "per_unit": [(2, 1), (NAN, 1), 3, "x"],
+    "ways": [0, -1, 3, 2.5, "x", None, True, [], [("x", "x")], [("z",)], [3]],
+    "importance": [3, {"x": 1}, {("x", "whole"): 0}, {("x", "whole"): NAN}, {3: 1}, {("x",): "x"}],
     "nan": ["sideways", NAN, WORD],
     "proportion": [0.5, -0.1, 1, NAN, "x", None],
     "ddof": [-1, 0.5, "x", None, True],

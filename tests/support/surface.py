@@ -715,6 +715,10 @@ add("dp.Difference", None, lambda: {"of": dp.Mean(bounds=(0, 1)), "keys": ("a", 
 add("dp.Ratio", bounds=[(0, 1), (1, 2)], nan="raise")
 add("dp.Correlation", bounds=[(0, 1), (1, 2)], nan="raise")
 add("dp.OuterBounds", q=0.1, nan="raise")
+add(
+    "dp.Marginals", ways=1, categories={"a": [1, 2]}, bins={"b": 4}, bounds={"b": (0, 1)},
+    importance={"a": 2.0},
+)  # fmt: skip
 add("dp.TreeHistogram", bins=4, bounds=(0, 1), fan_out=2)
 add("dp.ptr.Mean", bounds=(0, 1), nan="raise", proposed=0.1, test_share=0.5)
 add("dp.ptr.Iqr", bounds=(0, 1), nan="raise", proposed=0.1, test_share=0.5, assume_sorted=True)

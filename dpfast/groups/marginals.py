@@ -1,0 +1,725 @@
+"""`marginals`: all k-way marginals of a table for one loss, by noise on their residuals.
+
+Attribute i has d_i categories, x_A are the exact counts of the cells of the attributes A, N the
+number of these cells, and H = prod_A (I - J / d_i) takes the mean along each axis away (J is all
+ones). The residual H x_A is what A says that no part of A does, so it is orthogonal to all others:
+
+    x_B, along the axes of B, = sum over A in B of H x_A, spread evenly over the axes of B not in A.
+
+ResidualPlanner (Xiao, He, Zhang and Kifer, NeurIPS 2023) draws noise for each residual by itself.
+
+*Loss.* A row that comes or goes moves x_A by a unit vector e, so H x_A by H e, of squared length
+prod (d_i - 1) / d_i. N H x_A are integers, which move by N H e, of squared length m = prod d_i (d_i
+- 1). Released are y = N H x_A + z, with z independent integers: discrete Gaussian of parameter s,
+which cost m / (2 s^2) in rho (Canonne, Kamath and Steinke, NeurIPS 2020), as the continuous noise
+of the residual does; or Gaussian numbers that are rounded, so that y is a rounded sum (Balle and
+Wang, ICML 2018; what counts is the sum of all m / s^2). The answer is made of H y, of y alone: that
+H z has lost the part of z that no residual has is post-processing. So discrete noise costs exactly
+what continuous noise does, for N H e is a vector of integers. (x_A + z would not do: its part that
+H takes away moves by more.)
+
+A row that is replaced moves H x_A by H e - H e', of squared length 2 (prod (d_i - 1) / d_i - c)
+with c the product over A of (d_i - 1) / d_i where e and e' agree along i, and else of -1 / d_i. It
+is largest where they differ along the axis with the least d alone: 2 m d / (d - 1), no less than m,
+the move of a row that enters or leaves. The total, A = {}, moves by at most 1.
+
+Exact counts are cut at a public number, at which nothing overflows. It keeps the move of a row one
+of a single cell, by 1 or 0.
+
+*The plan.* A cell of B has the variance sum over A in B of (s / N)^2 prod_A (d_i - 1) / d_i
+prod_(B \\ A) 1 / d_i^2. With weights w_B the sum over all cells is sum over A of v s^2 / N^2, v =
+prod_A d_i (d_i - 1) sum over B with A in B of w_B / N_B. A part p of the loss gives s^2 in
+proportion to m / p, so the least sum has p in proportion to sqrt(v m) / N (Cauchy and Schwarz).
+That is the least of all Gaussian noise under add-remove (their theorem 4).
+
+*Error bars.* With F the density of a Gaussian number g of deviation s, a discrete Gaussian number
+is k with at most F(k), as F sums to 1 or more over all integers (Poisson), and g is rounded to k
+with at least F(k) (1 - 1 / (24 s^2)), the mean of exp(-t^2 / (2 s^2)) cosh(k t / s^2) over t from
+-1/2 to 1/2. So n such numbers do anything with at most (1 - 1 / (24 s^2))^-n times the probability
+of rounded Gaussian ones, of which a weighted sum differs from a Gaussian number by half its
+weights. A discrete Gaussian number is subgaussian, too: the shorter bar is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import chain, combinations
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.error_bars import CONFIDENCE, NOISE, Expected, normal
+from .._core.types import Number
+from .._kernels.statistics import MOST_CELLS, tally
+from ..budget.mechanism import Mechanism
+from ..measurement.functions import function_of
+from ..measurement.statistic import Statistic, Terms
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
+from ..privacy import Approx, Loss, Pure
+from ..rng import Generator
+from ..statistics.histogram import Bins, axes_of
+from ..summaries.side_by_side import flat, stretches
+from ..tables.base import RowChunk
+from ..tables.columns import Columns
+from ..tables.data import form_of
+from ..tables.intake import Beside, Chosen, View, read, whole_rows
+from ..tables.masked import refuse_mask
+from ..tables.table import RULE
+from .answer import SHOWN, Answer
+
+Floats: TypeAlias = NDArray[np.float64]
+#: Names of attributes.
+Names: TypeAlias = tuple[str, ...]
+#: Places of attributes, as `in_order` has them.
+Places: TypeAlias = tuple[int, ...]
+#: Significant bits of what parts of the loss are in proportion to.
+BITS = 24
+#: Columns of an answer that are no attributes.
+COUNT, ERROR = "count", "error"
+
+
+class Residuals(NamedTuple):
+    """Residuals of one shape that get the same noise.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        How many categories each attribute has.
+    subsets : tuple of tuple of int
+        The attributes of each residual.
+    noise : IntegerNoise
+        That of a cell, times the number of cells.
+    """
+
+    shape: tuple[int, ...]
+    subsets: tuple[Places, ...]
+    noise: IntegerNoise
+
+    @property
+    def cells(self) -> int:
+        """How many cells one of them has."""
+        return math.prod(self.shape)
+
+    @property
+    def deviation(self) -> float:
+        """The parameter of the noise of a cell, before its projection."""
+        return math.ldexp(float(self.noise.scale), self.noise.shift) / self.cells
+
+    def noisy(self, counts: NDArray[np.int64], generator: Generator) -> Floats:
+        """Return private residuals from exact counts, an array of `shape` for each subset."""
+        most = (1 << 62) // max(1, math.prod(2 * (size - 1) for size in self.shape))
+        exact = np.minimum(counts, most).reshape(-1, *self.shape)
+        for axis, size in enumerate(self.shape, 1):
+            exact = size * exact - exact.sum(axis, keepdims=True)
+        noise = self.noise.draw(exact.size, generator).reshape(exact.shape)
+        noisy = ((exact >> self.noise.shift) + noise).astype(np.float64)
+        for axis in range(1, noisy.ndim):
+            noisy -= noisy.mean(axis, keepdims=True)
+        noisy *= 2.0**self.noise.shift / self.cells
+        return noisy
+
+
+def in_order(places: Iterable[int], sizes: Sequence[int]) -> Places:
+    """Return attributes with the fewest categories first, for few shapes of residuals."""
+    return tuple(sorted(places, key=lambda i: (sizes[i], i)))
+
+
+def subsets_of(places: Places) -> Iterator[Places]:
+    """Yield all subsets, the empty one first."""
+    return chain.from_iterable(combinations(places, k) for k in range(len(places) + 1))
+
+
+def squared_move(shape: Sequence[int], neighbors: str) -> int:
+    """Return the square of the most by which a row moves a residual, times its number of cells."""
+    square = math.prod(size * (size - 1) for size in shape)
+    if neighbors == "add-remove" or not square or not shape:
+        return square
+    least = min(shape)
+    return 2 * square // (least - 1) * least
+
+
+def planned(
+    sizes: Sequence[int], weights: Mapping[Places, float], loss: Loss, neighbors: str
+) -> tuple[Residuals, ...]:
+    """Return the residuals of weighted marginals, with the noise of the least sum of variances.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        How many categories each attribute has.
+    weights : mapping of tuples of places to float
+        What a variance of a cell of each marginal counts.
+    loss : ZCDP or Approx
+    neighbors : {"add-remove", "replace"}
+
+    Returns
+    -------
+    tuple of Residuals
+        All of which cost the loss together.
+    """
+    above: defaultdict[Places, float] = defaultdict(float)
+    for marginal, weight in weights.items():
+        each = weight / math.prod(sizes[i] for i in marginal)
+        for places in subsets_of(marginal):
+            above[places] += each
+    alike: defaultdict[tuple[tuple[int, ...], float], list[Places]] = defaultdict(list)
+    for places, weight in above.items():
+        shape = tuple(sizes[i] for i in places)
+        variance = weight * math.prod(size * (size - 1) for size in shape)
+        move = squared_move(shape, neighbors)
+        # Sums of the same weights in another order are told apart by no more than a bit.
+        mantissa, exponent = math.frexp(math.sqrt(variance * move) / math.prod(shape))
+        alike[shape, math.ldexp(round(mantissa * 2**BITS), exponent - BITS)].append(places)
+    whole = sum(len(subsets) * Fraction(part) for (_, part), subsets in alike.items())
+    family = "rounded-gaussian" if isinstance(loss, Approx) else "gaussian"
+    residuals = []
+    for (shape, part), subsets in alike.items():
+        norm = math.prod(2 * (size - 1) for size in shape) * (1 + (neighbors == "replace"))
+        moves = Sensitivity(math.prod(shape), norm, squared_move(shape, neighbors))
+        if part:  # else an attribute has one category, and the residual is 0
+            moves = moves.divided(Fraction(part) / whole)
+        residuals.append(Residuals(shape, tuple(subsets), integer_noise(loss, moves, family)))
+    return tuple(residuals)
+
+
+def half_width(parts: Sequence[tuple[Residuals, int]], failure: float) -> float:
+    """Return what the noise of a cell of a marginal exceeds with a failure probability.
+
+    Parameters
+    ----------
+    parts : sequence of (Residuals, int)
+        Each residual, and how many cells of the marginal one of its cells is spread over.
+    failure : float
+    """
+    variance = slack = rounding = growth = 0.0
+    for residuals, spread in parts:
+        scale, shift = float(residuals.noise.scale), residuals.noise.shift
+        kept = math.prod((size - 1) / size for size in residuals.shape) / spread**2
+        variance += residuals.deviation**2 * kept
+        size = math.prod(2 * (size - 1) / size for size in residuals.shape) / spread
+        unit = 2.0**shift / residuals.cells * size
+        slack, rounding = slack + unit / 2, rounding + (unit if shift else 0.0)
+        if residuals.noise.distribution == "gaussian":
+            growth -= residuals.cells * math.log1p(-min(1 / (24 * scale**2), 0.75))
+    deviation, width = math.sqrt(variance), math.inf
+    if growth:  # noise is discrete
+        width = deviation * math.sqrt(2 * math.log(2 / failure))
+    if growth < 1:  # and no 1 / (24 s^2) is as large as .75
+        width = min(width, normal(failure * math.exp(-growth)) * deviation + slack)
+    return width + rounding
+
+
+class MarginalTables(Mapping[Names, Answer]):
+    """The answer of `dpfast.marginals`: a table for each marginal, all of one release.
+
+    A marginal is found by its names in any order, and so is each one that is part of it, for
+    nothing; they agree, so that a table summed over an attribute is the table without it.
+
+    Attributes
+    ----------
+    edges : dict of str to ndarray
+        The edges of bins, or the categories, of each attribute.
+    asked : tuple of tuple of str
+        The marginals that were asked for.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"sex": ["f", "m"] * 500, "smokes": [True, False, False, False] * 250}
+    >>> categories = {"sex": ["f", "m"], "smokes": [False, True]}
+    >>> answer = dp.marginals(table, categories=categories, rho=1.0)
+    >>> list(answer), list(answer["sex", "smokes"])
+    ([('sex', 'smokes')], ['sex', 'smokes', 'count', 'error'])
+    >>> answer.counts("sex", "smokes").shape
+    (2, 2)
+    >>> bool(abs(answer.counts("sex", "smokes").sum(1) - answer["sex"]["count"]).max() < 1e-9)
+    True
+    >>> answer.error("smokes", confidence=0.5) < answer.error("smokes") < 9
+    True
+    >>> list(answer.to_dict())
+    ['sex, smokes']
+    """
+
+    def __init__(
+        self,
+        axes: Mapping[str, Bins],
+        asked: tuple[Names, ...],
+        residuals: Sequence[Residuals],
+        values: Sequence[Floats],
+    ) -> None:
+        self.edges = {name: axis.edges.copy() for name, axis in axes.items()}
+        self.asked = asked
+        self._place = {name: i for i, name in enumerate(axes)}
+        self._sizes = [axis.native.bins for axis in axes.values()]
+        self._values = {
+            places: (one, value[i])
+            for one, value in zip(residuals, values, strict=True)
+            for i, places in enumerate(one.subsets)
+        }
+
+    def __getitem__(self, names: Any) -> Answer:
+        places = self._places(names)
+        counts = self._counts(places)
+        grid = np.indices(counts.shape).reshape(len(places), -1)
+        listed = [names] if isinstance(names, str) else names
+        columns = {name: self.edges[name][cells] for name, cells in zip(listed, grid, strict=True)}
+        error = np.full(counts.size, self._error(places, CONFIDENCE))
+        return Answer({**columns, COUNT: counts.ravel(), ERROR: error})
+
+    def __iter__(self) -> Iterator[Names]:
+        return iter(self.asked)
+
+    def __len__(self) -> int:
+        return len(self.asked)
+
+    def counts(self, *names: str) -> Floats:
+        """Return the counts of a marginal, with an axis for each attribute.
+
+        Parameters
+        ----------
+        *names : str
+            Those of a marginal, or of a part of one; without any it is the number of rows.
+
+        Returns
+        -------
+        ndarray of float64
+        """
+        return self._counts(self._places(names))
+
+    def error(self, *names: str, confidence: Number = CONFIDENCE) -> float:
+        """Return what the error of a cell does not exceed, with a probability.
+
+        Parameters
+        ----------
+        *names : str
+            As in `counts`.
+        confidence : float, default 0.95
+
+        Returns
+        -------
+        float
+            In rows. It depends on public numbers alone.
+        """
+        share = checks.number("confidence", confidence)
+        if not 0 < share < 1:
+            checks.fail("confidence", "a number between 0 and 1", confidence)
+        return self._error(self._places(names), share)
+
+    def to_dict(self) -> dict[str, dict[str, list[Any]]]:
+        """Return the tables by names that commas separate, of what JSON has.
+
+        Returns
+        -------
+        dict
+        """
+        return {", ".join(names): table.to_dict() for names, table in self.items()}
+
+    def _places(self, names: Any) -> Places:
+        """Return the places of the attributes of a marginal, in order of their names."""
+        listed = (names,) if isinstance(names, str) else names
+        is_known = isinstance(listed, tuple) and all(
+            isinstance(name, str) and name in self._place for name in listed
+        )
+        places = tuple(self._place[name] for name in listed) if is_known else ()
+        if not is_known or in_order(places, self._sizes) not in self._values:
+            raise KeyError(names)
+        return places
+
+    def _parts(self, places: Places) -> Iterator[tuple[Residuals, Floats, list[int]]]:
+        """Yield the residuals of a marginal, and the shape that each has along its axes."""
+        for subset in subsets_of(in_order(places, self._sizes)):
+            residuals, values = self._values[subset]
+            order = [subset.index(i) for i in places if i in subset]
+            shape = [self._sizes[i] if i in subset else 1 for i in places]
+            yield residuals, values.transpose(order), shape
+
+    def _counts(self, places: Places) -> Floats:
+        whole = [self._sizes[i] for i in places]
+        counts = np.zeros(whole)
+        for residuals, values, shape in self._parts(places):
+            counts += values.reshape(shape) * (residuals.cells / math.prod(whole))
+        return counts
+
+    def _error(self, places: Places, confidence: float) -> float:
+        whole = math.prod(self._sizes[i] for i in places)
+        parts = [(one, whole // one.cells) for one, _, _ in self._parts(places)]
+        return half_width(parts, 1 - confidence)
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{', '.join(names) or '()'}: {self.counts(*names).size:,} cells, "
+            f"each within {self.error(*names):.3g}"
+            for names in self.asked[:SHOWN]
+        ]
+        more = len(self.asked) - SHOWN
+        lines += [f"... ({more:,} more)"] if more > 0 else []
+        marginals = f"{len(self.asked):,} marginal{'' if len(self.asked) == 1 else 's'}"
+        return "\n".join([f"{marginals} of {len(self._sizes)} attributes", *lines])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marginals(Statistic[MarginalTables]):
+    """Counts of the cells of several marginals of a table, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        Left out: the attributes are columns.
+    ways : int or sequence of sequences of str, default 2
+    categories : mapping of str to sequence of str, float or bool, optional
+    bins : mapping of str to int or sequence of float, optional
+    bounds : mapping of str to (float, float), optional
+    importance : mapping of tuples of str to float, optional
+        As in `dpfast.marginals`, which has the theorem.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.marginals`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> marginals = dp.Marginals(ways=1, categories={"sex": ["f", "m"]})
+    >>> marginals.measure(rho=1).name
+    'marginals'
+    """
+
+    ways: Any = 2
+    categories: Any = None
+    bins: Any = None
+    bounds: Any = None
+    importance: Any = None
+
+    name: ClassVar[str] = "marginals"
+    leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
+    subtracts: ClassVar[bool] = False
+    #: The bins of each attribute.
+    axes: dict[str, Bins] = field(init=False, repr=False, compare=False)
+    #: The marginals that are asked for.
+    asked: tuple[Names, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.column is not None:
+            checks.fail("column", "left out, for marginals are of several columns", self.column)
+        axes = attributes_of(self.categories, self.bins, self.bounds)
+        asked = marginals_of(self.ways, {name: axis.native.bins for name, axis in axes.items()})
+        weights = weights_of(self.importance, asked)
+        object.__setattr__(self, "axes", axes)
+        object.__setattr__(self, "asked", asked)
+        object.__setattr__(self, "importance", weights or None)
+        ways = int(self.ways) if checks.is_whole(self.ways) else asked
+        object.__setattr__(self, "ways", ways)
+        for name in ("categories", "bins", "bounds"):
+            object.__setattr__(self, name, _pairs(getattr(self, name)))
+
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        return read(data, attributes, self.axes, relation=relation, where=where, ids=ids)
+
+    def mechanism(self, terms: Terms) -> MarginalCounts:
+        if isinstance(terms.loss, Pure):
+            rule = "above 0 beside epsilon, or rho given instead, for the noise is Gaussian"
+            checks.fail("delta", rule, 0)
+        place = {name: i for i, name in enumerate(self.axes)}
+        sizes = [axis.native.bins for axis in self.axes.values()]
+        weights = dict(self.importance or ())
+        weighted = {
+            in_order((place[name] for name in names), sizes): weights.get(names, 1.0)
+            for names in self.asked
+        }
+        residuals = planned(sizes, weighted, terms.loss, terms.neighbors)
+        return MarginalCounts(self, terms.loss, terms.neighbors, residuals)
+
+
+@dataclass(frozen=True)
+class MarginalCounts(Mechanism[MarginalTables]):
+    """Exact counts of the cells of all residuals, and the noise that these get."""
+
+    statistic: Marginals
+    loss: Loss
+    neighbors: str
+    residuals: tuple[Residuals, ...]
+
+    name: ClassVar[str] = "marginals"
+
+    def reduce(self, source: View) -> NDArray[np.int64]:
+        """Count the rows in each cell of each residual's marginal."""
+        counts: NDArray[np.int64] = source.source.reduce(partial(self._rows, source.where), np.add)
+        if source.where is not None and counts[-1] != len(source.where):
+            refuse_mask()
+        return counts[:-1]
+
+    def finish(self, summary: NDArray[np.int64], generator: Generator) -> MarginalTables:
+        parts = np.split(summary, self._starts[1:-1])
+        noisy = [
+            one.noisy(counts, generator) for one, counts in zip(self.residuals, parts, strict=True)
+        ]
+        return MarginalTables(self.statistic.axes, self.statistic.asked, self.residuals, noisy)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of a cell, of whatever marginal it is the longest."""
+        empty = [np.broadcast_to(0.0, (len(one.subsets), *one.shape)) for one in self.residuals]
+        statistic = self.statistic
+        tables = MarginalTables(statistic.axes, statistic.asked, self.residuals, empty)
+        width = max(tables.error(*names, confidence=confidence) for names in statistic.asked)
+        return Expected(confidence, width, note=NOISE)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where the counts of each of the `residuals` start, and where the last ones stop."""
+        cells = [len(one.subsets) * one.cells for one in self.residuals]
+        return [0, *np.cumsum(cells).tolist()]
+
+    def _rows(self, where: NDArray[np.bool_] | None, chunk: RowChunk) -> NDArray[np.int64]:
+        counts = np.zeros(self._starts[-1] + 1, np.int64)
+        axes = [axis.native for axis in self.statistic.axes.values()]
+        kept = []
+        for columns, rows in stretches(chunk, where):
+            places = np.zeros((len(axes), len(columns[0])), np.uint32)
+            inside = np.ones(places.shape[1], np.bool_)
+            for axis, column, place in zip(axes, columns, places, strict=True):
+                axis.place(flat(column), 1, place)
+                inside &= place < axis.bins
+            kept.append(places[:, inside])
+            counts[-1] += rows
+        places = np.concatenate(kept, axis=1)
+        for one, start in zip(self.residuals, self._starts, strict=False):
+            for subset in one.subsets:
+                cell = np.zeros(places.shape[1], np.uint32)
+                for size, i in zip(one.shape, subset, strict=True):
+                    cell *= np.uint32(size)
+                    cell += places[i]
+                tally(cell, counts[start : start + one.cells])  # no row is outside
+                start += one.cells
+        return counts
+
+
+def attributes(data: Any, beside: Beside, axes: Mapping[str, Bins]) -> Chosen:
+    """Choose the attributes among the columns of a table; those of a matrix are all it has."""
+    form = form_of(data, "data", RULE)
+    if isinstance(form, Columns):
+        form = form.store.table([form.store.name_of(name, "categories") for name in axes])
+    words, numbers = [one.words for one in axes.values()], [one.numbers for one in axes.values()]
+    return whole_rows(form, beside, "categories", len(axes), words, False, numbers)
+
+
+def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
+    """Return the public bins of each attribute, by name."""
+    by_name = {
+        argument: _by_name(argument, value)
+        for argument, value in (("categories", categories), ("bins", bins), ("bounds", bounds))
+    }
+    listed, edges, limits = by_name["categories"], by_name["bins"], by_name["bounds"]
+    names = [*listed, *edges]
+    if not names:
+        checks.fail("categories", "given, or bins: the public values of each attribute", categories)
+    for name in names:
+        if name in listed and name in edges:
+            checks.fail("bins", "of attributes without categories", name)
+        if name in (COUNT, ERROR):
+            checks.fail("categories", f"of attributes with names other than {name!r}", name)
+    for name in limits:
+        if name not in edges:
+            checks.fail("bounds", "of attributes with bins", name)
+    axes = {}
+    for name in names:
+        (axis, *_), several = axes_of(edges.get(name), limits.get(name), listed.get(name))
+        if several:
+            checks.fail("categories", f"one list of values for {name!r}", listed.get(name))
+        axes[name] = axis
+    return axes
+
+
+def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
+    """Return the marginals that are asked for, once it is known how many cells they have."""
+    names = tuple(sizes)
+    if checks.is_whole(ways):
+        k = checks.whole("ways", ways, 1)
+        if k > len(names):
+            checks.fail("ways", f"at most {len(names)}, the number of attributes", ways)
+        cells = [1] + [0] * k  # of all marginals of so many of the attributes before
+        for size in sizes.values():
+            for j in range(k, 0, -1):
+                cells[j] += size * cells[j - 1]
+        _refuse_cells(cells[k])
+        return tuple(combinations(names, k))
+    rule = "a whole number, or a list of marginals, each the names of different attributes"
+    if isinstance(ways, str) or not isinstance(ways, Sequence) or not ways:
+        checks.fail_type("ways", rule, ways)
+    listed = tuple(_names("ways", one, names) for one in ways)
+    if len({frozenset(one) for one in listed}) < len(listed):
+        checks.fail("ways", "a list of different marginals", ways)
+    _refuse_cells(sum(math.prod(sizes[name] for name in one) for one in listed))
+    return listed
+
+
+def weights_of(importance: Any, asked: Iterable[Names]) -> tuple[tuple[Names, float], ...]:
+    """Return what the variances of the cells of each marginal count for that is no 1."""
+    rule = "a number above 0 for marginals that are asked for"
+    known = {frozenset(names): names for names in asked}
+    weights = {}
+    for names, weight in _mapping("importance", importance, rule).items():
+        listed = (names,) if isinstance(names, str) else names
+        if not isinstance(listed, tuple) or frozenset(listed) not in known:
+            checks.fail("importance", rule, names)
+        value = checks.number("importance", weight, rule)
+        if not 1e-100 < value < 1e100:
+            checks.fail("importance", "between 1e-100 and 1e100", weight)
+        weights[known[frozenset(listed)]] = value
+    return tuple(weights.items())
+
+
+def _mapping(argument: str, value: Any, rule: str) -> Mapping[Any, Any]:
+    """Return a mapping; pairs are one, too, as statistics and mechanisms keep them."""
+    if value is None:
+        return {}
+    if isinstance(value, tuple) and all(isinstance(one, tuple) and len(one) == 2 for one in value):
+        value = dict(value)
+    if not isinstance(value, Mapping):
+        checks.fail_type(argument, rule, value)
+    return value
+
+
+def _by_name(argument: str, value: Any) -> Mapping[str, Any]:
+    value = _mapping(argument, value, "a mapping of the names of columns")
+    for name in value:
+        checks.text(argument, name)
+    return {name: one for name, one in value.items() if one is not None}
+
+
+def _names(argument: str, value: Any, known: Sequence[str]) -> Names:
+    """Return the names of a marginal, which are known and different."""
+    listed = (value,) if isinstance(value, str) else value
+    if not isinstance(listed, (tuple, list)):
+        checks.fail_type(argument, "names of attributes, or a tuple of them", value)
+    for name in listed:
+        if not isinstance(name, str) or name not in known:
+            checks.fail(argument, f"of attributes that are declared, {', '.join(known)}", name)
+    if len({*listed}) < len(listed):
+        checks.fail(argument, "of different attributes", value)
+    return tuple(listed)
+
+
+def _refuse_cells(cells: int) -> None:
+    if cells > MOST_CELLS:
+        checks.fail("ways", f"of at most {MOST_CELLS} cells in all", f"{cells} cells")
+
+
+def _pairs(value: Any) -> Any:
+    """Return a mapping as pairs, which nobody changes, and lists and arrays as tuples."""
+    if isinstance(value, Mapping):
+        return tuple((name, _pairs(one)) for name, one in value.items())
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return tuple(map(_pairs, value)) if isinstance(value, (list, tuple)) else value
+
+
+@function_of(Marginals)
+def marginals(data: Any, **arguments: Any) -> Any:
+    """Release all k-way marginals of a table, counts that agree, with the least sum of variances.
+
+    The 2-way marginals of ten attributes are 45 tables of counts. They share totals and tables of
+    one attribute, so what a table says that its parts do not, its residual, gets noise of its own.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call satisfies the loss that it is asked for, of all marginals together. A
+    row moves the residual of attributes with d_i categories by at most prod (d_i - 1) / d_i in
+    squared L2 norm; counts are exact, noise is discrete Gaussian on a lattice that holds these
+    moves, or rounded Gaussian for `delta`, and the parts of the loss add up to it (Canonne, Kamath
+    and Steinke, NeurIPS 2020; Xiao, He, Zhang and Kifer, NeurIPS 2023). Categories and bins must
+    not come from the data. A replaced row is covered by a bound for each residual.
+
+    Parameters
+    ----------
+    data : table, matrix, file or source
+        Of named columns, of which others than the attributes are not read; or a matrix with a
+        column for each attribute, those with categories first.
+    ways : int or sequence of sequences of str, default 2
+        How many attributes each marginal has, or a list of marginals: ``[("sex", "age"), "race"]``.
+    categories : mapping of str to sequence of str, float or bool, optional
+        The public values of each attribute that has some, as in `histogram`.
+    bins : mapping of str to int or sequence of float, optional
+        The bins of each attribute that has numbers, as in `histogram`.
+    bounds : mapping of str to (float, float), optional
+        Public limits of bins that are given by number.
+    importance : mapping of tuples of str to float, optional
+        How much the variance of a cell of a marginal counts in the sum, by default 1:
+        ``{("sex", "age"): 10}``.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Noise is Gaussian, so
+        `epsilon` alone is refused.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    MarginalTables
+        A mapping from the names of each marginal to a dict of arrays, which pandas and Polars take:
+        a column for each attribute (of bins the lower edges), ``count``, and ``error``, which the
+        error of a count does not exceed in 95 % of all answers. ``counts("sex", "age")`` has an
+        axis for each attribute. Counts are unbiased float64, so they may be negative. A row of
+        which an attribute is missing, or in no bin or category, is in no marginal at all.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `histogram`. Marginals of more than 2**30 cells in all are refused, and `epsilon` alone.
+
+    See Also
+    --------
+    dpfast.histogram : All attributes at once, for any loss.
+
+    Notes
+    -----
+    Cost: one read of the data, which adds 1 to a count for each marginal and each part of one, and
+    a sample of noise for each of these counts.
+
+    References
+    ----------
+    Xiao, He, Zhang and Kifer, "An optimal and scalable matrix mechanism for noisy marginals under
+    convex loss functions", NeurIPS 2023.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {
+    ...     "sex": ["Female", "Male"] * 14_600,
+    ...     "age": [18 + i % 73 for i in range(29_200)],
+    ...     "smokes": [i % 5 == 0 for i in range(29_200)],
+    ... }
+    >>> answer = dp.marginals(
+    ...     table,
+    ...     ways=2,
+    ...     categories={"sex": ["Female", "Male"], "smokes": [False, True]},
+    ...     bins={"age": [18, 65, 91]},
+    ...     rho=0.1,
+    ... )
+    >>> list(answer)
+    [('sex', 'smokes'), ('sex', 'age'), ('smokes', 'age')]
+    >>> bool(abs(answer.counts("sex", "age") - [[9400, 5200], [9400, 5200]]).max() < 100)
+    True
+    """
