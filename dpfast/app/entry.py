@@ -43,7 +43,7 @@ NOT_HERE = {
     for name in names.split()
 }
 #: Arguments of groups, which few functions of rows have.
-OF_BY = ("keys", "max_groups")
+OF_BY = ("keys", "max_groups", "rows_limit")
 #: What several statistics of the same groups are made of.
 OF_GROUPS: dict[str, Callable[..., Any]] = {name: getattr(stat, name) for name in stat.__all__}
 

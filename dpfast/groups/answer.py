@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -31,6 +32,9 @@ class Answer(dict[str, Any]):
     UA          58
     (2 groups)
     """
+
+    #: What counts of a person, if the loss is one of people.
+    note: str = ""
 
     @property
     def groups(self) -> int:
@@ -74,12 +78,18 @@ class Answer(dict[str, Any]):
             ).rstrip()
             for line in lines
         ]
+        return "\n".join([*text, f"({self._about})"])
+
+    @property
+    def _about(self) -> str:
+        """What stands below the columns."""
         groups = self.groups
-        return "\n".join([*text, f"({groups:,} group{'' if groups == 1 else 's'})"])
+        note = f"; {self.note}" if self.note else ""
+        return f"{groups:,} group{'' if groups == 1 else 's'}{note}"
 
     def _repr_html_(self) -> str:
         rows = (["..."] * len(self) if row is None else row for row in self._rows())
-        return f"{table(self, rows)}<p>{self.groups:,} groups</p>"
+        return f"{table(self, rows)}<p>{html.escape(self._about)}</p>"
 
 
 def labels(numbers: Sequence[float]) -> list[str]:

@@ -34,6 +34,7 @@ def group_by(
     ids: Any = None,
     max_groups: int | None = None,
     max_rows: int | None = None,
+    rows_limit: int | None = None,
     neighbors: Neighbors | None = None,
 ) -> GroupBy:
     """Group the rows of a table, for statistics of all groups that together cost one loss.
@@ -73,6 +74,11 @@ def group_by(
         With `ids`, how many rows of a person count in a group at most. Needed for all that is not
         counted by person, or of which the total is bounded (`per_unit` of `dpfast.Sum` and
         `dpfast.Count`). Of more, each counts in part in sums; for ranks and bins rows are chosen.
+    rows_limit : int, optional
+        With `max_rows` and public keys: it is public that no person has more rows in a group, nor
+        is in more groups than `max_groups`. Then a quarter of the loss, or what `weights` of `agg`
+        say of "rows lost", tells how many rows are left out of people with more than `max_rows`,
+        and the bars of counts and sums hold that bias, too.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation, by default that of the budget, and "add-remove" without one.
 
@@ -119,14 +125,18 @@ def group_by(
     relation = None if neighbors is None else checks.neighbors(neighbors)
     beside, person = {}, None
     if ids is None:
-        for name, value in (("max_groups", max_groups), ("max_rows", max_rows)):
+        limits = {"max_groups": max_groups, "max_rows": max_rows, "rows_limit": rows_limit}
+        for name, value in limits.items():
             if value is not None:
                 checks.fail(name, "left out without ids, which say whose rows they are", value)
     else:
         most, each = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
+        limit = _limit("rows_limit", rows_limit)
+        if limit is not None and limit <= (each or limit):
+            checks.fail("rows_limit", "more than max_rows, which is given with it", limit)
         if not isinstance(ids, str):
             beside[IDS] = column_form(ids, "ids", IDS_RULE)
-        person = Persons(ids if isinstance(ids, str) else IDS, most, each, id_name(ids))
+        person = Persons(ids if isinstance(ids, str) else IDS, most, each, id_name(ids), limit)
     rows = Batches(data, beside)
     return GroupBy(rows, grouping(rows, tuple(names), keys, person), relation)
 

@@ -21,6 +21,7 @@ from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid
+from ..statistics.totals.count import Count
 from ..tables.batches import Batches, Piece
 from ..tables.intake import Public
 from ..tables.key_words import key_kind
@@ -33,8 +34,10 @@ from .distinct import CountDistinct
 from .key_coins import KeyRule
 from .key_selection import choose_rule
 from .keys import KEYS, MOST, PrivateKeys, PublicKeys
+from .lost import LOST, Lost
 from .mechanisms import drawn, is_by_group, made, share
 from .step import Step, part
+from .sums import Sums
 from .table import ByGroup, Persons, Table
 from .top import Top
 
@@ -85,6 +88,8 @@ class Grouping:
             key_kind(columns.typed(persons.column, "ids", True), "ids", is_id=True)
             if persons.max_groups is None and keys is None:
                 checks.fail("max_groups", "given with ids, where keys are private", None)
+            if persons.rows_limit is not None and keys is None:
+                checks.fail("rows_limit", "left out where keys are private", persons.rows_limit)
         return cls(shown, persons, columns)
 
     def table(
@@ -112,11 +117,26 @@ class Grouping:
             key: self._mechanism(statistic, share(offered, shares[key]), relation)
             for key, statistic in statistics
         }
+        if LOST in shares:
+            mechanisms[LOST] = self._lost(mechanisms, share(offered, shares[LOST]).loss, relation)
         self._check_names(mechanisms)
         title = f"{name} by {', '.join(self.keys.by)}" if statistics else KEYS
         if any(isinstance(one, WithBounds) for one in mechanisms.values()):
             title += ", a part of it for bounds"
         return Table(title, self.keys, mechanisms, relation, self.persons, rule)
+
+    def _lost(self, others: Mapping[str, ByGroup], loss: Loss, relation: Neighbors) -> Lost:
+        """Return what releases how many rows are left out, for the bars of others."""
+        persons = self.persons
+        assert persons is not None and persons.max_rows and persons.rows_limit
+        if not any(
+            isinstance(one, Sums) and one.lost_of_row is not None for one in others.values()
+        ):
+            how = "left out: it is for the bars of counts and sums of rows"
+            checks.fail("rows_limit", how, persons.rows_limit)
+        step = replace(self._step(relation, Count()), rows=1)
+        lost = Lost(step=step, loss=loss, most=persons.max_rows, limit=persons.rows_limit)
+        return lost.charged()
 
     def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
         """Return what releases a statistic of all groups, for a loss."""
@@ -222,10 +242,14 @@ class Grouping:
 
     def _shares(self, names: list[str], weights: Any) -> dict[str, Fraction]:
         """Return the share of the loss of each statistic, and of private keys."""
+        usual = dict.fromkeys(names, Fraction(1))
         if isinstance(self.keys, PrivateKeys):
-            names.append(KEYS)
+            usual[KEYS] = Fraction(1)
+        if names and self.persons is not None and self.persons.rows_limit is not None:
+            usual[LOST] = Fraction(len(names), 3)
+        names = list(usual)
         if weights is None:
-            return dict.fromkeys(names, Fraction(1, len(names)))
+            weights = {}
         rule = "a mapping of names to numbers greater than 0"
         if not isinstance(weights, Mapping):
             checks.fail_type("weights", rule, weights)
@@ -234,7 +258,7 @@ class Grouping:
                 checks.fail("weights", f"for {', '.join(map(repr, names))}", name)
         sizes = {}
         for name in names:
-            value = weights.get(name, 1)
+            value = weights.get(name, usual[name])
             checks.positive(f"weights[{name!r}]", value)
             sizes[name] = checks.fraction(f"weights[{name!r}]", value)
         total = sum(sizes.values(), Fraction(0))
@@ -262,10 +286,10 @@ class Grouping:
             if limits is not None:
                 checks.fail("per_unit", "left out without ids, which say whose total it is", limits)
             return Step(relation, every=every)
-        groups = min(persons.max_groups or MOST, every or MOST)
         rows = persons.max_rows if limits is None and not per_person else 1
         if rows is None:
             checks.fail("max_rows", "given, for more than people is counted", None)
+        groups = min(persons.max_groups or MOST, every or MOST)
         return Step(relation, groups, rows, every, of_units=True)
 
 

@@ -112,6 +112,11 @@ class Sums(OfColumn, ABC):
         """What a unit adds to a sum at least and at most, where its total is clamped."""
         return None
 
+    @property
+    def lost_of_row(self) -> float | None:
+        """The most that a row which is left out changes the answer by; None if that is unknown."""
+        return None
+
     @abstractmethod
     def charged(self) -> Self:
         """Return the same with the loss of its noise."""
@@ -302,9 +307,12 @@ class Counted(Sums):
         self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int
     ) -> NDArray[Any]:
         counts, is_kept = np.zeros((groups + 1, 1), np.uint64), codes >= 0
-        own = clamped_counts(room[is_kept, 0], self.step.rows, self.unit_ends)
-        np.add.at(counts[:, 0], codes[is_kept], own)
+        np.add.at(counts[:, 0], codes[is_kept], self.clamped(room[is_kept, 0]))
         return counts
+
+    def clamped(self, counts: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return what units of so many rows count for."""
+        return clamped_counts(counts, self.step.rows, self.unit_ends)
 
     def merge(self, room: NDArray[Any], more: NDArray[Any]) -> None:
         groups = min(len(room), len(more)) - 1
@@ -337,6 +345,10 @@ class OfCount(Counted):
     @property
     def unit_ends(self) -> tuple[int, int] | None:
         return self.statistic.per_unit
+
+    @property
+    def lost_of_row(self) -> float | None:
+        return 1.0 if self.unit_ends is None else None
 
     @property
     def nan(self) -> str:
@@ -440,6 +452,13 @@ class OfLinear(SumsOfFeatures):
     @property
     def unit_ends(self) -> tuple[int, int] | None:
         return self.statistic.unit_ends(self.sums)
+
+    @property
+    def lost_of_row(self) -> float | None:
+        is_sum = not self.statistic.needs_rows and self.statistic.limits is None
+        if not is_sum or self.unit_ends is not None or self.units is not None:
+            return None
+        return max(abs(self.axis.lo), abs(self.axis.hi))
 
     @cached_property
     def plan(self) -> Plan:

@@ -41,6 +41,7 @@ from .answer import Answer
 from .automatic_bounds import WithBounds
 from .key_coins import KeyRule
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending
+from .lost import LOST, Lost
 from .partial import Partial, gathered
 from .ranks import Quantiles
 from .sums import Counted, Sums
@@ -61,6 +62,8 @@ class Persons:
         The column of ids.
     max_groups, max_rows : int or None
         None for all.
+    rows_limit : int or None
+        What is public of the rows of a person in a group; None for nothing.
     name : str
         The name of the ids for the budget; "" if they have none.
     """
@@ -69,6 +72,17 @@ class Persons:
     max_groups: int | None
     max_rows: int | None
     name: str = ""
+    rows_limit: int | None = None
+
+    def __str__(self) -> str:
+        """Say what counts of a person, and what error bars know of it."""
+        id = repr(self.name) if self.name else "person"
+        parts = [f"{self.max_rows} rows of each {id} in a group"] if self.max_rows else []
+        parts += [f"{self.max_groups} groups of each {id}"] if self.max_groups else []
+        bias = "bias unknown"
+        if self.rows_limit:
+            bias = f"bars of counts and sums hold what is lost of up to {self.rows_limit} rows"
+        return f"at most {' and '.join(parts)} count; {bias}" if parts else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +217,14 @@ class Table(Mechanism[Answer]):
         """Return the error bar of a group of so many rows; those of several statistics by name."""
         every: Mapping[str, ByGroup] = self.statistics
         bars = {name: one.expected(rows, confidence) for name, one in every.items()}
+        about = str(self.persons or "")
         if len(bars) == 1:
-            return next(iter(bars.values()))
+            (bar,) = bars.values()
+            return replace(bar, note="; ".join(filter(None, [bar.note, about])))
         if not bars:  # private keys alone
             return unknown(confidence, KEYS)
-        notes = "; ".join(f"{name}: {bar.note}" for name, bar in bars.items())
+        each = (f"{name}: {bar.note}" for name, bar in bars.items())
+        notes = "; ".join(filter(None, [*each, about]))
         widths = {name: bar.half_width for name, bar in bars.items()}
         return Expected(confidence, widths, {name: bar.ranks for name, bar in bars.items()}, notes)
 
@@ -303,6 +320,10 @@ class Table(Mechanism[Answer]):
                 (chosen,) = own.values()
                 return Answer({name: column[chosen] for name, column in columns.items()})
             answer.update(own)
+        if self.persons is not None:
+            answer.note, lost = str(self.persons), self.statistics.get(LOST)
+            if isinstance(lost, Lost):
+                lost.widen(answer, self.statistics)
         return answer
 
 

@@ -44,6 +44,7 @@ from typing import Any, TypeVar
 
 from .. import privacy
 from .._core import checks, nan_policy
+from .._core.error_bars import Expected
 from .._core.types import Auto, Neighbors
 from .._kernels.tables import Key
 from ..errors import ArgumentError
@@ -246,6 +247,14 @@ class OfUnits(Around[Value]):
         """Return one more, before the others, where rows of units are chosen."""
         passes = self.inner.passes
         return passes if passes is None or isinstance(self.inner, AddsUnits) else passes + 1
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        bar, most = self.inner.error(rows, confidence), self.unit.max_rows
+        if most is None or bar.half_width is bar.ranks is None:
+            return bar
+        unit = repr(self.unit.ids) if self.unit.ids else "person"
+        about = f"at most {most} rows of each {unit} count; bias unknown"
+        return replace(bar, note=f"{bar.note}; {about}")
 
     def reduce(self, source: View) -> View:
         """Return the rows as they are: the key for their ids is random."""

@@ -633,6 +633,7 @@ BAD: dict[str, list[Any]] = {
     "monotone": FLAG,
     "norm": WORDS,
     "whole": FLAG,
+    "nonnegative": FLAG,
     "base": [["x"], WORD],
     "size": [-1, 2.5, "x"],
     "axis": [7, 0.5, "x", True],

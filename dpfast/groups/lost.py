@@ -1,0 +1,81 @@
+"""Rows of people that bounding leaves out, below a public limit: what a bar needs to hold bias.
+
+With at most m rows of a person in a group, of c rows min(c, m) count. Let L be a public limit: no
+person has more rows in a group than this. Then bounding leaves out min(c, L) - min(c, m) of them,
+which is between 0 and L - m, so the number of such rows by group is a sum of totals of people
+within these bounds (`summaries.units`), and gets noise for them. Without a limit nothing can be
+released: one person may have lost any number.
+
+*Error bars.* Let the statistic of all rows be S, of what counts T, and the answer T + z. A row that
+is left out changes a count by 1 and a sum by at most b, the larger bound in size, so S and T are
+within b times the rows lost, U in truth. With noise y for these, an answer is farther from S than
+h + b max(0, U + y + w) only if z exceeds h in size, or if -y exceeds w. These have three quarters
+and one quarter of the failure probability. If a person has more rows than the limit, the loss is
+what it was, but such a bar may not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core.error_bars import CONFIDENCE
+from ..summaries.units import clamped_counts
+from ..tables.base import Feature
+from ..tables.sql.store import SqlRows
+from .of_column import DatabaseSums, Integers
+from .sums import Counted, Sums
+
+#: The column of the answer, and the share of the loss that others have three of.
+LOST = "rows lost"
+#: The failure probability of the noise of a statistic, and that of more rows lost than are told.
+OF_NOISE, OF_LOST = 0.75 * (1 - CONFIDENCE), 0.25 * (1 - CONFIDENCE)
+
+
+@dataclass(frozen=True)
+class Lost(Counted):
+    """Numbers of rows that are left out of people with too many, by group.
+
+    Privacy: neighbors are tables that differ in all rows of a person. Each of the numbers is a sum
+    of integers from 0 to `limit` - `most` of people, so integer noise for what one person changes
+    satisfies the loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke,
+    NeurIPS 2020).
+
+    Parameters
+    ----------
+    most, limit : int
+        How many rows of a person count in a group, and have to be told apart, at most.
+    """
+
+    most: int = 1
+    limit: int = 2
+
+    @property
+    def unit_ends(self) -> tuple[int, int]:
+        return 0, self.limit - self.most
+
+    def clamped(self, counts: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return clamped_counts(counts, self.limit, None) - clamped_counts(counts, self.most, None)
+
+    def integers(self, rows: SqlRows) -> Integers:
+        row = 0 * self.counted(rows)
+        return Integers([Feature(row, 0, 1, most) for most in (self.limit, self.most)])
+
+    def gathered(self, answer: DatabaseSums) -> Any:
+        whole, kept = answer.by_group().T.astype(np.uint64)
+        return (whole - kept)[:, None]
+
+    def widen(self, answer: dict[str, Any], statistics: Mapping[str, Any]) -> None:
+        """Put into the bars of counts and sums what is lost, but with the failure probability."""
+        size = self.error(2 * OF_LOST)
+        assert size is not None
+        most = np.maximum(answer[LOST] + size, 0.0)
+        for name, statistic in statistics.items():
+            if isinstance(statistic, Sums) and statistic.lost_of_row is not None:
+                noise = statistic.error(OF_NOISE)
+                assert noise is not None
+                answer[f"{name} error"] = noise + statistic.lost_of_row * most

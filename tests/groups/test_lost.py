@@ -1,0 +1,164 @@
+"""Rows that bounding leaves out, below a public limit: sensitivity, law, bars that hold them."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError
+from dpfast.groups.lost import LOST, Lost
+from dpfast.groups.step import Step
+from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.privacy import Pure
+from dpfast.rng import InsecureGenerator
+
+from ..support.databases import connect, table
+
+MOST, LIMIT = 2, 5
+KEYS = ["a", "b"]
+WHO = {"ids": "who", "max_rows": MOST, "rows_limit": LIMIT}
+
+
+def grouped(counts, **more):
+    """Rows of people by their numbers in each group: a list of pairs."""
+    rows = [
+        (person, key)
+        for person, pair in enumerate(counts)
+        for key, many in zip(KEYS, pair, strict=True)
+        for _ in range(many)
+    ]
+    who, keys = ([row[i] for row in rows] for i in (0, 1))
+    table = {"who": np.array(who, int), "k": np.array(keys, "U1"), "x": np.full(len(rows), 3.0)}
+    return dp.group_by(table, "k", keys=KEYS, **WHO | more)
+
+
+def exact(groups, *statistics):
+    """The answers without noise."""
+    none = patch.object(IntegerNoise, "draw", lambda self, size, generator: np.zeros(size, int))
+    with none:
+        return groups.agg(dict(statistics), epsilon=1, rng=InsecureGenerator(1))
+
+
+def by_definition(counts):
+    return [
+        sum(min(pair[g], LIMIT) - min(pair[g], MOST) for pair in counts) for g in range(len(KEYS))
+    ]
+
+
+def test_what_is_lost_is_what_the_definition_says():
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        counts = rng.integers(0, 9, (6, 2)).tolist()
+        answer = exact(grouped(counts), ("n", dp.stat.count()))
+        assert answer[LOST].tolist() == by_definition(counts)
+        assert answer["n"].tolist() == [sum(min(pair[g], MOST) for pair in counts) for g in (0, 1)]
+        assert str(LIMIT) in answer.note and answer.note in repr(answer)
+
+
+def test_no_person_moves_more_than_the_sensitivity():
+    """All neighbors: a person with any numbers of rows comes, or is replaced by another."""
+    pairs = list(itertools.product(range(8), repeat=2))
+    lost = {pair: np.array(by_definition([pair])) for pair in pairs}
+    for neighbors, moved in (
+        ("add-remove", lost.values()),
+        ("replace", (lost[a] - lost[b] for a, b in itertools.product(pairs, repeat=2))),
+    ):
+        step = Step(neighbors, 2, 1, 2, of_units=True)
+        norm = Lost(step=step, loss=Pure(1), most=MOST, limit=LIMIT).sensitivity
+        sizes = [(np.abs(m).sum(), (m**2).sum(), np.abs(m).max()) for m in moved]
+        l1, square, largest = (max(size) for size in zip(*sizes, strict=True))
+        assert (l1, square, largest) == (norm.l1, norm.l2_squared, norm.linf)
+        planted = replace(Lost(step=step, loss=Pure(1), most=MOST, limit=LIMIT - 1))
+        assert planted.sensitivity.l1 < l1  # the control: a limit that is smaller by one
+
+
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}], ids=str)
+def test_bars_hold_the_rows_of_all_people(loss):
+    groups = grouped([(4, 0), (5, 1), (1, 5), (0, 2)] * 30)
+    truth, far, short = np.array([300, 240]), 0, 0
+    bar = dp.expected_error(grouped([], rows_limit=None).count, **loss).half_width
+    asked = {"n": dp.stat.count(), "s": dp.stat.sum("x", bounds=(0, 4))}
+    rng = InsecureGenerator(4)
+    for _ in range(200):
+        answer = groups.agg(asked, **loss, rng=rng)
+        far += abs(answer["n"] - truth) > answer["n error"]
+        far += abs(answer["s"] - 3 * truth) > answer["s error"]
+        short += abs(answer["n"] - truth) > bar
+    # Of 400 with a chance of at most 1/20 each 62 are missed less than once in 1e7 runs.
+    assert max(far) <= 62
+    if "rho" in loss:
+        assert max(short) > 40  # the control: bars without what is lost
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite", "dask"])
+def test_answers_are_those_of_memory(engine):
+    rng = np.random.default_rng(2)
+    data = {"who": rng.integers(0, 60, 900), "k": np.array(KEYS)[rng.integers(0, 2, 900)]}
+    if engine == "dask":
+        dask = pytest.importorskip("dask.dataframe")
+        rows = dask.from_pandas(pd.DataFrame(data), npartitions=3)
+    else:
+        kinds = {"who": "int64", "k": "string"}
+        columns = {name: (kind, data[name].tolist()) for name, kind in kinds.items()}
+        rows = table(connect(engine), columns)
+    answers = [
+        dp.group_by(one, "k", keys=KEYS, **WHO).count(epsilon=1, rng=InsecureGenerator(1))
+        for one in (data, rows)
+    ]
+    for name, column in answers[0].items():
+        assert column.tolist() == answers[1][name].tolist()
+
+
+def test_the_loss_is_that_of_all_and_a_quarter_is_for_rows_lost():
+    groups, budget = grouped([(1, 2)]), dp.Budget(epsilon=1)
+    groups.count(epsilon=1, budget=budget)
+    assert budget.remaining["epsilon"] == 0
+    plain = grouped([(1, 2)], rows_limit=None)
+    wide = dp.expected_error(groups.count, epsilon=1).half_width
+    assert wide["count"] == pytest.approx(
+        dp.expected_error(plain.count, epsilon=0.75).half_width, abs=1
+    )
+    less = {"n": dp.stat.count()}
+    few = dp.expected_error(groups.agg, less, weights={LOST: 9}, epsilon=1).half_width
+    assert few["n"] > 5 * wide["count"] and few[LOST] < wide[LOST]
+
+
+def test_means_keep_their_bars_and_say_nothing_of_bias():
+    asked = {"n": dp.stat.count(), "m": dp.stat.mean("x", bounds=(0, 4))}
+    answer = grouped([(9, 1)] * 40).agg(asked, epsilon=3)
+    assert "bars of counts and sums" in answer.note and len(answer["m error"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"rows_limit": 2}, "rows_limit must be more than max_rows"),
+        ({"max_rows": None}, "rows_limit must be more than max_rows"),
+        ({"rows_limit": 0}, "rows_limit must be"),
+        ({"rows_limit": "many"}, "rows_limit must be"),
+        ({"ids": None, "max_rows": None}, "rows_limit must be left out without ids"),
+        ({"keys": None, "max_groups": 1}, "rows_limit must be left out where keys are private"),
+    ],
+)
+def test_what_is_refused(more, words):
+    table = {"who": [1, 2], "k": KEYS, "x": [1.0, 2.0]}
+    with pytest.raises((ArgumentError, dp.errors.ArgumentTypeError), match=words):
+        dp.group_by(table, "k", **{"keys": KEYS, **WHO} | more)
+
+
+def test_a_limit_without_a_bar_for_it_is_refused_before_the_spend():
+    budget = dp.Budget(epsilon=1)
+    for call in (
+        lambda: grouped([(1, 1)]).mean("x", bounds=(0, 4), epsilon=1, budget=budget),
+        lambda: grouped([(1, 1)]).top_k(1, epsilon=1, budget=budget),
+        lambda: grouped([(1, 1)]).count(per_unit=(0, 3), epsilon=1, budget=budget),
+    ):
+        with pytest.raises(ArgumentError, match="rows_limit must be left out: it is for the bars"):
+            call()
+    assert budget.remaining["epsilon"] == 1
