@@ -89,6 +89,8 @@ from dpfast.statistics.tree.api import TreeHistogram as TreeHistogram
 from dpfast.statistics.tree.counts import TreeCounts
 from dpfast.statistics.trimmed import TrimmedMean as TrimmedMean
 from dpfast.statistics.trimmed import WinsorizedMean as WinsorizedMean
+from dpfast.statistics.workload.api import Workload as Workload
+from dpfast.statistics.workload.api import workload as workload
 from dpfast.summaries import order as order
 from dpfast.tables.scan import scan as scan
 from dpfast.tables.spark import spark as spark
@@ -129,6 +131,7 @@ __all__ = [
     "Unit",
     "Variance",
     "WinsorizedMean",
+    "Workload",
     "additive_release",
     "audit",
     "bounded_release",
@@ -188,6 +191,7 @@ __all__ = [
     "trimmed_mean",
     "variance",
     "winsorized_mean",
+    "workload",
 ]
 
 @overload

@@ -174,6 +174,8 @@ def routes():
         ),
         ("marginals", "categories"): lambda data, column, values, budget: dp.marginals(
             data, ways=1, categories={column: values}, rho=1000, budget=budget
+        ("workload", "categories"): lambda data, column, values, budget: dp.workload(
+            one(data, column), "prefix", categories=values, **LOSS, delta=1e-6, budget=budget
         ),
         ("difference", "keys"): differing,
         ("proportion", "equal"): lambda data, column, values, budget: dp.proportion(
@@ -210,6 +212,7 @@ def takes(function):
 OTHERS = {"response.kary", "response.unary", "response.estimate_kary"}
 # What the functions of their names measure.
 OTHERS |= {"Difference", "Histogram", "Marginals", "Proportion", "TreeHistogram"}
+OTHERS |= {"Difference", "Histogram", "Proportion", "TreeHistogram", "Workload"}
 ROUTES = routes()
 
 

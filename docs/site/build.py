@@ -82,6 +82,7 @@ RETURNED = {
     "dpfast.online.published": "dpfast.online.published_constants.Published",
     "dpfast.selection.best_of": "dpfast.selection.best_of.Best",
     "dpfast.tree_histogram": "dpfast.statistics.tree.counts.TreeCounts",
+    "dpfast.workload": "dpfast.statistics.workload.answer.WorkloadCounts",
 }
 LINK = re.compile(r"\]\(([^)\s#]+)[^)]*\)")
 

@@ -163,6 +163,13 @@ class IntegerNoise:
         each of the numbers does, with its part of the probability. A rounded Gaussian
         number differs by at most 1/2 from a Gaussian one, and sums of these are Gaussian.
 
+        A discrete Gaussian number is k with at most exp(1 / (8 s^2)) times the probability that a
+        rounded one is: with u from -1/2 to 1/2, exp(-(k + u)^2 / (2 s^2)) is
+        exp(-k^2 / (2 s^2)) exp(-u^2 / (2 s^2)), no less than exp(-1 / (8 s^2)) for the second part,
+        times exp(-k u / s^2), whose mean is at least 1; and the sum of all exp(-k^2 / (2 s^2)) is
+        at least s root(2 pi). So n of them exceed a bound with at most exp(n / (8 s^2)) times the
+        probability: where that is near 1, the bound of rounded ones is taken.
+
         Parameters
         ----------
         weights : float64 array
@@ -182,7 +189,10 @@ class IntegerNoise:
         if not self.scale or not size.size:
             return 0.0
         width, total = math.sqrt(float((many * size**2).sum())), float((many * size).sum())
-        if self.distribution == "rounded-gaussian":
+        excess = float(many.sum()) / (8 * float(self.scale) ** 2)
+        if self.distribution == "gaussian" and excess < 2.0**-10:
+            bound = float(self.scale) * width * normal(failure / math.exp(excess)) + total / 2
+        elif self.distribution == "rounded-gaussian":
             bound = float(self.scale) * width * normal(failure) + total / 2
         else:
             one = replace(self, shift=0)

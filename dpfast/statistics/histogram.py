@@ -142,6 +142,8 @@ class Binned(Automatic[Value]):
     only_adds: ClassVar[bool] = True
     at_once: ClassVar[bool] = True
     subtracts: ClassVar[bool] = False
+    #: The log2 of the units of sums that get noise instead of counts.
+    grid: ClassVar[int] = 0
     #: The bins of each axis; none where they are for a column of times.
     axes: tuple[Bins, ...] = field(init=False, repr=False, default=())
     #: Whether the data are one column.
@@ -175,6 +177,13 @@ class Binned(Automatic[Value]):
     def shape(self) -> tuple[int, ...]:
         """How many bins each axis has."""
         return tuple(axis.native.bins for axis in self.axes)
+
+    def require_one_column(self) -> None:
+        """Refuse several axes, for a statistic of bins in order."""
+        if not self.single:
+            argument = "categories" if self.bins is None else "bins"
+            values = self.categories or self.bins
+            checks.fail(argument, "of one column, whose values are in order", values)
 
     @property
     def edges(self) -> Any:
@@ -243,8 +252,8 @@ class Binned(Automatic[Value]):
             noisy = not_below_0(noisy)
         return noisy.reshape(self.shape), self.edges
 
-    def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float:
-        """Return how far the count of a bin is off, but with a failure probability."""
+    def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float | list[float]:
+        """Return how far the count of a bin, or of each, is off, but with a failure probability."""
         return math.ldexp(float(noise.within(failure)), -parts) + (0.5 if parts else 0.0)
 
 
@@ -351,7 +360,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
-        deviation = math.ldexp(self.noise.deviation, -self.fine)
+        deviation = math.ldexp(self.noise.deviation, -self.fine - self.statistic.grid)
         return {"noise": self.noise.distribution, "deviation": deviation}
 
     def reduce(self, source: View) -> NDArray[np.int64]:

@@ -123,6 +123,8 @@ TABLE = (
           "bins categories bounds fan_out", by_group=False),
     Entry("marginals", "groups.marginals", "Marginals", "the marginals of a table", data="columns",
           by_group=False),
+    Entry("workload", "statistics.workload.api", "Workload",
+          "answers to queries that are known beforehand", by_group=False),
     Entry("bounds", "statistics.bounds", "OuterBounds",
           "bounds that hold nearly all rows of a column, where no public ones are known", "q nan",
           by_group=False),

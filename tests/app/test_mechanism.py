@@ -115,6 +115,8 @@ def test_the_theorem_is_that_of_the_function(name):
     }.get(name, {})  # fmt: skip
     if name in ("covariance", "correlation", "ratio"):
         more = {"columns": 2, "bounds": [(0, 1)] * 2}
+    if name == "workload":
+        more = {"queries": "prefix", "bins": 3, "delta": 1e-6}
     if name.startswith("ptr."):
         more |= {"proposed": 1, "delta": 1e-6}
     if name == "marginals":

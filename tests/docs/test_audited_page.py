@@ -51,6 +51,7 @@ NO_ROWS = {
     "suggest_blocks",
     "sulq.oracle_cost",
     "sulq.original_variance",
+    "workload",  # noise of sums of counts, as `tree_histogram`
 }
 
 

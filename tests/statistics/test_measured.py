@@ -40,6 +40,10 @@ CASES = {
     "tree": (dp.tree_histogram, dp.TreeHistogram, BINS, X, {}, PURE),
     "automatic tree": (dp.tree_histogram, dp.TreeHistogram, {"bins": 4, "bounds": "auto"}, X, {},
                        PURE),
+    "workload": (dp.workload, dp.Workload, {"queries": "ranges", **BINS}, X, {}, APPROX),
+    "automatic workload": (
+        dp.workload, dp.Workload, {"queries": np.eye(4), "bins": 4, "bounds": "auto"}, X, {}, APPROX
+    ),
     "covariance": (dp.covariance, dp.Covariance, PAIRS, np.stack([X, WEIGHTS], 1), {}, PURE),
     "bounds": (dp.bounds, dp.OuterBounds, {"q": 0.1}, X, {}, PURE),
     "proposed mean": (dp.ptr.mean, dp.ptr.Mean, PTR, X, {}, APPROX),

@@ -444,8 +444,10 @@ WRITTEN = {
 #: What a statistic is given that cannot do without it.
 TYPICAL: dict[str, Any] = {
     **{**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7, "least_rows": 12_000},
-    **{"column": "x", "other": "who", "of": dp.Mean(bounds=(0, 100))},
+    **{"column": "x", "queries": "ranges", "other": "who", "of": dp.Mean(bounds=(0, 100))},
 }
+#: What refuses a pure loss.
+GAUSSIAN = {"workload"}
 #: What is beside the rows, or instead of them.
 BESIDE: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "": ({}, ()),
@@ -478,6 +480,7 @@ def made(table: Iterable[Entry], written: Iterable[Case]) -> Iterator[tuple[str,
                 continue
             data, form = DATA["columns" if kw is AXIS else entry.data]
             losses = [one for one in (EPSILON, DELTA, RHO) if one.keys() <= takes.keys()]
+            losses = losses[1:] if entry.word in GAUSSIAN else losses
             own = typical(takes, entry.data)
             given = {"rows": rows, "losses": tuple(losses), "form": form}
             yield entry.word + words, Case(entry.function, data, own | kw, **given)
@@ -599,6 +602,17 @@ BAD: dict[str, list[Any]] = {
     "equal": [None, NAN, [1], 1j, b"x"],
     "of": [None, 3, dp.Mean(bounds="auto"), {"statistic": "x"}, dp.Mean],
     "keys": [None, 3, (1,), (1, 1), ("a", 1), (NAN, 1), "ab"],
+    "queries": [
+        None,
+        "x",
+        WORD,
+        [1] * 7,
+        [["x"] * 7],
+        [[1] * 6],
+        [[NAN] * 7],
+        [[0] * 7],
+        [[1], [1, 2]],
+    ],
     "fan_out": [0, 1, -2, 2.5, "x", True],
     "categories": [WORD, "x", [[1], [2, 3]], [NAN], []],
     "q": [-0.1, 100.1, NAN, "x", None],

@@ -720,6 +720,7 @@ add(
     importance={"a": 2.0},
 )  # fmt: skip
 add("dp.TreeHistogram", bins=4, bounds=(0, 1), fan_out=2)
+add("dp.Workload", queries=[[1, 0, 0, 1]], bins=4, bounds=(0, 1))
 add("dp.ptr.Mean", bounds=(0, 1), nan="raise", proposed=0.1, test_share=0.5)
 add("dp.ptr.Iqr", bounds=(0, 1), nan="raise", proposed=0.1, test_share=0.5, assume_sorted=True)
 add(

@@ -22,7 +22,7 @@ OF_PEOPLE = [name for name, case in FED.items() if "ids" in case.rows]
 #: Those of which no row is chosen; a mask stands at the rows, by their numbers.
 IN_ONE_READ = (
     *(dp.count, dp.sum, dp.mean, dp.variance, dp.covariance),
-    *(dp.proportion, dp.ratio, dp.correlation, dp.histogram, dp.tree_histogram),
+    *(dp.proportion, dp.ratio, dp.correlation, dp.histogram, dp.tree_histogram, dp.workload),
 )
 MASKED = [name for name, case in FED.items() if "where" in case.rows and "ids" not in case.rows]
 

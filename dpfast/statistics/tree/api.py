@@ -66,10 +66,7 @@ class TreeHistogram(Binned[TreeCounts]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.single:
-            argument = "categories" if self.bins is None else "bins"
-            values = self.categories or self.bins
-            checks.fail(argument, "of one column, whose values are in order", values)
+        self.require_one_column()
         if self.fan_out is not None:
             object.__setattr__(self, "fan_out", checks.whole("fan_out", self.fan_out, 2))
 

@@ -59,6 +59,13 @@ def consistent(levels: Sequence[NDArray[np.generic]], fan_out: int) -> Floats:
     return z
 
 
+def shares(bins: int, first: float, stop: float) -> Floats:
+    """Return the share of each bin that a range has, from place to place."""
+    places = np.arange(bins)
+    found: Floats = np.clip(stop - places, 0, 1) - np.clip(first - places, 0, 1)
+    return found
+
+
 def weights(bins: int, fan_out: int, first: float, stop: float) -> Floats:
     """Return what the noise of each node counts for in the estimate of a range of bins.
 
@@ -66,10 +73,9 @@ def weights(bins: int, fan_out: int, first: float, stop: float) -> Floats:
     the matrix M of which bins a node has, the estimate of q'x is q' (M'M)^-1 M'y. (M'M)^-1 q is the
     estimate from q at the bins and zeros elsewhere, and M of it is what y is multiplied by.
     """
-    places = np.arange(bins)
-    shares = np.clip(stop - places, 0, 1) - np.clip(first - places, 0, 1)
     sizes = level_sizes(bins, fan_out)
-    found = [consistent([*map(np.zeros, sizes[:-1]), shares], fan_out)]
+    leaves = shares(bins, first, stop)
+    found = [consistent([*map(np.zeros, sizes[:-1]), leaves], fan_out)]
     while len(found[0]) > fan_out:
         found.insert(0, np.add.reduceat(found[0], np.arange(0, len(found[0]), fan_out)))
     return np.concatenate(found)

@@ -1,28 +1,29 @@
-"""What a tree of noisy counts tells: counts of ranges, a cumulative distribution, quantiles.
-
-All of it is post-processing of the noisy counts.
-"""
+"""What a tree of noisy counts tells, which is post-processing."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks
 from ..._core.html import facts, table
-from ..._core.types import Number
 from ...noise.calibrated_integer import IntegerNoise
+from ..range_counts import SHOWN, RangeCounts
 from .consistency import weights
 
 Floats = NDArray[np.float64]
-#: How many bins a notebook shows, the first ones.
-SHOWN = 20
 
 
-class TreeCounts(NamedTuple):
+class _Fields(NamedTuple):
+    counts: Floats
+    edges: NDArray[Any]
+    fan_out: int
+    noise: IntegerNoise
+    unit: float = 1.0
+
+
+class TreeCounts(_Fields, RangeCounts):
     """The answer of `dpfast.tree_histogram`.
 
     Attributes
@@ -50,11 +51,10 @@ class TreeCounts(NamedTuple):
     (True, True)
     """
 
-    counts: Floats
-    edges: NDArray[Any]
-    fan_out: int
-    noise: IntegerNoise
-    unit: float = 1.0
+    __slots__ = ()
+
+    def _factors(self, first: float, stop: float) -> Floats:
+        return weights(len(self.counts), self.fan_out, first, stop)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the first counts with their edges, and the noise."""
@@ -69,150 +69,3 @@ class TreeCounts(NamedTuple):
             for edge, count in zip(self.edges, self.counts[:SHOWN], strict=False)
         )
         return facts(f"Counts of {len(self.counts):,} bins", about, table(["from", "rows"], rows))
-
-    @property
-    def total(self) -> float:
-        """The estimate of the number of rows in all bins."""
-        return float(self.counts.sum())
-
-    @property
-    def cumulative(self) -> Floats:
-        """The number of rows below each edge, and behind the last bin; ascending, from 0 on.
-
-        These are sums of counts, made to ascend: the mean of the least ascending numbers that are
-        nowhere smaller, and of the largest that are nowhere larger. Nowhere are they further from
-        the truth, or from anything else that ascends, than the sums are at their worst.
-        """
-        sums = np.concatenate([np.zeros(1), np.cumsum(self.counts)])
-        upper, lower = np.maximum.accumulate(sums), np.minimum.accumulate(sums[::-1])[::-1]
-        return np.maximum((upper + lower) / 2, 0.0)
-
-    def range(self, lo: Any, hi: Any) -> float:
-        """Return the private number of rows from `lo` to below `hi`.
-
-        Parameters
-        ----------
-        lo, hi : float, or a time or category as the edges are
-            Of categories all from `lo` to `hi`. Beyond the edges there is nothing. A range that
-            ends within a bin takes a share of it, as if its rows were evenly spread.
-
-        Returns
-        -------
-        float
-            An unbiased estimate, but for such shares.
-        """
-        first, stop = self._places(lo, hi)
-        sums = np.concatenate([np.zeros(1), np.cumsum(self.counts)])
-        below = np.interp([first, stop], np.arange(len(sums)), sums)
-        return float(below[1] - below[0])
-
-    def half_width(self, lo: Any, hi: Any, confidence: float = 0.95) -> float:
-        """Return what the error of `range` does not exceed, with a probability.
-
-        Parameters
-        ----------
-        lo, hi : float, or a time or category as the edges are
-        confidence : float, default 0.95
-
-        Returns
-        -------
-        float
-            A bound of the error that noise makes. It depends on public numbers alone.
-        """
-        share = checks.number("confidence", confidence)
-        if not 0 < share < 1:
-            checks.fail("confidence", "a number between 0 and 1", confidence)
-        own = weights(len(self.counts), self.fan_out, *self._places(lo, hi))
-        return self.unit * self.noise.weighted_within(own, 1 - share)
-
-    def cdf(self, x: Any) -> float:
-        """Return the private share of the rows in all bins that is below `x`; of a category, at it
-        or before.
-
-        It ascends from 0 to 1. Where no rows are estimated, it is that of even rows.
-
-        Parameters
-        ----------
-        x : float, or a time or category as the edges are
-
-        Returns
-        -------
-        float
-        """
-        place = self._places(x, x)[1]
-        sums = self.cumulative
-        if not sums[-1] > 0:
-            return place / len(self.counts)
-        return min(float(np.interp(place, np.arange(len(sums)), sums) / sums[-1]), 1.0)
-
-    def quantile(self, q: Number) -> Any:
-        """Return the first place at which `cdf` reaches a share; of categories, the first one.
-
-        Parameters
-        ----------
-        q : float or Fraction
-            The quantile, 0 to 1.
-
-        Returns
-        -------
-        float, time or category
-            As the edges are.
-        """
-        share = float(checks.quantile(q))
-        sums = self.cumulative
-        if not sums[-1] > 0:
-            sums = np.arange(len(sums), dtype=np.float64)
-        target = share * sums[-1]
-        i = min(max(int(np.searchsorted(sums, target)) - 1, 0), len(self.counts) - 1)
-        if self._is_listed:
-            return self.edges[i]
-        lo, hi, inside = self.edges[i], self.edges[i + 1], sums[i + 1] - sums[i]
-        part = min(max((target - sums[i]) / inside, 0.0), 1.0) if inside > 0 else 0.0
-        if isinstance(lo, float):
-            return float(lo + part * (hi - lo))
-        return lo + part * (hi - lo)
-
-    @property
-    def _is_listed(self) -> bool:
-        """Whether there are categories instead of bins."""
-        return len(self.edges) == len(self.counts)
-
-    def _places(self, lo: Any, hi: Any) -> tuple[float, float]:
-        """Return where a range begins and ends, in bins."""
-        first, stop = self._place("lo", lo), self._place("hi", hi)
-        if self._is_listed:
-            stop += 1
-        if first > stop:
-            checks.fail("hi", "no less than lo", hi)
-        return first, stop
-
-    def _place(self, name: str, x: Any) -> float:
-        edges: list[Any] = list(self.edges)
-        if self._is_listed:
-            rule = "one of the categories"
-            try:
-                return float(edges.index(x))
-            except ValueError:
-                checks.fail(name, rule, x)
-        kind = edges[0]
-        if isinstance(kind, float):
-            x = checks.number(name, x, "a number")
-        elif isinstance(kind, np.datetime64):
-            x = _like(name, np.datetime64, x)
-        elif isinstance(kind, np.timedelta64):
-            x = _like(name, np.timedelta64, x)
-        elif not isinstance(x, type(kind)):
-            checks.fail_type(name, f"a {type(kind).__name__}, as the edges are", x)
-        i = min(bisect_right(edges, x), len(edges) - 1)
-        if not i:
-            return 0.0
-        part = float((x - edges[i - 1]) / (edges[i] - edges[i - 1]))
-        return i - 1 + min(part, 1.0)
-
-
-def _like(name: str, kind: Any, x: Any) -> Any:
-    """Return a time as NumPy has it."""
-    try:
-        return kind(x)
-    except Exception:  # whatever an object thinks of being a time
-        checks.fail_type(name, "a time, as the edges are", x)

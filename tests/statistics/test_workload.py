@@ -1,0 +1,231 @@
+"""Workloads: the least error and its certificate, what a row changes, answers and their bars."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.rng import InsecureGenerator
+from dpfast.statistics.workload import strategy as plans
+from dpfast.statistics.workload.queries import Queries, queries_of
+from dpfast.statistics.workload.strategy import best_strategy
+
+from ..reference.statistics import workload as reference
+from ..support.views import prepared, quoted
+
+RNG = np.random.default_rng(34)
+X = RNG.integers(0, 100, 4000).astype(float)
+LOSSES = [{"rho": 0.3}, {"epsilon": 0.5, "delta": 0.01}]
+MATRICES = {
+    "prefix": np.tri(5, dtype=int),
+    "ranges": np.array([[a <= i < b for i in range(5)] for a in range(5) for b in range(a + 1, 6)]),
+    "total": np.ones((1, 4), int),
+    "bins and ten totals": np.vstack([np.eye(4, dtype=int), np.full((10, 4), 1)]),
+    "any": RNG.integers(-3, 4, (7, 5)),
+    "of few": RNG.integers(0, 2, (2, 5)),
+    "a bin that no query has": np.array([[1, 1, 0, 0], [1, 0, 0, 1]]),
+}
+
+
+def exact(data, queries, **kw):
+    """The answer without noise."""
+    with patch.object(IntegerNoise, "draw", lambda self, size, generator: np.zeros(size, int)):
+        return dp.workload(data, queries, rho=1, **kw)
+
+
+# ---- The least error. ----
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_no_strategy_errs_by_a_hundredth_less(name):
+    """By descent, and by a bound in fractions alone."""
+    matrix = MATRICES[name].astype(int)
+    made = best_strategy(queries_of(matrix), matrix.shape[1])
+    error = reference.exact_error(made.sums, matrix.tolist())
+    assert 1 <= made.certificate <= 1.01
+    gram = matrix.T @ matrix + 1e-9 * np.eye(matrix.shape[1])
+    least = reference.least_error(gram.astype(float))
+    assert 0.995 * least < error < 1.01 * least
+    roots = [Fraction(float(root)) for root in np.sqrt(made.weights)]
+    bound = reference.exact_bound(matrix.tolist(), roots)
+    assert bound <= error <= bound * Fraction(101, 100)
+    assert float(error / bound) == pytest.approx(made.certificate, abs=1e-5)
+    # Planted: the bins by themselves.
+    flat = reference.exact_error(np.eye(matrix.shape[1]), matrix.tolist())
+    assert flat > (1.2 if name in ("prefix", "ranges", "total") else 0.999) * error
+
+
+@pytest.mark.parametrize("bins", [1, 2, 3, 17, 64])
+def test_words_are_the_matrices_that_they_stand_for(bins):
+    assert np.allclose(Queries("ranges").gram(bins), reference.gram_of_ranges(bins))
+    assert np.allclose(Queries("prefix").gram(bins), np.tri(bins).T @ np.tri(bins))
+    for word in ("ranges", "prefix"):
+        assert 1 <= best_strategy(Queries(word), bins).certificate <= 1.01
+    half = np.tri(bins) / 3
+    assert np.allclose(queries_of(half).gram(bins), Queries("prefix").gram(bins))
+
+
+def test_queries_of_few_and_wild_sizes_are_planned():
+    wild = RNG.normal(size=(40, 32)) * np.exp(3 * RNG.normal(size=32))
+    for matrix in (RNG.normal(size=(5, 32)), wild, RNG.random((60, 32)) < 0.05, 1e-200 * wild):
+        assert 1 <= best_strategy(queries_of(matrix), 32).certificate < 1.01
+    # Planted: without a part of the unit matrix there is no way back from few queries.
+    with patch.object(plans, "RIDGE", 0.0), pytest.raises(np.linalg.LinAlgError):
+        best_strategy.__wrapped__(queries_of(np.ones((1, 6))), 6)
+
+
+# ---- What a row changes. ----
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("grid", [20, 3])
+def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, grid):
+    """Of all bins, and of rows in none, by integers; on a coarse grid rounding shows."""
+    edges = np.arange(7.0)
+    values = [*(edges[:-1] + 0.5), -1.0, math.nan]
+    best_strategy.cache_clear()
+    with patch.object(plans, "GRID", grid):
+
+        def sums(rows):
+            made, read = prepared(
+                dp.workload, rows, MATRICES["ranges"][:, [0, 1, 2, 3, 4, 4]] * 1.0,
+                bins=edges.tolist(), rho=0.1, neighbors=relation,
+            )  # fmt: skip
+            return np.array(made.statistic.strategy.add(made.reduce(read)), object), made
+
+        vectors = {x: sums([x, 0.5])[0] for x in values}
+        less, made = sums([0.5])
+    best_strategy.cache_clear()
+    pairs = [(one, less) for one in vectors.values()]
+    if relation == "replace":
+        pairs = list(itertools.combinations(vectors.values(), 2))
+    most = max(int(((a - b) ** 2).sum()) for a, b in pairs)
+    noise = made.noise
+    assert noise.distribution == "gaussian" and not noise.shift
+    assert noise.scale**2 * 2 * Fraction("0.1") >= most  # enough, in fractions
+    assert noise.scale**2 * 2 * Fraction("0.1") < most * (1 + Fraction(1, 10**9))  # and no more
+    # Planted: the sensitivity of the strategy before it is rounded.
+    before = (2 if relation == "replace" else 1) << 2 * grid
+    assert grid == 20 or most != before
+
+
+def test_no_person_moves_further_than_the_noise_is_made_for():
+    edges, most = [0.0, 1, 2, 3], 0
+    queries = np.tri(3)
+
+    def sums(rows, who):
+        made, read = prepared(
+            dp.workload, np.array(rows), queries, bins=edges, rho=0.1, ids=np.array(who), max_rows=2
+        )
+        inner, drawn = made.inner, []
+        with patch.object(type(inner), "finish", lambda self, counts, _: drawn.append(counts)):
+            made.finish(made.reduce(read), InsecureGenerator(1))
+        return np.array(inner.statistic.strategy.add(drawn[0]), object), inner
+
+    others, made = sums([0.5, 1.5], [7, 8])
+    for count in (1, 2, 3, 4):
+        for rows in itertools.combinations_with_replacement([0.5, 1.5, 2.5, 9.0], count):
+            whole, _ = sums([0.5, 1.5, *rows], [7, 8, *[9] * count])
+            most = max(most, int(((whole - others) ** 2).sum()))
+    allowed = (made.noise.scale * 2**made.noise.shift) ** 2 * 2 * Fraction("0.1")
+    assert most <= allowed < most * (1 + Fraction(1, 10**9))
+
+
+def test_sums_are_exact_for_counts_of_any_size():
+    made = best_strategy(Queries("ranges"), 64)
+    counts = RNG.integers(0, 1 << 62, 64)
+    due = [sum(int(a) * int(b) for a, b in zip(row, counts, strict=True)) for row in made.sums]
+    assert made.add(counts) == due
+    assert [int(total) for total in made.sums @ counts.astype(float)] != due  # planted: floats
+
+
+def test_a_plan_is_made_of_queries_and_bins_alone():
+    how = {"bins": 8, "bounds": (0, 100), "rho": 0.1}
+    some = [prepared(dp.workload, data, "ranges", **how)[0] for data in (X, X[:1], [])]
+    assert len({id(one.statistic.strategy) for one in some}) == 1 and len({*some}) == 1
+    other = prepared(dp.workload, X, "prefix", **how)[0]
+    assert other.statistic.strategy is not some[0].statistic.strategy
+
+
+# ---- Answers and their bars. ----
+
+
+def test_without_noise_it_is_the_truth():
+    counts, edges = np.histogram(X, 20, (0, 100))
+    matrix = RNG.normal(size=(9, 20))
+    for queries, due in (
+        (matrix, matrix @ counts),
+        ("prefix", np.cumsum(counts)),
+        ("ranges", np.cumsum(counts)),
+    ):
+        found = exact(X, queries, bins=20, bounds=(0, 100))
+        assert np.allclose(found.answers, due) and np.allclose(found.counts, counts)
+        assert found.edges.tolist() == edges.tolist()
+    assert found.range(20, 65) == pytest.approx(np.sum((X >= 20) & (X < 65)))
+    assert found.cdf(50) == pytest.approx(np.mean(X < 50))
+    assert found.quantile(0.5) == pytest.approx(np.quantile(X, 0.5), abs=1)
+    words = np.array(["bad", "fair", "good"])[RNG.integers(0, 3, 900)]
+    some = exact(words, np.eye(3), categories=["bad", "fair", "good"], where=words != "fair")
+    assert np.allclose(some.answers, [np.sum(words == "bad"), 0, np.sum(words == "good")])
+    days = np.datetime64("2024-01-01") + RNG.integers(0, 100, 2000)
+    bounds = (np.datetime64("2024-01-01"), np.datetime64("2024-04-10"))
+    dated = exact(days, "ranges", bins=10, bounds=bounds)
+    assert dated.edges.dtype.kind == "M" and dated.total == pytest.approx(2000)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_errors_are_those_that_are_said(loss, relation):
+    matrix = np.vstack([np.tri(16), RNG.normal(size=(4, 16))])
+    how = {"bins": 16, "bounds": (0, 16), "neighbors": relation, **loss}
+    mechanism, rng = quoted(dp.workload, X, matrix, **how), InsecureGenerator(4)
+    found = [mechanism.finish(np.zeros(16, np.int64), rng) for _ in range(2000)]
+    answers, first = np.array([one.answers for one in found]), found[0]
+    assert np.abs(answers.std(axis=0) / first.deviations - 1).max() < 0.1
+    assert np.abs(answers.mean(axis=0) / first.deviations).max() < 5 / math.sqrt(2000)
+    joint = matrix @ first.covariance @ matrix.T
+    assert np.allclose(joint.diagonal(), first.deviations**2)
+    scale = np.outer(first.deviations, first.deviations)
+    assert (np.abs(np.cov(answers.T) - joint) / scale).max() < 0.15
+    off = (np.abs(answers) > first.half_widths()).mean(axis=0)
+    assert off.min() > 0.02 and off.max() < 0.05 + 5 * math.sqrt(0.05 / 2000)
+    bars = mechanism.error(None, 0.95).half_width
+    assert bars == pytest.approx([first.half_width(i, i + 1) for i in range(16)])
+    # Planted: bars of independent counts.
+    alone = math.sqrt(float((np.array(bars) ** 2).sum()))
+    assert first.half_width(0, 16) < 0.7 * alone
+
+
+# ---- Refusals. ----
+
+
+def test_what_is_refused():
+    given = {"bins": 4, "bounds": (0, 1), "rho": 1}
+    for queries, kw, error, words in [
+        ("all", {}, ArgumentError, "queries must be"),
+        (None, {}, ArgumentTypeError, "queries must be"),
+        ([["1", "2", "3", "4"]], {}, ArgumentTypeError, "finite numbers"),
+        ([[1, 0, 0, math.inf]], {}, ArgumentError, "finite numbers"),
+        ([[1, 0], [1]], {}, ArgumentTypeError, "finite numbers"),
+        ([[0, 0, 0, 0]], {}, ArgumentError, "not all 0"),
+        ([[1, 0, 0]], {}, ArgumentError, r"each of 4 bins in each row, got .*\(1, 3\)"),
+        ("ranges", {"bins": 5000}, ArgumentError, "bins must be at most 4096.*got 5000"),
+        ("ranges", {"bins": [[0, 1], [0, 1]], "bounds": None}, ArgumentError, "of one column"),
+        ("ranges", {"rho": None, "epsilon": 1}, ArgumentError, "rho given instead.*tree_histogram"),
+        ("ranges", {"weights": X}, TypeError, "weights"),
+    ]:
+        budget = dp.Budget(rho=9) if kw.get("epsilon") is None else dp.Budget(epsilon=9)
+        with pytest.raises(error, match=words) as caught:
+            dp.workload(X, queries, **{**given, **kw}, budget=budget)
+        assert not budget.history
+        assert len(str(caught.value).split()) < 30
+    with pytest.raises(ArgumentError, match="confidence"):
+        exact(X, "prefix", bins=4, bounds=(0, 1)).half_widths(1)
