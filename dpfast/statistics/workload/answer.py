@@ -53,7 +53,11 @@ class WorkloadCounts(_Fields, RangeCounts):
     >>> answer = dp.workload(ages, known, bins=4, bounds=(0, 100), rho=0.1)
     >>> answer.answers.shape, bool(abs(answer.answers - [12_800, 26_400, -3600]).max() < 50)
     ((3,), True)
-    >>> bool((answer.deviations < 4).all()), answer.strategy.certificate < 1.01
+    >>> bool((answer.half_widths() < 8).all()), answer.strategy.certificate < 1.01
+    (True, True)
+    >>> abs(answer.range(0, 50) - 12_800) < 50, answer.half_width(0, 50) < 8
+    (True, True)
+    >>> abs(answer.cdf(50) - 12_800 / 29_200) < 0.01, 50 < answer.quantile(0.5) < 60
     (True, True)
     """
 
