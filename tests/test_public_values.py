@@ -211,8 +211,7 @@ def takes(function):
 #: and `dp.stat` is asked by `agg`.
 OTHERS = {"response.kary", "response.unary", "response.estimate_kary"}
 # What the functions of their names measure.
-OTHERS |= {"Difference", "Histogram", "Marginals", "Proportion", "TreeHistogram"}
-OTHERS |= {"Difference", "Histogram", "Proportion", "TreeHistogram", "Workload"}
+OTHERS |= {"Difference", "Histogram", "Marginals", "Proportion", "TreeHistogram", "Workload"}
 ROUTES = routes()
 
 
