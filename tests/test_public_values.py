@@ -174,6 +174,7 @@ def routes():
         ),
         ("marginals", "categories"): lambda data, column, values, budget: dp.marginals(
             data, ways=1, categories={column: values}, rho=1000, budget=budget
+        ),
         ("workload", "categories"): lambda data, column, values, budget: dp.workload(
             one(data, column), "prefix", categories=values, **LOSS, delta=1e-6, budget=budget
         ),
