@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import Neighbors, Number
+from .._core.types import Auto, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
 from ..measurement.statistic import offer
@@ -32,8 +32,8 @@ def group_by(
     *,
     keys: Any = None,
     ids: Any = None,
-    max_groups: int | None = None,
-    max_rows: int | None = None,
+    max_groups: int | Auto | None = None,
+    max_rows: int | Auto | None = None,
     rows_limit: int | None = None,
     neighbors: Neighbors | None = None,
 ) -> GroupBy:
@@ -67,13 +67,16 @@ def group_by(
     ids : str or array_like, optional
         Whose row it is: the name of a column, or one id for each row. The loss is one of people
         then. Rows without an id count nowhere.
-    max_groups : int, optional
+    max_groups : int or "auto", optional
         With `ids`, in how many groups a person counts at most: needed for private keys, by default
-        all public ones. Which of more are kept is random.
-    max_rows : int, optional
+        all public ones. Which of more are kept is random. "auto" draws it for a quarter of the loss
+        (``dpfast/measurement/unit_bounds.py``).
+    max_rows : int or "auto", optional
         With `ids`, how many rows of a person count in a group at most. Needed for all that is not
         counted by person, or of which the total is bounded (`per_unit` of `dpfast.Sum` and
         `dpfast.Count`). Of more, each counts in part in sums; for ranks and bins rows are chosen.
+        "auto" draws it for a quarter of the loss, or of what `max_groups` leaves, by the rows that
+        each person has in a group at most.
     rows_limit : int, optional
         With `max_rows` and public keys: it is public that no person has more rows in a group, nor
         is in more groups than `max_groups`. Then a quarter of the loss, or what `weights` of `agg`
@@ -132,7 +135,7 @@ def group_by(
     else:
         most, each = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
         limit = _limit("rows_limit", rows_limit)
-        if limit is not None and limit <= (each or limit):
+        if limit is not None and limit <= (1 if checks.is_auto(each) else each or limit):
             checks.fail("rows_limit", "more than max_rows, which is given with it", limit)
         if not isinstance(ids, str):
             beside[IDS] = column_form(ids, "ids", IDS_RULE)
@@ -141,8 +144,10 @@ def group_by(
     return GroupBy(rows, grouping(rows, tuple(names), keys, person), relation)
 
 
-def _limit(name: str, value: Any) -> int | None:
+def _limit(name: str, value: Any) -> Any:
     """Return a bound of what counts of a person."""
+    if checks.is_auto(value) and name != "rows_limit":
+        return value
     if value is not None and checks.whole(name, value, 1) > MOST:
         checks.fail(name, f"at most {MOST}", value)
     return None if value is None else int(value)
@@ -153,7 +158,7 @@ def select_keys(
     column: Any,
     *,
     ids: Any = None,
-    max_groups: int | None = None,
+    max_groups: int | Auto | None = None,
     epsilon: Number,
     delta: Number,
     neighbors: Neighbors | None = None,
@@ -178,8 +183,9 @@ def select_keys(
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then. Without it each row is of another person.
-    max_groups : int, optional
-        With `ids`, how many keys of a person count at most. Which of more is random.
+    max_groups : int or "auto", optional
+        With `ids`, how many keys of a person count at most. Which of more is random. "auto" draws
+        it for a quarter of the loss.
     epsilon, delta : float, Fraction or Decimal
         The loss: both together.
     neighbors : {"add-remove", "replace"}, optional

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from ..measurement.statistic import Automatic, Offer
 from ..measurement.tails import Counts, of_chunk
 from ..measurement.times import Units, read
 from ..measurement.unit import one_row
+from ..measurement.unit_bounds import tails_of
 from ..privacy import Loss
 from ..rng import Generator
 from ..tables import Chunk
@@ -45,6 +46,7 @@ from ..tables.batches import Piece
 from .counts import GroupHistogram
 from .of_column import OfColumn
 from .step import Step
+from .sums import Counted
 
 
 class Tails:
@@ -62,6 +64,39 @@ class Tails:
         copy = Tails(len(self.counts))
         copy.counts += self.counts
         return copy
+
+
+@dataclass(frozen=True)
+class UnitTails(Counted):
+    """How many units have how many groups, or how many rows in the group where they have the most.
+
+    Parameters
+    ----------
+    of_groups : bool
+        Which of the two.
+    """
+
+    of_groups: bool
+
+    by_unit: ClassVar[bool] = True
+
+    def bound(self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int) -> Any:
+        """Return the tails of the units whose numbers of rows by group the room has."""
+        sizes = np.zeros(codes.max(initial=-1) + 1, np.int64)
+        if self.of_groups:
+            np.add.at(sizes, codes, 1)
+        else:
+            np.maximum.at(sizes, codes, room[:, 0].view(np.int64))
+        tails = Tails(1)
+        tails.counts[0] += tails_of(sizes)
+        return tails
+
+    def merge(self, room: Any, more: Any) -> None:
+        """Add rows, or tails of other units."""
+        if isinstance(room, Tails):
+            room.counts += more.counts
+        else:
+            super().merge(room, more)
 
 
 @dataclass(frozen=True)

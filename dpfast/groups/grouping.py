@@ -15,8 +15,10 @@ from .. import privacy
 from .._core import checks
 from .._core.once import remembered
 from .._core.types import Neighbors
+from ..budget.mechanism import Mechanism
 from ..measurement.linear import Linear
 from ..measurement.statistic import Automatic, Offer, Statistic
+from ..measurement.unit_bounds import OCTAVES, with_unit_bound
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..statistics.histogram import Histogram
@@ -28,6 +30,7 @@ from ..tables.key_words import key_kind
 from ..tables.public_values import expect_matches
 from ..tables.times import times_of
 from ..tables.words import Words
+from .answer import Answer
 from .automatic_bounds import WithBounds, with_bounds
 from .counts import GroupHistogram
 from .distinct import CountDistinct
@@ -38,12 +41,14 @@ from .lost import LOST, Lost
 from .mechanisms import drawn, is_by_group, made, share
 from .step import Step, part
 from .sums import Sums
-from .table import ByGroup, Persons, Table
+from .table import ByGroup, Persons, Table, TailsOfUnits
 from .top import Top
 
 #: Most public keys that are remembered for the next call.
 FEW = 1 << 10
 RULE = "a mapping of names to what dpfast.stat makes"
+#: Octaves of bounds on groups that are drawn from.
+FEW_GROUPS = 16, 8
 #: Names, and the statistics by group of these.
 Statistics = tuple[tuple[str, Any], ...]
 
@@ -98,13 +103,19 @@ class Grouping:
         statistics: Statistics,
         offered: Offer,
         weights: Mapping[str, Any] | None = None,
-    ) -> Table:
+    ) -> Mechanism[Answer]:
         """Return the mechanism of some statistics; `weights` are their shares of the loss."""
         if self.is_kept and weights is None:
             return _table(self, name, statistics, offered)
         return self._table(name, statistics, offered, weights)
 
-    def _table(self, name: str, statistics: Statistics, offered: Offer, weights: Any) -> Table:
+    def _table(
+        self, name: str, statistics: Statistics, offered: Offer, weights: Any
+    ) -> Mechanism[Answer]:
+        persons = self.persons
+        for argument in ("max_groups", "max_rows"):
+            if persons is not None and checks.is_auto(getattr(persons, argument)):
+                return self._with_unit_bound(argument, persons, name, statistics, offered, weights)
         for key, statistic in statistics:
             if not isinstance(key, str) or not is_by_group(statistic):
                 checks.fail_kind("statistics", RULE, statistic)
@@ -137,6 +148,32 @@ class Grouping:
         step = replace(self._step(relation, Count()), rows=1)
         lost = Lost(step=step, loss=loss, most=persons.max_rows, limit=persons.rows_limit)
         return lost.charged()
+
+    def _with_unit_bound(
+        self,
+        argument: str,
+        persons: Persons,
+        name: str,
+        statistics: Statistics,
+        offered: Offer,
+        weights: Any,
+    ) -> Mechanism[Answer]:
+        """Return the mechanism of some statistics one bound of which is drawn first."""
+        if argument == "max_rows" and not any(_counts_rows(one) for _, one in statistics):
+            bounded = replace(self, persons=replace(persons, max_rows=None))  # nobody asks for it
+            return bounded._table(name, statistics, offered, weights)
+
+        def within(bound: int, loss: Loss) -> Mechanism[Answer]:
+            if argument == "max_rows" and persons.rows_limit is not None:
+                bound = min(bound, persons.rows_limit - 1)
+            drawn: dict[str, Any] = {argument: bound}
+            bounded = replace(self, persons=replace(persons, **drawn))
+            return bounded._table(name, statistics, Offer(loss, offered.unit), weights)
+
+        everyone = replace(persons, max_groups=None, max_rows=None)
+        tails = TailsOfUnits(self.keys, everyone, argument == "max_groups")
+        octaves = FEW_GROUPS if tails.of_groups else OCTAVES
+        return with_unit_bound(argument, offered.loss, within, tails, octaves)
 
     def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
         """Return what releases a statistic of all groups, for a loss."""
@@ -286,11 +323,17 @@ class Grouping:
             if limits is not None:
                 checks.fail("per_unit", "left out without ids, which say whose total it is", limits)
             return Step(relation, every=every)
-        rows = persons.max_rows if limits is None and not per_person else 1
+        rows = persons.max_rows if _counts_rows(statistic) else 1
         if rows is None:
             checks.fail("max_rows", "given, for more than people is counted", None)
         groups = min(persons.max_groups or MOST, every or MOST)
         return Step(relation, groups, rows, every, of_units=True)
+
+
+def _counts_rows(statistic: Any) -> bool:
+    """Tell whether it matters how many rows of a person count in a group."""
+    is_clamped = isinstance(statistic, Statistic) and statistic.unit_limits is not None
+    return not is_clamped and not isinstance(statistic, CountDistinct)
 
 
 @remembered
@@ -305,7 +348,7 @@ def _grouping(
 
 
 @remembered
-def _table(of: Grouping, name: str, statistics: Statistics, offered: Offer) -> Table:
+def _table(of: Grouping, name: str, statistics: Statistics, offered: Offer) -> Mechanism[Answer]:
     return of._table(name, statistics, offered, None)
 
 

@@ -82,6 +82,8 @@ class OfColumn:
 
     #: Whether units are bounded by their sums; else rows of theirs are chosen.
     adds_units: ClassVar[bool] = False
+    #: Whether what counts of a unit is told of all of its groups together.
+    by_unit: ClassVar[bool] = False
     #: Whether a column is read as text.
     is_text: ClassVar[bool] = False
 

@@ -27,6 +27,8 @@ from .._core.error_bars import KEYS, Expected, unknown
 from .._kernels.rng import BitStream
 from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
+from ..measurement.tails import Counts
+from ..measurement.unit_bounds import tails_of
 from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.units import grown
@@ -38,7 +40,7 @@ from ..tables.key_words import secret
 from ..tables.masked import mask
 from .added import added
 from .answer import Answer
-from .automatic_bounds import WithBounds
+from .automatic_bounds import UnitTails, WithBounds
 from .key_coins import KeyRule
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending
 from .lost import LOST, Lost
@@ -60,7 +62,7 @@ class Persons:
     ----------
     column : str
         The column of ids.
-    max_groups, max_rows : int or None
+    max_groups, max_rows : int, "auto" or None
         None for all.
     rows_limit : int or None
         What is public of the rows of a person in a group; None for nothing.
@@ -69,8 +71,8 @@ class Persons:
     """
 
     column: str
-    max_groups: int | None
-    max_rows: int | None
+    max_groups: Any
+    max_rows: Any
     name: str = ""
     rows_limit: int | None = None
 
@@ -409,7 +411,8 @@ class Summary:
             if statistic.adds_units:
                 room = self.rooms[name]
                 room = room[: len(codes)] if isinstance(room, np.ndarray) else room
-                self.rooms[name] = statistic.bound(room, codes, coder.groups)
+                at = units.owners() if statistic.by_unit else codes
+                self.rooms[name] = statistic.bound(room, at, coder.groups)
 
     def merge(self, other: Summary) -> None:
         """Add what another has added up."""
@@ -417,6 +420,32 @@ class Summary:
         for name, room in self.rooms.items():
             self.missing[name] += other.missing[name]
             self.statistics[name].merge(room, other.rooms[name])
+
+
+@dataclass(frozen=True, slots=True)
+class TailsOfUnits:
+    """Tells how many units have how many groups, or rows in one of them at most.
+
+    Parameters
+    ----------
+    keys : PublicKeys or PrivateKeys
+    persons : Persons
+        Of whom all counts.
+    of_groups : bool
+    """
+
+    keys: PublicKeys | PrivateKeys
+    persons: Persons
+    of_groups: bool
+
+    def __call__(self, source: Batches, generator: Generator) -> Counts:
+        statistic, stream, rows = UnitTails(self.of_groups), generator.stream(), source.adding([])
+        if rows is None:
+            table = Table("", self.keys, {"": statistic}, "add-remove", self.persons)
+            tails: Counts = table.told(source, stream)[1].rooms[""].counts[0]
+            return tails
+        stream.take(64)  # as many bits as a table in memory takes, so that noise is the same
+        return tails_of(*rows.unit_sizes(self.persons.column, self.keys.listed, self.of_groups))
 
 
 def used(batches: Batches, where: Any, relation: str) -> Batches:

@@ -74,6 +74,12 @@ class UnitCodes:
                 self._chosen.flags.writeable = False
             return self._chosen
 
+    def owners(self) -> Int32s:
+        """Return the unit of each code, as a number from 0 on."""
+        low, units = np.concatenate(self._low), np.empty(len(self), np.int32)
+        Codes(self._key).add(low, np.concatenate(self._high), None, units)
+        return units
+
     def _kept(self, max_groups: int | None, names: Int32s | None) -> Int32s:
         groups = np.concatenate(self._groups)
         if max_groups is None:

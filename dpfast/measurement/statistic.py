@@ -48,7 +48,7 @@ from .released import Release
 from .times import Answer, Units, are_times, clipped, refuse_dates, time_column_of
 from .two_steps import in_two_steps
 from .unit import OfUnits, Unit
-from .unit_bounds import with_max_rows
+from .unit_bounds import rows_of_units, with_unit_bound
 
 Value = TypeVar("Value", covariant=True)
 S = TypeVar("S")
@@ -774,7 +774,7 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
         def within(max_rows: int, part: Loss) -> Mechanism[Any]:
             return of_unit(statistic, part, replace(unit, max_rows=max_rows), layout)
 
-        return with_max_rows(loss, within, statistic.adds_units)
+        return with_unit_bound("max_rows", loss, within, rows_of_units)
     if statistic.keeps_units:
         terms = Terms(loss, unit.neighbors, layout, unit.max_rows, unit.ids)
         return _of_columns(statistic, terms)

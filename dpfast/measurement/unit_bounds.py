@@ -26,20 +26,21 @@ depend on a bound, nor on what is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import ceil
-from operator import add
+from operator import add, mul
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core.error_bars import Expected
-from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
+from ..errors import ArgumentError
 from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.units import unit_rows
@@ -54,12 +55,12 @@ from .tails import LARGEST, NUMBERS, PER_OCTAVE, Counts, beyond, of_chunk
 
 Value = TypeVar("Value")
 
-#: Octaves of numbers that are drawn from, where noise is made for all rows of a unit, and else.
-AT_ONCE, APART = 40, 16
+#: Octaves of numbers that are drawn from: as many as no statistic refuses, whose loss may be too
+#: small for a row's part of it.
+OCTAVES = 40, 16, 8
 _FIRST = -(LARGEST * PER_OCTAVE) - 1  # that of 1 among `NUMBERS`
-NO_UNITS = of_chunk(Chunk(np.empty(0), 0))
 #: Minus the logarithm of w, exactly: an eighth for each sixteenth of an octave.
-PRIOR = np.arange(AT_ONCE * PER_OCTAVE) / 8
+PRIOR = np.arange(OCTAVES[0] * PER_OCTAVE) / 8
 
 
 def candidates(numbers: NDArray[Any], octaves: int) -> NDArray[Any]:
@@ -67,28 +68,39 @@ def candidates(numbers: NDArray[Any], octaves: int) -> NDArray[Any]:
     return numbers[_FIRST + 1 : _FIRST + 1 + octaves * PER_OCTAVE]
 
 
-def unit_tails(source: View, key: Key) -> Counts:
+def tails_of(sizes: NDArray[Any], units: NDArray[np.int64] | None = None) -> Counts:
+    """Return how many units have which integers: one has each of `sizes`, or so many."""
+    values = sizes.astype(np.float64)
+    if units is None:
+        return of_chunk(Chunk(values, 0))
+    each = (of_chunk(Chunk(value, 0)) for value in values.reshape(-1, 1))
+    return reduce(add, map(mul, each, units), of_chunk(Chunk(np.empty(0), 0)))
+
+
+def rows_of_units(source: View, generator: Generator) -> Counts:
     """Return how many units have how many rows, of those that count."""
-    assert source.ids is not None
+    key, ids = secret(generator.stream()), source.ids
+    assert ids is not None
     if isinstance(source.source, SqlRows):
-        sizes, many = source.source.unit_sizes(source.ids.column)
-        each = (of_chunk(Chunk(size.astype(np.float64), 0)) for size in sizes.reshape(-1, 1))
-        return reduce(add, (one * units for one, units in zip(each, many, strict=True)), NO_UNITS)
-    units, _ = unit_rows(source.ids, key, source.where)
-    parts = (of_chunk(Chunk(rows.reshape(-1).astype(np.float64), 0)) for (rows,) in units.parts())
-    return reduce(add, parts)
+        return tails_of(*source.source.unit_sizes(ids.column))
+    units, _ = unit_rows(ids, key, source.where)
+    return reduce(add, (tails_of(rows.reshape(-1)) for (rows,) in units.parts()))
 
 
 @dataclass(frozen=True, slots=True)
-class WithMaxRows(Around[Value]):
-    """A mechanism of units of which so many rows count as is drawn first, for a part of its loss.
+class WithUnitBound(Around[Value]):
+    """A mechanism of units of which as much counts as is drawn first, for a part of its loss.
 
     Parameters
     ----------
     inner : Mechanism
         The mechanism for another bound, of which all is public but its noise.
     make : callable
-        ``make(max_rows)`` returns the mechanism for a bound.
+        ``make(bound)`` returns the mechanism for a bound.
+    tails : callable
+        ``tails(source, generator)`` returns how many units have which integers.
+    argument : str
+        The name of the bound.
     offered : Loss
         What is charged.
     rate : float
@@ -98,6 +110,8 @@ class WithMaxRows(Around[Value]):
     """
 
     make: Callable[[int], Mechanism[Value]]
+    tails: Callable[[Any, Generator], Counts]
+    argument: str
     offered: Loss
     rate: float
     octaves: int
@@ -113,18 +127,18 @@ class WithMaxRows(Around[Value]):
 
     @property
     def name(self) -> str:
-        return with_bounds(self.inner.name, "max_rows")
+        return with_bounds(self.inner.name, self.argument)
 
     @property
     def passes(self) -> int | None:
-        """Return one more, which counts the rows of units."""
+        """Return one more, which counts what units have."""
         passes = self.inner.passes
         return passes if passes is None else passes + 1
 
     @property
     def parts(self) -> dict[str, Loss]:
         """Return what the loss is made of."""
-        return {"max_rows": divided(self.offered)[0], **self.inner.parts}
+        return {self.argument: divided(self.offered)[0], **self.inner.parts}
 
     @property
     def integer_noise(self) -> None:
@@ -134,22 +148,21 @@ class WithMaxRows(Around[Value]):
     def noise_parameters(self) -> dict[str, Any]:
         return {"rate": self.rate}
 
-    def reduce(self, source: View) -> View:
+    def reduce(self, source: Any) -> Any:
         """Return the rows as they are: the key for their ids is random."""
         return source
 
-    def finish(self, summary: View, generator: Generator) -> Value:
-        tails = unit_tails(summary, secret(generator.stream()))
-        inner = self.make(self.bound(tails, generator))
+    def finish(self, summary: Any, generator: Generator) -> Value:
+        inner = self.make(self.bound(self.tails(summary, generator), generator))
         return inner.finish(inner.reduce(summary), generator)
 
     def weighed(self, tails: Counts) -> Side:
-        """Return what the numbers weigh, for units of so many rows."""
+        """Return what the numbers weigh, for units with such integers."""
         above = candidates(beyond(tails, above=True), self.octaves)
         return Side(above, above, PRIOR[: len(above)], Fraction(0), 2 * self.rate)
 
     def bound(self, tails: Counts, generator: Generator) -> int:
-        """Return the bound that is drawn for units of so many rows."""
+        """Return the bound that is drawn for units with such integers."""
         numbers = candidates(NUMBERS, self.octaves)
         (place,) = Draw(self.weighed(tails), len(numbers)).draw(1, generator.stream())
         return ceil(float(numbers[place])) - 1
@@ -159,18 +172,23 @@ class WithMaxRows(Around[Value]):
         return no_error_bar(confidence)
 
 
-def with_max_rows(
-    loss: Loss, make: Callable[[int, Loss], Mechanism[Value]], at_once: bool
-) -> WithMaxRows[Value]:
-    """Return the mechanism of units whose bound on rows is drawn first.
+def with_unit_bound(
+    argument: str,
+    loss: Loss,
+    make: Callable[[int, Loss], Mechanism[Value]],
+    tails: Callable[[Any, Generator], Counts],
+    octaves: Sequence[int] = OCTAVES,
+) -> WithUnitBound[Value]:
+    """Return the mechanism of units one bound of which is drawn first.
 
     Parameters
     ----------
-    loss : Loss
+    argument, loss, tails
+        As in `WithUnitBound`.
     make : callable
-        ``make(max_rows, loss)`` returns the mechanism for a bound.
-    at_once : bool
-        Whether noise is made for all rows of a unit at once.
+        ``make(bound, loss)`` returns the mechanism for a bound.
+    octaves : sequence of int
+        The first that is not refused is taken.
 
     Raises
     ------
@@ -178,11 +196,13 @@ def with_max_rows(
         If an argument breaks a rule, or a part of the loss is too small.
     """
     first, rest = divided(loss)
-    octaves = AT_ONCE if at_once else APART
 
-    def of(max_rows: int) -> Mechanism[Value]:
-        return make(max_rows, rest)
+    def of(bound: int) -> Mechanism[Value]:
+        return make(bound, rest)
 
-    inner = trial(of, (1, 1 << octaves))
     rate = drawn_bounds(first, None, "add-remove", "drop").rate
-    return WithMaxRows(inner, of, loss, rate, octaves)
+    *larger, least = octaves
+    for some in larger:
+        with suppress(ArgumentError):
+            return WithUnitBound(trial(of, (1, 1 << some)), of, tails, argument, loss, rate, some)
+    return WithUnitBound(trial(of, (1, 1 << least)), of, tails, argument, loss, rate, least)

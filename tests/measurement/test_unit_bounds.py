@@ -161,7 +161,7 @@ def test_no_statistic_refuses_a_bound_or_is_charged_more_than_is_left(name, rela
 
 
 def test_what_is_drawn_is_used_as_if_it_had_been_given(monkeypatch):
-    monkeypatch.setattr(unit_bounds.WithMaxRows, "bound", lambda self, tails, generator: 3)
+    monkeypatch.setattr(unit_bounds.WithUnitBound, "bound", lambda self, tails, generator: 3)
     for release, kw in STATISTICS.values():
         kw = {"ids": IDS, **kw}
         first = InsecureGenerator(5)
@@ -174,7 +174,7 @@ def test_units_are_those_that_count():
     """Rows without an id or beside the mask are none; the draw is of all others of a unit."""
     seen = []
 
-    class Seen(unit_bounds.WithMaxRows):
+    class Seen(unit_bounds.WithUnitBound):
         def bound(self, tails, generator):
             seen.append(tails)
             return 3
@@ -186,7 +186,7 @@ def test_units_are_those_that_count():
         dp.sum, data, ids=ids, where=where, max_rows="auto", bounds=(0, 9), epsilon=1
     )
     fields = {name: getattr(prepared.mechanism, name) for name in
-              ("inner", "make", "offered", "rate", "octaves")}  # fmt: skip
+              ("inner", "make", "tails", "argument", "offered", "rate", "octaves")}  # fmt: skip
     Seen(**fields).finish(prepared.source, InsecureGenerator(3))
     assert np.array_equal(seen[0][:-1], tails([2, 2])[:-1])
 

@@ -75,7 +75,7 @@ def _edge(text: str) -> Any:
 
 
 def _limit(text: str) -> Any:
-    """Return how many rows of a person count, or the word for a bound of the data's own."""
+    """Return a bound on rows or groups, or the word for one of the data's own."""
     return AUTO if text == AUTO else int(text)
 
 
@@ -245,7 +245,11 @@ OPTIONS: dict[str, Any] = {
     ),
     "ids": option(str | None, "COLUMN", "Whose row it is. The loss is one of people then."),
     "max_groups": option(
-        int | None, "N", "With --by and --ids: a person counts in so many groups."
+        Any,
+        "N",
+        "With --by and --ids: a person counts in so many groups; or auto, for a quarter of the "
+        "loss.",
+        parser=_limit,
     ),
     "max_rows": option(
         Any,

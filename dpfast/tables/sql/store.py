@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import and_, or_
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -28,7 +29,7 @@ from .counts import SqlNumbers
 from .dialects import DIALECTS, bytes_of
 from .failures import expect_no_failures
 from .groups import groups_of
-from .keys import exact, expect_declared
+from .keys import asked, exact, expect_declared
 from .sums import answer, linear, sums, sums_by
 from .times import counted
 from .units import first_rows
@@ -303,20 +304,39 @@ class SqlRows:
         rows = first_rows(rows, ["unit"], "value", most, secret, store.dialect).select("value")
         return SqlRows(Database(rows, store.dialect, {name: rows.value}), self.names)
 
-    def unit_sizes(self, ids: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def unit_sizes(
+        self,
+        ids: str,
+        by: Mapping[str, NDArray[Any] | None] = MappingProxyType({}),
+        of_groups: bool = False,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return numbers of rows, and how many units have so many; a row without an id is none.
+
+        Parameters
+        ----------
+        ids : str
+        by : mapping of str to ndarray or None
+            As `groups` has it. The number of a unit is that of its rows in the group with the most.
+        of_groups : bool, default False
+            Whether it is that of its groups instead.
 
         Raises
         ------
         DataError
             If the database fails.
         """
-        unit = exact(self.store.expressions[ids], self.store.dialect, "ids")
-        rows = self._rows.select(unit=unit).drop_null(["unit"])
-        sizes = rows.group_by("unit").aggregate(size=rows.count())
-        counts = answer(sizes.group_by("size").aggregate(units=sizes.count()))
-        size, units = (np.array(counts[name].to_pylist(), np.int64) for name in ("size", "units"))
-        return size, units
+        table, columns, dialect = self._rows, self.store.expressions, self.store.dialect
+        for name, listed in by.items():
+            condition = None if listed is None else asked(columns[name], listed)
+            table = table if condition is None else table.filter(condition)
+        keys = {f"key{i}": exact(columns[one], dialect, "by") for i, one in enumerate(by)}
+        rows = table.select(unit=exact(columns[ids], dialect, "ids"), **keys).drop_null()
+        pairs = rows.group_by(["unit", *keys]).aggregate(size=rows.count())
+        size = pairs.count() if of_groups else pairs["size"].max()
+        units = pairs.group_by("unit").aggregate(size=size)
+        counts = answer(units.group_by("size").aggregate(units=units.count()))
+        sizes, many = (np.array(counts[name].to_pylist(), np.int64) for name in ("size", "units"))
+        return sizes, many
 
     def counting(
         self, column: int, bounds: tuple[float, float], missing: float | None

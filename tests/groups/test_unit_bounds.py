@@ -1,0 +1,199 @@
+"""`max_groups="auto"` and `max_rows="auto"` by group: one integer of each unit."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError
+from dpfast.groups import automatic_bounds
+from dpfast.measurement.tails import beyond
+from dpfast.measurement.unit_bounds import WithUnitBound, tails_of
+from dpfast.rng import InsecureGenerator
+
+RNG = np.random.default_rng(35)
+N = 600
+TABLE = {
+    "who": RNG.integers(0, 60, N).astype(object),
+    "shop": np.array(["x", "y", "z", "?"])[RNG.integers(0, 4, N)],
+    "pay": RNG.random(N),
+}
+TABLE["who"][RNG.random(N) < 0.1] = None
+WHERE = RNG.random(N) < 0.8
+KEYS = ["x", "y", "z"]
+BOUNDS = ("max_groups", "max_rows")
+STATISTICS = {
+    "n": dp.Count(),
+    "mean": dp.Mean("pay", bounds=(0, 1)),
+    "median": dp.Median("pay", bounds=(0, 1)),
+    "bins": dp.Histogram("pay", bins=3, bounds="auto"),
+}
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """The tails that bounds are drawn from, all of which are 2 then."""
+    tails = []
+    monkeypatch.setattr(
+        WithUnitBound, "bound", lambda self, found, generator: tails.append(found) or 2
+    )
+    return tails
+
+
+def group_by(table, keys=KEYS, **bounds):
+    return dp.group_by(table, "shop", keys=keys, ids="who", **bounds)
+
+
+def due(argument, keys, where):
+    """The integer of each unit, by definition."""
+    groups = defaultdict(Counter)
+    for who, shop, counts in zip(TABLE["who"], TABLE["shop"], where, strict=True):
+        if who is not None and counts and (keys is None or shop in keys):
+            groups[who][shop] += 1
+    integer = len if argument == "max_groups" else lambda own: max(own.values())
+    return [integer(own) for own in groups.values()]
+
+
+def arrow(chunk=N):
+    whole = pa.table({name: pa.array(column.tolist()) for name, column in TABLE.items()})
+    return pa.concat_tables([whole.slice(i, chunk) for i in range(0, N, chunk)])
+
+
+@pytest.mark.parametrize("argument", BOUNDS)
+@pytest.mark.parametrize("keys", [KEYS, None])
+@pytest.mark.parametrize("where", [None, WHERE])
+def test_each_unit_has_one_integer(seen, argument, keys, where):
+    bounds = dict.fromkeys(BOUNDS, 2) | {argument: "auto"}
+    loss = {"epsilon": 1, "delta": 0 if keys else 1e-5}
+    for table in (arrow(), arrow(37)):
+        group_by(table, keys, **bounds).count(**loss, where=where)
+    sizes = due(argument, keys, np.ones(N, bool) if where is None else where)
+    for tails in seen:
+        assert np.array_equal(tails[:-1], tails_of(np.array(sizes))[:-1])
+
+
+@pytest.mark.parametrize("argument", BOUNDS)
+def test_what_is_drawn_is_used_as_if_it_had_been_given(seen, argument):
+    bounds = dict.fromkeys(BOUNDS, 2) | {argument: "auto"}
+    first = InsecureGenerator(5)
+    first.stream().take(64)
+    found = group_by(arrow(), **bounds).agg(STATISTICS, epsilon=8, rng=InsecureGenerator(5))
+    plain = group_by(arrow(), max_groups=2, max_rows=2).agg(STATISTICS, epsilon=6, rng=first)
+    assert str(found) == str(plain)
+
+
+@pytest.mark.parametrize("argument", BOUNDS)
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_a_database_tells_the_same(seen, argument, engine):
+    databases = pytest.importorskip("tests.support.databases")
+    kinds = {"who": "int64", "shop": "string", "pay": "float64"}
+    columns = {name: (kinds[name], TABLE[name].tolist()) for name in kinds}
+    bounds = dict.fromkeys(BOUNDS, 2) | {argument: "auto"}
+    table = databases.table(databases.connect(engine), columns)
+    found = group_by(table, **bounds).count(epsilon=1, rng=InsecureGenerator(3))
+    plain = group_by(arrow(), **bounds).count(epsilon=1, rng=InsecureGenerator(3))
+    assert np.array_equal(*(tails[:-1] for tails in seen))
+    if argument == "max_rows":  # else which groups count is a matter of another hash
+        assert np.all(abs(found["count"] - plain["count"]) < 60)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("argument", BOUNDS)
+def test_partitions_tell_the_same(seen, argument):
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(arrow().to_pandas().astype({"who": "Int64"}), npartitions=4)
+    bounds = dict.fromkeys(BOUNDS, 2) | {argument: "auto"}
+    for table in (frame, arrow()):
+        group_by(table, **bounds).count(epsilon=1)
+    assert np.array_equal(*(tails[:-1] for tails in seen))
+
+
+UNITS = [rows for n in range(4) for rows in combinations_with_replacement("xyz?", n)]
+
+
+def moves(seen, argument):
+    """By how much a unit moves the number of units beyond each candidate, at most and at least."""
+    bounds = dict.fromkeys(BOUNDS, 2) | {argument: "auto"}
+    others = [("b", "x"), ("b", "y"), ("c", "x"), ("c", "x")]
+    for rows in UNITS:
+        who, shop = zip(*others, *(("a", shop) for shop in rows), strict=True)
+        group_by({"who": list(who), "shop": list(shop)}, **bounds).count(epsilon=1)
+    above = np.array([beyond(tails, above=True) for tails in seen])[:, 7362:]
+    seen.clear()
+    differences = above[:, None] - above[None]
+    return np.abs(differences).max(), np.any((differences > 0).any(-1) & (differences < 0).any(-1))
+
+
+@pytest.mark.parametrize("argument", BOUNDS)
+def test_no_unit_moves_more_than_the_loss_is_for(seen, argument):
+    """Whoever comes, goes or is replaced: by 1, and everywhere in one direction."""
+    assert moves(seen, argument) == (1, False)
+
+
+@pytest.mark.parametrize("argument", BOUNDS)
+def test_integers_of_a_unit_in_each_group_are_found(seen, monkeypatch, argument):
+    """The planted fault: a unit in three groups is three units."""
+    monkeypatch.setattr(
+        automatic_bounds.UnitTails,
+        "bound",
+        lambda self, room, codes, groups: _of_each(room),
+    )
+    assert moves(seen, argument)[0] > 1
+
+
+def _of_each(room):
+    tails = automatic_bounds.Tails(1)
+    tails.counts[0] += tails_of(room[:, 0])
+    return tails
+
+
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.5}])
+def test_one_spend_pays_for_all(loss):
+    groups = group_by(arrow(), max_groups="auto", max_rows="auto")
+    budget = dp.Budget(**loss, ids="who")
+    groups.agg(STATISTICS, budget=budget, **loss)
+    (entry,) = budget.history
+    assert not any(budget.remaining.values())
+    assert "a quarter of it for max_rows, a quarter of it for max_groups" in entry.what
+    parts = dp.Budget(**loss, ids="who").cost(groups.agg, STATISTICS, parts=True, **loss)
+    amounts = [getattr(part, "rho", None) or part.epsilon for part in parts.values()]
+    assert list(parts)[:2] == ["max_groups", "max_rows"]
+    whole = Fraction(str(*loss.values()))
+    assert amounts[:2] == [whole / 4, whole * 3 / 16] and sum(amounts) == whole
+
+
+def test_people_are_counted_without_a_bound_on_rows():
+    groups = group_by(arrow(), max_groups="auto", max_rows="auto")
+    parts = dp.Budget(epsilon=1, ids="who").cost(groups.count_distinct, epsilon=1, parts=True)
+    assert "max_rows" not in parts
+
+
+@pytest.mark.parametrize(
+    ("bounds", "ids"),
+    [({"max_groups": "auto"}, None), ({"max_rows": "auto"}, None), ({"max_rows": "all"}, "who")],
+)
+def test_it_is_refused_before_the_spend(bounds, ids):
+    with pytest.raises((ArgumentError, dp.errors.ArgumentTypeError)):
+        dp.group_by(TABLE, "shop", keys=KEYS, ids=ids, **bounds)
+
+
+def test_keys_of_people_are_selected():
+    shops, ids = np.repeat(TABLE["shop"], 20), np.arange(20 * N)
+    found = dp.select_keys(shops, ids=ids, max_groups="auto", epsilon=4, delta=1e-6)
+    assert found.tolist() == ["?", "x", "y", "z"]
+
+
+def test_what_is_drawn_is_told_and_stays_below_a_public_limit(seen):
+    bounds = {"max_groups": 3, "max_rows": "auto", "rows_limit": 2}
+    found = group_by(arrow(), **bounds).count(epsilon=40)
+    assert "at most 1 rows of each 'who' in a group" in found.note and "rows lost" in found
+    found = group_by(arrow(), max_groups="auto", max_rows="auto").count(epsilon=1)
+    assert found.note.startswith("at most 2 rows of each 'who' in a group and 2 groups")
+    with pytest.raises((ArgumentError, dp.errors.ArgumentTypeError), match="rows_limit"):
+        group_by(arrow(), **bounds | {"rows_limit": "auto"})
