@@ -10,6 +10,7 @@
 #define TABLES 4
 #define MOST_FEW 24
 #define NARROW 1024            /* cells of which a table each fits beside the rows */
+#define ROWS_OF_ALL 4096       /* rows of which all columns are in a cache */
 #define ROWS ((size_t)1 << 31) /* fewer than a counter of a table can hold */
 
 #define DPF_BODY "statistics/bins_body.h"
@@ -113,11 +114,37 @@ void dpf_bins_tally(const uint32_t *place, size_t n, uint32_t cells, int64_t *co
         return;
     }
     tables own;
-    memset(&own, 0, sizeof own);
+    for (size_t t = 0; t < TABLES; t++)
+        memset(own.count[t], 0, (cells + 1) * sizeof own.count[t][0]);
     for (size_t i = 0; i < n; i += ROWS) {
         add(&own, place + i, n - i < ROWS ? n - i : ROWS, cells);
         flush(&own, cells, counts);
     }
+}
+
+void dpf_bins_marginals(const uint32_t *codes, size_t n, size_t stride, const uint32_t *subset,
+                        size_t many, size_t of, const uint32_t *size, size_t cells,
+                        int64_t *counts)
+{
+    uint32_t before[ROWS_OF_ALL], place[ROWS_OF_ALL]; /* in the marginal without its last column */
+    for (size_t from = 0; of && from < n; from += ROWS_OF_ALL) {
+        const size_t here = n - from < ROWS_OF_ALL ? n - from : ROWS_OF_ALL;
+        for (size_t i = 0; i < many; i++) {
+            const uint32_t *own = subset + i * of;
+            if (!i || memcmp(own, own - of, (of - 1) * sizeof *own)) {
+                memset(before, 0, here * sizeof *before);
+                for (size_t j = 0; j + 1 < of; j++)
+                    for (size_t r = 0; r < here; r++)
+                        before[r] = before[r] * size[j] + codes[own[j] * stride + from + r];
+            }
+            const uint32_t *last = codes + own[of - 1] * stride + from;
+            for (size_t r = 0; r < here; r++)
+                place[r] = before[r] * size[of - 1] + last[r];
+            dpf_bins_tally(place, here, (uint32_t)cells - 1, counts + i * cells);
+        }
+    }
+    for (size_t i = 0; !of && i < many; i++)
+        counts[i] += (int64_t)n;
 }
 
 /* Few bins: how many rows are at or above each edge says it all. */

@@ -33,6 +33,12 @@ int dpf_bins_place(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                    uint32_t *place);
 /* Adds 1 to counts[place[i]] for each row, to counts[cells] if it is outside. */
 void dpf_bins_tally(const uint32_t *place, size_t n, uint32_t cells, int64_t *counts);
+/* Adds 1 to a cell of each of `many` marginals of `of` columns for each of n rows. Column j of codes
+ * begins at j stride; its numbers are below the size of that column. Marginal i is that of the columns
+ * subset[i of], ..., which have the sizes size[0], ... in each, and its counts begin at i cells. */
+void dpf_bins_marginals(const uint32_t *codes, size_t n, size_t stride, const uint32_t *subset,
+                        size_t many, size_t of, const uint32_t *size, size_t cells,
+                        int64_t *counts);
 /* Both at once for one axis; counts has bins + 1 numbers. */
 int dpf_bins_histogram(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                        int64_t *counts);

@@ -163,6 +163,9 @@ cdef extern from "statistics/bins.h" nogil:
     int dpf_bins_place(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                        uint32_t stride, uint32_t *place)
     void dpf_bins_tally(const uint32_t *place, size_t n, uint32_t cells, int64_t *counts)
+    void dpf_bins_marginals(const uint32_t *codes, size_t n, size_t stride, const uint32_t *subset,
+                            size_t many, size_t of, const uint32_t *size, size_t cells,
+                            int64_t *counts)
     int dpf_bins_histogram(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                            int64_t *counts)
 
@@ -248,6 +251,26 @@ def tally(const uint32_t[::1] place not None, int64_t[::1] counts not None):
         return
     with nogil:
         dpf_bins_tally(&place[0], n, cells, &counts[0])
+
+
+def marginals(const uint32_t[:, ::1] codes not None, const uint32_t[:, ::1] subsets not None,
+              const uint32_t[::1] sizes not None, int64_t[:, ::1] counts not None):
+    """Add the rows of `codes`, a column in each line, to the counts of marginals of one shape.
+
+    A line of `subsets` has the columns of a marginal, which have `sizes`, and codes below these.
+    """
+    cdef size_t n = codes.shape[1], many = subsets.shape[0], of = subsets.shape[1], cells = 1, i
+    for i in range(<size_t>sizes.shape[0]):
+        cells *= sizes[i]
+    if <size_t>sizes.shape[0] != of or <size_t>counts.shape[0] != many:
+        raise ValueError("there must be a size for each column, and counts for each marginal")
+    if <size_t>counts.shape[1] != cells or not 1 <= cells <= DPF_BINS_MOST:
+        raise ValueError("counts must have a number for each cell, and at most 2**30")
+    if n == 0 or many == 0:
+        return
+    with nogil:
+        dpf_bins_marginals(&codes[0, 0], n, n, &subsets[0, 0] if of else NULL, many, of,
+                           &sizes[0] if of else NULL, cells, &counts[0, 0])
 
 
 # --- joint ----------------------------------------------------------------------------------------

@@ -56,8 +56,10 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import CONFIDENCE, NOISE, Expected, normal
+from .._core.threads import each, threads
 from .._core.types import Number
-from .._kernels.statistics import MOST_CELLS, tally
+from .._kernels import statistics as _native
+from .._kernels.statistics import MOST_CELLS
 from ..budget.mechanism import Mechanism
 from ..measurement.functions import function_of
 from ..measurement.statistic import Statistic, Terms
@@ -82,6 +84,10 @@ Names: TypeAlias = tuple[str, ...]
 Places: TypeAlias = tuple[int, ...]
 #: Significant bits of what parts of the loss are in proportion to.
 BITS = 24
+#: Cells that get noise together.
+BLOCK = 1 << 20
+#: Bins of rows that wait to be counted, and marginals of one shape that a thread counts together.
+PENDING, TOGETHER = 1 << 24, 1 << 10
 #: Columns of an answer that are no attributes.
 COUNT, ERROR = "count", "error"
 
@@ -116,14 +122,19 @@ class Residuals(NamedTuple):
     def noisy(self, counts: NDArray[np.int64], generator: Generator) -> Floats:
         """Return private residuals from exact counts, an array of `shape` for each subset."""
         most = (1 << 62) // max(1, math.prod(2 * (size - 1) for size in self.shape))
-        exact = np.minimum(counts, most).reshape(-1, *self.shape)
-        for axis, size in enumerate(self.shape, 1):
-            exact = size * exact - exact.sum(axis, keepdims=True)
-        noise = self.noise.draw(exact.size, generator).reshape(exact.shape)
-        noisy = ((exact >> self.noise.shift) + noise).astype(np.float64)
-        for axis in range(1, noisy.ndim):
-            noisy -= noisy.mean(axis, keepdims=True)
-        noisy *= 2.0**self.noise.shift / self.cells
+        noisy = np.empty((counts.size // self.cells, *self.shape))
+        step = max(1, BLOCK // self.cells)
+        for i in range(0, len(noisy), step):
+            part = noisy[i : i + step]
+            exact = np.minimum(counts[i * self.cells :][: part.size], most).reshape(part.shape)
+            for axis, size in enumerate(self.shape, 1):
+                exact = size * exact - exact.sum(axis, keepdims=True)
+            exact >>= self.noise.shift
+            exact += self.noise.draw(part.size, generator).reshape(part.shape)
+            part[...] = exact
+            for axis in range(1, part.ndim):
+                part -= part.mean(axis, keepdims=True)
+            part *= 2.0**self.noise.shift / self.cells
         return noisy
 
 
@@ -190,17 +201,18 @@ def planned(
     return tuple(residuals)
 
 
-def half_width(parts: Sequence[tuple[Residuals, int]], failure: float) -> float:
+def half_width(parts: Sequence[Residuals], failure: float) -> float:
     """Return what the noise of a cell of a marginal exceeds with a failure probability.
 
     Parameters
     ----------
-    parts : sequence of (Residuals, int)
-        Each residual, and how many cells of the marginal one of its cells is spread over.
+    parts : sequence of Residuals
+        Those of all parts of the marginal, the marginal itself last.
     failure : float
     """
     variance = slack = rounding = growth = 0.0
-    for residuals, spread in parts:
+    for residuals in parts:
+        spread = parts[-1].cells // residuals.cells  # the cells that a residual is spread over
         scale, shift = float(residuals.noise.scale), residuals.noise.shift
         kept = math.prod((size - 1) / size for size in residuals.shape) / spread**2
         variance += residuals.deviation**2 * kept
@@ -349,9 +361,7 @@ class MarginalTables(Mapping[Names, Answer]):
         return counts
 
     def _error(self, places: Places, confidence: float) -> float:
-        whole = math.prod(self._sizes[i] for i in places)
-        parts = [(one, whole // one.cells) for one, _, _ in self._parts(places)]
-        return half_width(parts, 1 - confidence)
+        return half_width([one for one, _, _ in self._parts(places)], 1 - confidence)
 
     def __repr__(self) -> str:
         lines = [
@@ -427,19 +437,35 @@ class Marginals(Statistic[MarginalTables]):
     ) -> View:
         return read(data, attributes, self.axes, relation=relation, where=where, ids=ids)
 
+    @property
+    def sizes(self) -> list[int]:
+        """How many categories each attribute has."""
+        return [axis.native.bins for axis in self.axes.values()]
+
+    @property
+    def weights(self) -> dict[Places, float]:
+        """What a variance of a cell of each marginal counts, by its attributes."""
+        place = {name: i for i, name in enumerate(self.axes)}
+        sizes, weights = self.sizes, dict(self.importance or ())
+        return {
+            in_order((place[name] for name in names), sizes): weights.get(names, 1.0)
+            for names in self.asked
+        }
+
     def mechanism(self, terms: Terms) -> MarginalCounts:
         if isinstance(terms.loss, Pure):
             rule = "above 0 beside epsilon, or rho given instead, for the noise is Gaussian"
             checks.fail("delta", rule, 0)
-        place = {name: i for i, name in enumerate(self.axes)}
-        sizes = [axis.native.bins for axis in self.axes.values()]
-        weights = dict(self.importance or ())
-        weighted = {
-            in_order((place[name] for name in names), sizes): weights.get(names, 1.0)
-            for names in self.asked
-        }
-        residuals = planned(sizes, weighted, terms.loss, terms.neighbors)
+        residuals = planned(self.sizes, self.weights, terms.loss, terms.neighbors)
         return MarginalCounts(self, terms.loss, terms.neighbors, residuals)
+
+
+class Coded(NamedTuple):
+    """Bins of rows, an attribute in each line, and counts of others, of which so many were read."""
+
+    kept: list[NDArray[np.uint32]]
+    counts: NDArray[np.int64] | None
+    read: int
 
 
 @dataclass(frozen=True)
@@ -455,10 +481,10 @@ class MarginalCounts(Mechanism[MarginalTables]):
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Count the rows in each cell of each residual's marginal."""
-        counts: NDArray[np.int64] = source.source.reduce(partial(self._rows, source.where), np.add)
-        if source.where is not None and counts[-1] != len(source.where):
+        coded: Coded = source.source.reduce(partial(self._rows, source.where), self._merge)
+        if source.where is not None and coded.read != len(source.where):
             refuse_mask()
-        return counts[:-1]
+        return self._counted(coded)
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> MarginalTables:
         parts = np.split(summary, self._starts[1:-1])
@@ -469,10 +495,15 @@ class MarginalCounts(Mechanism[MarginalTables]):
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a cell, of whatever marginal it is the longest."""
-        empty = [np.broadcast_to(0.0, (len(one.subsets), *one.shape)) for one in self.residuals]
-        statistic = self.statistic
-        tables = MarginalTables(statistic.axes, statistic.asked, self.residuals, empty)
-        width = max(tables.error(*names, confidence=confidence) for names in statistic.asked)
+        owner = {places: one for one in self.residuals for places in one.subsets}
+        alike = {
+            tuple(id(owner[part]) for part in subsets_of(places)): places
+            for places in self.statistic.weights
+        }
+        width = max(
+            half_width([owner[part] for part in subsets_of(places)], 1 - confidence)
+            for places in alike.values()
+        )
         return Expected(confidence, width, note=NOISE)
 
     @cached_property
@@ -481,10 +512,9 @@ class MarginalCounts(Mechanism[MarginalTables]):
         cells = [len(one.subsets) * one.cells for one in self.residuals]
         return [0, *np.cumsum(cells).tolist()]
 
-    def _rows(self, where: NDArray[np.bool_] | None, chunk: RowChunk) -> NDArray[np.int64]:
-        counts = np.zeros(self._starts[-1] + 1, np.int64)
-        axes = [axis.native for axis in self.statistic.axes.values()]
-        kept = []
+    def _rows(self, where: NDArray[np.bool_] | None, chunk: RowChunk) -> Coded:
+        """Return the bins of the rows that are in one of each attribute."""
+        axes, kept, read = [axis.native for axis in self.statistic.axes.values()], [], 0
         for columns, rows in stretches(chunk, where):
             places = np.zeros((len(axes), len(columns[0])), np.uint32)
             inside = np.ones(places.shape[1], np.bool_)
@@ -492,16 +522,41 @@ class MarginalCounts(Mechanism[MarginalTables]):
                 axis.place(flat(column), 1, place)
                 inside &= place < axis.bins
             kept.append(places[:, inside])
-            counts[-1] += rows
-        places = np.concatenate(kept, axis=1)
-        for one, start in zip(self.residuals, self._starts, strict=False):
-            for subset in one.subsets:
-                cell = np.zeros(places.shape[1], np.uint32)
-                for size, i in zip(one.shape, subset, strict=True):
-                    cell *= np.uint32(size)
-                    cell += places[i]
-                tally(cell, counts[start : start + one.cells])  # no row is outside
-                start += one.cells
+            read += rows
+        return Coded(kept, None, read)
+
+    def _merge(self, some: Coded, others: Coded) -> Coded:
+        both = Coded([*some.kept, *others.kept], some.counts, some.read + others.read)
+        if others.counts is not None:
+            both = both._replace(counts=others.counts + (0 if some.counts is None else some.counts))
+        if sum(places.size for places in both.kept) < PENDING:
+            return both
+        return Coded([], self._counted(both), both.read)
+
+    def _counted(self, coded: Coded) -> NDArray[np.int64]:
+        """Return the counts of all cells, those of each residual by themselves."""
+        starts, counts = self._starts, coded.counts
+        counts = np.zeros(starts[-1], np.int64) if counts is None else counts
+        places = np.concatenate(coded.kept, axis=1) if coded.kept else np.zeros((0, 0), np.uint32)
+        places = np.ascontiguousarray(places)
+
+        def count(job: tuple[Residuals, int, int]) -> None:
+            one, start, first = job
+            some = np.array(one.subsets[first : first + TOGETHER], np.uint32)
+            stop = start + len(some) * one.cells
+            _native.marginals(
+                places,
+                some.reshape(len(some), len(one.shape)),
+                np.array(one.shape, np.uint32),
+                counts[start:stop].reshape(len(some), one.cells),
+            )
+
+        jobs = [
+            (one, start + first * one.cells, first)
+            for one, start in zip(self.residuals, starts, strict=False)
+            for first in range(0, len(one.subsets), TOGETHER)
+        ]
+        each(count, jobs if places.size else [], threads())
         return counts
 
 

@@ -35,9 +35,10 @@ def table(sizes, rows, seed):
 
 def exact(data, sizes, names):
     shape = [sizes[int(name[1:])] for name in names]
-    counts = np.zeros(shape, int)
-    np.add.at(counts, tuple(data[name] for name in names), 1)
-    return counts
+    cells = np.zeros(len(data["a0"]), int)
+    for name, size in zip(names, shape, strict=True):
+        cells = cells * size + data[name]
+    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
 
 
 def measured(sizes, ways=2, neighbors="add-remove", importance=None, **loss):
@@ -291,6 +292,13 @@ def test_no_two_residuals_share_noise(monkeypatch):
     assert related(made, 150) > FAR  # which is found
 
 
+def test_the_error_of_a_measurement_is_the_longest():
+    made = measured((2, 3, 4, 4), [("a0", "a1"), ("a2",), ("a1", "a2", "a3")])
+    answer = made(table((2, 3, 4, 4), 9, 1))
+    longest = max(answer.error(*names, confidence=0.9) for names in answer)
+    assert made.error(None, 0.9).half_width == longest == answer.error("a2", confidence=0.9)
+
+
 @pytest.mark.parametrize("loss", [{"rho": 0.5}, {"epsilon": 1, "delta": 1e-6}], ids=str)
 def test_rows_are_counted_as_a_histogram_does(loss):
     data = {"x": [1.5, 2.0, math.nan, 9.0, 2.0], "y": ["a", "b", "a", "b", None]}
@@ -311,6 +319,22 @@ def test_weights_are_for_marginals_that_matter_more():
     empty = np.zeros(plain._starts[-1], np.int64)
     a, b = (one.finish(empty, InsecureGenerator(1)) for one in (plain, more))
     assert b.error("a0", "a2") < a.error("a0", "a2") and b.error("a1") > a.error("a1")
+
+
+def test_counts_are_those_of_each_row(monkeypatch):
+    """With more rows than a block of the kernel has, and more cells than its tables."""
+    sizes, names = (2, 3, 40, 30), ("a0", "a1", "a2", "a3")
+    made, data = measured(sizes, 3).inner, table(sizes, 9000, 4)
+    source = made.statistic.read(
+        data, relation="add-remove", axis=None, where=None, ids=None, weights=None
+    )
+    for pending in (1, 1 << 24):  # one batch at a time, and all together
+        monkeypatch.setattr(shipped, "PENDING", pending)
+        parts = np.split(made.reduce(source), made._starts[1:-1])
+        for one, counts in zip(made.residuals, parts, strict=True):
+            for places, own in zip(one.subsets, counts.reshape(-1, one.cells), strict=True):
+                right = exact(data, sizes, [names[i] for i in places])
+                assert (own.reshape(one.shape) == right).all()
 
 
 def test_tables_of_pandas_and_polars():
