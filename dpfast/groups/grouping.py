@@ -326,6 +326,8 @@ class Grouping:
         rows = persons.max_rows if _counts_rows(statistic) else 1
         if rows is None:
             checks.fail("max_rows", "given, for more than people is counted", None)
+        if checks.is_auto(limits):
+            checks.fail("per_unit", "two numbers, by group", limits)
         groups = min(persons.max_groups or MOST, every or MOST)
         return Step(relation, groups, rows, every, of_units=True)
 

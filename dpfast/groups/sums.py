@@ -344,7 +344,8 @@ class OfCount(Counted):
 
     @property
     def unit_ends(self) -> tuple[int, int] | None:
-        return self.statistic.per_unit
+        ends: tuple[int, int] | None = self.statistic.unit_limits
+        return ends
 
     @property
     def lost_of_row(self) -> float | None:

@@ -17,7 +17,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add as add_counts
 from operator import mul
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -38,15 +39,18 @@ from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import cells_of, weighted_moments
 from ..summaries.side_by_side import flat
 from ..summaries.totals import Totals, column_totals, settled, totals
-from ..summaries.units import Room, add_products, bounded, unit_sums
+from ..summaries.units import CARRY, Room, Units, add_products, bounded, unit_sums
 from ..tables.base import Feature
 from ..tables.intake import Public, View, all_columns, read, text_column
+from ..tables.key_words import secret
 from ..tables.sql.store import SqlRows
 from .choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
 from .features import Form, Moments
 from .matches import Matches
 from .statistic import Bounded, Statistic, Terms
+from .tails import Counts
 from .unit import AddsUnits, added_units
+from .unit_bounds import PARTS, tails_of
 
 Value = TypeVar("Value", covariant=True)
 #: One answer, or one for each column.
@@ -810,8 +814,31 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         plan = self.plan()
         return self._answers(plan, plan.ordered(exact), None, generator)
 
-    def _units(self, source: View, most: int, key: Key) -> list[list[int]]:
-        """Return the features of each column of what counts of each unit."""
+    def tails(self, source: View, generator: Generator) -> Counts:
+        """Return how many units have which totals of the column, in `PARTS` of a row, rounded up.
+
+        Parameters
+        ----------
+        source : View
+        generator : Generator
+
+        Returns
+        -------
+        ndarray
+        """
+        cells, (units, _) = self.columns[0].cells, self._rooms(source, secret(generator.stream()))
+        largest = max(abs(cells.first), abs(cells.last)) / PARTS or 1.0
+
+        def of(room: Room) -> Counts:
+            sums, rows = room.astype(np.float64).T
+            carries = room[:, 1] >> np.uint64(CARRY)
+            sums += 2.0**64 * carries + cells.first * (rows - 2.0**CARRY * carries)
+            return tails_of(np.ceil(np.abs(sums) / largest))
+
+        return reduce(add_counts, (of(room) for (room,) in units.parts()))
+
+    def _rooms(self, source: View, key: Key) -> tuple[Units, bool]:
+        """Return the sums of the cells of each unit, and whether there are squares."""
         matches, squares = self.statistic.matches, self.statistic.squares
         places = [
             (1.0 / one.cells.grid, one.cells.first, one.span, self._filler(one))
@@ -833,6 +860,11 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         widths = [4 if squares else 2] * len(places)
         units = unit_sums(source.source, key, widths, fill, source.where)
         nan_policy.refuse(self.nan, max(units.missing))
+        return units, squares
+
+    def _units(self, source: View, most: int, key: Key) -> list[list[int]]:
+        """Return the features of each column of what counts of each unit."""
+        units, squares = self._rooms(source, key)
 
         def features(form: Form) -> Callable[[list[int]], list[int]]:
             return lambda sums: form.totals(

@@ -164,8 +164,8 @@ class Statistic(ABC, Generic[Value]):
     subtracts: ClassVar[bool] = True
     #: The public limits of the weights; None for rows that all count the same.
     limits: ClassVar[tuple[float, float] | None] = None
-    #: The public limits of the total of a unit; None where its rows are bounded.
-    unit_limits: ClassVar[tuple[float, float] | None] = None
+    #: The public limits of the total of a unit, or "auto"; None where its rows are bounded.
+    unit_limits: ClassVar[Any] = None
 
     @property
     def reads_numbers(self) -> bool:
@@ -202,6 +202,19 @@ class Statistic(ABC, Generic[Value]):
     def chooses_by_rows(self) -> bool:
         """Tell whether what is made depends on the number of rows, where that is public."""
         return False
+
+    def with_limit(self, bound: int) -> Self:
+        """Return the statistic with a bound on the total of a unit, where that is "auto".
+
+        Parameters
+        ----------
+        bound : int
+
+        Returns
+        -------
+        Statistic
+        """
+        return self
 
     def chosen(self, terms: Terms) -> Self:
         """Return the statistic with the method that is chosen by public numbers alone.
@@ -473,6 +486,9 @@ class Statistic(ABC, Generic[Value]):
             is_auto = isinstance(self, Automatic) and self.is_auto
             if view.adds and (is_auto or not self.only_adds):
                 checks.fail_kind("data", NO_ROWS, data)
+            if view.adds and checks.is_auto(self.unit_limits):
+                rule = "two numbers in a database (.to_pyarrow() takes rows out), or left out for "
+                checks.fail("per_unit", f"{rule}max_rows='auto'", self.unit_limits)
         length = None if measured is None else measured.layout.rows
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
             length = view.length
@@ -765,6 +781,15 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
             checks.fail("max_rows", rule, unit.max_rows)
         if not statistic.adds_units:
             checks.fail("bounds", "numbers, with per_unit", "auto")
+        if checks.is_auto(limits):
+            if layout.columns is not None:
+                checks.fail("per_unit", "two numbers, for several columns", limits)
+
+            def clamped(bound: int, part: Loss) -> Any:
+                return of_unit(statistic.with_limit(bound), part, unit, layout)
+
+            tails = clamped(1, loss).inner.tails
+            return with_unit_bound("per_unit", loss, clamped, tails)
         whole = Terms(loss, unit.neighbors, replace(layout, masked=True), 1, unit.ids)
         return OfUnits(_of_columns(statistic, whole), unit, 0)
     if unit.max_rows is None:

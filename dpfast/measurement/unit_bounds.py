@@ -1,17 +1,20 @@
-"""``max_rows="auto"``: a quarter of the loss for a bound on rows of a unit, the rest within it.
+"""``max_rows="auto"`` and the like: a quarter of the loss bounds units, the rest works within it.
 
-*What is drawn.* Each unit has one integer c, its number of rows. For a public number v > 1 let A(v)
-be how many units have c >= v. A number is drawn with probability proportional to
+*What is drawn.* Each unit has one integer c: its number of rows (`max_rows`), by group its most in
+a group, or its number of groups (`max_groups`); or the size of its total, in 256ths of the largest
+row, rounded up (`per_unit`). For a public number v > 1 let A(v) be how many units have c >= v. A
+number is drawn with probability proportional to
 
     w(v) exp(-r A(v)),      w(v) = v^(-2.9), about,
 
-and the bound m is the largest integer below v: A(v) units have more than m rows. The numbers are
-those of `tails`, sixteen in each octave, up to 2^40.
+and the bound m is the largest integer below v: A(v) units have more than m. The numbers are those
+of `tails`, sixteen in each octave, up to 2^40.
 
-*Why.* Noise for m rows of a unit has a scale of about m / epsilon, and m more rows lose the rows
-beyond it, so the least sum of both has about 1 / epsilon units beyond m, however many units there
-are (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). The prior w is the price of a bound that is
-too large; `benchmarks/contribution_bounds.py` has measured it, and the share of the loss.
+*Why.* Noise for m rows of a unit has a scale of about m / epsilon, and a bound of m leaves out what
+lies beyond, so the least sum of both has about 1 / epsilon units beyond m, however many there are
+(Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). The prior w makes a bound that is too large as
+rare as it is harmful. `benchmarks/contribution_bounds.py` has measured it, and the share of the
+loss.
 
 *Loss.* Let a unit come, or get other rows, or be replaced by another one. All that changes for the
 draw is one integer, from c to c' (0 for a unit that is not there). So A(v) changes for the numbers
@@ -58,6 +61,8 @@ Value = TypeVar("Value")
 #: Octaves of numbers that are drawn from: as many as no statistic refuses, whose loss may be too
 #: small for a row's part of it.
 OCTAVES = 40, 16, 8
+#: A bound on totals of units is a number of so many parts of the largest row.
+PARTS = 256
 _FIRST = -(LARGEST * PER_OCTAVE) - 1  # that of 1 among `NUMBERS`
 #: Minus the logarithm of w, exactly: an eighth for each sixteenth of an octave.
 PRIOR = np.arange(OCTAVES[0] * PER_OCTAVE) / 8

@@ -240,3 +240,96 @@ def test_a_database_draws_the_same(engine):
         kw = {**kw, "ids": "who", "max_rows": "auto", "epsilon": 1}
         a, b = (release(data, rng=InsecureGenerator(8), **kw) for data in (table, rows))
         assert a == pytest.approx(b, rel=1e-12)
+
+
+# ---- Totals of units. ----
+
+PAY = RNG.integers(-4, 13, len(IDS)) / 4
+PAY[::50] = np.nan
+ENDS = [(-1, 3), (0, 3), (-3, 0), (0, 4096)]
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """The tails that bounds are drawn from, all of which are 300 then."""
+    tails = []
+    monkeypatch.setattr(
+        unit_bounds.WithUnitBound, "bound", lambda self, found, rng: tails.append(found) or 300
+    )
+    return tails
+
+
+@pytest.mark.parametrize("bounds", ENDS)
+def test_a_unit_has_the_size_of_its_total(seen, bounds):
+    dp.sum(PAY, bounds=bounds, ids=IDS, per_unit="auto", epsilon=1)
+    size, present = max(map(abs, bounds)), PAY == PAY
+    totals = np.bincount(IDS[present], np.clip(PAY[present], *bounds))
+    sizes = np.ceil(np.abs(totals[np.unique(IDS[present])]) * 256 / size)
+    assert np.array_equal(seen[0][:-1], tails(sizes)[:-1])
+
+
+def test_limits_that_are_drawn_are_used_as_if_they_had_been_given(seen):
+    def after():
+        generator = InsecureGenerator(5)
+        generator.stream().take(32)
+        return generator
+
+    for lo, hi in ENDS:
+        kw, size = {"bounds": (lo, hi), "ids": IDS}, 300 / 256 * max(-lo, hi)
+        limits = (-size if lo < 0 else 0.0, size if hi > 0 else 0.0)
+        found = dp.sum(PAY, per_unit="auto", epsilon=4, rng=InsecureGenerator(5), **kw)
+        assert found == dp.sum(PAY, per_unit=limits, epsilon=3, rng=after(), **kw)
+    for count in (dp.count, dp.count_nonzero):
+        found = count(PAY, per_unit="auto", epsilon=4, ids=IDS, rng=InsecureGenerator(5))
+        assert found == count(PAY, per_unit=(0, 300), epsilon=3, ids=IDS, rng=after())
+
+
+def test_no_unit_moves_more_than_one_total(seen):
+    others = [(1, 3.0), (1, -1.0), (2, 0.5)]
+    for rows in [(), (3.0,), (3.0, 3.0), (-1.0,), (0.0,), (np.nan,), (3.0, -1.0)]:
+        ids, pay = zip(*others, *((3, x) for x in rows), strict=True)
+        dp.sum(np.array(pay), ids=list(ids), bounds=(-1, 3), per_unit="auto", epsilon=1)
+    above = np.array([made().weighed(one).outside for one in seen])
+    differences = above[:, None] - above[None]
+    assert np.abs(differences).max() == 1
+    assert not np.any((differences > 0).any(-1) & (differences < 0).any(-1))
+
+
+def test_one_spend_pays_for_limits_and_answer():
+    for release, kw in ((dp.sum, {"bounds": (0, 3)}), (dp.count, {})):
+        parts = dp.Budget(epsilon=1, ids="who").cost(
+            release, {"who": IDS, "x": PAY}, ids="who", per_unit="auto", epsilon=1, parts=True, **kw
+        )
+        assert [float(part.epsilon) for part in parts.values()] == [0.25, 0.75]
+        assert next(iter(parts)) == "per_unit"
+
+
+@pytest.mark.parametrize(
+    "kw",
+    [
+        {"ids": None},
+        {"max_rows": 3},
+        {"bounds": "auto"},
+        {"per_unit": "automatic"},
+        {"axis": 0, "data": PAY[:, None]},
+    ],
+    ids=str,
+)
+def test_limits_are_refused_before_the_spend(kw):
+    budget, kw = dp.Budget(epsilon=1), {"data": PAY, "bounds": (0, 1), "ids": IDS, **kw}
+    with pytest.raises((ArgumentError, ArgumentTypeError)) as error:
+        dp.sum(**{"per_unit": "auto", "epsilon": 1, "budget": budget, **kw})
+    assert len(str(error.value).split()) < 30
+    table = {"k": IDS % 2, "x": X, "who": IDS}
+    groups = dp.group_by(table, "k", keys=[0, 1], ids="who")
+    with pytest.raises(ArgumentError, match="two numbers, by group"):
+        groups.count(per_unit="auto", epsilon=1, budget=budget)
+    assert not budget.history
+
+
+def test_a_database_says_what_to_write():
+    databases = pytest.importorskip("tests.support.databases")
+    columns = {"who": ("int64", IDS.tolist()), "x": ("float64", X.tolist())}
+    table = databases.table(databases.connect("sqlite"), columns)
+    with pytest.raises(ArgumentError, match="max_rows='auto'"):
+        dp.sum(table, bounds=(0, 1), ids="who", per_unit="auto", epsilon=1)

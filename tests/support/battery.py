@@ -300,6 +300,9 @@ WRITTEN = {
     "sum of people within a found bound": Case(
         dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "max_rows": "auto"}, ("ids",)
     ),
+    "sum of totals of people within found limits": Case(
+        dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": "auto"}, ("ids",)
+    ),
     "sum of totals of people": Case(
         dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": (0, 150)}, ("ids",)
     ),

@@ -166,7 +166,8 @@ OPTIONS: dict[str, Any] = {
     "per_unit": option(
         Any,
         "LO HI",
-        "Instead of --max-rows: public limits of the total of a person, also as LO,HI.",
+        "Instead of --max-rows: public limits of the total of a person, also as LO,HI; or auto, "
+        "for a quarter of the loss.",
         parser=_bounds,
     ),
     "nonnegative": Annotated[

@@ -52,9 +52,10 @@ def count(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``). It is the rows that count, not
         the people.
-    per_unit : (int, int), optional
+    per_unit : (int, int) or "auto", optional
         With `ids`, instead of `max_rows`: public limits to which the number of rows of a person is
-        clamped; a person without rows counts 0. What that takes off is in no error bar.
+        clamped; a person without rows counts 0. What that takes off is in no error bar. "auto"
+        draws them for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     nonnegative : bool, default False
         Whether a count below 0 is answered as 0, which costs nothing. Small counts are then too
         large on average; error bars hold.
@@ -125,9 +126,10 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
     max_rows : int or "auto", optional
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
-    per_unit : (int, int), optional
+    per_unit : (int, int) or "auto", optional
         With `ids`, instead of `max_rows`: public limits to which the number of a person is clamped;
-        a person without rows counts 0. What that takes off is in no error bar.
+        a person without rows counts 0. What that takes off is in no error bar. "auto" draws them
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     nonnegative : bool, default False
         Whether a count below 0 is answered as 0, which costs nothing. Small counts are then too
         large on average; error bars hold.
@@ -230,9 +232,10 @@ def sum(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``). Of more, each counts in part:
         that is in no error bar. Rows without a number are left out before.
-    per_unit : (float, float), optional
+    per_unit : (float, float) or "auto", optional
         With `ids`, instead of `max_rows`: public limits to which the total of a person is clamped;
-        a person without rows counts 0. What that takes off is in no error bar.
+        a person without rows counts 0. What that takes off is in no error bar. "auto" draws them
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     weights : array_like of shape (n,), or str, optional
         A factor for each row, a function of that row alone, or the name of the column that holds
         it, which is then no part of the data.

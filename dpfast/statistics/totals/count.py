@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeAlias
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.error_bars import CLAMPED, NOISE, Expected
-from ..._core.types import Integers
+from ..._core.types import Auto, Integers
 from ..._kernels.groups import count
 from ..._kernels.tables import Key
 from ...budget.mechanism import Mechanism
@@ -29,7 +29,9 @@ from ...measurement.choice import SumNoise
 from ...measurement.features import Feature, Form
 from ...measurement.linear import Column, OfFeatures, Plan, Setting, SizesOf
 from ...measurement.statistic import InUnits, Terms
+from ...measurement.tails import Counts as TailCounts
 from ...measurement.unit import AddsUnits, added_units
+from ...measurement.unit_bounds import rows_of_units
 from ...noise.calibrated_integer import IntegerNoise
 from ...noise.choice import below
 from ...privacy import Loss, Pure
@@ -87,7 +89,7 @@ class Count(OfFeatures[Counts]):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     nan : {"keep", "drop", "only"}, default "keep"
-    per_unit : (int, int), optional
+    per_unit : (int, int) or "auto", optional
     nonnegative : bool, default False
         As in `dpfast.count`, which has the theorem and the errors.
 
@@ -104,7 +106,7 @@ class Count(OfFeatures[Counts]):
     """
 
     nan: Literal["keep", "drop", "only"] = "keep"
-    per_unit: tuple[int, int] | None = None
+    per_unit: tuple[int, int] | Auto | None = None
     nonnegative: bool = False
 
     name: ClassVar[str] = "count"
@@ -121,12 +123,17 @@ class Count(OfFeatures[Counts]):
             checks.text("column", self.column)
         object.__setattr__(self, "nan", checks.choice("nan", self.nan, tuple(self.features)))
         checks.flag("nonnegative", self.nonnegative)
-        if self.per_unit is not None:
+        if isinstance(self.per_unit, str) and checks.is_auto(self.per_unit):
+            object.__setattr__(self, "unit_limits", self.per_unit)
+        elif self.per_unit is not None:
             lo, hi = (int(end) for end in checks.bounds(self.per_unit, "per_unit"))
             if (lo, hi) != tuple(self.per_unit) or not 0 <= lo <= hi < 2**53:
                 checks.fail("per_unit", "two whole numbers of rows, ascending", self.per_unit)
             object.__setattr__(self, "per_unit", (lo, hi))
             object.__setattr__(self, "unit_limits", (lo, hi))
+
+    def with_limit(self, bound: int) -> Self:
+        return replace(self, per_unit=(0, bound))
 
     @property
     def feature(self) -> Feature:
@@ -141,7 +148,7 @@ class Count(OfFeatures[Counts]):
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         feature = self.feature
         if self.per_unit is not None:
-            feature = feature._replace(lo=self.per_unit[0], hi=self.per_unit[1])
+            feature = feature._replace(lo=self.unit_limits[0], hi=self.unit_limits[1])
         alone = Form((feature,), (Fraction(1),), (Fraction(1),))
         if is_public or not self.looks or self.per_unit is not None:
             return [alone]
@@ -197,7 +204,7 @@ class CountNonzero(Count):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     nan : {"keep", "drop"}, default "keep"
-    per_unit : (int, int), optional
+    per_unit : (int, int) or "auto", optional
     nonnegative : bool, default False
         As in `dpfast.count_nonzero`, which has the theorem and the errors.
 
@@ -303,12 +310,17 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
             return [totals(source.source, cells, source.where)]
         return column_totals(source.source, [cells] * self.columns, source.where)
 
+    @staticmethod
+    def tails(source: View, generator: Generator) -> TailCounts:
+        """Return how many units have how many rows."""
+        return rows_of_units(source, generator)
+
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Counts:
         statistic, rows = self.statistic, source.source
 
         def counted_in(units: Units) -> list[int]:
             def clamped(rooms: list[Room]) -> list[list[int]]:
-                ends = statistic.per_unit
+                ends = statistic.unit_limits
                 return [[int(clamped_counts(room, most, ends).sum())] for room in rooms]
 
             return [rows for (rows,) in units.added(clamped)]
@@ -316,7 +328,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         if isinstance(rows, SqlRows):
             places = range(self.columns or 1)
             counted = [rows.present(), *(statistic.of_rows(rows, place) for place in places)]
-            features = [RowFeature(0 * own, 0, 1, most, statistic.per_unit) for own in counted]
+            features = [RowFeature(0 * own, 0, 1, most, statistic.unit_limits) for own in counted]
             kept = added_units(rows, features, source, statistic.nan)
         elif self.columns is None and not statistic.looks:
             assert source.ids is not None

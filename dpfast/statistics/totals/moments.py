@@ -26,17 +26,18 @@ change with a row, each between 0 and s^2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from ..._core import checks
 from ..._core.error_bars import RARE, grown_error
-from ..._core.types import Bounds
+from ..._core.types import Auto, Bounds
 from ...measurement.features import Feature, Form
 from ...measurement.linear import Answers, Column, Linear, Sizes
 from ...measurement.statistic import InUnits, Weighted
 from ...measurement.times import Answer
+from ...measurement.unit_bounds import PARTS
 from ...sensitivity.mean import MeanSensitivity, SumSensitivity
 from ...sensitivity.variance import StdSensitivity, VarianceSensitivity
 from ...summaries.cells import Cells, cells
@@ -71,7 +72,7 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
     weights : str, optional
         The column of their weights, for `GroupBy.agg`.
     weight_bounds : (float, float), optional
-    per_unit : (float, float), optional
+    per_unit : (float, float) or "auto", optional
         As in `dpfast.sum`, which has the theorem and the errors.
 
     Raises
@@ -86,7 +87,7 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
     'sum'
     """
 
-    per_unit: Bounds | None = None
+    per_unit: Bounds | Auto | None = None
 
     name: ClassVar[str] = "sum"
     answer_of_times: ClassVar[Answer] = "total"
@@ -97,9 +98,15 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
         if self.per_unit is not None:
             if self.limits is not None:
                 checks.fail("per_unit", "left out with weights", self.per_unit)
-            limits = checks.bounds(self.per_unit, "per_unit")
+            auto = checks.is_auto(self.per_unit)
+            limits = self.per_unit if auto else checks.bounds(self.per_unit, "per_unit")
             object.__setattr__(self, "per_unit", limits)
             object.__setattr__(self, "unit_limits", limits)
+
+    def with_limit(self, bound: int) -> Self:
+        ((lo, hi),) = self.pairs(None)
+        size = bound * max(-lo, hi) / PARTS
+        return replace(self, per_unit=(-size if lo < 0 else 0.0, size if hi > 0 else 0.0))
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         if self.per_unit is not None:
