@@ -96,6 +96,22 @@ def of_learner(kind, kw, weighted):
     return call
 
 
+def of_people(ask):
+    """Ids beside rows, of a fit, of a score and of both."""
+
+    def call(first, second, budget=None, rng=None):
+        made = dp.sulq.KMeans(2, bounds=(0, 1), **LOSS)
+        given = {"ids": second(np.arange(N) // 2), "max_rows": 2, "budget": budget, "rng": rng}
+        return ask(made, first(HALVES), given)
+
+    return call
+
+
+def scored(made, rows, given):
+    made.fit(np.asarray(rows), rng=InsecureGenerator(1))
+    return made.score(rows, **LOSS, **given)
+
+
 def of_unlabeled(kind, kw, method):
     def call(first, second, budget=None, rng=None):
         made = kind(**kw, **LOSS, weight_bounds=(0, 2))
@@ -236,6 +252,13 @@ ROUTES = {
         if name != "tree"
     },
     "clusters": of_unlabeled(*KMEANS, "fit"),
+    "clusters of people": of_people(
+        lambda made, rows, given: made.fit(rows, **given).cluster_centers_
+    ),
+    "score of people": of_people(scored),
+    "folds of people": of_people(
+        lambda made, rows, given: dp.sulq.cross_validate(made, rows, **LOSS, **given).scores
+    ),
     "clusters of rows": of_unlabeled(*KMEANS, "fit_predict"),
     "distances": of_unlabeled(*KMEANS, "fit_transform"),
     "scales": of_unlabeled(*SCALER, "fit"),
@@ -309,7 +332,8 @@ NO_ROWS = {
 TRIED = {
     "dp.sample_and_aggregate", "dp.extend.release", "dp.sulq.NoisySums.sum",
     "dp.sulq.NoisySums.batch", "dp.sulq.NoisySums.contrasts", "dp.sulq.StatisticalQueryOracle.ask",
-    *(f"dp.sulq.KMeans.{name}" for name in ("fit", "fit_predict", "fit_transform")),
+    *(f"dp.sulq.KMeans.{name}" for name in ("fit", "fit_predict", "fit_transform", "score")),
+    "dp.sulq.cross_validate",
     *(f"dp.sulq.{kind}.{name}" for kind in ("StandardScaler", "PCA", "TruncatedSVD")
       for name in ("fit", "fit_transform")),
 }  # fmt: skip

@@ -108,6 +108,12 @@ def learner(make, labels=None, **kw):
     return call
 
 
+def validated(data, *, epsilon, budget=None, rng=None):
+    made = dp.sulq.LinearRegression(y_bounds=(0, 1), **TWO)
+    kw = {"epsilon": epsilon, "cv": 2, "budget": budget, "rng": rng}
+    return dp.sulq.cross_validate(made, data, np.ones(N), **kw).scores
+
+
 def sums(data, *, epsilon, budget=None, rng=None):
     own = dp.sulq.NoisySums(data, epsilon=epsilon, queries=2, budget=budget, rng=rng, nan="drop")
     return [own.sum("value", bounds=(0, 1)), own.sum("count")]
@@ -196,6 +202,7 @@ LATER = {
     ),
     "dp.online.MWEM": Case(stream(dp.online.MWEM, np.eye(2), rounds=1), None),
     "dp.sulq.NoisySums": Case(sums, None),
+    "dp.sulq.cross_validate": Case(validated, None, form="table"),
     "dp.sulq.StatisticalQueryOracle": Case(oracle, None),
 }  # fmt: skip
 #: Of these no row is an argument, or the rows are asked about by functions of the caller's.

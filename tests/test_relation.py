@@ -29,6 +29,7 @@ OWN = {
         "dp.online.MedianMechanism",
         "dp.online.PrivateMultiplicativeWeights",
     ),
+    "dp.sulq.cross_validate",  # that of the learner
 }
 
 

@@ -25,6 +25,7 @@ class Allocation(Session[tuple[Any, Generator]]):
     loss: Loss
     neighbors: str
     read: Callable[[Any], Any] = lambda source: None
+    ids: str | None = None
 
     def reduce(self, source: Any) -> Any:
         return self.read(source)

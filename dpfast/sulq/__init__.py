@@ -9,6 +9,7 @@ Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ framework", PODS 
 
 from .additive_boosting import AdditiveBoostingClassifier, AdditiveBoostingRegressor
 from .conditions import Attribute, Condition
+from .cross_validation import CrossValidation, cross_validate
 from .estimator import NotFittedError
 from .id3 import ID3Classifier
 from .implication import Implication, ImplicationTest, implication_strength, implication_test
@@ -41,6 +42,7 @@ __all__ = [
     "Attribute",
     "Condition",
     "Conjunction",
+    "CrossValidation",
     "ExactOracle",
     "Halfspace",
     "ID3Classifier",
@@ -61,6 +63,7 @@ __all__ = [
     "Term",
     "TruncatedSVD",
     "conjunction_needs",
+    "cross_validate",
     "halfspace_needs",
     "implication_strength",
     "implication_test",

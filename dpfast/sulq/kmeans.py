@@ -73,11 +73,12 @@ from ..errors import DataError
 from ..measurement.choice import Moves
 from ..privacy import Loss, Pure
 from ..rng import Generator
+from ..statistics.totals.moments import Sum
 from ..summaries.cells import SQUARES, cells
 from .columns import Floats, column_bounds, nan_fills
-from .estimator import Training, Transformed, Transformer, as_fitted
+from .estimator import Score, Scored, Training, Transformed, Transformer, as_fitted, without_ids
 from .rounds import Boxes, Part, Rounds
-from .rows import Rows
+from .rows import Rows, answers
 
 #: Points of the sequence to choose from, for each that is wanted; and comparisons of two, at most.
 CHOICE, MOST = 64, 1 << 26
@@ -296,7 +297,7 @@ LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KMeans(Transformer):
+class KMeans(Transformer, Scored):
     """Centers of clusters, learned from noisy counts and sums alone.
 
     Privacy
@@ -461,6 +462,8 @@ class KMeans(Transformer):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        ids: Any = None,
+        max_rows: int | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[NDArray[np.int64]]:
@@ -470,6 +473,11 @@ class KMeans(Transformer):
         ----------
         X, y, sample_weight
             As for `fit`.
+        ids : array_like of shape (n,), or str, optional
+            Whose row each row is, or the name of the column that says so, which is then no part of
+            the data. The loss is one of people then.
+        max_rows : int, optional
+            With `ids`, and only then: how many rows of a person count at most.
         budget : Budget, optional
             Pays for the call before data or randomness are touched.
         rng : Generator, optional
@@ -488,8 +496,9 @@ class KMeans(Transformer):
         >>> bool(labels[0] == labels[4999] != labels[5000] == labels[9999])
         True
         """
-        fitted = prepare(self.fit, X, None, sample_weight, budget=budget, rng=rng)
-        return fitted.then(lambda learned: learned.predict(X))
+        people = {"ids": ids, "max_rows": max_rows}
+        fitted = prepare(self.fit, X, None, sample_weight, **people, budget=budget, rng=rng)
+        return fitted.then(lambda learned: learned.predict(without_ids(X, ids)))
 
     @as_fitted
     def transform(self, X: Any) -> Transformed:
@@ -519,6 +528,26 @@ class KMeans(Transformer):
 
     def _columns_out(self) -> int:
         return len(self.cluster_centers_)
+
+    def _score(self) -> Score:
+        centers, box = self.cluster_centers_, self._box(self.n_features_in_)
+        fills, skip = nan_fills(box.nan, zip(box.lo, box.hi, strict=True))
+
+        def distances(x: Floats, _: NDArray[Any]) -> Floats:
+            filled = x if skip else np.where(np.isnan(x), fills, x)
+            nearest = squared_distances(np.clip(filled, box.lo, box.hi), centers).min(axis=1)
+            if box.nan == "drop":
+                nearest = np.nan_to_num(nearest)  # a row without a number is in no cluster
+            return answers(nearest[:, None])
+
+        # No row is farther from its center than a corner of the box is from any one.
+        farthest = float((np.maximum(centers - box.lo, box.hi - centers) ** 2).sum(axis=1).min())
+        return Score(Sum(bounds=(0.0, farthest)), distances, lambda total: -float(total[0]))
+
+    def _exact_score(self, X: Any, y: Any) -> float:
+        score = self._score()
+        rows = self._rows(X).mapped(1, score.numbers)
+        return -rows.reduce(lambda chunk: float(chunk.rows.sum()), float.__add__)
 
     def _box(self, width: int, relation: str = "add-remove") -> Box:
         policy = checks.nan_policy(self.nan, relation)

@@ -98,6 +98,12 @@ class LinearRegression(Weighted, Regressor):
     ----------
     coef_ : float64 array of shape (d,)
     intercept_ : float
+    coef_standard_error_ : float64 array of shape (d,) or None
+        How far coefficients are likely off by noise and by the sampling of rows, to first order
+        (`sulq.normal_equations`), without the bias of the ridge. None where that is not known: if
+        not all products were asked for (along a line, or the mean alone, noise chose what is
+        asked); of a `ridge` of your own without an intercept, for no number of rows is released
+        then; and with `ids` or weights, where rows are not independent, or do not count alike.
     n_rows_ : float
         Number of rows, with noise; only if there is an intercept.
     n_features_in_, feature_names_in_, loss_
@@ -153,6 +159,8 @@ class LinearRegression(Weighted, Regressor):
             if centered:
                 self.n_rows_ = learned.rows
             self.coef_, self.intercept_ = walk.in_units(learned)
+            alone = rows.ids is None and rows.kept is None and rows.weights is None
+            self.coef_standard_error_ = walk.errors_in_units(learned) if alone else None
 
         if ridge is not None:
             return Training(1, walk.fixed_ridge.parts, learn)
@@ -174,11 +182,15 @@ class LinearRegression(Weighted, Regressor):
 
 
 class _Learned(NamedTuple):
-    """The noisy number of rows, slopes in units of the bounds, and the value in their middle."""
+    """The noisy number of rows, slopes in units of the bounds, and the value in their middle.
+
+    And the standard errors of the slopes, if they are known.
+    """
 
     rows: float
     slopes: Floats
     value: float
+    errors: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +304,7 @@ class _Walk:
         known = before.ends() if alone else before
         size = len(products.values)
         products = products.joined(known.only([0, *range(2, size)], size))
-        number, slopes, value = self._solved(rounds, products, question)
+        number, slopes, value, _ = self._solved(rounds, products, question)
         place, *each = slopes.tolist()
         whole = place * line.slopes[self.moments.live] + np.array(each or [0.0])
         return _Learned(number, whole, value - place * line.middle / PLACE)
@@ -301,8 +313,17 @@ class _Walk:
         """Return what is learned with the ridge that noise asks for."""
         normal = question.sums
         noise = self._noise(rounds, question) / min(2, len(normal.live))
-        slopes, value = products.solve(noise, None, normal.sides, self.centered)
-        return _Learned(float(products.values[0, 0]), slopes, value)
+        solved = products.solve(noise, None, normal.sides, self.centered)
+        return _Learned(float(products.values[0, 0]), *solved)
+
+    def errors_in_units(self, learned: _Learned) -> Floats | None:
+        """Return standard errors of the coefficients in the units of the rows, if they are known.
+
+        That of a feature with one value is 0.
+        """
+        if learned.errors is None:
+            return None
+        return np.abs(self.in_units(learned._replace(slopes=learned.errors))[0])
 
     def in_units(self, learned: _Learned) -> tuple[Floats, float]:
         """Return coefficients and the constant in the units of the rows."""

@@ -31,6 +31,15 @@ not take at most v = 1 / 2 of the whole, so s need not be more than 1 - v, and r
 In L2 norm it is s (1 - r / X) + 2 sqrt(N) / X with s^2 + v^2 = 1 and v^2 <= 1 / 2: r >= 4 sqrt(N)
 is enough. So 16 N integers are said to change.
 
+*Standard errors.* Slopes are G b, b the noisy products with the target around the means and G the
+inverse of the noisy products A of features, with the ridge. Rows are taken for independent, with a
+variance s^2 of the target around the line, which is what is left of its sum of squares over the
+number of rows without those of the unknowns. Then b is off by the sampling of rows, of covariance
+s^2 A, and by noise: that of its own, and that of A times the slopes, in which the noise of a
+product of two features is there twice. So to first order in noise over rows the covariance of the
+slopes is G (s^2 A + W) G, W that of the noise. It says nothing of the bias by the ridge, and of
+what is clipped.
+
 *The mean.* Of n rows with noise of variance v_0, and a sum with noise of variance v, the mean is
 the sum times n / (n^2 + v_0 + 3 v): that is the best linear guess for a mean that might be anywhere
 in [-1, 1], whose square then is 1 / 3.
@@ -117,8 +126,8 @@ class Products(NamedTuple):
 
     def solve(
         self, noise: float, ridge: float | None, sides: Floats, centered: bool
-    ) -> tuple[Floats, float]:
-        """Return slopes, and the value where all features are 0.
+    ) -> tuple[Floats, float, Floats | None]:
+        """Return slopes, the value where all features are 0, and standard errors of the slopes.
 
         `noise` is the size of the noise in the products of `sides` times z, as a matrix. If there
         is no `ridge` that is added, and what noise explains is left out of the slopes.
@@ -128,13 +137,37 @@ class Products(NamedTuple):
         values = np.maximum(values, 0.0) + (noise if ridge is None else ridge)
         inverse = np.where(values > 0, 1.0 / np.where(values > 0, values, 1.0), 0.0)
         turned = vectors.T @ (along * sides)
-        slopes = sides * (vectors @ (turned * inverse))
+        slopes, kept = sides * (vectors @ (turned * inverse)), 1.0
         if ridge is None:
             explained = float(inverse @ turned**2)
             by_noise = float(inverse @ (vectors.T**2 @ (variances * sides**2)))
-            slopes *= max(0.0, 1.0 - by_noise / explained) if explained > 0 else 0.0
+            kept = max(0.0, 1.0 - by_noise / explained) if explained > 0 else 0.0
+            slopes *= kept
         _, mean = self.means(centered)
-        return slopes, float(mean[-1] - slopes @ mean[:-1])
+        solver = kept * (vectors * inverse) @ vectors.T * np.outer(sides, sides)
+        value = float(mean[-1] - slopes @ mean[:-1])
+        return slopes, value, self._errors(slopes, solver, centered)
+
+    def _errors(self, slopes: Floats, solver: Floats, centered: bool) -> Floats | None:
+        """Return standard errors of slopes, which are `solver` times products with t.
+
+        None without the number of rows or the squares of t. See above.
+        """
+        v, (rows, mean) = self.variances, self.means(centered)
+        if not np.isfinite([v[0, 0], v[-1, -1]]).all():
+            return None
+        matrix, along, variances = self.around(centered)
+        x, between = mean[:-1], v[1:-1, 1:-1]
+        if centered:
+            first = v[0, 1:-1]
+            between = between + np.outer(first, x**2) + np.outer(x**2, first)
+            between += v[0, 0] * np.outer(x**2, x**2)
+        noise = np.outer(slopes, slopes) * between
+        noise[np.diag_indices(len(x))] = variances + between @ slopes**2
+        left = self.values[-1, -1] - rows * mean[-1] ** 2 + slopes @ (matrix @ slopes - 2.0 * along)
+        square = max(float(left), 0.0) / max(rows - len(x) - centered, 1.0)
+        spread = np.diag(solver @ (square * matrix + noise) @ solver)
+        return np.sqrt(np.maximum(spread, 0.0))
 
 
 class Line(NamedTuple):

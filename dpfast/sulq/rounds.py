@@ -55,6 +55,19 @@ interval of length h = c r, "bounded range", and
 
 A row that is replaced comes and goes: a range of 2 h in one set, or one of h in each of two sets,
 which costs no more: h + h, h^2 / 8 + h^2 / 8, and the square of m for 2 h is over twice that for h.
+
+*People.* Where the loss is of people, the rows of each are bounded once before all rounds: at most
+k are kept, by a fresh secret key, with the law and the coupling of `measurement.unit`. What is kept
+of neighbors then differs by k rows that come or go, and by 2 k if a person is replaced. All rounds
+have noise for so many rows at once, in L1, L2 and nuclear norm k times what one row moves, which
+for epsilon and rho is the noise of one row for its part of the loss, and for (epsilon, delta) less
+than that. Of a vector in a box k steps lead to the neighbor. Of choices, k rows that are in several
+sets have ranges of k h together. Ranges h_1, h_2 and so on that add up to H cost no more than one
+of H: they add up to H-DP, the sum of h_i^2 is at most H^2, and so is that of m(h_i)^2 at most
+m(H)^2, since m(h)^2 / h rises with h. For y = m / 2 and f, F the normal density and distribution,
+h = 2 ln(F(y) / F(-y)) is the integral of 2 r(t) over t from 0 to y, r = f / (F(t) F(-t)). r(t) / t
+falls, since r' / r = -t + f / F(-t) - f / F is below 1 / t by Mills' bound f / F(-t) < t + 1 / t.
+So h(y) is at least y r(y), y times the derivative of ln h is at most 2, and y^2 / h rises.
 """
 
 from __future__ import annotations
@@ -310,6 +323,11 @@ class Rounds:
     weights : Weights, optional
         How often the source counts each row in the sums. Parts are those of rows that come and go
         then, which `neighbors` is for whoever asks, and all answers are in units of weights.
+    ids : str, optional
+        The name of the ids, "" for those without one: the loss is of people, and of the source, a
+        `rows.Rows`, at most `max_rows` rows of each are read. Parts are those of rows that come and
+        go.
+    max_rows : int, default 1
     budget, rng
         As in `release`.
 
@@ -329,15 +347,18 @@ class Rounds:
         name: str,
         parts: Sequence[Some] = (),
         weights: Weights | None = None,
+        ids: str | None = None,
+        max_rows: int = 1,
         *,
         budget: Budget | None,
         rng: Generator | None,
     ) -> Prepared[None]:
-        _enough(loss, rounds)
+        _enough(loss, rounds, max_rows)
         self.loss, self.neighbors, self.rounds, self.name = loss, neighbors, rounds, name
-        self._weighted, self._steps = weights is not None, 2 if neighbors == "replace" else 1
+        self._weighted, self._of_more = weights is not None, weights is not None or ids is not None
         self._most, self._unit = (1, 1.0) if weights is None else (weights.most, weights.unit)
-        if self._weighted:
+        self._steps = max_rows * (2 if neighbors == "replace" else 1)
+        if self._of_more:
             self.neighbors = "add-remove"
         self._source, self._lock, self._used = source, threading.Lock(), 0
         for part in parts:
@@ -345,9 +366,11 @@ class Rounds:
 
         def paid(answer: tuple[None, Generator]) -> None:
             _, self._generator = answer
+            if ids is not None:
+                self._source = source.bounded(max_rows, self._generator)
             self._process = witnesses()
 
-        return Prepared(Allocation(name, loss, neighbors), source, budget, rng, paid)
+        return Prepared(Allocation(name, loss, neighbors, ids=ids), source, budget, rng, paid)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("rounds can be neither pickled nor copied: both copies could be asked")
@@ -359,7 +382,7 @@ class Rounds:
 
     def noise(self, part: Some, uses: int = 1) -> Noise:
         """Return the noise of a part of so many rounds, for rows as often as they count at most."""
-        if self._weighted:
+        if self._of_more:
             part = part.of_rows(self._most, self._steps)
         rounds = Fraction(self.rounds, uses)
         noise = part.noise(self.loss, rounds)
@@ -466,19 +489,21 @@ def range_of_normal(shift: float) -> float:
     return width * (1.0 - 2.0**-40)
 
 
-def _enough(loss: Loss, rounds: int) -> None:
+def _enough(loss: Loss, rounds: int, max_rows: int) -> None:
     """Check that a round has at least the loss that noise can be made for: rho / T, or epsilon / T.
 
-    Of (epsilon, delta) it has about epsilon / sqrt(T).
+    Of (epsilon, delta) it has about epsilon / sqrt(T). Each of `max_rows` rows has a part of it.
     """
-    size, least = amount(loss), Fraction(1, 2**30)
+    size, least = amount(loss), Fraction(max_rows, 2**30)
     name, times, enough = "epsilon", "2**-30 times", size >= rounds * least
     if isinstance(loss, ZCDP):
         name, times, enough = "rho", "2**-60 times", size >= rounds * least**2
     elif isinstance(loss, Approx):
         times, enough = "2**-30 times the root of", size**2 >= rounds * least**2
     if not enough:
-        checks.fail(name, f"at least {times} the number of rounds", float(size))
+        power = "**2" if isinstance(loss, ZCDP) else ""
+        of = "the number of rounds" if max_rows == 1 else f"rounds times max_rows{power}"
+        checks.fail(name, f"at least {times} {of}", float(size))
 
 
 def loss_of(epsilon: Any, delta: Any, rho: Any) -> Loss:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from ..errors import ArgumentError, DataError
+from ..rng import Generator
 from ..statistics.histogram import Bins
 from ..summaries.side_by_side import beside_of, flat, refuse_length
 from ..tables.base import RowChunk, RowSource, WithRows, width_of
@@ -23,8 +24,12 @@ from ..tables.data import as_rows, form_of
 from ..tables.engine import of_engine, refuse_array
 from ..tables.forms import as_column, column_form, is_distributed
 from ..tables.intake import Public, declared, expect_numbers
+from ..tables.key_words import secret
 from ..tables.labels import aligned, labels_of
+from ..tables.mapped import MappedRows, expect_rows
+from ..tables.masked import refuse_mask
 from ..tables.memory import Column
+from ..tables.people import IdColumn
 from ..tables.table import RULE as ROWS
 from ..tables.words import words_column
 from .columns import ANY_COLUMNS, Columns, Floats
@@ -62,6 +67,10 @@ class Rows:
         Whether the last column of `source` is that of the labels.
     weights : Weights or None
         How often each row counts in sums, if it is not once.
+    ids : IdColumn or None
+        Whose row each row is, where the loss is of people and no rows of theirs were chosen yet.
+    kept : ndarray of bool or None
+        The rows that are read, if these are not all.
     """
 
     source: RowSource
@@ -70,11 +79,24 @@ class Rows:
     labels: Column | None = None
     last_is_label: bool = False
     weights: Weights | None = None
+    ids: IdColumn | None = None
+    kept: NDArray[np.bool_] | None = None
 
     @property
     def length(self) -> int | None:
         """Number of rows; None when that is not known without reading."""
         return self.source.length
+
+    def bounded(self, max_rows: int, generator: Generator) -> Rows:
+        """Return the rows of which at most so many are kept of each person.
+
+        Which of more is a uniform choice by a fresh secret key, made once for all that is asked of
+        them; see `measurement.unit`.
+        """
+        if self.ids is None:
+            return self
+        key = secret(generator.stream())
+        return replace(self, ids=None, kept=self.ids.kept(self.kept, max_rows, key))
 
     def reduce(
         self,
@@ -89,17 +111,21 @@ class Rows:
         DataError
             If there are more or fewer labels than rows, where their number was not known before.
         """
-        weights = self.weights
+        weights, kept = self.weights, self.kept
         # What reads the rows of an engine stays with the driver, and is in nothing that travels.
-        cut = replace(self, source=None)._pieces  # type: ignore[arg-type]
+        cut = replace(self, source=None, ids=None, kept=None)._pieces  # type: ignore[arg-type]
 
         def some(chunk: RowChunk, places: Places | None = None) -> S:
             return summarize(cut(chunk, most, places))
 
         def each(chunk: RowChunk) -> tuple[S, int, int]:
+            keep = None if kept is None else kept[chunk.start : chunk.start + len(chunk.rows)]
+            if keep is not None and len(keep) != len(chunk.rows):
+                refuse_mask()
             if weights is None:
-                return some(chunk), len(chunk.rows), 0
-            summary, missing = weights.summarize(chunk, some, merge)
+                places = None if keep is None else np.flatnonzero(keep)
+                return some(chunk, places), len(chunk.rows), 0
+            summary, missing = weights.summarize(chunk, some, merge, keep)
             return summary, len(chunk.rows), missing
 
         def both(a: tuple[S, int, int], b: tuple[S, int, int]) -> tuple[S, int, int]:
@@ -110,6 +136,8 @@ class Rows:
             weights.check(read, missing)
         if self.labels is not None and read != self.labels.length:
             refuse_length("y")
+        if kept is not None and read != len(kept):
+            refuse_mask()
         return summary
 
     def sums(
@@ -160,17 +188,24 @@ class Rows:
 
     def each(self, size: int, function: Callable[[Floats], Floats]) -> Floats:
         """Return `size` numbers for each row, none of which may be NaN. This is not private."""
-        width = self.width
+        rows = self.mapped(size, lambda features, _: function(features))
+        chunks = rows.reduce(lambda chunk: [(chunk.start, chunk.rows)], lambda a, b: a + b)
+        blocks = [block for _, block in sorted(chunks, key=lambda chunk: chunk[0])]
+        return answers(np.concatenate([np.empty((0, size)), *blocks]))
 
-        def summarize(chunk: RowChunk) -> list[tuple[int, list[Floats]]]:
+    def mapped(self, width: int, function: Callable[[Floats, NDArray[Any]], Floats]) -> RowSource:
+        """Return rows of `width` numbers, each a function of a row and its label."""
+        cut = replace(self, source=None, ids=None, kept=None)._pieces  # type: ignore[arg-type]
+
+        def change(chunk: RowChunk) -> RowChunk:
             with np.errstate(invalid="ignore"):  # of infinite numbers
-                blocks = [function(rows) for rows in matrices(chunk.rows, width, BLOCK)]
-            return [(chunk.start, blocks)]
+                blocks = [function(*piece) for piece in cut(chunk, BLOCK)]
+            return chunk._replace(rows=np.concatenate([np.empty((0, width)), *blocks]))
 
-        chunks = self.source.reduce(summarize, lambda a, b: a + b)
-        blocks = [block for _, some in sorted(chunks, key=lambda chunk: chunk[0]) for block in some]
-        numbers = np.concatenate([np.empty((0, size)), *blocks])
-        return answers(numbers)
+        after = None
+        if self.labels is not None:
+            after = expect_rows(self.labels.length, lambda: refuse_length("y"))
+        return MappedRows(self.source, change, after=after, dtype=F8, width=width)
 
     def _pieces(self, chunk: RowChunk, most: int, places: Places | None = None) -> Iterator[Piece]:
         """Yield features and labels of a chunk, or of some rows of it, `most` at a time."""

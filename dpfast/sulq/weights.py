@@ -100,15 +100,19 @@ class Weights:
         chunk: RowChunk,
         some: Callable[[RowChunk, Places], S],
         merge: Callable[[S, S], S],
+        keep: NDArray[np.bool_] | None = None,
     ) -> tuple[S, int]:
         """Return the sum over a chunk by its weights, and how many of these are NaN.
 
-        ``some(chunk, places)`` sums some rows of a chunk, and `merge` adds two such sums.
+        ``some(chunk, places)`` sums some rows of a chunk, and `merge` adds two such sums. Rows that
+        `keep` leaves out count 0 times.
         """
 
         def each(at: int) -> tuple[S, int]:
             rows, start = chunk.rows[at : at + BLOCK], chunk.start + at
             times, missing = self.times(start, start + len(rows))
+            if keep is not None:
+                times[~keep[at : at + BLOCK]] = 0
             piece = chunk._replace(rows=rows, start=start)
             return repeated(times, partial(some, piece), merge), missing
 

@@ -49,6 +49,7 @@ NO_ROWS = {
     *(f"selection.{name}" for name in ("expected_error", "probabilities", "utility_bound")),
     "smooth_beta",
     "suggest_blocks",
+    "sulq.cross_validate",  # of fits, and of means
     "sulq.oracle_cost",
     "sulq.original_variance",
     "workload",  # noise of sums of counts, as `tree_histogram`

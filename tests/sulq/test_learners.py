@@ -83,7 +83,10 @@ KEPT = {
     ),
     TruncatedSVD: ("singular vectors", {"components_", "singular_values_"}),
     Perceptron: ("perceptron", {"coef_", "intercept_", "classes_", "mistakes_", "n_iter_"}),
-    LinearRegression: ("linear regression", {"coef_", "intercept_", "n_rows_"}),
+    LinearRegression: (
+        "linear regression",
+        {"coef_", "coef_standard_error_", "intercept_", "n_rows_"},
+    ),
     NaiveBayes: (
         "naive Bayes",
         {"class_count_", "class_prior_", "theta_", "var_", "category_log_prob_", "classes_"},
@@ -166,7 +169,7 @@ def within(X, y):
 def test_every_form_of_data_leads_to_the_same(name, form):
     X, y = table()
     forms = beside(X, y) | {key: (rows, "y") for key, rows in within(X, y).items()}
-    if form in within(X[:1], y[:1]) and not hasattr(CASES[name][0], "score"):
+    if form in within(X[:1], y[:1]) and not CASES[name][0]._supervised:
         forms[form] = (forms[form][0][NAMES], None)
     one, other = fitted(name, X, y), fitted(name, *forms[form])
     assert learned(one) == learned(other)
@@ -334,7 +337,7 @@ ROWS = np.random.default_rng(1).uniform(0, 1, (500, 2))
 LABELS = np.where(ROWS[:, 0] > 0.5, 1, -1)
 TABLE = {"a": ROWS[:, 0], "b": ROWS[:, 1]}
 KINDS = pytest.mark.parametrize("kind", surface.LEARNERS, ids=lambda kind: kind.__name__)
-SCORED = [kind for kind in surface.LEARNERS if hasattr(kind, "score")]
+SCORED = [kind for kind in surface.LEARNERS if kind._supervised]
 
 
 def made_of(kind, **kw):
@@ -596,7 +599,7 @@ for _kind in (AdditiveBoostingClassifier, AdditiveBoostingRegressor):
 WRONG[AdditiveBoostingClassifier] += [{"classes": None}]
 WRONG[AdditiveBoostingRegressor] += [{"y_bounds": (1, 0)}, {"nan": "some"}]
 for _kind in surface.LEARNERS:
-    if hasattr(_kind, "score"):
+    if _kind._supervised:
         WRONG[_kind] += [
             {"y": "label"},
             {"y": np.ones(9), **REPLACED},

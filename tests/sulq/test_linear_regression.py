@@ -316,7 +316,7 @@ def test_a_target_of_one_value():
 
 def test_a_mean_beyond_the_bounds_is_taken_for_noise():
     found = Products(np.array([[3.0, 0.0, 300.0], [0.0] * 3, [300.0, 0.0, 0.0]]), np.ones((3, 3)))
-    slopes, value = found.solve(1.0, None, np.ones(1), True)
+    slopes, value, _ = found.solve(1.0, None, np.ones(1), True)
     assert slopes == [0.0] and value == 1.0
 
 
@@ -332,7 +332,7 @@ def test_means_are_nearer_to_the_middle_where_noise_is_large():
 
 def test_squares_below_0_count_as_0():
     matrix = np.array([[0.0, 0.0, 0.0], [0.0, -5.0, 0.5], [0.0, 0.5, 1.0]])
-    slopes, value = Products(matrix, np.ones((3, 3))).solve(1.0, 2.0, np.ones(1), False)
+    slopes, value, _ = Products(matrix, np.ones((3, 3))).solve(1.0, 2.0, np.ones(1), False)
     assert slopes == pytest.approx([0.25]) and value == 0
 
 
@@ -365,3 +365,58 @@ def test_squares_that_noise_may_have_made_do_not_make_slopes_large():
     x, y = table(400, 6)
     x = 0.5 + (x - 0.5) / 10
     assert errors(x, y, epsilon=0.5, delta=1e-6) < 1.5
+
+
+# --- standard errors ------------------------------------------------------------------------------
+
+SLOPES = np.array([0.5, -0.2, 0.1])
+
+
+def lines(runs, n=4000, **kw):
+    """Coefficients of other rows each time, less the true ones, over their standard errors."""
+    kw = {"bounds": (0, 1), "y_bounds": (-2, 3), "ridge": 0, **kw}
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        x = generator.uniform(0, 1, (n, 3))
+        y = x @ SLOPES + 0.4 + generator.normal(0, 0.3, n)
+        made = LinearRegression(**kw).fit(x, y, rng=InsecureGenerator(seed))
+        yield (made.coef_ - SLOPES) / made.coef_standard_error_
+
+
+def test_without_noise_standard_errors_are_those_of_least_squares():
+    x, y = table(3000, 2, noise=0.2)
+    made = LinearRegression(bounds=(0, 1), y_bounds=(-1, 2), ridge=0, rho=500)
+    made.fit(x, y, rng=InsecureGenerator(1))
+    around = x - x.mean(axis=0)
+    left = y - y.mean() - around @ np.linalg.lstsq(around, y - y.mean(), rcond=None)[0]
+    covariance = (left @ left) / (len(x) - 3) * np.linalg.inv(around.T @ around)
+    assert made.coef_standard_error_ == pytest.approx(np.sqrt(np.diag(covariance)), rel=0.02)
+
+
+@pytest.mark.parametrize("kw", [{"rho": 0.2}, {"epsilon": 2}, {"rho": 0.2, "neighbors": "replace"}])
+def test_coefficients_are_off_by_their_standard_errors(kw, monkeypatch):
+    off = np.array(list(lines(60, **kw)))
+    assert 0.8 < np.sqrt((off**2).mean()) < 1.2
+    right = Products._errors
+
+    def without_noise(self, *args):  # planted
+        return right(self._replace(variances=np.zeros_like(self.variances)), *args)
+
+    monkeypatch.setattr(Products, "_errors", without_noise)
+    off = np.array(list(lines(60, **kw)))
+    assert np.sqrt((off**2).mean()) > 1.25
+
+
+def test_standard_errors_that_are_not_known_are_none():
+    x, y = table(3000, 2, noise=0.2)
+    kw = {"bounds": (0, 1), "y_bounds": (-1, 2), "rho": 1}
+    known = LinearRegression(**kw).fit(x, y).coef_standard_error_
+    assert known.shape == (2,) and (known > 0).all()
+    made = LinearRegression(**kw, weight_bounds=(0, 1))
+    assert made.fit(x, y, sample_weight=np.ones(3000)).coef_standard_error_ is None
+    assert made.fit(x, y, ids=np.arange(3000), max_rows=1).coef_standard_error_ is None
+    assert made.fit(x[:40], y[:40]).coef_standard_error_ is None
+    made.set_params(ridge=0, fit_intercept=False)
+    assert made.fit(x, y).coef_standard_error_ is None
+    made.set_params(ridge="noise")
+    assert made.fit(x, y).coef_standard_error_ is not None

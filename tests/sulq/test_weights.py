@@ -165,9 +165,9 @@ def test_a_round_is_the_sum_over_rows_by_definition(name, loss):
 
 
 def learned(made):
-    """All that was learned but what was paid."""
+    """All that was learned but what was paid, and standard errors, which weights have none of."""
     found = {name: value for name, value in vars(made).items() if name.endswith("_")}
-    return {name: value for name, value in found.items() if name != "loss_"}
+    return {k: v for k, v in found.items() if k not in ("loss_", "coef_standard_error_")}
 
 
 def same(a, b):

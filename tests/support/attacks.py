@@ -809,6 +809,16 @@ def regressions(bits, one, kw):
     return one.sum() * (made.coef_[0] + 1) / 2
 
 
+@attack(dp.sulq.cross_validate, EPSILON, RHO)
+@each
+def validations(bits, one, kw):
+    # Most rows are known to be of the first class, which is predicted for all of them then.
+    labels = np.append(bits & one, np.zeros(3 * len(bits), bool)) * 1
+    made = dp.sulq.NaiveBayes(bounds=(0, 1), classes=[0, 1], **REPLACE)
+    rows = np.zeros((len(labels), 1))
+    return len(labels) * (1 - dp.sulq.cross_validate(made, rows, labels, cv=2, **kw).mean)
+
+
 def _apart(kw):
     """What the constructor of an estimator takes, and what `fit` does."""
     pay = {name: kw[name] for name in ("budget", "rng") if name in kw}

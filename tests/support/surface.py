@@ -350,6 +350,14 @@ for _kind, _kw in LEARNERS.items():
             method(f"{_own}.{_name}", partial(fitted, _kind), X=ROWS)
     if hasattr(_kind, "score"):
         method(f"{_own}.score", partial(fitted, _kind), X=ROWS, y=LABELS)
+PEOPLE: dict[str, Any] = {"ids": np.arange(30) // 3, "max_rows": 2}
+for _kind in (dp.sulq.KMeans, dp.sulq.LinearRegression, dp.sulq.NaiveBayes):
+    _own = f"dp.sulq.{_kind.__name__}"
+    _made: Any = partial(_kind, **LEARNERS[_kind], rho=50)
+    method(f"{_own}.fit of people", _made, X=ROWS, y=LABELS, rng=RNG, **PEOPLE)
+    _scored: dict[str, Any] = {"X": ROWS, "y": LABELS, "rho": 1, "rng": RNG, **PEOPLE}
+    method(f"{_own}.score for a loss", partial(fitted, _kind), **_scored)
+    add(f"dp.sulq.cross_validate of {_own}", dp.sulq.cross_validate, estimator=_made(), **_scored)
 _CODED: dict[str, Any] = {"categories": [[0, 1], [0, 1]], "classes": [-1, 1]}
 learner(
     "dp.sulq.ID3Classifier of categories",
@@ -790,8 +798,9 @@ for _name, (_function, _given) in LOSSES.items():
 #: What is no function of a caller's: what is answered with, and what is only to be subclassed.
 TOLD = {
     dp.Measurement, dp.Release, dp.Statistic, dp.extend.KnownSensitivity,
-    dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.Halfspace, dp.sulq.Implication,
-    dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer, dp.online.Finding,
+    dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.CrossValidation, dp.sulq.Halfspace,
+    dp.sulq.Implication, dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer,
+    dp.online.Finding,
     dp.online.Findings, dp.online.Total, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
     dp.rng.SecureGenerator, dp.rng.SecureBitGenerator, dp.rng.default_generator, dp.ptr.NoAnswer,
     # the functions by which mechanisms draw, whose distributions have no public name
