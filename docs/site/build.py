@@ -32,6 +32,7 @@ CONTENTS = {
         "docs/guide/groups.md",
         "docs/guide/keys.md",
         "docs/guide/ranges.md",
+        "docs/guide/marginals.md",
         "docs/guide/command-line.md",
         "docs/guide/batch.md",
         "docs/guide/ledger.md",
@@ -62,6 +63,7 @@ CONTENTS = {
     "Theory": [
         "docs/theory/local-sensitivity.md",
         "docs/theory/groups.md",
+        "docs/theory/marginals.md",
         "docs/theory/threat-model.md",
         "docs/theory/decisions.md",
     ],

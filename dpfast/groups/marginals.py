@@ -67,13 +67,14 @@ from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
-from ..statistics.histogram import Bins, axes_of
+from ..statistics.histogram import MOST, MOST_OF_SQL, Bins, axes_of
 from ..summaries.side_by_side import flat, stretches
-from ..tables.base import RowChunk
+from ..tables.base import RowChunk, Term
 from ..tables.columns import Columns
 from ..tables.data import form_of
 from ..tables.intake import Beside, Chosen, View, read, whole_rows
 from ..tables.masked import refuse_mask
+from ..tables.sql.store import SqlRows
 from ..tables.table import RULE
 from .answer import SHOWN, Answer
 
@@ -411,6 +412,7 @@ class Marginals(Statistic[MarginalTables]):
 
     name: ClassVar[str] = "marginals"
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
+    only_adds: ClassVar[bool] = True
     subtracts: ClassVar[bool] = False
     #: The bins of each attribute.
     axes: dict[str, Bins] = field(init=False, repr=False, compare=False)
@@ -435,7 +437,12 @@ class Marginals(Statistic[MarginalTables]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        return read(data, attributes, self.axes, relation=relation, where=where, ids=ids)
+        view = read(data, attributes, self.axes, relation=relation, where=where, ids=ids)
+        if view.adds and ids is not None:
+            checks.fail_kind("ids", "left out for a table of a database", ids)
+        if view.adds and max(self.sizes) > MOST_OF_SQL:
+            checks.fail("categories", f"at most {MOST_OF_SQL} in a database", max(self.sizes))
+        return view
 
     @property
     def sizes(self) -> list[int]:
@@ -481,6 +488,8 @@ class MarginalCounts(Mechanism[MarginalTables]):
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Count the rows in each cell of each residual's marginal."""
+        if source.adds:
+            return self._added(source.source)
         coded: Coded = source.source.reduce(partial(self._rows, source.where), self._merge)
         if source.where is not None and coded.read != len(source.where):
             refuse_mask()
@@ -511,6 +520,20 @@ class MarginalCounts(Mechanism[MarginalTables]):
         """Where the counts of each of the `residuals` start, and where the last ones stop."""
         cells = [len(one.subsets) * one.cells for one in self.residuals]
         return [0, *np.cumsum(cells).tolist()]
+
+    def _added(self, rows: SqlRows) -> NDArray[np.int64]:
+        """Return the counts of rows in a database, which adds up those of a residual at once."""
+        bins = [axis.of_row(rows, i) for i, axis in enumerate(self.statistic.axes.values())]
+        present = [Term(rows.present(*bins), 1)]
+        counts = []
+        for one in self.residuals:
+            for places in one.subsets:
+                own = np.zeros(one.shape, np.int64)
+                by = [bins[i] for i in places] or [0 * bins[0]]
+                for cell, (number,) in rows.sums_by(by, present).items():
+                    own[cell if places else ()] = min(number, MOST)
+                counts.append(own.ravel())
+        return np.concatenate(counts)
 
     def _rows(self, where: NDArray[np.bool_] | None, chunk: RowChunk) -> Coded:
         """Return the bins of the rows that are in one of each attribute."""

@@ -44,6 +44,12 @@ X_ALONE = {"bounds": (0, 100), "nan": "drop"}
 EACH = {"bounds": [(0, 100), (-1, 9)], "nan": "drop", "axis": 0}
 BOTH = {"bounds": [(0, 100), (-1, 9)], "nan": "drop"}
 
+MARGINALS = {
+    "categories": {"s": ["a", "A", "\u00e9"], "k": [-2, 0, 3, 9]},
+    "bins": {"y": 3},
+    "bounds": {"y": (0, 9)},
+}
+
 QUESTIONS = {
     "count": lambda t, **how: dp.count(t, **how),
     "count of numbers": lambda t, **how: dp.count(t["x"], nan="drop", **how),
@@ -77,6 +83,12 @@ QUESTIONS = {
         t.select(["y", "x"]), bins=3, bounds=(0, 9), weights="x", weight_bounds=(-5, 9), **how
     )[0],
     "tree": lambda t, **how: dp.tree_histogram(t["x"], bins=9, bounds=(0, 90), **how).counts,
+    "marginals": lambda t, epsilon, **how: dp.marginals(
+        t, **MARGINALS, epsilon=epsilon, delta=0.1, **how
+    ).counts("s", "k"),
+    "marginal": lambda t, epsilon, **how: dp.marginals(
+        t, ways=[("y",)], **MARGINALS, rho=epsilon, **how
+    ).counts("y"),
     "share of text": lambda t, **how: dp.proportion(t["s"], equal="a ", **how),
     "a name that is SQL": lambda t, **how: dp.mean(t['a"; DROP TABLE t; --'], bounds=(0, 9), **how),
 }
