@@ -33,6 +33,7 @@ CONTENTS = {
         "docs/guide/keys.md",
         "docs/guide/ranges.md",
         "docs/guide/marginals.md",
+        "docs/guide/workloads.md",
         "docs/guide/command-line.md",
         "docs/guide/batch.md",
         "docs/guide/ledger.md",

@@ -1,4 +1,4 @@
-"""Running totals of a stream of counts: the tree mechanism on integers.
+"""Running totals of a stream of counts, on integers: the tree mechanism, and a square root.
 
 Steps 1 .. T are the leaves of trees of a public fan-out b. A node of level j stands for b^j steps
 that end at a multiple of b^j; when they are over, their sum is released with noise. Step t is in
@@ -22,6 +22,20 @@ the noisy sum, and B(j) = 1 + b + .. + b^j. For the nodes of each level add up t
 a variance of b^(j-i) at level i: weights in proportion to b^i. Its variance is b^j / B(j). The
 total of t steps is made of as many trees of level j as the digit of t in base b says, and b is
 taken so that the mean of its variance over all steps is least.
+
+*The square root.* For rho and delta a row may instead add C_k to the sum of the step k after its
+own. The matrix of all prefix sums, ones on and below the diagonal, is the square of the one of
+c_k = (2k choose k) / 4^k (Henzinger, Upadhyay and Upadhyay, SODA 2023, who show that the mean
+variance is nearly the least of all). Released are the sums of C_k x_(t-k) over k < t with Gaussian
+noise, for C_k = 2^20 c_k, rounded. A row changes them by at most D times a column of integers, of
+squared length at most sum(C_k^2). One that is replaced changes them by a u - b v, for two such
+columns and a, b of 0 .. D. No entry is negative, so its square is at most that of a u and that of
+b v together. Values may depend on earlier answers as above: no sum has a later value in it. The
+total of t steps adds up b_k times the noisy sum of step t - k, where b is the series of
+(1 + z + z^2 + ..) / (C_0 + C_1 z + ..).
+
+All values remain in the state until the last step. So a stream that a file keeps has a tree, of
+which no more than one open sum of each level is written.
 """
 
 from __future__ import annotations
@@ -29,6 +43,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -43,7 +58,7 @@ from ..budget.release import Prepared, relation_of, releases
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
-from ..privacy import Loss
+from ..privacy import Loss, Pure
 from ..rng import Generator
 from ..summaries.cells import nearest
 from .noisy_comparison import FAR
@@ -51,6 +66,8 @@ from .session import Draft, Session
 
 #: Steps of one stream at most, and the largest fan-out that is tried.
 MOST, MOST_OUT = 1 << 40, 64
+#: Steps at most of which all values are kept, and the log2 of the units of a square root.
+MOST_VALUES, GRID = 1 << 14, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +112,35 @@ class _OpenSums:
         self.left, self.rho = steps, [0] * levels
 
 
+class _Root:
+    """The square root of the matrix of prefix sums of so many steps, as integers."""
+
+    def __init__(self, steps: int) -> None:
+        places = np.arange(1.0, steps)
+        column = np.cumprod(np.concatenate([np.ones(1), (places - 0.5) / places]))
+        self.column = [round(math.ldexp(c, GRID)) for c in column]
+        self.back, c = np.ones(steps), np.array(self.column, np.float64)
+        for k in range(steps):
+            self.back[k] = (1 - c[1 : k + 1] @ self.back[:k][::-1]) / c[0]
+
+    def sensitivity(self, rows: int, most: int) -> Sensitivity:
+        """Return by how much the sums differ if so many rows come or go."""
+        l1, l2_squared = rows * most * sum(self.column), sum(c * c for c in self.column)
+        return Sensitivity(len(self.column), l1, rows * most**2 * l2_squared)
+
+    @property
+    def mean_variance(self) -> float:
+        """The mean of the variance of all totals, in that of the noise of a sum."""
+        return float(self.back**2 @ np.arange(len(self.back), 0, -1)) / len(self.back)
+
+
 class RunningCount(Session[int, Total]):
     """Count what comes in step by step, and tell the private total after each step.
 
     The loss is paid when the stream is opened, for all steps. The error grows with the logarithm of
     their number; noise for each step by itself would grow with the root, and fresh noise for each
-    total with the number of steps.
+    total with the number of steps. A stream for `rho`, or for `epsilon` with `delta`, of at most
+    16,384 steps and without a name has no tree, and about half of its error.
 
     Privacy
     -------
@@ -108,8 +148,9 @@ class RunningCount(Session[int, Total]):
     streams that differ in one row, which comes or goes, or is replaced and may then change two
     steps. All totals together satisfy the loss that is asked for: the tree mechanism (Dwork, Naor,
     Pitassi and Rothblum, STOC 2010; Chan, Shi and Song, ACM TISSEC 2011) with exact integer noise,
-    discrete Laplace or Gaussian, or a rounded Gaussian for `delta`. A value may depend on earlier
-    totals (``dpfast/online/running_count.py`` has the proof).
+    discrete Laplace or Gaussian, or a rounded Gaussian for `delta`, or such noise for the square
+    root of the matrix of prefix sums (Henzinger, Upadhyay and Upadhyay, SODA 2023). A value may
+    depend on earlier totals (``dpfast/online/running_count.py`` has the proof).
 
     Parameters
     ----------
@@ -119,7 +160,7 @@ class RunningCount(Session[int, Total]):
         The most that a row can add to the value of its step: 1 for a count.
     fan_out : int, optional
         How many nodes have a parent. By default what makes the mean variance of all totals least,
-        by the number of steps and the loss alone.
+        by the number of steps, the loss and the name alone, which may be no tree.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -128,7 +169,8 @@ class RunningCount(Session[int, Total]):
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, it goes on after its last step and is not paid for again. The
         file then holds all totals and, until the last step, the exact sums that are still open:
-        protect it as you protect the data (see ``docs/guide/streams.md``).
+        protect it as you protect the data (see ``docs/guide/streams.md``). It always has a tree, so
+        that the file need not hold all values.
     budget : Budget, optional
         Pays for all answers, before data or randomness are touched.
     rng : Generator, optional
@@ -149,7 +191,8 @@ class RunningCount(Session[int, Total]):
 
     Notes
     -----
-    Cost: some tens of microseconds a step; memory for one integer a level. A person in several
+    Cost: some tens of microseconds a step; memory for one integer a level. Without a tree up to a
+    millisecond, and memory for all values. A person in several
     steps is several rows here: `dpfast.privacy.group` tells what that costs.
 
     References
@@ -203,9 +246,17 @@ class RunningCount(Session[int, Total]):
         else:
             self._b = checks.whole("fan_out", fan_out, 2)
         self._noise = noise_of(self._b)
-        levels = _level_count(self._steps, self._b)
+        self._root: _Root | None = None
+        if fan_out is None and name is None and self._steps <= MOST_VALUES:
+            root = None if isinstance(asked, Pure) else _Root(self._steps)
+            noise = integer_noise(asked, root.sensitivity(sides, most)) if root else self._noise
+            if root and noise.deviation**2 * root.mean_variance < cost(self._b):
+                self._root, self._noise = root, noise
+        levels = 0 if self._root else _level_count(self._steps, self._b)
         #: How many trees of each level a total is made of, and the sum of their W.
         self._done = [(0, 0)] * levels
+        #: The noisy sums of a square root.
+        self._noisy: list[float] = []
         opening = self._opening(
             Allocation(f"running count, {self._steps} steps", self._noise.loss, relation),
             _OpenSums(self._steps, levels),
@@ -264,7 +315,7 @@ class RunningCount(Session[int, Total]):
         if at > self._steps:
             checks.fail("step", f"at most the number of steps, {self._steps}", step)
         share = checks.share("confidence", confidence)
-        weights, times = _weights(at, self._b)
+        weights, times = self._factors(at)
         return self._noise.weighted_within(weights, 1 - share, times)
 
     @property
@@ -274,10 +325,16 @@ class RunningCount(Session[int, Total]):
 
     # --- answers --------------------------------------------------------------------------------
 
+    def _factors(self, step: int) -> tuple[NDArray[np.float64], Any]:
+        """Return what each noise counts for in a total, and how often."""
+        return _weights(step, self._b) if self._root is None else (self._root.back[:step], 1.0)
+
     def _draft(self, question: int) -> Draft:
         state = self._comparison
         if not state.left:
             self._halted("all its steps have been taken")
+        if self._root is not None:
+            return self._of_root(self._root, question)
         step = self._steps - state.left + 1
         sums = [open_sum + question for open_sum in state.rho]
         over = [j for j in range(len(sums)) if not step % self._b**j]
@@ -293,9 +350,23 @@ class RunningCount(Session[int, Total]):
 
         return Draft(answer, b"", not state.left, apply)
 
+    def _of_root(self, root: _Root, question: int) -> Draft:
+        state = self._comparison
+        values = [question, *state.rho]  # the last one first
+        (noisy,) = self._noise.add([sum(map(mul, root.column, values))], self._generator)
+        state.left, state.rho = state.left - 1, values
+        sums = [float(noisy), *self._noisy]
+        answer = {"total": float(root.back[: len(sums)] @ sums), "left": state.left}
+
+        def apply() -> None:
+            self._noisy = sums
+
+        return Draft(answer, b"", not state.left, apply)
+
     def _told(self, answer: dict[str, Any]) -> Total:
         step = self._steps - answer["left"]
-        deviation = self._noise.deviation * math.sqrt(_variance(step, self._b))
+        weights, times = self._factors(step)
+        deviation = self._noise.deviation * math.sqrt(float((weights**2 * times).sum()))
         return Total(step, answer["total"], deviation, answer["left"], self._spent)
 
     def _digest(self, question: int) -> str:
@@ -342,11 +413,6 @@ def _estimate(done: list[tuple[int, int]], b: int) -> float:
     """Return the total that trees tell."""
     parts = (Fraction(w, _whole(j, b)) for j, (_, w) in enumerate(done))
     return nearest(sum(parts, Fraction(0)))
-
-
-def _variance(step: int, b: int) -> float:
-    """Return the variance of a total, in that of the noise of a node."""
-    return sum((float(d * b**j) / _whole(j, b) for j, d in enumerate(_digits(step, b))), 0.0)
 
 
 def _mean_variance(steps: int, b: int) -> float:

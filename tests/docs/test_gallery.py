@@ -107,6 +107,7 @@ def test_the_example_of_learning_in_the_readme_runs():
         (GUIDE / "joins.md", 1, []),
         (THEORY / "groups.md", 4, []),
         (GUIDE / "ranges.md", 5, []),
+        (GUIDE / "workloads.md", 5, []),
         (GUIDE / "streams.md", 0, ["streams"]),
         (GUIDE / "sulq.md", 6, ["learned"]),
         (GUIDE / "audit.md", 11, []),

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import sqlite3
+from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, StreamError
 from dpfast.noise.calibrated_integer import IntegerNoise
-from dpfast.online.running_count import RunningCount, _mean_variance, _variance, _weights
+from dpfast.online.running_count import RunningCount, _mean_variance, _Root, _weights
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
@@ -129,8 +130,9 @@ def test_the_weights_of_nodes_are_those_of_least_squares(b):
         matrix = np.array(rows)
         best = np.ones(step) @ np.linalg.inv(matrix.T @ matrix) @ np.ones(step)
         weights, times = _weights(step, b)
-        assert float(times @ weights**2) == pytest.approx(best) == _variance(step, b)
-        mean = np.mean([_variance(t, b) for t in range(1, step + 1)])
+        assert float(times @ weights**2) == pytest.approx(best)
+        each = [_weights(t, b) for t in range(1, step + 1)]
+        mean = np.mean([times @ weights**2 for weights, times in each])
         assert _mean_variance(step, b) == pytest.approx(mean)
     assert RunningCount(1 << 40, rho=1).half_width((1 << 40) - 1) < 2000  # no array of so many
 
@@ -148,6 +150,82 @@ def test_the_fan_out_is_the_best_one(loss):
     assert best <= min(mean(b) for b in (2, 3, 5, 8, 17)) * (1 + 1e-9)
     assert mean(300) > 3 * best  # planted: a sum of noisy steps
     assert "epsilon" not in loss or len(loss) > 1 or mean(2) > 1.5 * best
+
+
+# ---- The square root. ----
+
+GAUSSIAN = [{"rho": 0.1}, {"epsilon": 0.1, "delta": 1e-3}]
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_row_moves_the_sums_of_a_root_further_than_the_noise_is_made_for(relation, most):
+    """By enumeration, in integers."""
+    steps, kw = 6, {"sensitivity": most, "neighbors": relation, "rho": 0.1}
+
+    def sums(values):
+        stream = RunningCount(steps, **kw)
+        with SILENT:
+            totals = [stream.add(value).total for value in values]
+        assert np.allclose(totals, np.cumsum(values)) and len(stream._noisy) == steps
+        return np.array(stream._noisy[::-1]), stream
+
+    base, stream = sums([4] * steps)
+    moved = []
+    for step, added in itertools.product(range(steps), range(most + 1)):
+        values = [4] * steps
+        values[step] += added
+        moved.append(sums(values)[0] - base)
+    if relation == "replace":
+        moved = [a - b for a, b in itertools.combinations(moved, 2)]
+    reached = max(sum(int(x) ** 2 for x in m) for m in moved)
+    allowed = stream._noise.scale**2 * 2 * Fraction("0.1")
+    assert stream._noise.distribution == "gaussian" and reached <= allowed
+    if relation == "add-remove":  # planted: a part in 1e9 less would not cover it
+        assert reached > allowed * (1 - Fraction(1, 10**9))
+
+
+@pytest.mark.parametrize("loss", GAUSSIAN, ids=str)
+def test_a_root_errs_as_it_says_and_by_much_less_than_a_tree(loss):
+    steps, draws, rng = 12, 400, InsecureGenerator(9)
+    totals = []
+    for _ in range(draws):
+        stream = RunningCount(steps, **loss, rng=rng)
+        totals.append([stream.add(0) for _ in range(steps)])
+    assert stream._root is not None
+    found = np.array([[one.total for one in own] for own in totals])
+    said = np.array([one.deviation for one in totals[0]])
+    assert (np.abs(found.var(axis=0) / said**2 - 1) < 0.3).all()
+    assert (np.abs(found.mean(axis=0)) < 5 * said / math.sqrt(draws)).all()
+    tree = RunningCount(steps, fan_out=stream._b, **loss)
+    of_tree = np.array([tree.add(0).deviation for _ in range(steps)])
+    assert np.mean(said**2) < 0.7 * np.mean(of_tree**2)
+    limit = 0.05 + 5 * math.sqrt(0.05 / draws)
+    off = [np.mean(np.abs(found[:, t - 1]) > stream.half_width(t)) for t in (1, 8, 12)]
+    assert min(off) > 0.01 and max(off) < limit
+
+
+@pytest.mark.parametrize("steps", [1, 2, 17, 128])
+def test_a_root_is_near_the_least_error(steps):
+    """A bound by weights of the steps: see `dpfast.statistics.workload.strategy`."""
+    root = _Root(steps)
+    error = float(root.sensitivity(1, 1).l2_squared) * root.mean_variance * steps
+    weights = np.sqrt(np.arange(steps, 0, -1.0))
+    singular = np.linalg.svd(np.tri(steps) * np.sqrt(weights), compute_uv=False)
+    least = singular.sum() ** 2 / weights.sum()
+    assert 1 - 1e-9 <= error / least < 1.2
+
+
+def test_where_there_is_a_tree(tmp_path):
+    budget = dp.Budget(rho=9, path=tmp_path / "study.db")
+    for kw in ({"epsilon": 1}, {"rho": 1, "name": "n", "budget": budget}, {"rho": 1, "fan_out": 2}):
+        assert RunningCount(99, **kw)._root is None
+    assert RunningCount(1 << 15, rho=1)._root is None
+    stream = RunningCount(3, rho=1, rng=InsecureGenerator(1))
+    before = stream._comparison.rho
+    with patch.object(IntegerNoise, "add", side_effect=MemoryError), pytest.raises(MemoryError):
+        stream.add(5)
+    assert stream._comparison.rho == before == [] and stream.remaining == 3
 
 
 # ---- A stream that is kept. ----

@@ -80,7 +80,7 @@ class Workload(Binned[WorkloadCounts]):
     def mechanism(self, terms: Terms) -> BinCounts:
         if isinstance(terms.loss, Pure):
             rule = (
-                "above 0, or rho given instead of epsilon (or call tree_histogram, without delta)"
+                "above 0, or rho given instead of epsilon (for epsilon alone call tree_histogram)"
             )
             checks.fail("delta", rule, 0)
         planned = copy(self)
@@ -177,8 +177,8 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data. The plan takes some ten milliseconds for 256 bins, one to five
-    seconds for 1,024, and one to three minutes and 1.5 GB for 4,096; equal questions are planned
+    Cost: one read of the data. The plan takes a tenth of a second for 256 bins, one to four seconds
+    for 1,024, and one to three minutes and 1.5 GB for 4,096; equal questions are planned
     once in a process. The mean squared error of all queries is within a hundredth of the least that
     Gaussian noise can have under add-remove, which ``strategy.certificate`` shows; for queries that
     few of many bins tell apart the search may end before. Plans are made by LAPACK and may differ

@@ -52,15 +52,15 @@ class Queries:
         """Return the sum of the products of what a query has of each two bins.
 
         It is in units that make the largest number of a query 1. Of two bins i <= j, counted from
-        0, (i + 1) (bins - j) ranges have both.
+        0, bins - j prefix sums have both, and (i + 1) (bins - j) ranges.
         """
-        if self.word == "ranges":
-            places = np.arange(float(bins))
-            before = np.minimum.outer(places, places) + 1
-            return np.asarray(before * before[::-1, ::-1])
-        rows = self.rows(bins)
-        scaled = rows / np.abs(rows).max()
-        return np.asarray(scaled.T @ scaled)
+        if self.matrix is not None:
+            scaled = self.matrix / np.abs(self.matrix).max()
+            return np.asarray(scaled.T @ scaled)
+        places = np.arange(float(bins))
+        before = np.minimum.outer(places, places) + 1
+        after = before[::-1, ::-1]
+        return np.asarray(before * after if self.word == "ranges" else after)
 
 
 def queries_of(value: Any) -> Queries:
