@@ -245,7 +245,8 @@ class Estimator(ABC):
             name of one, which then is no feature. Clusters and components ignore it.
         ids : array_like of shape (n,), or str, optional
             Whose row each row is, or the name of the column that says so, which then is no feature.
-            The loss is one of people then.
+            The loss is one of people then: for neighbors that differ in all rows of one person
+            (`sulq.rounds` has the proof).
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most. Which of more is a
             uniform choice by a fresh secret key, made once for the whole fit.
@@ -446,7 +447,8 @@ class Weighted(Estimator):
             clipped to `weight_bounds`, and noise is for a row of the largest weight.
         ids : array_like of shape (n,), or str, optional
             Whose row each row is, or the name of the column that says so, which then is no feature.
-            The loss is one of people then.
+            The loss is one of people then: for neighbors that differ in all rows of one person
+            (`sulq.rounds` has the proof).
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most. Which of more is a
             uniform choice by a fresh secret key, made once for the whole fit.

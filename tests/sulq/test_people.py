@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import rounds, rows
+from dpfast.sulq import estimator, rounds, rows
 from dpfast.sulq.estimator import Estimator
 
 from ..support.pairwise import quick_rows
@@ -32,23 +34,28 @@ BASE = replay.DATA[2]
 LEARNERS = sorted(set(replay.RUNS) - {"sums", "deep tree by choices"})
 
 
-def fit_of_people(size):
-    """Return `fit` of rows of which the first `size` are of one person, and each other of one."""
+def fit_of_people(size, weight=None):
+    """Return `fit` of rows of which the first `size` are of one person, and each other of one.
+
+    With a weight that is the largest, and that of their rows.
+    """
     right = Estimator._fit
 
     def fit(self, X, y, weights, ids, max_rows, budget, rng):
         ids = np.maximum(np.arange(len(X)) - size + 1, 0)
+        if weight is not None:
+            self.weight_bounds, weights = (0, weight), np.where(ids > 0, 1.0, weight)
         return right(self, X, y, weights, ids, MOST, budget, rng)
 
     return fit
 
 
-def worst(name, relation, loss):
+def worst(name, relation, loss, weight=None):
     """The largest part of a loss that tells apart tables that differ in a person."""
     run, (claim, kw) = replay.RUNS[name], replay.LOSSES[loss]
 
     def again(person):
-        with patch.object(Estimator, "_fit", fit_of_people(len(person))):
+        with patch.object(Estimator, "_fit", fit_of_people(len(person), weight)):
             data = replay.table([*person, *BASE])
             return run(data, InsecureGenerator(1), neighbors=relation, **kw)
 
@@ -66,6 +73,12 @@ def worst(name, relation, loss):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_person_costs_what_was_paid(name, relation, loss):
     assert 0.05 < worst(name, relation, loss) <= 1
+
+
+@pytest.mark.parametrize("relation", replay.RELATIONS)
+@pytest.mark.parametrize("name", ["k-means", "pca", "bayes", "scaling"])
+def test_a_person_with_heavy_rows_costs_what_was_paid(name, relation):
+    assert 0.2 < worst(name, relation, "rho", weight=3) <= 1
 
 
 @pytest.mark.parametrize("name", ["k-means", "pca", "tree by choices", "bayes", "scaling"])
@@ -139,3 +152,30 @@ def test_the_loss_is_of_people(name):
     with pytest.raises(ArgumentError, match=r"2\*\*-30 times rounds times max_rows"):
         made.fit(frame, y, ids="who", max_rows=2**40, budget=budget)
     assert len(budget.history) == 1
+
+
+@pytest.mark.parametrize("relation", replay.RELATIONS)
+def test_bounds_are_drawn_from_the_rows_that_are_kept_for_their_part_of_the_loss(relation):
+    X, _ = table(900)
+    right, asked = estimator.drawn_bounds, []
+
+    def seen(*args):
+        asked.append(args)
+        return right(*args)
+
+    made = dp.sulq.StandardScaler(bounds="auto", epsilon=4, neighbors=relation)
+    budget = dp.Budget(epsilon=4, neighbors=relation)
+    released, views = estimator.release, []
+
+    def spied(view, *args, **kw):
+        views.append(view)
+        return released(view, *args, **kw)
+
+    with patch.multiple(estimator, drawn_bounds=seen, release=spied):
+        made.fit(X, ids=np.arange(900) // 3, max_rows=MOST, budget=budget)
+    steps = 2 * MOST if relation == "replace" else MOST
+    ((loss, width, of_rows, _),) = asked
+    assert loss == Pure(Fraction(1, steps)) and (width, of_rows) == (3, "add-remove")
+    assert [view.where.sum() for view in views] == [600]
+    (entry,) = budget.history
+    assert entry.loss == Pure(4) and entry.ids == "ids"

@@ -14,6 +14,7 @@ from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import cross_validate, cross_validation
 from dpfast.sulq.estimator import Scored
+from dpfast.tables.key_words import secret
 from dpfast.tables.people import IdColumn
 
 from ..reference.sulq import scores as reference
@@ -138,6 +139,24 @@ def test_all_rows_of_a_person_are_in_one_fold():
         each = [set(folds[ids == person]) for person in range(500)]
         assert {len(some) for some in each} == {1} and set.union(*each) == set(range(5))
     assert (drawn[0] != drawn[1]).any()
+
+
+def test_folds_are_independent_and_uniform_and_no_row_moves_another():
+    made, keys = learner("bayes"), InsecureGenerator(1)
+    X, y = table(4)
+    ids = ["p", "q", "p", "r"]
+    rows, _ = made._taken(X, y, None, ids, 2, None)
+    fewer, _ = made._taken(X[1:], y[1:], None, ids[1:], 2, None)
+    alone, _ = made._taken(X, y, None, None, None, None)
+    counts = np.zeros((2, 3, 3), int)
+    for _ in range(2000):
+        key = secret(keys.stream())
+        p, q, again, r = cross_validation.fold_numbers(rows, 3, key)
+        assert p == again and cross_validation.fold_numbers(fewer, 3, key).tolist() == [q, p, r]
+        first, _, _, last = cross_validation.fold_numbers(alone, 3, key)
+        counts[0, p, q] += 1
+        counts[1, first, last] += 1
+    assert (abs(counts - 2000 / 9) < 6 * (2000 * 8 / 81) ** 0.5).all()
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
