@@ -23,24 +23,19 @@ __extension__ typedef __int128 wide;
  * the ties of more than ONE rows may be farther than that.) */
 #define CLOSE 3
 
-/* What the cells 0 .. m - 1 weigh, of which those from 2^k - 1 on weigh 2^(top - k) octave each. */
+/* What the cells 0 .. m - 1 weigh, of which those from 2^k - 1 on weigh 2^(top - k) each, and all before
+ * them as those where k is the floor. */
 static inline int64_t around(const dpf_draw_base *base, int64_t m)
 {
-    const int k = (int)(bits_of((double)(m + 1)) >> 52) - 1023; /* m is below 2^53 */
-    const int64_t beyond = m + 1 - ((int64_t)1 << k);
-    return base->octave * (((int64_t)k << base->top) + (beyond << (base->top - k)));
+    const int bits = (int)(bits_of((double)(m + 1)) >> 52) - 1023; /* m is below 2^53 */
+    const int top = base->top, floor = base->floor, k = bits < floor ? floor : bits;
+    const int64_t beyond = (m + 1 - ((int64_t)1 << k)) * ((int64_t)1 << (top - k));
+    return ((int64_t)(k - floor) << top) + ((((int64_t)1 << floor) - 1) << (top - floor)) + beyond;
 }
 
 static int64_t upto(const dpf_draw_base *base, int64_t cell)
 {
-    const int64_t place = cell + base->shift;
-    int64_t total = base->each * place;
-    if (base->unit) {
-        int64_t whole = 0;
-        for (int k = base->low; k <= base->high; k += 2)
-            whole += place >> k << k;
-        total += base->unit * whole;
-    }
+    int64_t total = base->each * (cell + base->shift) + (cell >= 0 ? base->zero : 0);
     if (base->octave)
         total += cell >= 0 ? around(base, cell + 1) : -around(base, -1 - cell);
     const double above = (double)(cell + 1);

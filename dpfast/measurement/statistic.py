@@ -69,11 +69,14 @@ class Layout:
         Whether a mask keeps some of the rows.
     rows : int, optional
         The public number of rows, for a statistic that chooses by it.
+    is_whole : bool, default False
+        Whether all numbers are integers, by their types, for a statistic that chooses by that.
     """
 
     columns: int | None = None
     masked: bool = False
     rows: int | None = None
+    is_whole: bool = False
 
 
 #: One answer about all rows.
@@ -150,6 +153,8 @@ class Statistic(ABC, Generic[Value]):
     most_columns: ClassVar[int] = 1 << 16
     #: Whether all that it reads of rows are sums, which a database adds up itself.
     only_adds: ClassVar[bool] = False
+    #: Whether what is made depends on whether numbers are integers, by their types.
+    chooses_by_type: ClassVar[bool] = False
     #: Whether noise can be made for all rows of a unit at once.
     at_once: ClassVar[bool] = False
     #: Whether it has to be of a column, where it is a statistic by group.
@@ -329,7 +334,8 @@ class Statistic(ABC, Generic[Value]):
         rows : int, optional
             The public number of rows, by which a method may be chosen.
         dtype : dtype, optional
-            The type of a column of times, as "datetime64[D]": noise is made for its unit.
+            The type of a column of times, as "datetime64[D]": noise is made for its unit. Or that
+            of integers, among which a quantile is looked for.
 
         Returns
         -------
@@ -355,9 +361,10 @@ class Statistic(ABC, Generic[Value]):
         if width is not None and width > self.most_columns:
             checks.fail("columns", f"at most {self.most_columns}", columns)
         length = None if rows is None else checks.whole("rows", rows)
-        layout = Layout(width, checks.flag("where", where), length)
-        layout = ONE if layout == ONE else layout
         statistic = self._of_type(dtype)
+        is_whole = self.chooses_by_type and dtype is not None and np.dtype(dtype).kind in "biumM"
+        layout = Layout(width, checks.flag("where", where), length, is_whole)
+        layout = ONE if layout == ONE else layout
         mechanism = made(statistic, offered, layout)
         return Measurement(mechanism, self, offered, layout, statistic is not self)
 
@@ -495,9 +502,10 @@ class Statistic(ABC, Generic[Value]):
         columns = None if measured is None else measured.layout.columns
         if view.each and columns not in (None, view.width):  # bounds may say how many, too
             checks.fail("data", f"of {columns} columns, as measure() was told", view.width)
-        layout = ONE
-        if view.each or where is not None or length is not None:
-            layout = Layout(view.width if view.each else None, where is not None, length)
+        layout, is_whole = ONE, self.chooses_by_type and view.is_whole
+        if view.each or where is not None or length is not None or is_whole:
+            columns = view.width if view.each else None
+            layout = Layout(columns, where is not None, length, is_whole)
         mechanism = None
         if measured is not None and statistic is self and layout is measured.layout:
             mechanism = None if measured.of_times else measured.inner

@@ -4,15 +4,20 @@ Cell ``o`` is the number ``o * grid``. With equal weights, a number that many ro
 whole year of age, would compete with the billions of cells between it and the next, and data that
 are small beside their bounds with all cells beyond them. So of the weight of all cells
 
-* half is spread evenly;
-* a quarter is logarithmic around 0: cells at distances from ``2**k`` to ``2**(k + 1)`` grids have
-  the same weight together for each k, on either side;
-* a quarter is on round numbers: the multiples of each power of four, and of each power of ten, from
-  about ``2**-30`` to ``2**-10`` of the range. Each such set has about the same weight, spread
-  evenly, so no number but 0 has more than about a ten-thousandth of all.
+* nearly half is spread evenly;
+* half is on round numbers: the multiples of each power of ten from about ``2**-10`` to ``2**-30`` of
+  the range, spread evenly, those of the coarsest with half of it, and half as much for each finer
+  one;
+* a 64th is logarithmic around 0: cells at distances from ``2**k`` to ``2**(k + 1)`` grids have the
+  same weight together for each k, on either side, down to about ``2**-16`` of the farther bound, and
+  nearer cells are as heavy as those there;
+* an 8192th is on the number 0, which many rows may have. Any other number has less.
 
-That costs a run of cells at most a factor of 2, and so ln 2 / c ranks, compared with equal weights.
-The weights are a base measure of the exponential mechanism. They are public and cost nothing.
+What is spread evenly costs a run of cells nothing, and round numbers at most a factor of 2, and so
+ln 2 / c ranks, compared with equal weights. A larger logarithmic part would serve bounds that are
+too wide, and cost data of tight bounds: low quantiles of one-sided data have all of it between them
+and the limit (`benchmarks/accuracy.py` has both). The weights are a base measure of the exponential
+mechanism. They are public and cost nothing.
 """
 
 from __future__ import annotations
@@ -101,6 +106,13 @@ class Lattice:
 EXACT, MOST = 1 << 52, 1 << 41
 
 
+def integers(lo: float, hi: float) -> Lattice | None:
+    """Return the integers between `lo` and `hi`; None if there are none, or too many."""
+    first, last = math.ceil(lo), math.floor(hi)
+    is_exact = first <= last and last - first <= MOST and 2 * max(-first, last) <= EXACT
+    return Lattice(Fraction(1), first, last) if is_exact else None
+
+
 def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
     """Return the lattice of the multiples of `step` whose float64 lies between `lo` and `hi`."""
     rule = "a number, some multiples of which are within the bounds"
@@ -119,14 +131,16 @@ def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
 
 #: Cells up to which all weigh the same.
 EVEN = 1 << 11
+#: Of so many parts of the weight of all cells one is logarithmic, or on round numbers, or on 0.
+LOGARITHMIC, ROUND, ATOM = 64, 2, 1 << 13
+#: Halvings of the distance of the farther end from 0, to where weights stop growing.
+OCTAVES = 16
 #: Bits of the range that multiples which weigh more are apart, at least and at most.
 COARSEST, FINEST_ROUND = 10, 30
-#: What makes the smallest weights whole numbers.
-UNIT = 4
 
 
 class Base:
-    """Integer weights of the cells ``first .. last``. Their sum stays below ``2**50``.
+    """Integer weights of the cells ``first .. last``. Their sum stays below ``2**52``.
 
     Parameters
     ----------
@@ -137,39 +151,34 @@ class Base:
     """
 
     __slots__ = (
-        "each", "first", "high", "last", "low", "octave", "shift", "spacing", "top", "total",
-        "unit", "weights",
+        "each", "first", "floor", "last", "octave", "shift", "spacing", "top", "total", "weights",
+        "zero",
     )  # fmt: skip
 
     def __init__(self, first: int, last: int, grid: float | None = None) -> None:
         cells = last - first + 1
         size = (cells - 1).bit_length()
-        self.first, self.last = first, last
-        self.each, self.unit, self.octave, self.top, self.shift = 1, 0, 0, 0, 1 - first
-        self.low = self.high = 0
+        self.first, self.last, self.shift = first, last, 1 - first
+        self.each, self.octave, self.top, self.floor, self.zero = 1, 0, 0, 0, 0
         self.spacing, self.weights = np.empty(0), np.empty(0, np.int64)
         if grid is not None and cells >= EVEN:
-            self.low, self.high = low, high = max(0, size - FINEST_ROUND), size - COARSEST
-            self.unit = UNIT
-            # A multiple of every power, which makes numbers of cells positive.
-            self.shift = -((first - 1) >> high) << high
-            self.spacing = _decimal(grid, 2.0**low, 2.0**high)
-            binary = UNIT * len(range(low, high + 1, 2))
-            share = self.spacing * (binary / max(1, len(self.spacing)))
-            self.weights = np.maximum(1, share).astype(np.int64)
-            wanted = 2 * binary * cells
-            octaves, self.top = _octaves(first, last)
-            self.octave = wanted // (octaves << self.top)
-            self.each = 0
-            self.each = -(-self.weight(first, last) // cells)
+            self.top = max(last + 1, -first).bit_length() - 1
+            self.floor = max(0, self.top - OCTAVES)
+            self.each, self.octave = 0, 1
+            total = LOGARITHMIC * self.weight(first, last)
+            least = 2.0 ** max(0, size - FINEST_ROUND)
+            self.spacing = _decimal(grid, least, 2.0 ** (size - COARSEST))
+            share = 0.5 ** np.arange(len(self.spacing))[::-1]  # half as much for each finer one
+            share *= total / ROUND / cells / max(1, share.sum())
+            self.weights = np.maximum(1, share * self.spacing).astype(np.int64)
+            if first <= 0 <= last:
+                self.zero = total // ATOM - int(self.weights.sum())
+            self.each = -((self.weight(first, last) - total) // cells)
         self.total = self.weight(first, last)
 
     def upto(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what all cells up to each of some weigh, but for a constant."""
-        total = self.each * (cells + self.shift)
-        if self.unit:
-            for k in range(self.low, self.high + 1, 2):
-                total += self.unit * ((cells + self.shift) >> k << k)
+        total = self.each * (cells + self.shift) + self.zero * (cells >= 0)
         if self.octave:
             beyond = np.where(cells >= 0, cells + 1, -1 - cells)
             total += np.where(cells >= 0, 1, -1) * self._around(beyond)
@@ -180,8 +189,11 @@ class Base:
     def _around(self, m: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the logarithmic weight of the cells ``0 .. m - 1``."""
         k = np.frexp((m + 1).astype(np.float64))[1].astype(np.int64) - 1
-        around: NDArray[np.int64] = (k << self.top) + ((m + 1 - (1 << k)) << (self.top - k))
-        return self.octave * around
+        k = np.maximum(k, self.floor)
+        inner = ((1 << self.floor) - 1) << (self.top - self.floor)
+        around: NDArray[np.int64] = (k - self.floor) << self.top
+        around += inner + ((m + 1 - (1 << k)) << (self.top - k))
+        return around
 
     def mass(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the weight of each range of cells."""
@@ -213,13 +225,6 @@ def _decimal(grid: float, least: float, most: float) -> NDArray[np.float64]:
     exponents = range(math.floor(math.log10(grid * least)), math.ceil(math.log10(grid * most)) + 1)
     cells = [float(Fraction(10) ** j / Fraction(grid)) for j in exponents]
     return np.array([one for one in cells if least <= one <= most])
-
-
-def _octaves(first: int, last: int) -> tuple[int, int]:
-    """Return in how many octaves on either side of 0 the cells lie, and the number of the last."""
-    sides = [(max(first, 0), last), (max(-1 - last, 0), -1 - first)]
-    ends = [((a + 1).bit_length(), (b + 1).bit_length()) for a, b in sides if a <= b]
-    return sum(b - a + 1 for a, b in ends), max(b for _, b in ends) - 1
 
 
 @lru_cache(maxsize=256)

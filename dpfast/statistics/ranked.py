@@ -11,7 +11,7 @@ from .._core import checks, nan_policy
 from .._core.types import NoiseName, Number
 from ..budget.mechanism import Mechanism
 from ..measurement.statistic import Bounded, InUnits, Terms
-from ..noise.grid import Base, Lattice, base, ends, lattice, public_grid
+from ..noise.grid import Base, Lattice, base, ends, integers, lattice, public_grid
 from ..noise.smooth import NOISES
 from ..privacy import ZCDP, Draws, Pure
 from ..sensitivity.column import Clamped
@@ -57,6 +57,7 @@ class OnGrid(Ranked[Value]):
     method: str = "auto"
 
     reads_numbers: ClassVar[bool] = True
+    chooses_by_type: ClassVar[bool] = True
     methods: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
@@ -102,6 +103,8 @@ class OnGrid(Ranked[Value]):
         if step is not None:
             step = checks.fraction("granularity", step)
             column["lattice"] = lattice(column["lo"], column["hi"], step)
+        elif terms.layout.is_whole:
+            column["lattice"] = integers(column["lo"], column["hi"])
         return column
 
 

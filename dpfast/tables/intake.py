@@ -87,6 +87,12 @@ class View:
         return source.length
 
     @property
+    def is_whole(self) -> bool:
+        """Whether all numbers are integers, by the types of their columns."""
+        each = self.source if isinstance(self.source, list) else [self.source]
+        return all(x.is_whole if isinstance(x, SqlRows) else x.dtype.kind in "iu" for x in each)
+
+    @property
     def engine(self) -> str:
         """What reads the rows, as `Store.engine`; "memory" of any other source."""
         source = self.source[0] if isinstance(self.source, list) else self.source

@@ -70,7 +70,7 @@ def test_draws_have_the_law_of_the_lattice(neighbors):
     rows = [math.floor(x + 0.5) for x in data]
     q, step = Fraction(1, 2), lattice(0.0, 12.0, Fraction(1))
     made = ExponentialQuantile(q, 0.0, 12.0, neighbors, "raise", Pure(1), False, step)
-    assert made.base.each == 1 and not made.base.unit and made.cells == (0, 12)
+    assert made.base.each == 1 and not made.base.octave and made.cells == (0, 12)
     law = np.exp(reference.column(rows, q, made.rate, 12, made.aim.share))
     generator = InsecureGenerator(3)
     summary = made.reduce(dp.tables.as_source(np.array(data)))
@@ -190,3 +190,44 @@ def test_groups_have_the_same_candidates():
     ends = (days["d"][0], days["d"][0] + 60)
     with pytest.raises(ArgumentError, match="left out for times"):
         dp.group_by(days, "k", keys=[0]).median("d", bounds=ends, epsilon=1.0, granularity=1)
+
+
+INTEGERS = np.random.default_rng(4).integers(-40, 80, 900)
+
+
+def test_integers_have_integers_as_answers(tmp_path):
+    """By the type of the column, whatever the method, and never by its values."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"x": INTEGERS}), tmp_path / "x.parquet")
+    given = {"bounds": (-50.5, 90), "epsilon": 2.0}
+    for data in (INTEGERS, INTEGERS.astype("i1"), dp.scan(tmp_path / "x.parquet", "x")):
+        found = [
+            *(dp.quantile(data, 0.3, method=method, **given) for method in WAYS),
+            *dp.quantiles(data, [0.1, 0.5], **given),
+            dp.minimum(data, **given),
+            dp.iqr(data, **given),
+            dp.median(data, bounds="auto", epsilon=5.0),
+        ]
+        assert all(answer == int(answer) for answer in found), found
+    several = dp.median(np.stack([INTEGERS, 9 * INTEGERS], axis=1), axis=0, **given)
+    assert (several % 1 == 0).all()
+    floats = [dp.quantile(INTEGERS.astype(float), 0.3, method=way, **given) for way in WAYS]
+    assert floats[0] % 1  # noise of which a multiple of 1 is as good as never
+    measured = dp.Median(bounds=(-50, 90)).measure(epsilon=2, dtype="i8")
+    assert measured(INTEGERS) % 1 == 0
+    for bounds in ((0.2, 0.7), (-1e18, 1e18)):  # none, and too many
+        low, high = bounds
+        assert low <= dp.median(INTEGERS, bounds=bounds, epsilon=1) <= high
+
+
+def test_integers_have_the_law_of_their_lattice():
+    """That of `granularity=1`, draw by draw."""
+    given = {"bounds": (-50, 90), "epsilon": 0.3, "neighbors": "replace"}
+    for function, more in ((dp.median, {}), (dp.quantiles, {"qs": [0.2, 0.7]})):
+        plain, told = (
+            function(INTEGERS, rng=InsecureGenerator(5), **given, **more, **kw)
+            for kw in ({}, {"granularity": 1})
+        )
+        assert np.array_equal(plain, told)

@@ -31,7 +31,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
     ``q = 0.5`` is the lower median, and "exponential" aims at the rank ``q (n - 1) + 1``, as
     `numpy.quantile` does, and so at the middle of the two for a median of an even number of rows.
     The answer lies within `bounds`, on a public grid of about ``2**-40`` of their distance, or it
-    is a multiple of `granularity`.
+    is a multiple of `granularity`, or of 1 where the column is one of integers, by its type.
 
     Privacy
     -------
@@ -55,7 +55,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
     FOCS 2007; for quantiles Smith, STOC 2011) and of bounded range, at less than ``epsilon**2 / 8``
     in zCDP (Cesar and Rogers, ALT 2021; exactly:
     `dpfast.privacy.Draws`). The draw is exact. The public base measure gives half of the weight to
-    all points alike, a quarter to those near 0, and a quarter to round numbers
+    all points alike, half to round numbers, and a little to those near 0
     (``dpfast/noise/grid.py``). What is public costs nothing.
 
     Parameters
@@ -115,8 +115,9 @@ def quantile(data: Any, **arguments: Any) -> Any:
     granularity : float, Fraction or Decimal, optional
         A public number: the answer is a multiple of it within `bounds`, as the decimal that is
         written, and rows count as the nearest one. It serves a column of whole years or of cents,
-        whose shared values are then hit exactly. Left out, candidates are as fine as float64
-        allows. Not for times, and not with ``bounds="auto"``.
+        whose shared values are then hit exactly. Left out, it is 1 for integers, by the type of the
+        column, and else candidates are as fine as float64 allows. Not for times, and not with
+        ``bounds="auto"``.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional

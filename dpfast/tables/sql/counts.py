@@ -16,6 +16,12 @@ from .sums import answer
 MOST = 2.0**960
 
 
+def is_whole(column: Any, dialect: str) -> bool:
+    """Tell whether a column holds integers, by its type; SQLite's says nothing of that."""
+    kind = column.type()
+    return dialect != "sqlite" and bool(kind.is_integer() or kind.is_boolean())
+
+
 class SqlNumbers(Counting):
     """The numbers of a column of a table, as float64.
 
@@ -46,7 +52,7 @@ class SqlNumbers(Counting):
         if missing is not None:
             x = without_nan(column, dialect).fill_null(exactly(missing))
         self._has_nan = dialect != "sqlite" and kind.is_floating() and missing is None
-        self.is_whole = dialect != "sqlite" and (kind.is_integer() or kind.is_boolean())
+        self.is_whole = is_whole(column, dialect)
         self._table = table.select(x=x)
 
     def between(self, first: float, last: float) -> tuple[int, float, float]:

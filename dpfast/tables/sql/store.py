@@ -25,7 +25,7 @@ from ..times import Numbering, Times
 from ..words import RULE as TEXT
 from ..words import Words
 from .cells import binary_search, cell, equal_bins, exactly, numbers, rounded, without_nan
-from .counts import SqlNumbers
+from .counts import SqlNumbers, is_whole
 from .dialects import DIALECTS, bytes_of
 from .failures import expect_no_failures
 from .groups import groups_of
@@ -337,6 +337,11 @@ class SqlRows:
         counts = answer(units.group_by("size").aggregate(units=units.count()))
         sizes, many = (np.array(counts[name].to_pylist(), np.int64) for name in ("size", "units"))
         return sizes, many
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether all columns hold integers, by their types."""
+        return all(is_whole(self._column(i), self.store.dialect) for i in range(len(self.names)))
 
     def counting(
         self, column: int, bounds: tuple[float, float], missing: float | None

@@ -9,11 +9,9 @@ def weights(base, first, last):
     """{cell: weight}, from the public numbers of a `Base`."""
     found = {}
     for cell in range(first, last + 1):
-        weight = base.each
-        for k in range(base.low, base.high + 1, 2):
-            weight += base.unit * 2**k * ((cell + base.shift) % 2**k == 0)
+        weight = base.each + base.zero * (cell == 0)
         away = cell if cell >= 0 else -1 - cell
-        octave = (away + 1).bit_length() - 1
+        octave = max(base.floor, (away + 1).bit_length() - 1)
         weight += base.octave * 2 ** max(0, base.top - octave)
         found[cell] = weight
     for spacing, one in zip(base.spacing.tolist(), base.weights.tolist(), strict=True):
