@@ -89,8 +89,10 @@ class View:
     @property
     def is_whole(self) -> bool:
         """Whether all numbers are integers, by the types of their columns."""
-        each = self.source if isinstance(self.source, list) else [self.source]
-        return all(x.is_whole if isinstance(x, SqlRows) else x.dtype.kind in "iu" for x in each)
+        for source in self.source if isinstance(self.source, list) else [self.source]:
+            if not (source.is_whole if isinstance(source, SqlRows) else source.dtype.kind in "iu"):
+                return False
+        return True
 
     @property
     def engine(self) -> str:

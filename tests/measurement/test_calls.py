@@ -20,7 +20,7 @@ CASES = {
     "measurement": (50, lambda: MEASURED(ROWS)),
     "variance": (64, lambda: dp.variance(ROWS, **CHOICE)),
     "histogram": (48, lambda: dp.histogram(ROWS, bins=10, **CHOICE)),
-    "median": (65, lambda: dp.median(ROWS, **CHOICE)),
+    "median": (68, lambda: dp.median(ROWS, **CHOICE)),
     "mean by group": (
         300,
         lambda: dp.group_by({"k": KEYS, "x": ROWS}, "k", keys=[0, 1, 2, 3]).mean("x", **CHOICE),

@@ -78,7 +78,7 @@ def test_people_and_times():
 @pytest.mark.parametrize(
     "given, named",
     [
-        ({"least_rows": 200}, "least_rows must be at least [34]..,"),
+        ({"least_rows": 200}, "least_rows must be at least [23]..,"),
         ({"q": 0}, "q must be greater than 0"),
         ({"q": 0.999}, "least_rows must be"),
         ({"bounds": "auto"}, "bounds must be a pair"),

@@ -152,11 +152,11 @@ def aim_at(place: Fraction, rate: float, outer: tuple[bool, bool] = (True, True)
 def ranks_within(base: Base, rate: float, failure: float) -> float:
     """Return by how many ranks a draw is off, at most, but with a failure probability.
 
-    McSherry and Talwar's bound: some cell has u of at most 1/2 and a weight of at least 1. All
+    McSherry and Talwar's bound: some cell has u of at most 1/2 and a weight of at least `each`. All
     cells with u > g together weigh at most ``total exp(-c g)``, which is the failure probability p
-    of that for g = ln(total / p) / c + 1/2.
+    of that for g = ln(total / each / p) / c + 1/2.
     """
-    return math.log(base.total / failure) / rate + 0.5
+    return math.log(base.total / base.each / failure) / rate + 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
         """
         if self.lo == self.hi:
             return Expected(confidence, 0.0, 0.0)
-        total = self.base.total
+        total = self.base.total / self.base.each
         failure = (1 - confidence) / len(self.different).bit_length()
         errors: dict[int, float] = {}
 
