@@ -5,13 +5,13 @@ whole year of age, would compete with the billions of cells between it and the n
 are small beside their bounds with all cells beyond them. So of the weight of all cells
 
 * nearly half is spread evenly;
-* half is on round numbers: the multiples of each power of ten from about ``2**-10`` to ``2**-30`` of
-  the range, spread evenly, those of the coarsest with half of it, and half as much for each finer
-  one;
+* half is on round numbers: the multiples of each power of ten from about ``2**-10`` to ``2**-30``
+  of the range, spread evenly, those of the coarsest with half of it, and half as much for each
+  finer one;
 * a 64th is logarithmic around 0: cells at distances from ``2**k`` to ``2**(k + 1)`` grids have the
-  same weight together for each k, on either side, down to about ``2**-16`` of the farther bound, and
-  nearer cells are as heavy as those there;
-* an 8192th is on the number 0, which many rows may have. Any other number has less.
+  same weight together for each k, on either side, down to about ``2**-16`` of the farther bound,
+  and nearer cells are as heavy as those there;
+* an 8192th is on the number 0, which many rows may have; no other number has more than twice that.
 
 What is spread evenly costs a run of cells nothing, and round numbers at most a factor of 2, and so
 ln 2 / c ranks, compared with equal weights. A larger logarithmic part would serve bounds that are
