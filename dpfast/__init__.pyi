@@ -64,6 +64,7 @@ from dpfast.statistics.covariance import Covariance as Covariance
 from dpfast.statistics.difference import Difference as Difference
 from dpfast.statistics.histogram import Categories
 from dpfast.statistics.histogram import Histogram as Histogram
+from dpfast.statistics.kept_whole import KeptWhole as KeptWhole
 from dpfast.statistics.proportion import Proportion as Proportion
 from dpfast.statistics.ptr import NO_ANSWER as NO_ANSWER
 from dpfast.statistics.quantiles.interval import QuantileInterval as QuantileInterval
@@ -109,6 +110,7 @@ __all__ = [
     "Difference",
     "Histogram",
     "Iqr",
+    "KeptWhole",
     "Marginals",
     "Maximum",
     "Mean",
@@ -152,6 +154,7 @@ __all__ = [
     "histogram",
     "iqr",
     "job",
+    "kept_whole",
     "marginals",
     "maximum",
     "mean",
@@ -266,6 +269,19 @@ def count_nonzero(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.int64]: ...
+def kept_whole(
+    data: Any,
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | Auto | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
 @overload
 def sum(
     data: Any,

@@ -111,7 +111,7 @@ def wrong(name, parameter):
     case = CASES[name]
     if parameter == case.parameters[0]:
         # Where rows are counted, and no more, what they hold is never wrong.
-        free = counts_all(case) and not case.kw
+        free = counts_all(case) and (case.call is dp.kept_whole or not case.kw)
         return [bad for bad in BAD_DATA[case.form] if not (free and np.ndim(bad))]
     own = f"{parameter} of {case.call.__name__}"
     if own in FREE or parameter in case.apart or (parameter in PAIRED and parameter not in case.kw):
@@ -244,7 +244,7 @@ def fed(case, log, broken=False):
 
 def counts_all(case):
     """Whether the number of all rows is asked for, which is known without reading them."""
-    return case.call is dp.count and not case.rows
+    return case.call is dp.kept_whole or (case.call is dp.count and not case.rows)
 
 
 @EVERY

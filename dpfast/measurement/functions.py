@@ -149,7 +149,9 @@ def public(kind: type[Statistic[Any]]) -> Callable[..., Any]:
     def declared(data: Any, **arguments: Any) -> Any:
         """Replace this docstring."""
 
-    declared.__name__ = declared.__qualname__ = kind.__name__.lower()
+    declared.__name__ = declared.__qualname__ = re.sub(
+        r"(?<=.)(?=[A-Z])", "_", kind.__name__
+    ).lower()
     declared.__module__ = kind.__module__
     declared.__doc__ = DOC.format(
         what=what[0].lower() + what[1:],

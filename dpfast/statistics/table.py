@@ -87,6 +87,8 @@ TABLE = (
           "nan=keep per_unit nonnegative"),
     Entry("count_distinct", "groups.distinct", "CountDistinct", "the number of distinct values", "",
           data="words"),
+    Entry("kept_whole", "statistics.kept_whole", "KeptWhole",
+          "the share of people of whom all rows count", "", data="words", by_group=False),
     Entry("sum", TOTALS, "Sum", "the sum of a column", "bounds nan per_unit"),
     Entry("mean", TOTALS, "Mean", "the mean of a column", "bounds nan"),
     Entry("variance", TOTALS, "Variance", "the variance of a column", "bounds nan"),

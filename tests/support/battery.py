@@ -303,6 +303,7 @@ WRITTEN = {
     "sum of totals of people within found limits": Case(
         dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": "auto"}, ("ids",)
     ),
+    "people kept whole": Case(dp.kept_whole, X, {**PEOPLE, **MASKED}, ("where", "ids")),
     "sum of totals of people": Case(
         dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": (0, 150)}, ("ids",)
     ),

@@ -195,6 +195,16 @@ class Count(OfFeatures[Counts]):
         return int(np.count_nonzero(where)) if len(where) == length else None
 
 
+def rows_of_each_unit(source: View, key: Key) -> Units:
+    """Return how many rows each unit has, whose ids stand beside the rows."""
+    assert source.ids is not None
+    known = None if source.has_labels else source.length
+    units, read = unit_rows(source.ids, key, source.where)
+    if read != (known or totals(source.source, None, None).read):
+        refuse_beside()
+    return units
+
+
 @dataclass(frozen=True, kw_only=True)
 class CountNonzero(Count):
     """The number of rows that are not 0, as a statistic to measure.
@@ -331,12 +341,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
             features = [RowFeature(0 * own, 0, 1, most, statistic.unit_limits) for own in counted]
             kept = added_units(rows, features, source, statistic.nan)
         elif self.columns is None and not statistic.looks:
-            assert source.ids is not None
-            known = None if source.has_labels else source.length
-            units, read = unit_rows(source.ids, key, source.where)
-            if read != (known or totals(source.source, None, None).read):
-                refuse_beside()
-            kept = counted_in(units) * 2
+            kept = counted_in(rows_of_each_unit(source, key)) * 2
         else:
 
             def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:

@@ -1,0 +1,125 @@
+"""The share of people of whom all rows count, where at most so many rows of each do.
+
+A person is one number here, 1 or 0, whatever rows there are. So one who comes or goes, or is
+replaced, changes what a row of such numbers does that comes or goes, or is replaced: the share is
+the mean of a column of numbers between 0 and 1, and its noise is that of `dpfast.mean`. The share
+of *rows* that count has no such noise: one person may hold nearly all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._core import checks
+from .._kernels.tables import Key
+from ..budget.mechanism import Mechanism
+from ..measurement.around import Around
+from ..measurement.functions import public
+from ..measurement.statistic import Layout, Statistic, Terms
+from ..measurement.unit import Unit
+from ..rng import Generator
+from ..tables.intake import View, plain, read, rows_alone
+from ..tables.key_words import secret
+from ..tables.sql.store import SqlRows
+from .totals.count import rows_of_each_unit
+from .totals.moments import Mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptWhole(Statistic[float]):
+    """The share of people of whom all rows count, as a statistic to measure.
+
+    Those with no more rows than `max_rows`, of all who have rows. It is near 1 where bounding takes
+    hardly anything away.
+
+    Privacy
+    -------
+    Neighbors differ in all rows of one person, added or removed, or replaced. A person is one
+    number, 0 or 1, and the share is their mean: the integer noise of `dpfast.mean` satisfies the
+    loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS
+    2020).
+
+    Parameters
+    ----------
+    column : None
+        There is none: what rows hold is not looked at.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If it is measured for rows, without `ids`.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> who = np.repeat(np.arange(1000), np.arange(1000) % 10 + 1)  # of 1 to 10 rows each
+    >>> 0.7 < dp.kept_whole(who, ids=who, max_rows=8, epsilon=1) < 0.9
+    True
+    """
+
+    column: None = field(init=False, default=None)
+
+    name: ClassVar[str] = "share of people kept whole"
+    reads_numbers: ClassVar[bool] = False
+    needs_column: ClassVar[bool] = False
+    keeps_units: ClassVar[bool] = True
+    subtracts: ClassVar[bool] = False
+    only_adds: ClassVar[bool] = True
+    leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
+
+    def read(self, data: Any, *, relation: str, where: Any, ids: Any, **others: Any) -> View:
+        return read(data, rows_alone, relation=relation, where=where, ids=ids)
+
+    def mechanism(self, terms: Terms) -> ShareOfUnits:
+        if terms.ids is None:
+            checks.fail("ids", "given: whose rows they are", None)
+        of_each = replace(terms, layout=Layout(masked=True), rows=1, ids=None)
+        inner: Mechanism[Any] = Mean(bounds=(0.0, 1.0)).mechanism(of_each)
+        return ShareOfUnits(inner, Unit(checks.neighbors(terms.neighbors), terms.ids, terms.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class ShareOfUnits(Around[float]):
+    """The mean of a number of each unit: 1 if it has at most so many rows, and else 0.
+
+    Parameters
+    ----------
+    inner : Mechanism
+        Of numbers between 0 and 1.
+    unit : Unit
+    """
+
+    unit: Unit
+
+    @property
+    def ids(self) -> str | None:
+        return self.unit.ids
+
+    @property
+    def name(self) -> str:
+        return KeptWhole.name
+
+    def reduce(self, source: View) -> View:
+        """Return the rows as they are: the key for their ids is random."""
+        return source
+
+    def finish(self, summary: View, generator: Generator) -> float:
+        sizes, many = unit_sizes(summary, secret(generator.stream()))
+        view = plain(np.repeat(sizes <= self.unit.max_rows, many).astype(np.float64))
+        assert view is not None
+        return self.inner.finish(self.inner.reduce(view), generator)
+
+
+def unit_sizes(source: View, key: Key) -> tuple[Any, Any]:
+    """Return numbers of rows that count, and how many units have so many."""
+    if isinstance(source.source, SqlRows):
+        assert source.ids is not None
+        return source.source.unit_sizes(source.ids.column)
+    sizes = np.concatenate([rows.reshape(-1) for (rows,) in rows_of_each_unit(source, key).parts()])
+    return sizes, np.ones(len(sizes), np.int64)
+
+
+kept_whole = public(KeptWhole)
