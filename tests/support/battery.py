@@ -303,6 +303,9 @@ WRITTEN = {
     "sum of totals of people within found limits": Case(
         dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": "auto"}, ("ids",)
     ),
+    "workload of categories": Case(
+        dp.workload, WHOLE, {"queries": "prefix", "categories": [0, 1, 4]}, losses=(DELTA, RHO)
+    ),
     "people kept whole": Case(dp.kept_whole, X, {**PEOPLE, **MASKED}, ("where", "ids")),
     "sum of totals of people": Case(
         dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": (0, 150)}, ("ids",)

@@ -25,6 +25,7 @@ change with a row, each between 0 and s^2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -105,7 +106,9 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
 
     def with_limit(self, bound: int) -> Self:
         ((lo, hi),) = self.pairs(None)
-        size = bound * max(-lo, hi) / PARTS
+        size = bound * (max(-lo, hi) / PARTS)
+        if not math.isfinite(size):
+            checks.fail("bounds", "such that totals of rows do not overflow", self.bounds)
         return replace(self, per_unit=(-size if lo < 0 else 0.0, size if hi > 0 else 0.0))
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
