@@ -13,7 +13,7 @@ published by then. So its loss is that of k - 1 fits and of one score, by adapti
 them a k-th part of the whole is taken. The mixture over folds costs no more, as in
 `measurement.unit`. One that is replaced goes and comes, perhaps in another fold: two steps of half
 of epsilon, or a quarter of rho, each. Of (epsilon, delta) the parts are of the largest rho that it
-allows, which for several answers of one row is less noise than parts of both.
+allows: that is less Gaussian noise than for equal parts of both.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
+from dpfast.noise.additive import analytic
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import cross_validate, cross_validation
@@ -175,6 +176,14 @@ def test_it_is_one_entry_in_the_ledger_and_parts_are_what_they_say(loss, relatio
         assert 0.999 < together.to_approx(1e-6).epsilon <= 1
     else:
         assert together == loss
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1, 50])
+@pytest.mark.parametrize("folds", [2, 10])
+def test_parts_of_rho_are_less_noise_than_parts_of_epsilon_and_delta(epsilon, folds):
+    for delta in 1e-3, 1e-9:
+        part = cross_validation._part(Approx(epsilon, delta), "add-remove", folds)
+        assert (2 * float(part.rho)) ** -0.5 < analytic(epsilon / folds, delta / folds)
 
 
 BASE = table(12)

@@ -809,13 +809,13 @@ def regressions(bits, one, kw):
     return one.sum() * (made.coef_[0] + 1) / 2
 
 
-@attack(dp.sulq.cross_validate, EPSILON, RHO)
+@attack(dp.sulq.cross_validate, EPSILON)
 @each
 def validations(bits, one, kw):
     # Most rows are known to be of the first class, which is predicted for all of them then.
     labels = np.append(bits & one, np.zeros(3 * len(bits), bool)) * 1
-    made = dp.sulq.NaiveBayes(bounds=(0, 1), classes=[0, 1], **REPLACE)
-    rows = np.zeros((len(labels), 1))
+    unit = {"bounds": (0, 1), "classes": [0, 1], "n_estimators": 1, "max_depth": 1}
+    made, rows = dp.sulq.RandomForestClassifier(**unit, **REPLACE), np.zeros((len(labels), 1))
     return len(labels) * (1 - dp.sulq.cross_validate(made, rows, labels, cv=2, **kw).mean)
 
 
