@@ -30,6 +30,7 @@ CONTENTS = {
     "Start": ["docs/start.md", "docs/notebooks/first-release.md", "docs/notebooks/report.md"],
     "Guide": [
         "docs/guide/groups.md",
+        "docs/guide/contribution.md",
         "docs/guide/keys.md",
         "docs/guide/ranges.md",
         "docs/guide/marginals.md",

@@ -5,7 +5,7 @@ a group, or its number of groups (`max_groups`); or the size of its total, in 25
 row, rounded up (`per_unit`). For a public number v > 1 let A(v) be how many units have c >= v. A
 number is drawn with probability proportional to
 
-    w(v) exp(-r A(v)),      w(v) = v^(-2.9), about,
+    w(v) exp(-r A(v)),      w(v) = v^(-2.9) or v^(-4.3), about,
 
 and the bound m is the largest integer below v: A(v) units have more than m. The numbers are those
 of `tails`, sixteen in each octave, up to 2^40.
@@ -13,8 +13,9 @@ of `tails`, sixteen in each octave, up to 2^40.
 *Why.* Noise for m rows of a unit has a scale of about m / epsilon, and a bound of m leaves out what
 lies beyond, so the least sum of both has about 1 / epsilon units beyond m, however many there are
 (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). The prior w makes a bound that is too large as
-rare as it is harmful. `benchmarks/contribution_bounds.py` has measured it, and the share of the
-loss.
+rare as it is harmful; the second is for rho, and epsilon with delta, for which a draw tells the
+number of units beyond a bound more exactly beside the noise. `benchmarks/contribution_bounds.py`
+has measured both, and the share of the loss.
 
 *Loss.* Let a unit come, or get other rows, or be replaced by another one. All that changes for the
 draw is one integer, from c to c' (0 for a unit that is not there). So A(v) changes for the numbers
@@ -44,7 +45,7 @@ from numpy.typing import NDArray
 from .._core.error_bars import Expected
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
-from ..privacy import Loss
+from ..privacy import Loss, Pure
 from ..rng import Generator
 from ..summaries.units import unit_rows
 from ..tables import Chunk
@@ -64,8 +65,8 @@ OCTAVES = 40, 16, 8
 #: A bound on totals of units is a number of so many parts of the largest row.
 PARTS = 256
 _FIRST = -(LARGEST * PER_OCTAVE) - 1  # that of 1 among `NUMBERS`
-#: Minus the logarithm of w, exactly: an eighth for each sixteenth of an octave.
-PRIOR = np.arange(OCTAVES[0] * PER_OCTAVE) / 8
+#: By how much minus the logarithm of w grows with each number, exactly: for epsilon, and else.
+PRIORS = 2 / 16, 3 / 16
 
 
 def candidates(numbers: NDArray[Any], octaves: int) -> NDArray[Any]:
@@ -112,6 +113,8 @@ class WithUnitBound(Around[Value]):
         r.
     octaves : int
         Of the numbers that are drawn from.
+    prior : float
+        By how much minus the logarithm of w grows with each number.
     """
 
     make: Callable[[int], Mechanism[Value]]
@@ -120,6 +123,7 @@ class WithUnitBound(Around[Value]):
     offered: Loss
     rate: float
     octaves: int
+    prior: float
 
     @property
     def loss(self) -> Loss:
@@ -164,7 +168,8 @@ class WithUnitBound(Around[Value]):
     def weighed(self, tails: Counts) -> Side:
         """Return what the numbers weigh, for units with such integers."""
         above = candidates(beyond(tails, above=True), self.octaves)
-        return Side(above, above, PRIOR[: len(above)], Fraction(0), 2 * self.rate)
+        prior = np.arange(len(above), dtype=np.float64) * self.prior
+        return Side(above, above, prior, Fraction(0), 2 * self.rate)
 
     def bound(self, tails: Counts, generator: Generator) -> int:
         """Return the bound that is drawn for units with such integers."""
@@ -206,8 +211,14 @@ def with_unit_bound(
         return make(bound, rest)
 
     rate = drawn_bounds(first, None, "add-remove", "drop").rate
+    prior = PRIORS[0] if isinstance(loss, Pure) else PRIORS[1]
+
+    def with_octaves(some: int) -> WithUnitBound[Value]:
+        inner = trial(of, (1, 1 << some))
+        return WithUnitBound(inner, of, tails, argument, loss, rate, some, prior)
+
     *larger, least = octaves
     for some in larger:
         with suppress(ArgumentError):
-            return WithUnitBound(trial(of, (1, 1 << some)), of, tails, argument, loss, rate, some)
-    return WithUnitBound(trial(of, (1, 1 << least)), of, tails, argument, loss, rate, least)
+            return with_octaves(some)
+    return with_octaves(least)

@@ -101,6 +101,7 @@ def test_the_example_of_learning_in_the_readme_runs():
         (DOCS / "start.md", 3, []),
         (GUIDE / "blocks.md", 0, ["blocks", "normality"]),
         pytest.param(GUIDE / "groups.md", 10, [], marks=pytest.mark.full),
+        (GUIDE / "contribution.md", 4, []),
         (GUIDE / "keys.md", 6, []),
         (GUIDE / "engines.md", 3, []),
         (GUIDE / "sql.md", 2, []),

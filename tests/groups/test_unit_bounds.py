@@ -168,6 +168,18 @@ def test_one_spend_pays_for_all(loss):
     assert amounts[:2] == [whole / 4, whole * 3 / 16] and sum(amounts) == whole
 
 
+@pytest.mark.parametrize("keys", [KEYS, None])
+def test_no_bound_that_can_be_drawn_is_refused(keys):
+    groups = group_by(arrow(), keys, max_groups="auto", max_rows="auto")
+    loss = {"epsilon": 1} if keys else {"epsilon": 1, "delta": 1e-6}
+    outer = dp.extend.prepare(groups.agg, STATISTICS, **loss).mechanism
+    for most in (1, 5, 1 << outer.octaves):
+        inner = outer.make(most)
+        for rows in (1, 5, 1 << inner.octaves):
+            loss = inner.make(rows).loss
+            assert loss.epsilon <= Fraction(9, 16)
+
+
 def test_people_are_counted_without_a_bound_on_rows():
     groups = group_by(arrow(), max_groups="auto", max_rows="auto")
     parts = dp.Budget(epsilon=1, ids="who").cost(groups.count_distinct, epsilon=1, parts=True)

@@ -75,6 +75,16 @@ def test_the_law_is_that_of_the_definition(rate):
         assert np.all(abs(side.about[::7] - exact) <= side.slack)
 
 
+def test_the_prior_is_by_the_loss():
+    kw = {"ids": IDS, "max_rows": "auto"}
+    for loss, prior in ({"epsilon": 1}, 2), ({"rho": 1}, 3), ({"epsilon": 1, "delta": 1e-6}, 3):
+        found = replace(quoted(dp.count, X, **loss, **kw), rate=1.0, octaves=OCTAVES)
+        expected = twin.law((8, 40, 1), 1.0, OCTAVES, prior / 16)
+        weights = np.bincount(BOUNDS, np.exp(-found.weighed(tails((8, 40, 1))).about))[1:]
+        shares = weights[weights > 0] / weights.sum()
+        assert shares == pytest.approx(np.array(list(expected.values())), rel=1e-9)
+
+
 def test_the_sampler_has_that_law():
     sizes, size = [8, 40, 1, 1, 2, 17, 16, 15], 40_000
     found, stream = made(0.5), InsecureGenerator(7).stream()
@@ -186,7 +196,8 @@ def test_units_are_those_that_count():
         dp.sum, data, ids=ids, where=where, max_rows="auto", bounds=(0, 9), epsilon=1
     )
     fields = {name: getattr(prepared.mechanism, name) for name in
-              ("inner", "make", "tails", "argument", "offered", "rate", "octaves")}  # fmt: skip
+              ("inner", "make", "tails", "argument", "offered", "rate", "octaves",
+               "prior")}  # fmt: skip
     Seen(**fields).finish(prepared.source, InsecureGenerator(3))
     assert np.array_equal(seen[0][:-1], tails([2, 2])[:-1])
 

@@ -76,7 +76,11 @@ def _edge(text: str) -> Any:
 
 def _limit(text: str) -> Any:
     """Return a bound on rows or groups, or the word for one of the data's own."""
-    return AUTO if text == AUTO else int(text)
+    if text == AUTO:
+        return AUTO
+    if not (text.isascii() and text.isdecimal()):
+        raise typer.BadParameter(f"it must be a whole number or auto, got {text!r}")
+    return int(text)
 
 
 def _bounds(text: str) -> Any:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 
-def law(sizes: Sequence[int], rate: float, octaves: int) -> dict[int, float]:
+def law(sizes: Sequence[int], rate: float, octaves: int, prior: float = 1 / 8) -> dict[int, float]:
     """How probable each bound is, for units of so many rows."""
     weights: dict[int, float] = {}
     for k in range(1, 16 * octaves + 1):
@@ -14,7 +14,7 @@ def law(sizes: Sequence[int], rate: float, octaves: int) -> dict[int, float]:
         beyond = sum(size >= number for size in sizes)
         bound = math.ceil(number) - 1
         assert beyond == sum(size > bound for size in sizes)
-        weight = math.exp(-rate * beyond - (k - 1) / 8)
+        weight = math.exp(-rate * beyond - (k - 1) * prior)
         weights[bound] = weights.get(bound, 0.0) + weight
     whole = sum(weights.values())
     return {bound: weight / whole for bound, weight in weights.items()}
