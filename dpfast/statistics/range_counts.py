@@ -35,6 +35,10 @@ class RangeCounts(ABC):
     def _factors(self, first: float, stop: float) -> Floats:
         """Return what each noise counts for in the estimate of a range, from place to place."""
 
+    def _require_one_column(self) -> None:
+        if self.counts.ndim > 1:
+            checks.fail("counts", "of one column, for ranges", f"{self.counts.ndim} columns")
+
     @property
     def total(self) -> float:
         """The estimate of the number of rows in all bins."""
@@ -48,6 +52,7 @@ class RangeCounts(ABC):
         nowhere smaller, and of the largest that are nowhere larger. Nowhere are they further from
         the truth, or from anything else that ascends, than the sums are at their worst.
         """
+        self._require_one_column()
         sums = np.concatenate([np.zeros(1), np.cumsum(self.counts)])
         upper, lower = np.maximum.accumulate(sums), np.minimum.accumulate(sums[::-1])[::-1]
         return np.maximum((upper + lower) / 2, 0.0)
@@ -144,6 +149,7 @@ class RangeCounts(ABC):
 
     def _places(self, lo: Any, hi: Any) -> tuple[float, float]:
         """Return where a range begins and ends, in bins."""
+        self._require_one_column()
         first, stop = self._place("lo", lo), self._place("hi", hi)
         if self._is_listed:
             stop += 1

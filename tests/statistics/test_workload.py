@@ -181,6 +181,20 @@ def test_without_noise_it_is_the_truth():
     assert dated.edges.dtype.kind == "M" and dated.total == pytest.approx(2000)
 
 
+def test_of_two_columns():
+    table = {"x": X, "word": np.array(["a", "b"])[RNG.integers(0, 2, len(X))]}
+    how = {"bins": [4, None], "bounds": [(0, 100), None], "categories": [None, ["a", "b"]]}
+    due, matrix = dp.histogram(table, **how, epsilon=500)[0], RNG.integers(-2, 3, (5, 8))
+    found = exact(table, matrix, **how)
+    assert np.allclose(found.counts, due) and np.allclose(found.answers, matrix @ due.ravel())
+    assert [len(one) for one in found.edges] == [5, 2] and found.total == pytest.approx(len(X))
+    bars = dp.expected_error(dp.workload, table, matrix, **how, rho=1).half_width
+    assert np.shape(bars) == (4, 2) and found.deviations.shape == (5,)
+    for call in (found.range, found.half_width, lambda *x: found.quantile(0.5)):
+        with pytest.raises(ArgumentError, match="of one column"):
+            call(0, 9)
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 def test_errors_are_those_that_are_said(loss, relation):

@@ -297,6 +297,13 @@ def trees_of_counts(bits, one, kw):
     return tree.range(0.5, 1)
 
 
+@attack(dp.workload, RHO)
+@each
+def workloads(bits, one, kw):
+    known = dp.workload(bits, [[0, 1]], bins=2, bounds=(0, 1), where=one, **REPLACE, **kw)
+    return known.answers[0]
+
+
 # ---- Order statistics. ----
 
 ORDERED = {"queries": 256, "rows": 16}

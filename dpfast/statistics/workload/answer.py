@@ -30,7 +30,7 @@ class WorkloadCounts(_Fields, RangeCounts):
 
     Attributes
     ----------
-    counts : ndarray of float64, shape (bins,)
+    counts : ndarray of float64, shape (bins,) or one bin count for each dimension
         The private number of rows in each bin, by least squares from all noisy sums. They are
         unbiased, so they may be negative; the queries are what they are for.
     edges : ndarray
@@ -69,7 +69,7 @@ class WorkloadCounts(_Fields, RangeCounts):
 
         They are sums of ``counts``, unbiased, and agree with one another.
         """
-        return np.asarray(self.queries.rows(len(self.counts)) @ self.counts)
+        return np.asarray(self.queries.rows(self.counts.size) @ self.counts.ravel())
 
     @property
     def deviations(self) -> Floats:
@@ -105,7 +105,7 @@ class WorkloadCounts(_Fields, RangeCounts):
     @property
     def _each(self) -> Floats:
         """What each noise counts for in each answer."""
-        return np.asarray(self.queries.rows(len(self.counts)) @ self.strategy.inverse)
+        return np.asarray(self.queries.rows(self.counts.size) @ self.strategy.inverse)
 
     def _factors(self, first: float, stop: float) -> Floats:
         return np.asarray(shares(len(self.counts), first, stop) @ self.strategy.inverse)
@@ -122,5 +122,5 @@ class WorkloadCounts(_Fields, RangeCounts):
             [f"{answer:,.1f}", f"{deviation:.3g}"]
             for answer, deviation in zip(answers[:SHOWN], deviations, strict=False)
         )
-        head = f"Answers about {len(self.counts):,} bins"
+        head = f"Answers about {self.counts.size:,} bins"
         return facts(head, about, table(["answer", "deviation"], rows))

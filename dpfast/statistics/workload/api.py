@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,9 +38,9 @@ class Workload(Binned[WorkloadCounts]):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     queries : array_like of shape (m, bins), or {"prefix", "ranges"}
-    bins : int or sequence of float, optional
-    bounds : (float, float) or "auto", optional
-    categories : sequence of str, float or bool, optional
+    bins : int, sequence of float, or sequence of d of these, optional
+    bounds : (float, float), sequence of d such pairs, or "auto", optional
+    categories : sequence of str, float or bool, or sequence of d of these, optional
         As in `dpfast.workload`, which has the theorem.
 
     Raises
@@ -64,12 +65,13 @@ class Workload(Binned[WorkloadCounts]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_one_column()
         asked = queries_of(self.queries)
         object.__setattr__(self, "queries", asked)
+        if asked.matrix is None:
+            self.require_one_column()
         if not self.axes:
             return
-        (bins,) = self.shape
+        bins = prod(self.shape)
         if bins > MOST:
             name = "categories" if self.bins is None else "bins"
             checks.fail(name, f"at most {MOST} of a workload", bins)
@@ -84,7 +86,7 @@ class Workload(Binned[WorkloadCounts]):
             )
             checks.fail("delta", rule, 0)
         planned = copy(self)
-        object.__setattr__(planned, "strategy", best_strategy(self.queries, self.shape[0]))
+        object.__setattr__(planned, "strategy", best_strategy(self.queries, prod(self.shape)))
         return super(Workload, planned).mechanism(terms)
 
     def sensitivity(self, terms: Terms) -> Sensitivity:
@@ -98,12 +100,15 @@ class Workload(Binned[WorkloadCounts]):
         """Return the noise as well: the answer needs it for its error bars."""
         noisy, unit = noise.add(self.strategy.add(counts), generator), 2.0**-parts
         found = self.strategy.inverse @ np.array([unit * total for total in noisy])
-        return WorkloadCounts(found, self.edges, self.queries, self.strategy, noise, unit)
+        return WorkloadCounts(
+            found.reshape(self.shape), self.edges, self.queries, self.strategy, noise, unit
+        )
 
-    def bar(self, noise: IntegerNoise, parts: int, failure: float) -> list[float]:
+    def bar(self, noise: IntegerNoise, parts: int, failure: float) -> list[Any]:
         """Return the error bar of the count of each bin."""
-        inverse = self.strategy.inverse
-        return [2.0**-parts * noise.weighted_within(factors, failure) for factors in inverse]
+        widths = [noise.weighted_within(factors, failure) for factors in self.strategy.inverse]
+        bars: list[Any] = (2.0**-parts * np.array(widths)).reshape(self.shape).tolist()
+        return bars
 
     def in_times(self, answer: WorkloadCounts, units: Units) -> WorkloadCounts:
         return answer._replace(edges=units.edges)
@@ -128,17 +133,18 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
 
     Parameters
     ----------
-    data : array_like of shape (n,), or source
-        One column, as in `histogram`.
+    data : array_like of shape (n,) or (n, d), table, or source
+        One column, or d of them, as in `histogram`.
     queries : array_like of shape (m, bins), or {"prefix", "ranges"}
-        A query in each row, by what a row of each bin counts for; or a word: of all prefix sums
-        (a cumulative distribution, all quantiles), or of all ranges of neighboring bins.
-    bins : int or sequence of float, optional
+        A query in each row, by what a row of each bin counts for; or, of one column, a word: of all
+        prefix sums (a cumulative distribution, all quantiles), or of all ranges of neighboring
+        bins. Of d columns the bins are in the order of the flat array of counts.
+    bins : int, sequence of float, or sequence of d of these, optional
         The number of equally wide bins between the `bounds`, or public edges, ascending; at most
-        4,096 of them.
-    bounds : (float, float) or "auto", optional
+        4,096 of them in all.
+    bounds : (float, float), sequence of d such pairs, or "auto", optional
         Public limits, for bins that are given by number; "auto" as in `histogram`.
-    categories : sequence of str, float or bool, optional
+    categories : sequence of str, float or bool, or sequence of d of these, optional
         Instead of `bins`, a public list.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The first is refused: the
@@ -161,7 +167,7 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     -------
     WorkloadCounts
         ``answers`` of the queries with their ``deviations`` and ``half_widths()``, made of
-        ``counts`` of the bins, with their ``edges`` and ``covariance``. Its methods
+        ``counts`` of the bins, with their ``edges`` and ``covariance``. Of one column its methods
         ``range(lo, hi)``, ``half_width(lo, hi)``, ``cdf(x)`` and ``quantile(q)`` cost nothing.
 
     Raises
