@@ -184,7 +184,7 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     Notes
     -----
     Cost: one read of the data. The plan takes a tenth of a second for 256 bins, one to four seconds
-    for 1,024, and one to three minutes and 1.5 GB for 4,096; equal questions are planned
+    for 1,024, and one to three minutes and 1.8 GB for 4,096; equal questions are planned
     once in a process. The mean squared error of all queries is within a hundredth of the least that
     Gaussian noise can have under add-remove, which ``strategy.certificate`` shows; for queries that
     few of many bins tell apart the search may end before. Plans are made by LAPACK and may differ

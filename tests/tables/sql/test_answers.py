@@ -83,9 +83,9 @@ QUESTIONS = {
         t.select(["y", "x"]), bins=3, bounds=(0, 9), weights="x", weight_bounds=(-5, 9), **how
     )[0],
     "tree": lambda t, **how: dp.tree_histogram(t["x"], bins=9, bounds=(0, 90), **how).counts,
-    "workload": lambda t, epsilon, **how: dp.workload(
-        t["x"], "ranges", bins=9, bounds=(0, 90), rho=epsilon, **how
-    ).counts,
+    "workload": lambda t, epsilon, **how: (
+        dp.workload(t["x"], "ranges", bins=9, bounds=(0, 90), rho=epsilon, **how).counts
+    ),
     "marginals": lambda t, epsilon, **how: dp.marginals(
         t, **MARGINALS, epsilon=epsilon, delta=0.1, **how
     ).counts("s", "k"),
