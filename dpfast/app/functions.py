@@ -7,7 +7,7 @@ is ``group_by(data, by, ...)`` and its method of that name, with the answer as l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from typing import Any, get_type_hints
 
@@ -69,6 +69,8 @@ def encoded(answer: Any) -> dict[str, Any]:
     """Return an answer as ledgers keep it and commands show it: bins beside their counts."""
     if isinstance(answer, ptr.NoAnswer):
         return {"no_answer": True}
+    if isinstance(answer, Mapping) and not isinstance(answer, dict):  # tables by name
+        return {"value": _listed(answer)}
     if isinstance(answer, tuple) and np.ndim(answer[0]):
         return {"value": answer[0], "edges": answer[1]}
     return {"value": answer}

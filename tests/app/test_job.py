@@ -1060,6 +1060,27 @@ def test_statistics_by_numpys_names_and_trees(write):
     assert [row["at"] for row in rows if row["name"] == "quartiles"] == ["25", "75"]
 
 
+def test_marginals_are_a_table_each(write):
+    text = """
+        [[release]]
+        statistic = "marginals"
+        columns = ["b", "c"]
+        ways = [["b", "c"], ["b"]]
+        bins = {b = [0, 50, 99], c = 2}
+        bounds = {c = [0, 1]}
+    """
+    path = write("rho = 60", text, output="out.csv")
+    results = job.run(path)
+    results.check()
+    (answer,) = results.values()
+    assert list(answer) == ["b, c", "b"] and list(answer["b"]) == ["b", "count", "error"]
+    rows = read_csv(path.with_name("out.csv"))
+    assert [row["at"] for row in rows] == ["b, c"] * 4 + ["b"] * 2
+    assert [row["group"] for row in rows[4:]] == ["[0.0]", "[50.0]"]
+    assert [float(row["value"]) for row in rows[4:]] == answer["b"]["count"]
+    assert float(rows[0]["half_width"]) == answer["b, c"]["error"][0]
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_times_are_text_in_answers(tmp_path, ending):
     """Bounds of dates in the file ask for answers that are dates, over a directory of files."""

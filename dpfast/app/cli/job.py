@@ -128,9 +128,10 @@ def _answers(answers: Any) -> None:
     out = Terminal()
     out.print(table)
     for release in answers["releases"]:
-        if isinstance(release["value"], dict):
+        if isinstance(value := release["value"], dict):
             out.print(release["name"])
-            out.print(groups_table(release["value"]))
+            for columns in [value] if "by" in release else value.values():
+                out.print(groups_table(columns))
 
 
 def _answer(release: Any) -> str:
@@ -139,7 +140,8 @@ def _answer(release: Any) -> str:
     if release["value"] is None:
         return str(release["note"])
     if isinstance(release["value"], dict):
-        return groups_of(release["value"])
+        tables = f"{len(release['value']):,} tables"
+        return groups_of(release["value"]) if "by" in release else tables
     return number_text(release["value"])
 
 

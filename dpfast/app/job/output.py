@@ -341,7 +341,8 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
         }
         value = release["value"]
         if isinstance(value, dict):
-            for row in _of_groups(value, outcome):
+            by_group = bool(outcome.release.entry.by)
+            for row in _of_groups(value, outcome) if by_group else _of_tables(value):
                 yield same | row
             continue
         for index in np.ndindex(*_shape(value)):
@@ -378,6 +379,17 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
                 "ranks": None if ranks is None else ranks[place],
                 "note": OF_RANKS if ranks else OF_NOISE if bar else OF_NONE,
             }
+
+
+def _of_tables(value: dict[str, dict[str, list[Any]]]) -> Iterator[dict[str, Any]]:
+    """Yield what the counts of tables by name have of their own; the last columns are these."""
+    for name, table in value.items():
+        *keys, counts, errors = table.values()
+        groups = zip(*keys, strict=True) if keys else [()]
+        for place, row in enumerate(zip(groups, counts, errors, strict=True)):
+            group, count, error = row
+            own = {"index": str(place), "at": name, "group": json.dumps(group), "note": OF_NOISE}
+            yield {**own, **_value(count), "half_width": error}
 
 
 def _shape(value: Any) -> tuple[int, ...]:
