@@ -343,7 +343,7 @@ class MarginalTables(Mapping[Names, Answer]):
         )
         places = tuple(self._place[name] for name in listed) if is_known else ()
         if not is_known or in_order(places, self._sizes) not in self._values:
-            raise KeyError(names)
+            raise KeyError(f"{names!r} is no part of a marginal that was asked for")
         return places
 
     def _parts(self, places: Places) -> Iterator[tuple[Residuals, Floats, list[int]]]:
@@ -659,11 +659,13 @@ def weights_of(importance: Any, asked: Iterable[Names]) -> tuple[tuple[Names, fl
 
 
 def _mapping(argument: str, value: Any, rule: str) -> Mapping[Any, Any]:
-    """Return a mapping; pairs are one, too, as statistics and mechanisms keep them."""
+    """Return a mapping; pairs are one, too, as statistics, mechanisms and jobs have them."""
     if value is None:
         return {}
-    if isinstance(value, tuple) and all(isinstance(one, tuple) and len(one) == 2 for one in value):
-        value = dict(value)
+    kinds = tuple, list
+    are_pairs = isinstance(value, kinds) and value != []
+    if are_pairs and all(isinstance(one, kinds) and len(one) == 2 for one in value):
+        value = {tuple(name) if isinstance(name, list) else name: one for name, one in value}
     if not isinstance(value, Mapping):
         checks.fail_type(argument, rule, value)
     return value

@@ -337,6 +337,21 @@ def test_counts_are_those_of_each_row(monkeypatch):
                 assert (own.reshape(one.shape) == right).all()
 
 
+def test_noise_beyond_the_samplers_is_of_coarser_counts():
+    sizes = (40, 60)
+    made = measured(sizes, rho=Fraction(1, 2**59)).inner
+    widest = made.residuals[-1]
+    assert widest.shape == sizes and widest.noise.shift > 0
+    generator, cells = InsecureGenerator(3), np.full(2400, 1 << 40)
+    noisy = widest.noisy(cells, generator)
+    kept = math.prod((size - 1) / size for size in sizes)
+    assert abs(noisy.std() / (widest.deviation * kept**0.5) - 1) < FAR / math.sqrt(2 * 2000)
+    for axis in (1, 2):
+        assert abs(noisy.mean(axis)).max() < 1e-9 * widest.deviation
+    flat = measured(sizes, rho=Fraction(1, 2)).inner.residuals[-1].noisy(cells, generator)
+    assert abs(flat).max() < 100  # and no count overflows
+
+
 def test_tables_of_pandas_and_polars():
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     data = table((2, 3), 60, 1)
