@@ -187,7 +187,7 @@ def test_no_row_moves_the_sums_of_a_root_further_than_the_noise_is_made_for(rela
 
 @pytest.mark.parametrize("loss", GAUSSIAN, ids=str)
 def test_a_root_errs_as_it_says_and_by_much_less_than_a_tree(loss):
-    steps, draws, rng = 12, 400, InsecureGenerator(9)
+    steps, draws, rng = 12, 150, InsecureGenerator(9)
     totals = []
     for _ in range(draws):
         stream = RunningCount(steps, **loss, rng=rng)
@@ -195,7 +195,7 @@ def test_a_root_errs_as_it_says_and_by_much_less_than_a_tree(loss):
     assert stream._root is not None
     found = np.array([[one.total for one in own] for own in totals])
     said = np.array([one.deviation for one in totals[0]])
-    assert (np.abs(found.var(axis=0) / said**2 - 1) < 0.3).all()
+    assert (np.abs(found.var(axis=0) / said**2 - 1) < 0.4).all()
     assert (np.abs(found.mean(axis=0)) < 5 * said / math.sqrt(draws)).all()
     tree = RunningCount(steps, fan_out=stream._b, **loss)
     of_tree = np.array([tree.add(0).deviation for _ in range(steps)])
@@ -205,7 +205,7 @@ def test_a_root_errs_as_it_says_and_by_much_less_than_a_tree(loss):
     assert min(off) > 0.01 and max(off) < limit
 
 
-@pytest.mark.parametrize("steps", [1, 2, 17, 128])
+@pytest.mark.parametrize("steps", [1, 2, 17, 64])
 def test_a_root_is_near_the_least_error(steps):
     """A bound by weights of the steps: see `dpfast.statistics.workload.strategy`."""
     root = _Root(steps)

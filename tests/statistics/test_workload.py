@@ -201,16 +201,16 @@ def test_errors_are_those_that_are_said(loss, relation):
     matrix = np.vstack([np.tri(16), RNG.normal(size=(4, 16))])
     how = {"bins": 16, "bounds": (0, 16), "neighbors": relation, **loss}
     mechanism, rng = quoted(dp.workload, X, matrix, **how), InsecureGenerator(4)
-    found = [mechanism.finish(np.zeros(16, np.int64), rng) for _ in range(2000)]
+    found = [mechanism.finish(np.zeros(16, np.int64), rng) for _ in range(1000)]
     answers, first = np.array([one.answers for one in found]), found[0]
     assert np.abs(answers.std(axis=0) / first.deviations - 1).max() < 0.1
-    assert np.abs(answers.mean(axis=0) / first.deviations).max() < 5 / math.sqrt(2000)
+    assert np.abs(answers.mean(axis=0) / first.deviations).max() < 5 / math.sqrt(1000)
     joint = matrix @ first.covariance @ matrix.T
     assert np.allclose(joint.diagonal(), first.deviations**2)
     scale = np.outer(first.deviations, first.deviations)
     assert (np.abs(np.cov(answers.T) - joint) / scale).max() < 0.15
     off = (np.abs(answers) > first.half_widths()).mean(axis=0)
-    assert off.min() > 0.02 and off.max() < 0.05 + 5 * math.sqrt(0.05 / 2000)
+    assert off.min() > 0.02 and off.max() < 0.05 + 5 * math.sqrt(0.05 / 1000)
     bars = mechanism.error(None, 0.95).half_width
     assert bars == pytest.approx([first.half_width(i, i + 1) for i in range(16)])
     # Planted: bars of independent counts.

@@ -13,7 +13,7 @@ def gram_of_ranges(bins):
     return np.array(rows, float).T @ np.array(rows, float)
 
 
-def least_error(gram, rounds=4000):
+def least_error(gram, rounds=2000):
     """tr(V (A'A)^-1) for the best A with columns of length 1, by steps along the gradient."""
     strategy = np.eye(len(gram)) + 0.3 * np.random.default_rng(1).normal(size=gram.shape)
     strategy, step, error = strategy / np.linalg.norm(strategy, axis=0), 1e-3, np.inf
