@@ -1,6 +1,6 @@
 """Made by tools/stubs.py."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, overload
 
@@ -48,6 +48,7 @@ from dpfast.groups.distinct import CountDistinct as CountDistinct
 from dpfast.groups.distinct import count_distinct as count_distinct
 from dpfast.groups.marginals import Marginals as Marginals
 from dpfast.groups.marginals import MarginalTables
+from dpfast.measurement.columns_by_name import Answer
 from dpfast.measurement.released import Release as Release
 from dpfast.measurement.statistic import Measurement as Measurement
 from dpfast.measurement.statistic import Statistic as Statistic
@@ -61,6 +62,7 @@ from dpfast.statistics.bounds import OuterBounds as OuterBounds
 from dpfast.statistics.consistent import consistent as consistent
 from dpfast.statistics.correlation import Correlation as Correlation
 from dpfast.statistics.covariance import Covariance as Covariance
+from dpfast.statistics.describe import Describe as Describe
 from dpfast.statistics.difference import Difference as Difference
 from dpfast.statistics.histogram import Categories
 from dpfast.statistics.histogram import Histogram as Histogram
@@ -107,6 +109,7 @@ __all__ = [
     "CountDistinct",
     "CountNonzero",
     "Covariance",
+    "Describe",
     "Difference",
     "Histogram",
     "Iqr",
@@ -144,6 +147,7 @@ __all__ = [
     "count_distinct",
     "count_nonzero",
     "covariance",
+    "describe",
     "difference",
     "errors",
     "estimators",
@@ -1017,6 +1021,21 @@ def bounds(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
+def describe(
+    data: Any,
+    *,
+    bounds: Mapping[str, Any] | None = None,
+    categories: Mapping[str, Sequence[str]] | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | Auto | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Answer: ...
 @overload
 def sample_and_aggregate(
     data: Any,

@@ -28,7 +28,7 @@ HEAD = '"""Made by tools/stubs.py."""\n'
 #: What types of arguments and answers are made of.
 HOMES = {
     "os": "PathLike",
-    "collections.abc": "Callable Sequence",
+    "collections.abc": "Callable Mapping Sequence",
     "dpfast._core.types": (
         "Auto Axis Bounds BoundsEach Floats Integers NanPolicy Neighbors NoiseName Number Numbers "
         "Size"
@@ -39,8 +39,8 @@ HOMES = {
     "dpfast.aggregate.estimators.base": "Estimator",
     "dpfast.aggregate.estimators.functions": "Executor",
     "dpfast.budget.budget": "Budget",
-    "dpfast.groups.answer": "Answer",
     "dpfast.groups.marginals": "MarginalTables",
+    "dpfast.measurement.columns_by_name": "Answer",
     "dpfast.groups.sums": "Count Nonzero People",
     "dpfast.rng": "Generator",
     "dpfast.selection.api": "Function Indices Scores",

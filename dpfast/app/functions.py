@@ -7,6 +7,7 @@ is ``group_by(data, by, ...)`` and its method of that name, with the answer as l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from typing import Any, get_type_hints
@@ -73,4 +74,10 @@ def encoded(answer: Any) -> dict[str, Any]:
         return {"value": _listed(answer)}
     if isinstance(answer, tuple) and np.ndim(answer[0]):
         return {"value": answer[0], "edges": answer[1]}
+    if isinstance(answer, dict):  # of a column that has no mean, there is none to tell
+        return {"value": {name: list(map(_told, column)) for name, column in answer.items()}}
     return {"value": answer}
+
+
+def _told(value: Any) -> Any:
+    return "" if isinstance(value, float) and math.isnan(value) else value

@@ -39,7 +39,7 @@ from ..rng import Generator
 RELEASES: dict[str, Callable[..., Any]] = {
     word: entry.function
     for word, entry in STATISTICS.items()
-    if word not in ("ptr.release", "sample_and_aggregate", "difference")
+    if word not in ("ptr.release", "sample_and_aggregate", "difference", "describe")
 } | {"select_keys": select_keys}
 #: The version of `mechanism.to_dict`.
 VERSION = 1

@@ -12,13 +12,13 @@ from .._core import checks
 from .._core.types import Auto, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
+from ..measurement.columns_by_name import Answer
 from ..measurement.statistic import offer
 from ..rng import Generator
 from ..tables.batches import IDS, Batches
 from ..tables.forms import column_form
 from ..tables.ids import id_name
 from ..tables.key_words import RULE as IDS_RULE
-from .answer import Answer
 from .grouping import RULE, Grouping, Statistics, grouping
 from .keys import KEYS, MOST, PublicKeys, one_column
 from .methods import Methods

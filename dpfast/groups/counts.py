@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels import groups as _native
 from ..errors import DataError
+from ..measurement.columns_by_name import labels
 from ..measurement.matches import numbers_of
 from ..measurement.times import read
 from ..noise.sensitivity import Sensitivity
@@ -33,7 +34,6 @@ from ..summaries.units import CARRY, shifted, words_of
 from ..tables.base import Feature
 from ..tables.batches import Piece, numbers
 from ..tables.sql.store import SqlRows
-from .answer import labels
 from .keys import MOST
 from .of_column import DatabaseSums, Integers
 from .sums import Counted

@@ -16,6 +16,7 @@ from .._core import checks
 from .._core.once import remembered
 from .._core.types import Neighbors
 from ..budget.mechanism import Mechanism
+from ..measurement.columns_by_name import Answer
 from ..measurement.linear import Linear
 from ..measurement.statistic import Automatic, Offer, Statistic
 from ..measurement.unit_bounds import OCTAVES, with_unit_bound
@@ -30,7 +31,6 @@ from ..tables.key_words import key_kind
 from ..tables.public_values import expect_matches
 from ..tables.times import times_of
 from ..tables.words import Words
-from .answer import Answer
 from .automatic_bounds import WithBounds, with_bounds
 from .counts import GroupHistogram
 from .distinct import CountDistinct

@@ -61,6 +61,7 @@ from .._core.types import Number
 from .._kernels import statistics as _native
 from .._kernels.statistics import MOST_CELLS
 from ..budget.mechanism import Mechanism
+from ..measurement.columns_by_name import SHOWN, Answer
 from ..measurement.functions import function_of
 from ..measurement.statistic import Statistic, Terms
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
@@ -76,7 +77,6 @@ from ..tables.intake import Beside, Chosen, View, read, whole_rows
 from ..tables.masked import refuse_mask
 from ..tables.sql.store import SqlRows
 from ..tables.table import RULE
-from .answer import SHOWN, Answer
 
 Floats: TypeAlias = NDArray[np.float64]
 #: Names of attributes.

@@ -14,10 +14,10 @@ from typing import Any
 from .._core.types import Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, releases
+from ..measurement.columns_by_name import Answer
 from ..rng import Generator
 from ..statistics.table import TABLE, Entry
 from . import stat
-from .answer import Answer
 
 #: What a statistic is asked of a column, and not of groups, where each quantile is drawn.
 OF_ROWS = ("method", "noise", "assume_sorted")

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from dpfast._core.types import Auto, Bounds, NanPolicy, Number
 from dpfast.budget.budget import Budget
-from dpfast.groups.answer import Answer
+from dpfast.measurement.columns_by_name import Answer
 from dpfast.rng import Generator
 
 class Methods:

@@ -22,6 +22,7 @@ from .._core import checks, nan_policy
 from .._core.error_bars import CONFIDENCE, RANKS, Expected
 from .._core.threads import each, threads
 from .._kernels import groups as _native
+from ..measurement.columns_by_name import labels
 from ..measurement.times import Units
 from ..noise.grid import Base, Lattice, base
 from ..privacy import ZCDP, Approx, Loss, Pure
@@ -32,7 +33,6 @@ from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, aim_at, ranks
 from ..summaries.cells import Cells, cells
 from ..tables.base import Feature, Near
 from ..tables.sql.store import SqlRows
-from .answer import labels
 from .of_column import DatabaseSums, Integers, OfColumn
 from .quantile import draw_quantiles
 from .rows import NONE, Rows

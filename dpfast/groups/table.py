@@ -27,6 +27,7 @@ from .._core.error_bars import KEYS, Expected, unknown
 from .._kernels.rng import BitStream
 from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
+from ..measurement.columns_by_name import Answer
 from ..measurement.tails import Counts
 from ..measurement.unit_bounds import tails_of
 from ..privacy import Loss
@@ -39,7 +40,6 @@ from ..tables.forms import Values, index_of
 from ..tables.key_words import secret
 from ..tables.masked import mask
 from .added import added
-from .answer import Answer
 from .automatic_bounds import UnitTails, WithBounds
 from .key_coins import KeyRule
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending

@@ -80,17 +80,20 @@ RATES = 2.0**-900, 2.0**10
 LOOSE = 0.75
 
 
-def _prior() -> Floats:
-    """Return minus the logarithm of w, for each public number: multiples of 1/64, exactly."""
+def _prior(gentle: float, steep: float, near: int) -> Floats:
+    """Return minus the logarithm of w, for each public number: multiples of 1/256, exactly."""
     size = len(NUMBERS) // 2
     step = np.arange(1, size + 1, dtype=np.float64)
-    gentle, flat = ((e - LEAST) * PER_OCTAVE for e in (NEAR, FAR))
-    outwards = np.minimum(step, gentle) * GENTLE + np.maximum(step - gentle, 0) * STEEP
+    turn, flat = ((e - LEAST) * PER_OCTAVE for e in (near, FAR))
+    outwards = np.minimum(step, turn) * gentle + np.maximum(step - turn, 0) * steep
     inwards = np.maximum(step - flat, 0) * STEEP
     return np.concatenate([inwards[::-1], [0.0], outwards])
 
 
-PRIOR = _prior()
+#: Those of `bounds`; and two that fewer rows outweigh: of numbers of any size, and of numbers that
+#: are about 1 in size (`statistics.describe`).
+PRIOR = _prior(GENTLE, STEEP, NEAR)
+PRIORS = {"": PRIOR, "any size": _prior(1 / 256, 1 / 16, 0), "about 1": _prior(1 / 256, 1 / 4, 0)}
 
 
 class Side:
@@ -165,13 +168,13 @@ class Draw:
         return kept
 
 
-def sides(summary: Counts, share: Fraction, c: float) -> tuple[Side, Side]:
+def sides(summary: Counts, share: Fraction, c: float, prior: Floats = PRIOR) -> tuple[Side, Side]:
     """Return the draws of a lower and of an upper bound."""
     n = rows(summary)
     allowed = target(n, share, c)
     above, below = beyond(summary, above=True), beyond(summary, above=False)
-    upper = Side(above, np.append(n, above[:-1]), PRIOR, allowed, c)
-    lower = Side(below, np.append(below[1:], n), PRIOR[::-1], allowed, c)
+    upper = Side(above, np.append(n, above[:-1]), prior, allowed, c)
+    lower = Side(below, np.append(below[1:], n), prior[::-1], allowed, c)
     return lower, upper
 
 
@@ -181,13 +184,18 @@ def target(n: int, share: Fraction, c: float) -> Fraction:
 
 
 def draw(
-    summary: Counts, share: Fraction, c: float, stream: Stream, size: int | None = None
+    summary: Counts,
+    share: Fraction,
+    c: float,
+    stream: Stream,
+    size: int | None = None,
+    prior: Floats = PRIOR,
 ) -> NDArray[np.int64]:
     """Return the places of a lower and an upper bound among the public numbers.
 
     With `size`, so many independent pairs.
     """
-    lower, upper = sides(summary, share, c)
+    lower, upper = sides(summary, share, c, prior)
     sums = np.logaddexp.accumulate(-lower.about) + (LOOSE + 8 * lower.slack)
     levels = np.append(0.0, sums[:-1])
     ends = Draw(upper, len(NUMBERS), levels)
@@ -228,6 +236,8 @@ class DrawnBounds(Mechanism[Any]):
         The loss of a column.
     columns : int, optional
         By default there is one pair, and no array of pairs.
+    prior : {"", "any size", "about 1"}, default ""
+        What weighs the public numbers.
     """
 
     share: Fraction
@@ -235,6 +245,7 @@ class DrawnBounds(Mechanism[Any]):
     nan: str | float
     each: Draws | ZCDP
     columns: int | None = None
+    prior: str = ""
 
     @property
     def loss(self) -> Loss:
@@ -278,7 +289,8 @@ class DrawnBounds(Mechanism[Any]):
         nan_policy.refuse(self.nan, int(summary[MISSING]))
         if not isinstance(self.nan, str):
             summary = with_missing(summary, self.nan)
-        pair = NUMBERS[draw(summary, self.share, self.rate, generator.stream())]
+        stream, prior = generator.stream(), PRIORS[self.prior]
+        pair = NUMBERS[draw(summary, self.share, self.rate, stream, prior=prior)]
         return widened(*pair.tolist())
 
     def error(self, rows: int | None, confidence: float) -> Expected:
@@ -292,6 +304,7 @@ def drawn_bounds(
     neighbors: str,
     nan: str | float,
     share: Fraction = Fraction(0),
+    prior: str = "",
 ) -> DrawnBounds:
     """Return the mechanism of the bounds of some columns, whose loss together is `loss`.
 
@@ -305,7 +318,7 @@ def drawn_bounds(
         each: Draws | ZCDP = ZCDP(loss.rho / width)
     else:
         each = Draws(loss.epsilon / width, 1, bounded_range=True)
-    made = DrawnBounds(share, neighbors, nan, each, columns)
+    made = DrawnBounds(share, neighbors, nan, each, columns, prior)
     if made.rate < RATES[0]:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
         checks.fail(name, "larger: float64 cannot hold a column's part beside ranks", loss)

@@ -53,6 +53,13 @@ def of_chunk(chunk: Chunk) -> Counts:
     return _summary(cells, missing, len(chunk.values) + chunk.nulls)
 
 
+def of_counts(numbers: NDArray[np.float64], counts: Counts) -> Counts:
+    """Return a summary of rows of which so many have each of some numbers."""
+    cells = np.zeros(MAGNITUDES, np.int64)
+    np.add.at(cells, numbers.view(np.uint64) >> np.uint64(48), counts)
+    return _summary(cells, 0, int(counts.sum()))
+
+
 def counts(
     source: Source | RowSource | list[Source], where: NDArray[np.bool_] | None, width: int
 ) -> Counts:

@@ -130,6 +130,8 @@ TABLE = (
     Entry("bounds", "statistics.bounds", "OuterBounds",
           "bounds that hold nearly all rows of a column, where no public ones are known", "q nan",
           by_group=False),
+    Entry("describe", "statistics.describe", "Describe", "what is in a table, column by column",
+          "columns", data="columns", by_group=False),
     Entry("sample_and_aggregate", "aggregate.api", None, "an estimate of random blocks of rows",
           by_group=False),
     Entry("ptr.mean", "statistics.ptr", "Mean", "a mean, or no answer", by_group=False),

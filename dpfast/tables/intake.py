@@ -348,7 +348,7 @@ def _rows_alone(form: Form) -> Source | SqlRows:
     if isinstance(form, Columns):
         length = form.length
         if length is None and form.pieces:
-            return _uneven(ArraySource(np.empty(0)))
+            return uneven(ArraySource(np.empty(0)))
     elif isinstance(form, (Values, Arrow)):
         length = _length(form)
     if length is not None:
@@ -448,7 +448,7 @@ def _columns_of(table: Table) -> list[Source]:
     if not columns:
         checks.fail_kind("data", "a table with a column of numbers", table)
     is_even = len({column.length for column in columns}) == 1
-    return columns if is_even else list(map(_uneven, columns))
+    return columns if is_even else list(map(uneven, columns))
 
 
 def each_alone(form: Form, width: int | None = None) -> list[Source]:
@@ -479,6 +479,6 @@ def _mask(where: Any, source: Source | RowSource, relation: str) -> NDArray[np.b
     return mask(where, source.length, relation)
 
 
-def _uneven(source: Source) -> Source:
+def uneven(source: Source) -> Source:
     """Return a column that is not as long as the others are. The number of rows may be private."""
     return MappedColumn(source, None, refuse_columns, length=None)

@@ -84,6 +84,11 @@ class Files:
         """The files, in the order of their rows."""
         return self._reader.paths
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._reader.names)
+
     def identity(self) -> list[tuple[str, int, int]]:
         """Return the path, the size and the time of change of each file.
 

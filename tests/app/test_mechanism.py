@@ -58,6 +58,7 @@ def test_all_but_a_few_releases_can_be_mechanisms():
     words += (
         "sample_and_aggregate",
         "difference",
+        "describe",
         "ptr.api.release",
         "aggregate",
         "audit",

@@ -44,6 +44,7 @@ NO_ROWS = {
     *(f"privacy.{name}" for name in ("Approx", "Draws", "Pure", "loss", "optimal_composition")),
     "marginals",  # whose exact laws are compared with its loss
     *("correlation", "difference", "kept_whole", "proportion", "ratio"),  # what these are made of
+    "describe",  # `bounds`, `quantiles`, `variance` and `count`
     "quantile_interval",  # `quantiles`
     *(f"response.estimate_{name}" for name in ("binary", "kary", "unary")),
     *(f"selection.{name}" for name in ("expected_error", "probabilities", "utility_bound")),

@@ -16,7 +16,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, DpfastError
 from dpfast.groups import arrays
-from dpfast.groups.answer import Answer
+from dpfast.measurement.columns_by_name import Answer
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics import histogram
 from dpfast.tables import batches, in_memory

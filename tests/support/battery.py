@@ -165,6 +165,15 @@ WRITTEN = {
         dp.iqr, X, {**AUTO, **PEOPLE, "method": "recursive"}, ("ids",)
     ),
     "histogram within bounds of its own": Case(dp.histogram, X, {**AUTO, "bins": 7}),
+    "describe": Case(
+        dp.describe,
+        {"a": XY[:, 0], "b": XY[:, 1], "who": WORDS_OF_ROWS},
+        {"bounds": {"b": (0, 60)}, "categories": {"who": ["tea", "rye"]}},
+        **GROUPED,
+    ),
+    "describe some people": Case(
+        dp.describe, {"a": X}, {**MASKED, **PEOPLE}, ("where", "ids"), **GROUPED
+    ),
     "covariance": Case(dp.covariance, XY, {"bounds": [(0, 100), (0, 60)]}, form="table"),
     "covariance of some": Case(
         dp.covariance, XY, {"bounds": [(0, 100)] * 2, **MASKED}, ("where",), form="table"
@@ -630,6 +639,7 @@ BAD: dict[str, list[Any]] = {
     "noise": WORDS,
     "method": WORDS,
     "assume_sorted": FLAG,
+    "nonnegative": FLAG,
     "granularity": [0, -1, NAN, "x", True, Decimal("sNaN"), 1e-300, *UNHASHABLE],
     "estimator": ["sideways", 3, None],
     "blocks": [0, -1, 2.5, "x", None, 10**9],
@@ -655,7 +665,6 @@ BAD: dict[str, list[Any]] = {
     "monotone": FLAG,
     "norm": WORDS,
     "whole": FLAG,
-    "nonnegative": FLAG,
     "base": [["x"], WORD],
     "size": [-1, 2.5, "x"],
     "axis": [7, 0.5, "x", True],
@@ -670,6 +679,8 @@ PAIRED = {"weights", "weight_bounds", "bins", "bounds", "categories", "proposed"
 
 #: Arguments in which nothing can be wrong by itself.
 FREE = {
+    "bounds of describe",  # mappings: see `test_describe`
+    "categories of describe",
     "data of release",
     "data of exponential",
     "value of smooth_release",  # what these are, is an answer

@@ -723,6 +723,7 @@ add("dp.Difference", None, lambda: {"of": dp.Mean(bounds=(0, 1)), "keys": ("a", 
 add("dp.Ratio", bounds=[(0, 1), (1, 2)], nan="raise")
 add("dp.Correlation", bounds=[(0, 1), (1, 2)], nan="raise")
 add("dp.OuterBounds", q=0.1, nan="raise")
+add("dp.Describe", bounds={"a": (0, 1)}, categories={"b": ["x", "y"]})
 add(
     "dp.Marginals", ways=1, categories={"a": [1, 2]}, bins={"b": 4}, bounds={"b": (0, 1)},
     importance={"a": 2.0},

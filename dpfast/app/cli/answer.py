@@ -70,6 +70,8 @@ def answer(
     if is_whole and entry.columns == (None,):  # whose rows are those of any column
         entry = replace(entry, columns=())
     opened = Files(files[0] if len(files) == 1 else list(files), **text)
+    if statistic == "describe" and entry.columns == (None,):
+        entry = replace(entry, columns=opened.names, is_table=True)
     arguments = entry.call(opened, **loss, neighbors=relation)
     if "categories" in arguments:
         arguments["categories"] = _categories(arguments["categories"], entry.columns[0], opened)

@@ -378,6 +378,7 @@ EXAMPLES = {
     "difference": "flights.parquet --column arr_delay --of mean --by carrier --keys AA,UA "
     "--bounds -60 300 --epsilon 1",
     "top_k": "flights.parquet --by dest --k 5 --epsilon 1 --delta 1e-6",
+    "describe": "flights.parquet --columns arr_delay,distance --epsilon 1",
     "bounds": "flights.parquet --column arr_delay --q 0.01 --epsilon 0.1",
 }
 for _entry in STATISTICS.values():

@@ -361,7 +361,8 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
 
     Error bars are columns of the answer, by the names of the statistics: one for all of its bins.
     """
-    by, names = outcome.release.entry.by, outcome.release.mechanism.parameters["statistics"]
+    by = outcome.release.entry.by or ("column",)  # which a table is described by
+    names = outcome.release.mechanism.parameters.get("statistics", ())
     keys = list(zip(*(value[name] for name in by), strict=True))
     bars = {f"{name} {kind}" for name in names for kind in ("error", "ranks")}
     columns = [name for name in value if name not in by and name not in bars]

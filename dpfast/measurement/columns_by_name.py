@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Answer(dict[str, Any]):
     Examples
     --------
     >>> import numpy as np
-    >>> from dpfast.groups.answer import Answer
+    >>> from dpfast.measurement.columns_by_name import Answer
     >>> Answer(carrier=np.array(["AA", "UA"]), count=np.array([32, 58]))
     carrier  count
     AA          32
@@ -35,6 +35,8 @@ class Answer(dict[str, Any]):
 
     #: What counts of a person, if the loss is one of people.
     note: str = ""
+    #: What a row is about.
+    unit: ClassVar[str] = "group"
 
     @property
     def groups(self) -> int:
@@ -51,7 +53,7 @@ class Answer(dict[str, Any]):
         Examples
         --------
         >>> import numpy as np
-        >>> from dpfast.groups.answer import Answer
+        >>> from dpfast.measurement.columns_by_name import Answer
         >>> Answer(carrier=np.array([b"AA"]), count=np.array([32])).to_dict()
         {'carrier': ['AA'], 'count': [32]}
         """
@@ -85,7 +87,7 @@ class Answer(dict[str, Any]):
         """What stands below the columns."""
         groups = self.groups
         note = f"; {self.note}" if self.note else ""
-        return f"{groups:,} group{'' if groups == 1 else 's'}{note}"
+        return f"{groups:,} {self.unit}{'' if groups == 1 else 's'}{note}"
 
     def _repr_html_(self) -> str:
         rows = (["..."] * len(self) if row is None else row for row in self._rows())

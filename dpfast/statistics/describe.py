@@ -1,0 +1,607 @@
+"""`describe`: what is in a table, column by column, for one loss.
+
+*Parts.* Bounds of the columns for which no public ones are known; the number of rows; of each
+column the number of rows with a value, and the sums of cells and of their squares; its quartiles;
+and how many rows have each of the public words of a column of text. Losses add up, also where what
+is asked second depends on what was answered first, as all else does on the bounds (Dwork,
+McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC 2016). Their shares are public
+numbers. Each part is a measurement that is proved elsewhere: `outer_bounds.DrawnBounds`,
+`totals.count`, `linear.LinearMeasurement` with the features of a variance, of all columns in one
+vector, `quantiles.recursive`, and noise on counts.
+
+*Which loss.* Pure epsilon is divided among d columns in d parts, which costs d times the error;
+rho is, too, at its root. With a delta, epsilon may be spent as the largest rho that implies both
+(`conversions.rho_within`): that is done where a column's draw has the higher rate by it.
+
+*Words.* A row adds 1 to one cell of each of t columns of words. One that comes or goes changes t
+counts by 1, one that is replaced 2 t at most, whatever the words are.
+
+*Neighbors.* A row may miss a value, which is a function of that row alone. So it is masked in that
+column, and the number of rows of a column is private under both relations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.error_bars import Expected
+from ..budget.mechanism import Mechanism
+from ..measurement.automatic_bounds import ANY, no_error_bar
+from ..measurement.columns_by_name import Answer
+from ..measurement.features import Form
+from ..measurement.functions import function_of
+from ..measurement.linear import Column, LinearMeasurement, Setting
+from ..measurement.outer_bounds import DrawnBounds, drawn_bounds
+from ..measurement.statistic import Layout, Statistic, Terms
+from ..measurement.tails import Counts as Tails
+from ..measurement.tails import counts as tails_of
+from ..measurement.tails import of_counts
+from ..measurement.times import Units, clipped
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.grid import Lattice
+from ..noise.sensitivity import Sensitivity
+from ..privacy import ZCDP, Approx, Loss, Pure, range_within
+from ..privacy.conversions import rho_within
+from ..rng import Generator
+from ..summaries.cell_counts import CellCounts, cell_counts
+from ..summaries.cells import Cells, cells
+from ..summaries.order import Window
+from ..summaries.order_statistics import Multiset
+from ..summaries.totals import Totals
+from ..tables.intake import View, read
+from ..tables.kinds import PRESENT, ColumnKind, as_numbers, kinds_of
+from .consistent import not_below_0
+from .quantiles import draws
+from .quantiles.recursive import RecursiveQuantiles
+from .totals.count import Count
+from .totals.moments import ROWS, Variance, centered
+
+Limits: TypeAlias = tuple[float, float]
+Floats: TypeAlias = NDArray[np.float64]
+
+#: About the log2 of the number of cells between the bounds.
+BITS = 14
+#: The shares of two draws of bounds; and of what is left that of the number of rows, and of words
+#: if there are any (`benchmarks/describe.py`).
+OF_BOUNDS = {"bounds": Fraction(1, 8), "bounds around the median": Fraction(1, 6)}
+OF_ROWS, OF_WORDS = Fraction(1, 20), Fraction(1, 4)
+#: The draws of bounds, of all numbers and in units of the distance of the quartiles.
+BOUNDS = {"bounds": "any size", "bounds around the median": "about 1"}
+QUARTILES = Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)
+#: Bounds of what has no numbers, and of truth values.
+NONE, TRUTHS = (0.0, 0.0), (0.0, 1.0)
+
+
+class Columns(Answer):
+    """An answer with a row for each column of a table."""
+
+    unit: ClassVar[str] = "column"
+
+
+@dataclass(frozen=True)
+class Described:
+    """A column, and how it is read as numbers.
+
+    `limits` are public, None where they are to be drawn. `point` and `span` turn numbers back into
+    times.
+    """
+
+    name: str
+    kind: str
+    limits: Limits | None
+    words: tuple[str, ...] = ()
+    point: Units | None = None
+    span: Units | None = None
+
+    @property
+    def has_numbers(self) -> bool:
+        return self.limits != NONE
+
+    def cells(self, limits: Limits) -> Cells:
+        """Return the cells between bounds; those of whole numbers are no finer than these."""
+        if self.words:
+            return Cells(1.0, 0, len(self.words))
+        lo, hi = limits
+        return cells(lo, hi, BITS, max(hi - lo, 2.0**BITS) if self.kind == "whole" else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moments(Variance):
+    """The number of rows, the mean and the standard deviation of the clamped rows of a column."""
+
+    def forms(self, column: Column, is_public: bool) -> list[Form]:
+        s = column.span
+        part = Fraction(1, s) if s else Fraction(0)
+        (_, of_variance) = super().forms(column, False)
+        return [Form((ROWS, centered(s), of_variance.features[2]), (Fraction(1), part**2, part**4))]
+
+    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+        moments = form.moments(sums, rows)
+        mean = column.at(moments.first, moments.rows * column.span)
+        deviation = column.root(super().answer(column, form, sums, rows))
+        return max(0, round(Fraction(moments.rows, moments.whole))), mean, deviation
+
+
+class Counted(draws.Column):
+    """A column of which the number of rows on each cell is known; NOT PRIVATE."""
+
+    def __init__(self, of: RecursiveQuantiles, counts: NDArray[np.int64]) -> None:
+        assert of.lattice is not None
+        super().__init__(None, of.lo, of.hi, of.grid, of.base, of.lattice)  # type: ignore[arg-type]
+        self.held = Multiset(np.arange(self.first, self.last + 1), counts)
+        self.upto = np.append(0, np.cumsum(counts))
+
+    def look(self, rule: Any, reach: int) -> Window:
+        n = self.held.count
+        if self._seen is not None and len(self._seen[1].values) == n:
+            return self._seen[1]
+        first, last = max(1, rule(n) - reach), min(n, rule(n) + reach)
+        window = Window(self.held.take(first - 1, last), first, n, 0)
+        self._seen = reach, window
+        return window
+
+    def less(self, cell: int, n: int) -> int:
+        return int(self.upto[min(max(cell - self.first, 0), len(self.upto) - 1)])
+
+    def neighbor(self, rank: int) -> int:
+        return int(self.held.take(rank - 1, rank)[0])
+
+
+def spent_as(loss: Loss, columns: int) -> Pure | ZCDP:
+    """Return the loss that parts are made for, by the rate of a draw of one of the columns."""
+    if not isinstance(loss, Approx):
+        assert isinstance(loss, (Pure, ZCDP))
+        return loss
+    rho = rho_within(loss.epsilon, loss.delta)
+    if range_within(rho / columns) > loss.epsilon / columns:
+        return ZCDP(rho)
+    return Pure(loss.epsilon)
+
+
+def part_of(loss: Loss, share: Fraction) -> Pure | ZCDP:
+    """Return a share of a loss without delta."""
+    return ZCDP(loss.rho * share) if isinstance(loss, ZCDP) else Pure(loss.epsilon * share)
+
+
+@dataclass(frozen=True)
+class Description(Mechanism[Answer]):
+    """All parts of a description, and what each may spend.
+
+    Parameters
+    ----------
+    columns : tuple of Described
+    neighbors : {"add-remove", "replace"}
+    offered : Loss
+        What is charged, but for a delta that is not spent.
+    spent : Pure or ZCDP
+        What the parts are made for: no more than `offered` allows.
+    """
+
+    columns: tuple[Described, ...]
+    neighbors: str
+    offered: Loss
+    spent: Pure | ZCDP
+
+    name: ClassVar[str] = "description"
+    passes: ClassVar[int] = 2
+
+    @property
+    def loss(self) -> Loss:
+        return self.offered if isinstance(self.spent, ZCDP) else self.spent
+
+    @cached_property
+    def unknown(self) -> list[int]:
+        """The columns whose bounds are drawn."""
+        return [i for i, column in enumerate(self.columns) if column.limits is None]
+
+    @cached_property
+    def parts(self) -> dict[str, Loss]:
+        """The loss of each part."""
+        shares = {name: share * bool(self.unknown) for name, share in OF_BOUNDS.items()}
+        left = 1 - sum(shares.values(), Fraction(0))
+        words = left * OF_WORDS * any(column.words for column in self.columns)
+        rows = left * OF_ROWS
+        quartiles = (left - rows - words) / 2 * any(column.has_numbers for column in self.columns)
+        shares |= {"quartiles": quartiles, "rows": rows, "words": words}
+        shares["sums"] = 1 - sum(shares.values(), Fraction(0))
+        return {name: part_of(self.spent, share) for name, share in shares.items() if share}
+
+    def bounds(self, part: str) -> DrawnBounds:
+        """Return what draws the bounds of columns without public ones."""
+        columns, prior = len(self.unknown), BOUNDS[part]
+        return drawn_bounds(self.parts[part], columns, self.neighbors, "drop", prior=prior)
+
+    @cached_property
+    def rows(self) -> Mechanism[Any]:
+        """What counts all rows."""
+        layout = Layout(None, masked=True)
+        return Count().mechanism(Terms(self.parts["rows"], self.neighbors, layout))
+
+    @cached_property
+    def words(self) -> IntegerNoise:
+        """The noise of how many rows have each word."""
+        changes = sum(bool(one.words) for one in self.columns)
+        changes *= 2 if self.neighbors == "replace" else 1
+        return integer_noise(self.parts["words"], Sensitivity(changes, changes, changes, 1))
+
+    def sums(self, grids: Sequence[Cells]) -> LinearMeasurement:
+        """Return the measurement of numbers of rows, means and deviations, of columns on cells."""
+        columns = tuple(
+            Column(cells.first * cells.grid, cells.last * cells.grid, cells, misses=True)
+            for cells in grids
+        )
+        setting, loss = Setting(self.neighbors, masked=True), self.parts["sums"]
+        return LinearMeasurement(Moments(bounds=ANY), columns, False, setting, "drop", loss)
+
+    def quartiles(self, cells: Cells) -> RecursiveQuantiles:
+        """Return the measurement of the quartiles of one column on cells."""
+        numbers = sum(column.has_numbers for column in self.columns)
+        loss = part_of(self.parts["quartiles"], Fraction(1, numbers))
+        lattice = Lattice(Fraction(cells.grid), cells.first, cells.last)
+        ends = lattice.value(lattice.first), lattice.value(lattice.last)
+        return RecursiveQuantiles(QUARTILES, *ends, self.neighbors, "drop", loss, lattice=lattice)
+
+    def tried(self) -> Description:
+        """Return itself, once each part can be made for its share of the loss."""
+        grids = [column.cells(column.limits or ANY) for column in self.columns]
+        _ = self.rows, self.sums(grids).loss, "words" in self.parts and self.words
+        for part in BOUNDS if self.unknown else ():
+            self.bounds(part)
+        for column, grid in zip(self.columns, grids, strict=True):
+            if column.has_numbers:
+                self.quartiles(grid)
+        return self
+
+    def reduce(self, source: View) -> tuple[View, Tails | None]:
+        """Return the rows, too: how they are read next depends on bounds that are drawn."""
+        if not self.unknown:
+            return source, None
+        return source, tails_of(source.source, source.where, len(self.columns))
+
+    def finish(self, summary: tuple[View, Tails | None], generator: Generator) -> Answer:
+        source, tails = summary
+        limits = {i: column.limits for i, column in enumerate(self.columns)}
+        if tails is not None:
+            drawn = self.bounds("bounds").pairs(tails[self.unknown], generator)
+            limits |= dict(zip(self.unknown, drawn, strict=True))
+        grids = [column.cells(limits[i] or NONE) for i, column in enumerate(self.columns)]
+        counts = cell_counts(source.source, source.where, grids)
+        quartiles: dict[int, Any] = {}
+        for i, column in enumerate(self.columns):
+            if column.has_numbers:
+                quantiles = self.quartiles(grids[i])
+                rows = Counted(quantiles, counts[i].held)
+                quartiles[i] = quantiles.finish((rows, rows.held.count), generator)
+        if self.unknown:
+            counts = self.narrowed(counts, quartiles, generator)
+        totals = counts[0].totals.read
+        every = max(1, self.rows.finish([Totals(totals)], generator))
+        summed = [
+            held if column.has_numbers else held.within(0, 0)
+            for column, held in zip(self.columns, counts, strict=True)
+        ]
+        sums = self.sums([held.cells for held in summed])
+        moments: Any = sums.finish([held.totals for held in summed], generator)
+        shown = [
+            self.count(column, moments[i], every)
+            | self.points(column, moments[i], quartiles[i], counts[i])
+            if column.has_numbers
+            else self.count(column, moments[i], every) | self.most(column, counts[i], generator)
+            for i, column in enumerate(self.columns)
+        ]
+        names = [name for name in NAMES if any(name in one for one in shown)]
+        return Columns(
+            {name: _values([one.get(name, EMPTY[name]) for one in shown]) for name in names}
+        )
+
+    def narrowed(
+        self, counts: list[CellCounts], quartiles: dict[int, Any], generator: Generator
+    ) -> list[CellCounts]:
+        """Return the counts within bounds that are drawn once more, around the median.
+
+        Rows are in units of the distance of the quartiles. The bounds hold at least what lies half
+        of it beyond either.
+        """
+        scales, tails = {}, []
+        for i in self.unknown:
+            numbers, (first, middle, last) = counts[i].numbers, quartiles[i].tolist()
+            scales[i] = (last - first) or float(numbers[-1] - numbers[0]) or 1.0
+            with np.errstate(over="ignore"):
+                tails.append(of_counts((numbers - middle) / scales[i], counts[i].held))
+        pairs = self.bounds("bounds around the median").pairs(np.stack(tails), generator)
+        found = counts.copy()
+        for (i, scale), (lo, hi) in zip(scales.items(), pairs, strict=True):
+            first, middle, last = quartiles[i].tolist()
+            beyond = (last - first) / 2
+            ends = min(middle + lo * scale, first - beyond), max(middle + hi * scale, last + beyond)
+            found[i] = counts[i].within(*ends)
+        return found
+
+    @staticmethod
+    def count(column: Described, moments: Floats, rows: int) -> dict[str, Any]:
+        """Return how many rows of a column have a value."""
+        missing = min(max(1 - moments[0] / rows, 0.0), 1.0)
+        return {
+            "column": column.name,
+            "type": column.kind,
+            "count": int(moments[0]),
+            "missing": missing,
+        }
+
+    @staticmethod
+    def points(
+        column: Described, moments: Floats, quartiles: Floats, held: CellCounts
+    ) -> dict[str, Any]:
+        """Return where the numbers of a column are, in its own type if that is one of times."""
+        _, mean, deviation = moments.tolist()
+        numbers = held.numbers
+        points: list[Any] = [mean, *quartiles.tolist(), float(numbers[0]), float(numbers[-1])]
+        if column.point is not None and column.span is not None:
+            points = list(map(column.point.back, points))
+            deviation = column.span.back(deviation)
+        names = "mean", "25%", "50%", "75%", "lower", "upper"
+        return dict(zip(names, points, strict=True)) | {"std": deviation}
+
+    def most(self, column: Described, held: CellCounts, generator: Generator) -> dict[str, Any]:
+        """Return the most frequent of the public words of a column, if there are any."""
+        if not column.words:
+            return {}
+        noise, words = self.words, held.held[: len(column.words)]
+        noisy = not_below_0((words >> noise.shift) + noise.draw(len(words), generator))
+        most = int(np.argmax(noisy))
+        return {"top": column.words[most], "freq": int(noisy[most]) << noise.shift}
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        return no_error_bar(confidence)
+
+
+#: The columns of an answer, and what they hold where there is nothing to tell.
+NAMES = (
+    *("column", "type", "count", "missing", "mean", "std", "25%", "50%", "75%", "lower", "upper"),
+    *("top", "freq"),
+)
+EMPTY = dict.fromkeys(NAMES, np.nan) | {"top": ""}
+
+
+def _values(values: Sequence[Any]) -> NDArray[Any]:
+    """Return a column of the answer: of numbers or text, or of objects where some are times."""
+    kinds = {type(value) for value in values}
+    if all(issubclass(kind, (int, float, np.number)) for kind in kinds) or kinds == {str}:
+        return np.array(values)
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column
+
+
+@dataclass(frozen=True, kw_only=True)
+class Describe(Statistic[Answer]):
+    """What is in a table, column by column, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        Left out: it is of all columns.
+    bounds : mapping of str to (float, float), optional
+    categories : mapping of str to sequence of str, optional
+        As in `dpfast.describe`, which has the theorem.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.describe`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Describe().measure(epsilon=1, columns=3).name
+    'description of each column'
+    """
+
+    bounds: Mapping[str, Any] | None = None
+    categories: Mapping[str, Sequence[str]] | None = None
+
+    name: ClassVar[str] = "description"
+    leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
+    subtracts: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for name in ("bounds", "categories"):
+            object.__setattr__(self, name, _pairs(name, getattr(self, name)))
+
+    def columns(self, kinds: Sequence[ColumnKind]) -> tuple[Described, ...]:
+        """Return how the columns of a table are described, by their kinds."""
+        bounds: dict[str, Any] = dict(self.bounds or ())
+        words: dict[str, Any] = dict(self.categories or ())
+        for argument, given in (("bounds", bounds), ("categories", words)):
+            for name in given:
+                if name not in [one.name for one in kinds]:
+                    names = ", ".join(one.name for one in kinds[:20])
+                    checks.fail(argument, f"of columns of the data, which are {names}", name)
+        if not kinds:
+            checks.fail("data", "a table with a column", kinds)
+        return tuple(described(kind, bounds.get(kind.name), words.get(kind.name)) for kind in kinds)
+
+    def prepared(self, data: Any, offered: Any, axis: Any, **rows: Any) -> Any:
+        ids = rows.get("ids")
+        kinds = kinds_of(data, ids if isinstance(ids, str) else None)
+        return OfColumns(self.columns(kinds)).prepared(data, offered, 0, **rows)
+
+    def read(self, data: Any, **rows: Any) -> View:
+        return OfColumns(self.columns(kinds_of(data))).read(data, **rows)
+
+    def mechanism(self, terms: Terms) -> Description:
+        names = range(terms.layout.columns or 0)
+        kinds = [ColumnKind(str(i), "number") for i in names]
+        return OfColumns(self.columns(kinds)).mechanism(terms)
+
+
+@dataclass(frozen=True)
+class OfColumns(Statistic[Answer]):
+    """A description of columns of known kinds."""
+
+    described: tuple[Described, ...] = ()
+
+    name: ClassVar[str] = "description"
+
+    def __init__(self, described: tuple[Described, ...]) -> None:
+        object.__setattr__(self, "described", described)
+
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        words = {one.name: one.words for one in self.described if one.kind == "text"}
+        times = {
+            one.name: (one.point.times, one.point.number)
+            for one in self.described
+            if one.point is not None
+        }
+        rows: Any = {"relation": relation, "axis": 0, "where": where, "ids": ids}
+        return read(data, as_numbers, words, times, **rows)
+
+    def mechanism(self, terms: Terms) -> Description:
+        spent = spent_as(terms.loss, len(self.described))
+        return Description(self.described, terms.neighbors, terms.loss, spent).tried()
+
+
+def described(column: ColumnKind, bounds: Any, words: tuple[str, ...] | None) -> Described:
+    """Return how a column is described.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If bounds or words are not of its kind.
+    """
+    name, kind, times = column
+    if words is not None:
+        if kind not in ("text", "number") or bounds is not None:
+            checks.fail(f"categories[{name!r}]", "left out but for a column of text", list(words))
+        return Described(name, "text", NONE, words)
+    if kind == "text":
+        if bounds is not None:
+            checks.fail(f"bounds[{name!r}]", "left out for a column of text", bounds)
+        return Described(name, kind, NONE)
+    if kind == "truth":
+        return Described(name, kind, TRUTHS if bounds is None else checks.bounds(bounds))
+    if times is None:
+        pair = None if bounds is None else checks.bounds(bounds, f"bounds[{name!r}]")
+        return Described(name, kind, pair)
+    if times.dtype.kind == "M" and bounds is None:
+        return Described(name, kind, NONE, point=Units(times, PRESENT))
+    limits, _, point = clipped(
+        times, "point" if times.dtype.kind == "M" else "span", bounds or "auto", "raise"
+    )
+    span = replace(point, answer="span")
+    return Described(name, kind, limits if bounds is not None else None, (), point, span)
+
+
+def _pairs(name: str, given: Any) -> Any:
+    """Return a mapping as pairs, which nobody changes."""
+    if given is None:
+        return given
+    try:
+        listed = list(given.items()) if isinstance(given, Mapping) else None
+    except Exception:  # whatever an object thinks of being a mapping
+        listed = None
+    if listed is None:
+        checks.fail_type(name, "a mapping of names of columns", given)
+    pairs = []
+    for key, value in listed:
+        items = tuple(checks.items(value))
+        if name == "categories":
+            items = tuple(checks.text(f"categories[{key!r}]", one) for one in items)
+            if not items or len(set(items)) < len(items):
+                checks.fail(f"categories[{key!r}]", "different words, at least one", value)
+        pairs.append((checks.text(name, key), items))
+    return tuple(pairs)
+
+
+@function_of(Describe)
+def describe(data: Any, **arguments: Any) -> Any:
+    """Release what is in a table, column by column, for one loss.
+
+    Nothing has to be known but the types of the columns.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
+    the loss that it is asked for, of all columns together: its parts are bounds of the columns, the
+    number of rows, numbers of rows with a value, means and deviations as one vector, quartiles of
+    each column, and counts of public words. They are charged public shares of the loss, which add
+    up, though later parts use the bounds that earlier ones drew (Dwork, McSherry, Nissim and Smith,
+    TCC 2006; for `rho` Bun and Steinke, TCC 2016). `epsilon` is divided among the columns, and so
+    is `rho`, whose errors grow with its root alone. With a `delta` the parts are made for the
+    largest rho that implies both, if that is better. Bounds are those of `bounds`, drawn twice: of
+    all numbers, and around the private median; quartiles those of `quantiles`
+    (``dpfast/statistics/describe.py``).
+
+    Parameters
+    ----------
+    data : table, matrix of numbers, or source
+        Numbers of any type, truth values, text, dates, times and durations, told by their types. A
+        column without a type, as a list or a column of a CSV file, is of numbers, unless it has
+        `categories`; one of pandas' objects is of text.
+    bounds : mapping of str to (float, float), optional
+        Public bounds of the columns of these names, which are then not drawn; of dates and times in
+        their own type. Those without bounds have a count alone.
+    categories : mapping of str to sequence of str, optional
+        Public words of the columns of these names, which are text, for `top` and `freq`.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    dict of arrays, one entry for each column of the data
+        ``pandas.DataFrame(answer)`` is a table of it. `column`, `type` ("number", "whole", "truth",
+        "text", "time"), `count` (of the rows with a value) and `missing` (the share of those
+        without); `mean`, `std`, the quartiles "25%", "50%" and "75%", and `lower` and `upper`, the
+        bounds that rows were clamped to, NaN where a column has none; with `categories`, `top`, the
+        word with the largest noisy count, and `freq`, that count.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `sum`.
+
+    Notes
+    -----
+    Numbers are clamped to the bounds and rounded to cells of a public grid, 2**14 or so between the
+    bounds, whole numbers to no less than 1. With d columns, n rows and a quarter of epsilon for the
+    bounds, n epsilon / d should be some hundreds: of fewer rows what is told is near 0. Up to rows
+    so few a `delta` helps, from a few columns on.
+
+    Cost: two reads of the data, or one with `bounds` of all columns, and some milliseconds for a
+    column.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> table = {"age": np.repeat(np.arange(18, 91), 400), "town": ["Ulm", "Bonn"] * 14_600}
+    >>> answer = dp.describe(table, categories={"town": ["Bonn", "Ulm", "Zell"]}, epsilon=1.0)
+    >>> [str(name) for name in answer["column"]], [str(kind) for kind in answer["type"]]
+    (['age', 'town'], ['whole', 'text'])
+    >>> bool(53 < answer["mean"][0] < 55), bool(34 <= answer["25%"][0] <= 38)
+    (True, True)
+    >>> bool(abs(answer["freq"][1] - 14_600) < 200)
+    True
+    """

@@ -1,0 +1,140 @@
+"""How many rows are on each cell of each of several columns, in one read of all of them.
+
+All that is released of a column between bounds is a function of these integers: sums, sums of
+squares, and ranks. A row is clamped and on the nearest cell, as in `summaries.cells`; cells are a
+few thousand, so that their counts stay in a cache.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels.statistics import Axis
+from ..tables import Chunk, Source
+from ..tables.base import RowChunk, RowSource
+from ..tables.masked import MaskedSource, refuse_mask
+from .cells import Cells
+from .side_by_side import BLOCK, flat, stretches
+from .totals import Totals
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CellCounts:
+    """How many rows are on each cell of a column, and how many have no number; NOT PRIVATE.
+
+    Parameters
+    ----------
+    cells : Cells
+    held : int64 array of shape (span + 1,)
+    missing : int
+    """
+
+    cells: Cells
+    held: Counts
+    missing: int
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The numbers that cells stand for."""
+        numbers = np.arange(len(self.held), dtype=np.float64) + self.cells.first
+        scaled: NDArray[np.float64] = numbers * self.cells.grid
+        return scaled
+
+    @property
+    def totals(self) -> Totals:
+        """The exact totals of the rows, in cells from the first one."""
+        held, u = self.held, np.arange(len(self.held))
+        # In parts of 16 bits, by squares of 30 and of 2**15 cells, no sum is beyond int64.
+        parts = [(held >> shift & (1 << 16) - 1, shift) for shift in range(0, 64, 16)]
+        first, second = (sum(int(p @ power) << shift for p, shift in parts) for power in (u, u * u))
+        rows = int(held.sum())
+        return Totals(rows, self.missing, first, second, rows + self.missing)
+
+    def within(self, lo: float, hi: float) -> CellCounts:
+        """Return the counts of rows that are clamped once more, to the cells that hold bounds."""
+        first, last, grid = self.cells.first, self.cells.last, self.cells.grid
+        low = min(max(math.floor(lo / grid), first), last)
+        high = min(max(math.ceil(hi / grid), low), last)
+        i, j = low - first, high - first
+        held = self.held[i : j + 1].copy()
+        held[0] += self.held[:i].sum()
+        held[-1] += self.held[j + 1 :].sum()
+        return CellCounts(Cells(grid, low, high - low), held, self.missing)
+
+
+class Column:
+    """The cells of a column, and what counts rows on them."""
+
+    def __init__(self, cells: Cells) -> None:
+        edges = np.arange(cells.span + 2, dtype=np.float64)
+        edges += cells.first - 0.5
+        edges *= cells.grid
+        self.axis = Axis(edges[:-1].copy(), float(edges[-1]), len(edges), False)
+        self.ends = np.float64(cells.first * cells.grid), np.float64(cells.last * cells.grid)
+        self.size = cells.span + 2
+
+    def add(self, values: NDArray[Any], counts: Counts) -> None:
+        """Count some values; those that are NaN are missing."""
+        for at in range(0, len(values), BLOCK):
+            self.axis.histogram(np.clip(values[at : at + BLOCK], *self.ends), counts)
+
+
+def cell_counts(
+    source: list[Source] | RowSource, where: NDArray[np.bool_] | None, cells: Sequence[Cells]
+) -> list[CellCounts]:
+    """Return the counts of the cells of each column, of the rows that `where` keeps.
+
+    Raises
+    ------
+    DataError
+        If the data turn out to be of another length than `where`.
+    """
+    columns = list(map(Column, cells))
+    if isinstance(source, list):
+        kept: Any = source if where is None else [MaskedSource(one, where) for one in source]
+        each = [one.reduce(_of(column), np.add) for one, column in zip(kept, columns, strict=True)]
+    else:
+        each = _of_rows(source, where, columns)
+    return [CellCounts(*one) for one in zip(cells, *_parts(each), strict=True)]
+
+
+def _parts(each: Sequence[Counts]) -> tuple[list[Counts], list[int]]:
+    return [counts[:-1] for counts in each], [int(counts[-1]) for counts in each]
+
+
+def _of(column: Column) -> Callable[[Chunk], Counts]:
+    def summarize(chunk: Chunk) -> Counts:
+        counts = np.zeros(column.size, np.int64)
+        column.add(chunk.values, counts)
+        counts[-1] += chunk.nulls
+        return counts
+
+    return summarize
+
+
+def _of_rows(
+    source: RowSource, where: NDArray[np.bool_] | None, columns: Sequence[Column]
+) -> list[Counts]:
+    ends = np.cumsum([column.size for column in columns])
+
+    def summarize(chunk: RowChunk) -> Counts:
+        found = np.zeros(ends[-1] + 1, np.int64)
+        parts = np.split(found, ends)
+        for some, read in stretches(chunk, where):
+            found[-1] += read
+            for values, column, counts in zip(some, columns, parts, strict=False):
+                column.add(flat(values), counts)
+        return found
+
+    every = source.reduce(summarize, np.add)
+    if where is not None and every[-1] != len(where):
+        refuse_mask()
+    return np.split(every[:-1], ends[:-1])

@@ -1,0 +1,327 @@
+"""`describe`: what is charged, its parts by definition, one row alone, types, planted faults."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.privacy import ZCDP, Approx, Pure, compose
+from dpfast.rng import InsecureGenerator
+from dpfast.summaries.cell_counts import CellCounts, cell_counts
+from dpfast.summaries.cells import Cells
+from dpfast.tables.data import as_rows
+from dpfast.tables.kinds import kinds_of
+from dpfast.tables.memory import ArraySource
+
+pa = pytest.importorskip("pyarrow")
+dp.describe  # noqa: B018  loads its module
+room = sys.modules["dpfast.statistics.describe"]
+RANDOM = np.random.default_rng(11)
+N = 400
+TABLE = {
+    "pay": RANDOM.lognormal(3, 1, N),
+    "age": RANDOM.integers(18, 91, N),
+    "late": np.where(RANDOM.random(N) < 0.3, np.nan, RANDOM.normal(5, 30, N)),
+    "is_new": RANDOM.random(N) < 0.3,
+    "town": RANDOM.choice(["Ulm", "Bonn", "Zell"], N),
+    "day": np.datetime64("2024-01-01", "ms") + RANDOM.integers(0, 90, N).astype("m8[D]"),
+    "took": RANDOM.integers(1, 60, N).astype("m8[ms]"),
+}
+DAYS = (np.datetime64("2024-01-01"), np.datetime64("2024-12-31"))
+PUBLIC = {"pay": (0, 200), "age": (0, 120), "late": (-100, 100), "day": DAYS}
+PUBLIC["took"] = (np.timedelta64(0, "ms"), np.timedelta64(60, "ms"))
+WORDS = {"town": ["Bonn", "Ulm"]}
+LOSSES = [{"epsilon": 2}, {"epsilon": 2, "delta": 1e-6}, {"rho": Fraction(1, 3)}]
+
+
+def prepared(data=TABLE, **call):
+    call = call if {"epsilon", "rho"} & call.keys() else {"epsilon": 2, **call}
+    return dp.extend.prepare(dp.describe, data, **call)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("given", [{}, {"bounds": PUBLIC}, {"categories": WORDS}])
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_what_is_charged_is_the_sum_of_the_parts(loss, given, relation):
+    mechanism = prepared(**loss, **given, neighbors=relation).mechanism
+    whole = compose(*mechanism.parts.values())
+    assert whole == mechanism.spent
+    charged = mechanism.loss
+    if isinstance(mechanism.spent, ZCDP) and "delta" in loss:
+        assert charged == Approx(2, 1e-6)
+        assert mechanism.spent.to_approx(charged.delta).epsilon <= charged.epsilon
+    else:
+        assert charged == whole
+    check_parts(mechanism)
+
+
+def check_parts(mechanism):
+    """No part spends more than its own, which is seen of what it is made of."""
+    whole = compose(*mechanism.parts.values())
+    assert whole == mechanism.spent
+    limits = [one.limits or (0.0, 50.0) for one in mechanism.columns]
+    grids = [one.cells(pair) for one, pair in zip(mechanism.columns, limits, strict=True)]
+    of_numbers = [i for i, one in enumerate(mechanism.columns) if one.has_numbers]
+    quartiles = [mechanism.quartiles(grids[i]).loss for i in of_numbers]
+    spent = {"rows": mechanism.rows.loss, "sums": mechanism.sums(grids).loss}
+    spent["quartiles"] = compose(*quartiles)
+    for name in room.BOUNDS if mechanism.unknown else ():
+        spent[name] = mechanism.bounds(name).loss
+    if any(one.words for one in mechanism.columns):
+        spent["words"] = mechanism.words.loss
+    assert spent.keys() == mechanism.parts.keys()
+    for name, own in spent.items():
+        assert amount(own) <= amount(mechanism.parts[name]), name
+
+
+def amount(loss):
+    return loss.rho if isinstance(loss, ZCDP) else loss.epsilon
+
+
+def test_a_delta_is_spent_where_it_helps_and_nowhere_else():
+    many = {f"c{i}": TABLE["pay"] for i in range(30)}
+    assert isinstance(prepared(many, epsilon=1, delta=1e-6).mechanism.spent, ZCDP)
+    few = prepared({"pay": TABLE["pay"]}, epsilon=1, delta=1e-6).mechanism
+    assert few.loss == few.spent == Pure(1)
+
+
+def test_parts_are_those_of_the_same_measurements_on_the_same_bits():
+    """With public bounds: the quartiles, the number of rows, and the vector of sums, in turn."""
+    data, bounds = {"x": TABLE["late"]}, {"x": (-64.0, 64.0)}
+    mechanism = prepared(data, bounds=bounds).mechanism
+    answer = dp.describe(data, bounds=bounds, epsilon=2, rng=InsecureGenerator(3))
+    rng = InsecureGenerator(3)
+    x = TABLE["late"]
+    held = np.clip(x[~np.isnan(x)], -64, 64)
+    cells = mechanism.columns[0].cells((-64.0, 64.0))
+    step = Fraction(cells.grid)
+    share = mechanism.parts["quartiles"].epsilon
+    quartiles = dp.quantiles(
+        held, [0.25, 0.5, 0.75], bounds=bounds["x"], granularity=step, epsilon=share,
+        method="recursive", rng=rng,
+    )  # fmt: skip
+    assert [answer[name][0] for name in ("25%", "50%", "75%")] == quartiles.tolist()
+    rows = dp.count(x, epsilon=mechanism.parts["rows"].epsilon, rng=rng)
+    assert answer["missing"][0] == min(max(1 - answer["count"][0] / rows, 0), 1)
+    noise = mechanism.sums([cells]).plan().noise
+    u = np.rint(held / cells.grid).astype(int) - cells.first
+    s = cells.span
+    w = 2 * u - s
+    n, first, second = noise.add([len(u), int(w.sum()), int((2 * w**2 - s**2).sum())], rng)
+    mean, square = first / n, (second / n + s**2) / 2
+    assert answer["count"][0] == n
+    assert answer["mean"][0] == pytest.approx((mean + s) / 2 * cells.grid - 64)
+    assert answer["std"][0] == pytest.approx(np.sqrt(square - mean**2) / 2 * cells.grid)
+
+
+def test_counts_of_cells_are_those_of_a_plain_loop():
+    cells = [Cells(0.5, -3, 9), Cells(1.0, 0, 0), Cells(0.25, 5, 3)]
+    values = np.round(RANDOM.normal(0, 3, (997, 3)) * 8) / 8
+    values[RANDOM.random(values.shape) < 0.1] = np.nan
+    where = RANDOM.random(len(values)) < 0.5
+    apart = list(map(ArraySource, values.T.copy()))
+    for mask in (None, where):
+        plain = [plain_counts(*one, mask) for one in zip(values.T, cells, strict=True)]
+        for source in (apart, as_rows(values)):
+            found = cell_counts(source, mask, cells)
+            assert [[*one.held.tolist(), one.missing] for one in found] == plain
+
+
+def plain_counts(column, cells, mask):
+    counts = [0] * (cells.span + 2)
+    for i, x in enumerate(column):
+        if mask is None or mask[i]:
+            at = -1 if np.isnan(x) else int(np.floor(x / cells.grid + 0.5)) - cells.first
+            counts[-1 if np.isnan(x) else min(max(at, 0), cells.span)] += 1
+    return counts
+
+
+def test_totals_and_narrower_bounds_by_definition():
+    held = RANDOM.integers(0, 1 << 40, 21)
+    counts = CellCounts(Cells(0.5, -10, 20), held, 7)
+    u = [int(i) for i in range(21)]
+    assert counts.totals[:4] == (
+        sum(map(int, held)), 7, sum(c * i for c, i in zip(held.tolist(), u, strict=True)),
+        sum(c * i * i for c, i in zip(held.tolist(), u, strict=True)),
+    )  # fmt: skip
+    some = counts.within(-1.2, 2)
+    assert (some.cells.first, some.cells.last, some.missing) == (-3, 4, 7)
+    assert some.held.tolist() == [held[:8].sum(), *held[8:14].tolist(), held[14:].sum()]
+    assert counts.within(90, 99).held.tolist() == [held.sum()]
+
+
+def test_a_row_decides_about_no_other():
+    """Types, columns and what rows count as do not change with a row; it moves its own cells."""
+    plain = prepared(epsilon=2, categories=WORDS).mechanism
+    for name, value in (("late", np.nan), ("late", 1e308), ("pay", -np.inf), ("town", "Trier")):
+        other = {key: column.copy() for key, column in TABLE.items()}
+        other[name][7] = value
+        assert prepared(other, epsilon=2, categories=WORDS).mechanism == plain
+        place = list(TABLE).index(name)
+        grids = [one.cells(one.limits or (-100.0, 100.0)) for one in plain.columns]
+        before, after = (
+            cell_counts(prepared(data, epsilon=2, categories=WORDS).source.source, None, grids)
+            for data in (TABLE, other)
+        )
+        for i, (a, b) in enumerate(zip(before, after, strict=True)):
+            moved = np.abs(a.held - b.held).sum() + abs(a.missing - b.missing)
+            assert moved <= 2 * (i == place)
+
+
+def unpaid_bounds(self, part):
+    """A draw of bounds that has the whole loss, as if that of each column were free."""
+    return room.drawn_bounds(self.spent, len(self.unknown), self.neighbors, "drop")
+
+
+def undivided_quartiles(self, cells):
+    """Quartiles whose share is not divided among the columns."""
+    honest = QUARTILES(self, cells)
+    return replace(honest, loss=Pure(len(self.columns) * honest.loss.epsilon))
+
+
+QUARTILES = room.Description.quartiles
+
+
+@pytest.mark.parametrize(
+    ("part", "planted"), [("bounds", unpaid_bounds), ("quartiles", undivided_quartiles)]
+)
+def test_a_part_that_spends_more_than_is_charged_is_found(part, planted, monkeypatch):
+    mechanism = prepared().mechanism
+    check_parts(mechanism)
+    monkeypatch.setattr(room.Description, part, planted)
+    with pytest.raises(AssertionError, match=part):
+        check_parts(mechanism)
+
+
+def test_the_law_of_quartiles_is_that_of_their_twin():
+    """Cells that are counted are drawn as rows are, which have a twin: by the same bits."""
+    data = np.array([0, 0, 1, 3, 3, 3, 7])
+    mechanism = prepared({"x": data}, bounds={"x": (0, 7)}).mechanism
+    grid = mechanism.columns[0].cells((0.0, 7.0))
+    assert (grid.grid, grid.first, grid.span) == (1.0, 0, 7)
+    measurement = mechanism.quartiles(grid)
+    held = room.Counted(measurement, np.bincount(data, minlength=8))
+    for seed in range(200):
+        found = measurement.finish((held, 7), InsecureGenerator(seed))
+        same = measurement.finish(measurement.reduce(ArraySource(data)), InsecureGenerator(seed))
+        assert found.tolist() == same.tolist()
+
+
+FORMS = {
+    "mapping": lambda: TABLE,
+    "pandas": lambda: pd.DataFrame(TABLE),
+    "arrow": lambda: pa.table({k: pa.array(v, from_pandas=True) for k, v in TABLE.items()}),
+}
+
+
+@pytest.mark.parametrize("form", [*FORMS, "parquet", "batches"])
+def test_every_form_of_a_table_has_the_same_answer(form, tmp_path):
+    given = {"bounds": PUBLIC, "categories": WORDS, "epsilon": 50}
+    data = FORMS.get(form, FORMS["arrow"])()
+    if form == "parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(data, tmp_path / "t.parquet")
+        data = dp.scan(tmp_path / "t.parquet", list(TABLE))
+    if form == "batches":
+        data = dp.stream(lambda: iter(FORMS["arrow"]().to_batches(max_chunksize=50)), list(TABLE))
+    expected = dp.describe(TABLE, rng=InsecureGenerator(1), **given)
+    answer = dp.describe(data, rng=InsecureGenerator(1), **given)
+    assert list(answer) == list(expected)
+    for name, column in expected.items():
+        assert list(map(str, answer[name])) == list(map(str, column)), name
+
+
+def test_an_answer_is_near_the_truth_and_a_table_of_pandas():
+    answer = dp.describe(TABLE, bounds=PUBLIC, categories=WORDS, epsilon=500)
+    frame = pd.DataFrame(answer).set_index("column")
+    truth = pd.DataFrame(TABLE).describe()
+    for name in ("pay", "age", "late"):
+        for statistic in ("mean", "25%", "50%", "75%"):
+            wide = PUBLIC[name][1] - PUBLIC[name][0]
+            assert abs(frame.loc[name, statistic] - truth.loc[statistic, name]) < wide / 20
+    assert frame.loc["late", "missing"] == pytest.approx(np.isnan(TABLE["late"]).mean(), abs=0.1)
+    assert frame["type"].tolist() == ["number", "whole", "number", "truth", "text", "time", "time"]
+    most = max(WORDS["town"], key=lambda word: (TABLE["town"] == word).sum())
+    assert frame.loc["town", "top"] == most
+    assert abs(frame.loc["town", "freq"] - (TABLE["town"] == most).sum()) < 10
+    assert DAYS[0] <= frame.loc["day", "50%"] <= DAYS[1]
+    assert "(7 columns)" in repr(answer)
+    assert "<p>7 columns</p>" in answer._repr_html_()
+
+
+def test_dates_without_bounds_and_other_text_have_a_count_alone():
+    answer = dp.describe({"day": TABLE["day"], "town": TABLE["town"]}, epsilon=100)
+    assert list(answer) == ["column", "type", "count", "missing"]
+    assert np.abs(answer["count"] - N).max() < 20
+
+
+def test_empty_columns_and_no_rows_are_no_error():
+    for rows in (0, 5):
+        data = {"a": np.full(rows, np.nan), "b": np.zeros(rows), "c": np.full(rows, 3)}
+        answer = dp.describe(data, epsilon=3)
+        assert np.isfinite(answer["mean"]).all()
+
+
+def test_words_in_objects_and_dictionaries_are_told_from_what_is_missing():
+    rows = ["Ulm", None, "Trier", "Bonn", "Ulm"] * 40
+    expected = None
+    for column in (
+        pd.Series(rows, dtype=object),
+        pd.Series(rows, dtype="category"),
+        pa.array(rows),
+        pa.array(rows).dictionary_encode(),
+    ):
+        data = {"town": column}
+        answer = dp.describe(data, categories=WORDS, epsilon=9, rng=InsecureGenerator(5))
+        expected = expected or answer
+        assert {k: v.tolist() for k, v in answer.items()} == {
+            k: v.tolist() for k, v in expected.items()
+        }
+    assert abs(answer["count"][0] - 160) < 20
+    assert answer["top"][0] == "Ulm"
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "error", "says"),
+    [
+        (TABLE["pay"], {}, ArgumentTypeError, "a table"),
+        (TABLE, {"bounds": {"x": (0, 1)}}, ArgumentError, "columns of the data"),
+        (TABLE, {"bounds": {"pay": (1, 0)}}, ArgumentError, "bounds"),
+        (TABLE, {"bounds": (0, 1)}, ArgumentTypeError, "mapping"),
+        (TABLE, {"bounds": {"town": (0, 1)}}, ArgumentError, "text"),
+        (TABLE, {"bounds": {"day": (0, 1)}}, ArgumentTypeError, "bounds"),
+        (TABLE, {"categories": {"is_new": ["a"]}}, ArgumentError, "text"),
+        (TABLE, {"categories": {"town": ["a", "a"]}}, ArgumentError, "different"),
+        (TABLE, {"categories": {"town": [1]}}, ArgumentTypeError, "categories"),
+        (TABLE, {"epsilon": 1e-9}, ArgumentError, "epsilon"),
+    ],
+)
+def test_bad_arguments_are_refused_before_the_spend(data, given, error, says):
+    budget = dp.Budget(epsilon=9)
+    with pytest.raises(error, match=says):
+        dp.describe(data, **({"epsilon": 1} | given), budget=budget)
+    assert budget.history == ()
+
+
+def test_columns_of_different_lengths_are_an_error_after_the_spend():
+    budget = dp.Budget(epsilon=9)
+    with pytest.raises(DataError):
+        dp.describe({"a": np.zeros(5), "b": np.zeros(6)}, epsilon=1, budget=budget)
+    assert len(budget.history) == 1
+
+
+def test_kinds_are_told_by_types_alone():
+    found = {one.name: one.kind for one in kinds_of(TABLE)}
+    assert list(found.values()) == ["number", "whole", "number", "truth", "text", "time", "time"]
+    assert [one.kind for one in kinds_of(np.ones((2, 2), np.int8))] == ["whole", "whole"]
+    assert [one.kind for one in kinds_of({"a": [1, "x"], "b": pd.Series([1, "x"])})] == [
+        "number", "text",
+    ]  # fmt: skip
