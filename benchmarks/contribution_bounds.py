@@ -62,7 +62,7 @@ def workloads(n: int) -> dict[str, Floats]:
     lines = np.array([random.integers(1, 8, many).sum() for many in orders])
     prices = np.array([random.uniform(900, 105_000, many).sum() for many in lines])
     ranks = np.arange(1, n + 1)
-    made = {
+    tables = {
         "constant 1": np.full(n, 1),
         "constant 100": np.full(n, 100),
         "uniform 1 to 50": random.integers(1, 51, n),
@@ -86,7 +86,7 @@ def workloads(n: int) -> dict[str, Floats]:
         "1 / root of rank": np.ceil(10 * np.sqrt(n / ranks)),
         "one heavy unit": np.append(random.poisson(10, n - 1), 100_000),
     }
-    return {name: np.sort(sizes[sizes > 0]).astype(float) for name, sizes in made.items()}
+    return {name: np.sort(sizes[sizes > 0]).astype(float) for name, sizes in tables.items()}
 
 
 def biases(sizes: Floats, bounds: Floats) -> Floats:
@@ -114,8 +114,8 @@ def in_hindsight(sizes: Floats, scale: float, gaussian: bool) -> float:
 def ratio(errors: Floats, best: Floats) -> str:
     """A ratio of means with its standard error."""
     parts = [x.std() / x.mean() / math.sqrt(len(x)) for x in (errors, best)]
-    found = errors.mean() / best.mean()
-    return f"{found:.2f} ± {found * math.hypot(*parts):.2f}"
+    value = errors.mean() / best.mean()
+    return f"{value:.2f} ± {value * math.hypot(*parts):.2f}"
 
 
 def race(sizes: Floats, epsilon: float, least: float, random: np.random.Generator) -> float:
@@ -197,16 +197,16 @@ def choose(units: int) -> None:
                 rate = epsilon * (2 * math.sqrt(share) if gaussian else share)
                 scale = 1 / epsilon
                 left = scale / (math.sqrt(1 - share) if gaussian else 1 - share)
-                found = []
+                ratios = []
                 for sizes in every.values():
                     beyond = len(sizes) - np.searchsorted(sizes, bounds, "right")
                     weights = -rate * beyond - prior * steps
                     weights = np.exp(weights - weights.max())
-                    mine = mean_error(biases(sizes, bounds), left * bounds, gaussian)
+                    errors = mean_error(biases(sizes, bounds), left * bounds, gaussian)
                     best = np.array([in_hindsight(sizes, scale, gaussian)])
                     least = mean_error(biases(sizes, best), scale * best, gaussian)
-                    found.append(weights @ mine / weights.sum() / least[0])
-                cells.append(f"{max(found):.2f}, {np.exp(np.mean(np.log(found))):.2f}")
+                    ratios.append(weights @ errors / weights.sum() / least[0])
+                cells.append(f"{max(ratios):.2f}, {np.exp(np.mean(np.log(ratios))):.2f}")
             print(f"| {share} | {prior} | {' | '.join(cells)} |", flush=True)
 
 
@@ -216,10 +216,10 @@ if __name__ == "__main__":
     parser.add_argument("--units", type=int, default=2_000)
     parser.add_argument("--choose", action="store_true")
     parser.add_argument("--flights", action="store_true")
-    asked = parser.parse_args()
-    if asked.flights:
-        count_flights(asked.runs)
-    elif asked.choose:
-        choose(asked.units)
+    options = parser.parse_args()
+    if options.flights:
+        count_flights(options.runs)
+    elif options.choose:
+        choose(options.units)
     else:
-        measure(asked.runs, asked.units)
+        measure(options.runs, options.units)

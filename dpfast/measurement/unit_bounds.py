@@ -79,8 +79,8 @@ def tails_of(sizes: NDArray[Any], units: NDArray[np.int64] | None = None) -> Cou
     values = sizes.astype(np.float64)
     if units is None:
         return of_chunk(Chunk(values, 0))
-    each = (of_chunk(Chunk(value, 0)) for value in values.reshape(-1, 1))
-    return reduce(add, map(mul, each, units), of_chunk(Chunk(np.empty(0), 0)))
+    units_of_one = (of_chunk(Chunk(value, 0)) for value in values.reshape(-1, 1))
+    return reduce(add, map(mul, units_of_one, units), of_chunk(Chunk(np.empty(0), 0)))
 
 
 def rows_of_units(source: View, generator: Generator) -> Counts:
@@ -96,6 +96,11 @@ def rows_of_units(source: View, generator: Generator) -> Counts:
 @dataclass(frozen=True, slots=True)
 class WithUnitBound(Around[Value]):
     """A mechanism of units of which as much counts as is drawn first, for a part of its loss.
+
+    Privacy: neighbors are datasets that differ in a unit, which comes or goes, or is replaced. The
+    draw satisfies its part of the loss (McSherry and Talwar, FOCS 2007; Cesar and Rogers, ALT 2021;
+    above), and what is made with the bound satisfies the remaining part, so both together satisfy
+    the loss (Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
@@ -148,6 +153,11 @@ class WithUnitBound(Around[Value]):
     def parts(self) -> dict[str, Loss]:
         """Return what the loss is made of."""
         return {self.argument: divided(self.offered)[0], **self.inner.parts}
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Return the public parameters of the mechanism for another bound, and of the draw."""
+        return self.inner.parameters | {"drawn": self.argument, **self.noise_parameters}
 
     @property
     def integer_noise(self) -> None:
@@ -205,20 +215,20 @@ def with_unit_bound(
     ArgumentError
         If an argument breaks a rule, or a part of the loss is too small.
     """
-    first, rest = divided(loss)
+    for_bound, for_answer = divided(loss)
 
     def of(bound: int) -> Mechanism[Value]:
-        return make(bound, rest)
+        return make(bound, for_answer)
 
-    rate = drawn_bounds(first, None, "add-remove", "drop").rate
+    rate = drawn_bounds(for_bound, None, "add-remove", "drop").rate
     prior = PRIORS[0] if isinstance(loss, Pure) else PRIORS[1]
 
-    def with_octaves(some: int) -> WithUnitBound[Value]:
-        inner = trial(of, (1, 1 << some))
-        return WithUnitBound(inner, of, tails, argument, loss, rate, some, prior)
+    def with_octaves(size: int) -> WithUnitBound[Value]:
+        inner = trial(of, (1, 1 << size))
+        return WithUnitBound(inner, of, tails, argument, loss, rate, size, prior)
 
     *larger, least = octaves
-    for some in larger:
+    for size in larger:
         with suppress(ArgumentError):
-            return with_octaves(some)
+            return with_octaves(size)
     return with_octaves(least)

@@ -1143,6 +1143,25 @@ def test_bounds_that_are_found(write):
         job.run(path)
 
 
+def test_bounds_of_people_that_are_drawn(tmp_path):
+    """By group and alone, as lines of a table: what is drawn is refused by nothing after."""
+    table = {"who": np.arange(900) // 3, "k": np.arange(900) % 2, "x": np.ones(900)}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    text = releases(
+        {"statistic": "count", "by": "k", "keys": [0, 1], "max_groups": "auto", "max_rows": "auto"},
+        {"statistic": "sum", "column": "x", "bounds": [0, 1], "per_unit": "auto"},
+    )
+    head = (
+        '[data]\npath = "t.parquet"\n[budget]\nepsilon = 80\nids = "who"\n[defaults]\nids = "who"'
+    )
+    path = tmp_path / "job.toml"
+    path.write_text(f'{head}\n[output]\npath = "out.csv"\n{text}')
+    job.run(path).check()
+    rows = read_csv(tmp_path / "out.csv")
+    assert [row["group"] for row in rows[:2]] == ["0", "1"] and rows[0]["half_width"]
+    assert abs(float(rows[-1]["value"]) - 900) < 200
+
+
 # --- the page ------------------------------------------------------------------------------------
 
 PAGE = """

@@ -329,7 +329,10 @@ class SqlRows:
         for name, listed in by.items():
             condition = None if listed is None else asked(columns[name], listed)
             table = table if condition is None else table.filter(condition)
-        keys = {f"key{i}": exact(columns[one], dialect, "by") for i, one in enumerate(by)}
+        keys = {
+            f"key{i}": exact(columns[name], dialect, f"column {name!r}")
+            for i, name in enumerate(by)
+        }
         rows = table.select(unit=exact(columns[ids], dialect, "ids"), **keys).drop_null()
         pairs = rows.group_by(["unit", *keys]).aggregate(size=rows.count())
         size = pairs.count() if of_groups else pairs["size"].max()
