@@ -14,7 +14,7 @@ is made once for equal ones.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import update_wrapper
 from inspect import signature
@@ -24,7 +24,7 @@ import numpy as np
 
 from .. import privacy
 from .._core import checks, nan_policy
-from .._core.error_bars import Expected
+from .._core.error_bars import CONFIDENCE, Expected
 from .._core.once import PLAIN, once, remembered
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.calls import public_part
@@ -49,6 +49,7 @@ from .times import Answer, Units, are_times, clipped, refuse_dates, time_column_
 from .two_steps import in_two_steps
 from .unit import OfUnits, Unit
 from .unit_bounds import rows_of_units, with_unit_bound
+from .unit_plan import PlanOfBounds, unit_plan
 
 Value = TypeVar("Value", covariant=True)
 S = TypeVar("S")
@@ -945,6 +946,52 @@ class Measurement(Around[Value], Preparing[Value]):
             As `dpfast.expected_error` has it.
         """
         return expected(self.inner, rows, confidence)
+
+    def plan(self, rows: int, units: int, max_rows: Sequence[int] | None = None) -> PlanOfBounds:
+        """Return what bounds on the rows of a unit cost and keep, before anything is spent.
+
+        Noise grows with the bound, and fewer rows count below it. How many do depends on how they
+        are spread over units: the most if evenly, the fewest if one unit has all that it can.
+
+        Parameters
+        ----------
+        rows, units : int
+            How many there are, from 1 on, as far as is public: guesses are fine.
+        max_rows : list of int, optional
+            The bounds; by default powers of two.
+
+        Returns
+        -------
+        dict of arrays
+            For each bound, under "max_rows": the error bar of 95 percent for the rows that count
+            if they are spread evenly, NaN where there is none, and how many rows count at most and
+            at least.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            If the unit is a row, or an argument breaks its rule.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> flights = dp.Count().measure(epsilon=1, unit=dp.Unit(ids="plane", max_rows=1))
+        >>> flights.plan(rows=334_264, units=4_043, max_rows=[1, 20, 400])
+        max_rows  error 95%  rows at most  rows at least
+               1          3          4043           4043
+              20         60         80860           4062
+             400       1199        334264           4442
+        (3 bounds)
+        """
+        unit = self.unit
+        if unit.ids is None or self.statistic.unit_limits is not None:
+            checks.fail_kind("unit", "one of ids, whose rows are bounded by max_rows", unit)
+
+        def bar(bound: int, kept: int) -> Expected:
+            bounded = Offer(self.offered.loss, replace(unit, max_rows=bound))
+            return made(self.statistic, bounded, self.layout).error(kept, CONFIDENCE)
+
+        return unit_plan(bar, rows, units, max_rows)
 
     def prepare(
         self,

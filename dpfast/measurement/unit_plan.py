@@ -1,0 +1,57 @@
+"""What bounds on the rows of a unit cost and keep, as far as public numbers tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._core import checks
+from .._core.error_bars import CONFIDENCE, Expected
+from .columns_by_name import Answer
+
+
+class PlanOfBounds(Answer):
+    """A table with a row for each bound."""
+
+    unit: ClassVar[str] = "bound"
+
+
+def bounds_up_to(rows: int) -> list[int]:
+    """Return powers of two, up to the first that no number of rows exceeds."""
+    return [1 << i for i in range(max(0, rows - 1).bit_length() + 1)]
+
+
+def unit_plan(
+    bar: Callable[[int, int], Expected], rows: Any, units: Any, max_rows: Sequence[int] | None
+) -> PlanOfBounds:
+    """Return a table with a row for each bound; see `Measurement.plan`.
+
+    Parameters
+    ----------
+    bar : callable
+        ``bar(max_rows, rows)`` returns the error bar where so many rows of a unit count, for as
+        many rows that count.
+    rows, units : int
+        How many there are, as far as is public.
+    max_rows : sequence of int, optional
+    """
+    n, many = checks.whole("rows", rows, 1), checks.whole("units", units, 1)
+    if many > n:
+        checks.fail("units", f"at most the number of rows, {n}", units)
+    most = n - many + 1  # what one unit has where all others have one row
+    if max_rows is None:
+        max_rows = bounds_up_to(most)
+    elif not isinstance(max_rows, (list, tuple)) or not max_rows:
+        checks.fail_type("max_rows", "a list of whole numbers", max_rows)
+    listed = [checks.rows_each(bound) for bound in max_rows]
+    even = [min(n, many * bound) for bound in listed]
+    bars = [bar(*pair).half_width for pair in zip(listed, even, strict=True)]
+    errors = [np.nan if width is None else float(np.max(width)) for width in bars]
+    kept = {
+        "rows at most": even,
+        "rows at least": [many - 1 + min(bound, most) for bound in listed],
+    }
+    columns = {"max_rows": listed, f"error {CONFIDENCE:.0%}": errors, **kept}
+    return PlanOfBounds({name: np.array(column) for name, column in columns.items()})
