@@ -40,6 +40,18 @@ def pytest_collection_finish(session):
 
 
 @pytest.fixture
+def in_one_round(monkeypatch):
+    """Private keys of people in memory by the rule that databases and engines have."""
+    from dpfast._core.once import forget
+    from dpfast.groups import grouping
+
+    forget()
+    monkeypatch.setattr(grouping, "choose_rounds", grouping.choose_rule)
+    yield
+    forget()
+
+
+@pytest.fixture
 def same_pivots(monkeypatch):
     """Pivots of order statistics that are the same in each run.
 

@@ -35,7 +35,7 @@ from .automatic_bounds import WithBounds, with_bounds
 from .counts import GroupHistogram
 from .distinct import CountDistinct
 from .key_coins import KeyRule
-from .key_selection import choose_rule
+from .key_selection import choose_rounds, choose_rule
 from .keys import KEYS, MOST, PrivateKeys, PublicKeys
 from .lost import LOST, Lost
 from .mechanisms import drawn, is_by_group, made, share
@@ -310,7 +310,8 @@ class Grouping:
         most = 1 if self.persons is None else self.persons.max_groups
         own = part(loss, share)
         assert isinstance(own, Approx) and most is not None
-        return choose_rule(own, most, relation)
+        is_far = self.columns.adding([]) is not None or self.columns.of_engine is not None
+        return (choose_rule if is_far else choose_rounds)(own, most, relation)
 
     def _step(self, relation: Neighbors, statistic: Any) -> Step:
         """Return what a step touches."""

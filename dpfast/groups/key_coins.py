@@ -32,10 +32,13 @@ class KeyRule(ABC):
         Of all keys together.
     most : int
         From so many people on pi does not change.
+    after : KeyRule or None
+        Of a further round.
     """
 
     loss: Approx
     most: int
+    after: KeyRule | None = None
 
     @abstractmethod
     def precise(self, people: int, mp: Any) -> Any:

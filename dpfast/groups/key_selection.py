@@ -1,10 +1,11 @@
-"""Which private keys to show: a coin for each, more probable the more people have it.
+"""Which private keys to show: coins for each, more probable the more people have it.
 
 A *step* takes a person away or adds one ("add-remove"), or puts another in the place of one
 ("replace"). A person has at most L keys. So a step moves the number of people of at most t keys by
 1 each, t = L or 2 L. A key that n people have is shown with probability pi(n), pi(0) = 0, by a coin
 of its own. Two rules are made for an (epsilon, delta), and the one that reaches pi(n) = 1/2 first
-is taken, which is a choice among public numbers.
+is taken, which is a choice among public numbers. A third one is for people with several keys in
+memory, which is public as well.
 
 Equal parts
 -----------
@@ -55,9 +56,48 @@ Gaussian noise with a threshold is a rule of this kind that bounds the divergenc
 which is more than the proof needs. Here pi grows faster where it is small: by up to a factor of
 (e^((a - 1) r) / pi)^(1/a), for hardly ever are two keys of a person shown there. For (1, 1e-6) and
 L = 5, 20 and 100 keys that many people have are shown from 39, 62 and 109 of them on, with Gaussian
-noise from 52, 107 and 251 on. Noise on weights 1/sqrt(k) of people with k keys needs as many where
-all have L, and fewer than 62 for L = 20 where most have less than 7. How many keys people have is
-nothing public, so nobody's weight is changed.
+noise from 52, 107 and 251 on.
+
+Two rounds, by weight
+---------------------
+Most people have fewer keys than they may, and most of these keys are those that everybody has. So
+where rows of people are in memory and L > 1, keys are shown in two rounds. In the second one the
+keys that the first has shown are left out, before people are bounded to L keys. In either a person
+with k keys counts in each of them for m(k), the largest integer with m(k)^5 k^2 <= g^5, and no less
+than 1; g is a public integer. pi is a function of the total of a key. With a round's share s, order
+a and D with E(D) = delta / 2, let c(k) = s D L / (t k) be the part of one key of k, where t is L
+or 2 L as above, and x = (delta / 2) / (1 - delta / 2). Then pi is the largest with
+
+* pi(n) <= 1 - (1 - x)^(s / k) for n <= m(k), and pi(n) = 0 for n < m(L);
+* D_a(pi(n), pi(n')) <= c(k) and D_a(pi(n'), pi(n)) <= c(k), n' = max(n - m(k), m(L)), for each k
+  and n > m(L).
+
+Several k may have one m, of which the largest is meant. The right sides grow with n, so pi does.
+
+Proof. Let P and Q be as above, X in each round the keys in which nobody counts but those who come
+or go, and P', Q' what is shown if no key of X ever is. Given what the first round shows and the
+hashes that bound people, the keys and weights of all others are the same on both sides. In either
+round somebody who comes or goes, with k keys, moves the total of each by m(k). A key outside of X
+has a total of at least m(L) before. So its coins have a divergence of at most c(k), those of all k
+keys k c(k) = s D L / t, and those of two people twice that: s D. (If both have the key, its totals
+lie between those that one of them alone would make, and pi grows.) Divergences of the two rounds
+add up, as the second's bound holds for all that the first may show: P' and Q' are within D.
+No key of X is shown with probability (1 - x)^s at least, in each round, whatever came before: so
+with 1 - x. Let S' be the answers of S in which none is. Then, as above for each answer alone,
+
+    P(S) - e^epsilon Q(S) <= 1 - (1 - x) P'(not S') - e^epsilon (1 - x) Q'(S')
+                          <= x + (1 - x) (P'(S') - e^epsilon Q'(S')) <= x + (1 - x) delta / 2,
+
+which is delta. Hashes have the same law on both sides, so it holds on average over them.
+
+What is not done: no weight depends on what other people have, unless a coin has paid for that. The
+adaptive weights of Chen, Cohen-Addad, Epasto and Zadimoghaddam (ICML 2025) depend on exact totals,
+and an L2 norm bounds what a person changes in them. They show 0 to 3 % more keys in one round of
+Gaussian noise, and would need a pi with D_a <= r m^2 for all m, that is m(k) ~ k^(-1/2), which
+shows fewer: `benchmarks/key_selection.py`. Of powers of k, -2/5 takes the fewest people on a
+geometric mean over k: with k = 1, 10 and 100 of L = 100 keys at (1, 1e-5) in one round 23, 58 and
+145, where Gaussian noise on weights k^(-1/2) takes 21, 66 and 208. Two rounds are of their paper,
+too. Renyi divergences for weighted keys are in Harrison and Manurangsi (arXiv:2603.09167).
 
 In float64: pi(n) is a float64 number p. D_a is below r if, with q = pi(n - 1),
 p^a q^(1-a) + (1 - p)^a (1 - q)^(1-a) <= e^((a - 1) r). Both sides are computed with a relative
@@ -68,11 +108,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.types import Neighbors
@@ -90,6 +133,9 @@ _HIGHEST, _LONGEST = 1 << 15, 1 << 16
 _LEAST = Fraction(1, 10**60)  # of deltas, far from the ends of float64
 _TOP = 1.0 - 2.0**-50
 _ERROR = 2.0**-48
+# Of two rounds: the share of the first one, and what a person with a single key counts for there
+# and, for an epsilon of 1 or more, in the second one.
+_EARLY, _ROUGH, _FINE = Fraction(1, 16), 12, 64
 
 
 @lru_cache(maxsize=16)
@@ -133,11 +179,37 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
     return best
 
 
-def part_of(delta: Fraction, keys: int) -> Fraction:
+@lru_cache(maxsize=16)
+def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
+    """Return two rounds for people with several keys, or the rule that `choose_rule` returns.
+
+    Parameters, errors
+    ------------------
+    Those of `choose_rule`. Rounds are taken if a person may have two keys or more, and if a weight
+    that can be counted to shows a key with a probability of 1/2: for an epsilon above about .01.
+    """
+    rule = choose_rule(loss, max_groups, neighbors)
+    if max_groups == 1 or not isinstance(loss, Approx) or loss.delta < _LEAST:
+        return rule
+    touched = max_groups if neighbors == "add-remove" else 2 * max_groups
+    unit, fewest = -float(log_of(loss.delta).low) / float(loss.epsilon), _LONGEST // 8
+    early = None
+    for factor in ORDERS:
+        one = Round(loss, max_groups, touched, 1.0 + factor * unit, _ROUGH, 1 - _EARLY)
+        weight = one.reach(0.5, fewest - 1)
+        if weight:
+            early, fewest = one, weight
+    if early is None:
+        return rule
+    grid = min(max(math.isqrt(int(_FINE**2 * loss.epsilon)), _ROUGH), _FINE)
+    return replace(early, share=_EARLY, after=replace(early, grid=grid))
+
+
+def part_of(delta: Fraction, keys: int | Fraction) -> Fraction:
     """Return 1 - (1 - delta)**(1 / keys), rounded down."""
     if keys == 1:
         return delta
-    y = -log_of(1 - delta) / keys
+    y = -log_of(1 - delta) / Interval.of(keys)
     return down((expm1(y) / exp(y)).low)
 
 
@@ -232,6 +304,11 @@ class Divergence(KeyRule):
     order: float
 
     @property
+    def steps(self) -> list[tuple[int, int]]:
+        """What a person may count for in a key, ascending, and the most keys of such a person."""
+        return [(1, self.max_groups)]
+
+    @property
     def most(self) -> int:  # type: ignore[override]
         return len(self.table) - 1
 
@@ -240,42 +317,39 @@ class Divergence(KeyRule):
         """pi(0), pi(1), ... up to the last that is another one."""
         return (0.0, *self.climb())
 
-    @cached_property
+    @property
     def _exponent(self) -> Interval:
         """(order - 1) t r."""
-        a = Fraction(self.order)
-        t = Interval.of(a - 1)
-        return (
-            t * Interval.of(self.loss.epsilon)
-            + log_of(self.loss.delta)
-            + log_of(a)
-            + t * log1p(1 / t)
-        )
+        return _exponent(self.loss.epsilon, self.loss.delta, Fraction(self.order))
 
-    @property
-    def first(self) -> float:
-        """d, rounded down."""
+    def first(self, keys: int) -> float:
+        """What shows none of so many keys with probability 1 - d or more, rounded down."""
         hidden = self.loss.delta * Fraction(
             exp(-self._exponent * self.max_groups / self.touched).high
         )
-        return float_down(part_of((self.loss.delta - hidden) / (1 - hidden), self.max_groups))
+        return float_down(part_of((self.loss.delta - hidden) / (1 - hidden), keys))
 
-    @property
-    def bound(self) -> float:
-        """e^((order - 1) r), less what the computation of `_terms` may be wrong by."""
-        low = math.nextafter(float((self._exponent / self.touched).low), -math.inf)
+    def bound(self, keys: int) -> float:
+        """e^((order - 1) r) for a part r of so many, less what `_terms` may be wrong by."""
+        part = self._exponent * self.max_groups / (self.touched * keys)
+        low = math.nextafter(float(part.low), -math.inf)
         return math.exp(low) * (1.0 - _ERROR * (4.0 + self.order))
 
     def climb(self) -> Iterator[float]:
         """Yield pi(1), pi(2), ... while they grow."""
-        last, growth, bound = 0.0, 2.0, self.bound
-        p = self.first if bound > 1.0 else 0.0
-        while last < p < _TOP:
-            yield p
-            last, p = p, _next(p, growth, self.order, bound)
-            growth = p * (1.0 - last) / (last * (1.0 - p))
-        if p > last:
-            yield p
+        limits = [(m, self.first(keys), self.bound(keys)) for m, keys in self.steps]
+        (least, *_), (largest, *_) = limits[0], limits[-1]
+        if not limits[0][1] > 0.0 or not min(bound for *_, bound in limits) > 1.0:
+            return
+        pi = [0.0] * least
+        yield from pi[1:]
+        while pi[-1] < _TOP and (len(pi) <= 2 * largest or pi[-1] > pi[-1 - largest]):
+            n = len(pi)
+            p = min((first for m, first, _ in limits if m >= n), default=_TOP)
+            for m, _, bound in limits if n > least else ():
+                p = min(p, _next(pi[max(n - m, least)], p, self.order, bound))
+            pi.append(max(p, pi[-1]))  # no farther from what is below it than pi(n - 1)
+            yield pi[-1]
 
     def reach(self, probability: float, within: int) -> int:
         """Return the least n <= within with pi(n) >= probability, or 0 if there is none."""
@@ -289,25 +363,76 @@ class Divergence(KeyRule):
         return mp.mpf(self.table[people])
 
 
-def _next(q: float, growth: float, a: float, bound: float) -> float:
-    """Return nearly the largest p of which `_terms` are at most `bound`, and no larger one.
+@dataclass(frozen=True)
+class Round(Divergence):
+    """One of two rounds: people with fewer keys count for more, those of shown keys are left out.
+
+    Parameters
+    ----------
+    grid : int
+        What a person with a single key counts for.
+    share : Fraction
+        This round's, of the divergence and of what new keys may show.
+    after : Round, optional
+        The next one.
+    """
+
+    grid: int
+    share: Fraction
+    after: Round | None = None
+
+    @cached_property
+    def steps(self) -> list[tuple[int, int]]:
+        most = [math.isqrt(self.grid**5 // m**5) for m in range(1, self.grid + 2)]
+        most[0] = self.max_groups
+        return [
+            (m, min(keys, self.max_groups))
+            for m, (keys, fewer) in enumerate(pairwise(most), 1)
+            if keys > fewer and fewer < self.max_groups
+        ]
+
+    def weights(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what people with so many keys count for in each; 0 for none."""
+        most = np.array([0, *(keys for _, keys in reversed(self.steps))])
+        counts = np.array([0, *(m for m, _ in reversed(self.steps))])
+        return counts[np.searchsorted(most, keys)]
+
+    @property
+    def _exponent(self) -> Interval:
+        return _exponent(
+            self.loss.epsilon, self.loss.delta / 2, Fraction(self.order)
+        ) * Interval.of(self.share)
+
+    def first(self, keys: int) -> float:
+        shown = self.loss.delta / 2 / (1 - self.loss.delta / 2)
+        return float_down(part_of(shown, keys / self.share))
+
+
+def _exponent(epsilon: Fraction, delta: Fraction, order: Fraction) -> Interval:
+    """Return (order - 1) D, where E(D) is delta."""
+    t = Interval.of(order - 1)
+    return t * Interval.of(epsilon) + log_of(delta) + log_of(order) + t * log1p(1 / t)
+
+
+def _next(q: float, start: float, a: float, bound: float) -> float:
+    """Return nearly the largest p <= start of which `_terms` are at most `bound`; q if none is.
 
     The larger of the terms is convex in p and increases from p = q on, so Newton's method descends
-    to the bound from the right, after at most one step from the left. `growth` is that of the odds
-    which it starts with. To the right of `most` the first part of a term alone is above the bound.
+    to the bound from the right. To the right of `most` the first part of a term alone is above it.
     """
     t, log_bound = a - 1.0, math.log(bound)
     most = min(
         math.exp((log_bound + t * math.log(q)) / a),
         -math.expm1((a * math.log1p(-q) - log_bound) / t),
-        _TOP,
     )
-    p = min(growth * q / (1.0 + (growth - 1.0) * q), most)
+    p = min(start, most)
     for _ in range(100):
         if not p > q:
             return q
         up, down = p / q, (1.0 - p) / (1.0 - q)
         there, back = _terms(p, q, t)
+        if max(there, back) <= bound:
+            return p
         if there > back:
             off, slope = there - bound, a * (up**t - down**t)
         else:

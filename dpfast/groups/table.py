@@ -42,16 +42,16 @@ from ..tables.masked import mask
 from .added import added
 from .automatic_bounds import UnitTails, WithBounds
 from .key_coins import KeyRule
+from .key_selection import Round
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending
 from .lost import LOST, Lost
 from .partial import Partial, gathered
 from .ranks import Quantiles
 from .sums import Counted, Sums
 from .top import Top
-from .unit_codes import UnitCodes
+from .unit_codes import Marks, UnitCodes
 
 ByGroup: TypeAlias = Sums | Quantiles | WithBounds
-Marks: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,16 +204,28 @@ class Table(Mechanism[Answer]):
         kept = None
         columns: dict[str, NDArray[Any]] = {}
         if isinstance(coder, PrivateCoder):
-            assert self.rule is not None
             order = coder.order()
-            people = found.rooms[None][order].reshape(-1).view(np.int64)
-            kept = order[self.rule.keep(people, stream)]
+            kept = order[self._shown(found, order, stream)]
             columns = coder.columns(kept)
             rise = ascending(columns)
             kept, columns = kept[rise], {name: own[rise] for name, own in columns.items()}
         elif isinstance(self.keys, PublicKeys):
             columns = self.keys.columns()
         return self._answer(found, coder.groups, kept, columns, generator)
+
+    def _shown(
+        self, found: Summary | Partial, order: NDArray[np.int64], stream: BitStream
+    ) -> Marks:
+        """Return which private keys are shown, in an order of theirs."""
+        assert self.rule is not None
+        shown = self.rule.keep(found.rooms[None][order].reshape(-1).view(np.int64), stream)
+        if isinstance(self.rule.after, Round):
+            assert isinstance(found, Summary) and self.persons is not None
+            before = np.empty(len(order), np.bool_)
+            before[order] = shown
+            room = found.weights(self.rule.after, self.persons.max_groups, before)
+            shown |= self.rule.after.keep(room[order].reshape(-1).view(np.int64), stream)
+        return shown
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a group of so many rows; those of several statistics by name."""
@@ -301,7 +313,7 @@ class Table(Mechanism[Answer]):
         for more in spare:
             found.merge(more)
         if persons is not None:
-            found.bound(persons.max_groups)
+            found.bound(persons.max_groups, self.rule)
         return found
 
     # --- the answer -------------------------------------------------------------------------------
@@ -402,7 +414,7 @@ class Summary:
             chosen = units if statistic.adds_units else codes
             self.missing[name] += statistic.add(self.rooms[name], chosen, read[way])
 
-    def bound(self, max_groups: int | None) -> None:
+    def bound(self, max_groups: int | None, rule: KeyRule | None) -> None:
         """Leave of sums of people what counts, by group."""
         coder, units = self._grouped.coder, self._grouped.units
         assert units is not None
@@ -413,6 +425,20 @@ class Summary:
                 room = room[: len(codes)] if isinstance(room, np.ndarray) else room
                 at = units.owners() if statistic.by_unit else codes
                 self.rooms[name] = statistic.bound(room, at, coder.groups)
+        if isinstance(rule, Round):
+            self.rooms[None] = self.weights(rule, max_groups)
+
+    def weights(
+        self, rule: Round, max_groups: int | None, shown: Marks | None = None
+    ) -> NDArray[np.uint64]:
+        """Return what people count for in each group, where those that are `shown` do not count."""
+        coder, units = self._grouped.coder, self._grouped.units
+        assert units is not None
+        groups = units.groups(max_groups, coder.names(), shown)
+        people, groups = units.owners()[groups >= 0], groups[groups >= 0]
+        each = rule.weights(np.bincount(people))[people]
+        room = np.bincount(groups, each, coder.groups + 1)  # exact below 2**53
+        return room.astype(np.uint64).reshape(-1, 1)
 
     def merge(self, other: Summary) -> None:
         """Add what another has added up."""

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from contextlib import closing
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._kernels.groups import Codes
 from .._kernels.tables import Key
 from ..tables.bounding import Bounding
 from ..tables.key_words import KeyWords
 from .keys import Int32s
+
+Marks: TypeAlias = NDArray[np.bool_]
 
 
 class UnitCodes:
@@ -62,12 +65,16 @@ class UnitCodes:
                 self._high.append(none if words.high is None else words.high[first])
         return codes
 
-    def groups(self, max_groups: int | None, names: Int32s | None) -> Int32s:
-        """Return the group of each code; -1 of those beyond `max_groups` of a unit.
+    def groups(
+        self, max_groups: int | None, names: Int32s | None, shown: Marks | None = None
+    ) -> Int32s:
+        """Return the group of each code; -1 of those beyond `max_groups` of a unit, and if `shown`.
 
         `names` are hashed in the place of codes of groups, as `Bounding.marks` has them. Whoever
         shares the codes asks for the same, after the same rows, and may not change it.
         """
+        if shown is not None:
+            return self._kept(max_groups, names, shown)
         with self._lock:
             if self._chosen is None or len(self._chosen) < len(self):
                 self._chosen = self._kept(max_groups, names)
@@ -80,8 +87,12 @@ class UnitCodes:
         Codes(self._key).add(low, np.concatenate(self._high), None, units)
         return units
 
-    def _kept(self, max_groups: int | None, names: Int32s | None) -> Int32s:
+    def _kept(
+        self, max_groups: int | None, names: Int32s | None, shown: Marks | None = None
+    ) -> Int32s:
         groups = np.concatenate(self._groups)
+        if shown is not None:
+            groups[shown[groups]] = -1
         if max_groups is None:
             return groups
         low, high = np.concatenate(self._low), np.concatenate(self._high)

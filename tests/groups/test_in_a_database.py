@@ -260,7 +260,7 @@ PEOPLE += [
 ]
 
 
-def test_answers_about_people_are_those_of_memory():
+def test_answers_about_people_are_those_of_memory(in_one_round):
     rows, people = in_database("duckdb"), {"ids": "who", "max_rows": 2}
     statistics = FEW | {"people": dp.stat.count_distinct()}
     every = ["a", "é"]
@@ -277,7 +277,7 @@ def test_answers_about_people_are_those_of_memory():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_people_in_bins_are_those_of_memory(engine):
+def test_people_in_bins_are_those_of_memory(engine, in_one_round):
     rows, bins = in_database(engine), {"in": dp.stat.histogram("x", bins=3, bounds=(-1, 2))}
     for by, keys, most in (("word", ["a", "é"], 2), ("number", None, 3)):
         people = {"ids": "who", "max_rows": most, "max_groups": 4}  # as many as there are

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -11,7 +12,14 @@ import numpy as np
 import pytest
 
 from dpfast.errors import ArgumentError
-from dpfast.groups.key_selection import Divergence, EqualParts, choose_rule, part_of
+from dpfast.groups.key_selection import (
+    Divergence,
+    EqualParts,
+    Round,
+    choose_rounds,
+    choose_rule,
+    part_of,
+)
 from dpfast.noise.distributions.base import context
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
@@ -193,7 +201,7 @@ def test_what_is_shown_of_all_keys_tells_no_more_than_the_loss(loss, groups, nei
     table = list(order.table)
     faults = [[0.0, *table[2:]]]  # a threshold is reached by one person less
     if groups > 1:  # delta in place of a part for each key
-        faults.append([0.0, at_order(loss, 1, 1).first, *table[2:]])
+        faults.append([0.0, at_order(loss, 1, 1).first(1), *table[2:]])
     if neighbors == "replace":  # a step of one person
         faults.append(at_order(loss, groups, groups).table)
         faults.append(exact(EqualParts(loss, groups), reach)[: reach + 2])
@@ -210,6 +218,132 @@ def test_so_it_is_for_all_orders_and_further_out(loss, factor, groups, neighbors
     rule = at_order(loss, groups, touched, factor)
     reach = 14 if touched == 4 else 50
     assert largest(rule.table, loss, groups, neighbors, reach) <= loss.delta * (1 + TINY)
+
+
+# ---- Rounds: people count by how many keys they have. ----
+
+
+def in_a_round(loss, groups, touched, share=ONE, grid=12, factor=1.4):
+    order = 1 + factor * -math.log(loss.delta) / float(loss.epsilon)
+    return Round(loss, groups, touched, order, grid, share)
+
+
+ROUNDS = [
+    in_a_round(Approx(ONE, MILLE), 2, 2),
+    in_a_round(Approx(ONE, TINY), 7, 14, ONE / 16),
+    in_a_round(Approx(3, TINY), 40, 40, 15 * ONE / 16, 24),
+]
+
+
+@pytest.mark.parametrize("grid", [1, 12, 64])
+@pytest.mark.parametrize("groups", [2, 5, 100, 10**6])
+def test_weights_are_rounded_down(groups, grid):
+    """In exact integers; no fewer keys share a loss than those of whoever has the weight."""
+    rule = in_a_round(Approx(1, TINY), groups, groups, grid=grid)
+    keys = np.array([0, *range(1, min(groups, 300) + 1), groups])
+    own = rule.weights(keys).tolist()
+    assert own == [0, *(twin.weight(k, grid) for k in keys[1:].tolist())]
+    assert all(
+        k <= dict(rule.steps)[m] <= groups for k, m in zip(keys[1:].tolist(), own[1:], strict=True)
+    )
+    assert groups == 2 or grid == 1 or twin.weight(2, grid) + 1 > grid * 2**-0.4  # hardly less
+
+
+@pytest.mark.parametrize("rule", ROUNDS, ids=repr)
+def test_weights_show_keys_as_often_as_their_definition_says(rule):
+    most = 4 * rule.grid
+    slow = twin.by_weights(
+        rule.loss, rule.max_groups, rule.touched, rule.order, rule.grid, float(rule.share), most
+    )
+    np.testing.assert_allclose(rule.table[: most + 1], slow, rtol=1e-6)
+    assert rule.table[-1] > 1 - 1e-12 and sorted(rule.table) == list(rule.table)
+
+
+def too_far(rule, table):
+    """How many steps of a person exceed their part of the loss, in arbitrary precision."""
+    mp = context(100)
+    t, e = (
+        mp.mpf(rule.order) - 1,
+        mp.mpf(rule.loss.epsilon.numerator) / rule.loss.epsilon.denominator,
+    )
+    spare = rule.loss.delta / 2
+    d = mp.mpf(spare.numerator) / spare.denominator
+    whole = (t * e + mp.log(d * (t + 1)) + t * mp.log1p(1 / t)) / t
+    share = mp.mpf(rule.share.numerator) / rule.share.denominator
+    least = twin.weight(rule.max_groups, rule.grid)
+    wrong = 0
+    for k in range(1, rule.max_groups + 1):
+        m = twin.weight(k, rule.grid)
+        r = whole * share * rule.max_groups / rule.touched / k
+        hidden = (1 - mp.mpf(table[m])) ** k * mp.mpf(1)
+        wrong += hidden < ((1 - 2 * d) / (1 - d)) ** share  # delta is (1 - x)(1 - d) from 1
+        for n in [*range(least, 2 * rule.grid), *range(2 * rule.grid, len(table) - m, 7)]:
+            q, p = mp.mpf(table[n]), mp.mpf(table[n + m])
+            if q < p < 1:
+                far = max(
+                    twin.divergence(p, q, rule.order, mp), twin.divergence(q, p, rule.order, mp)
+                )
+                wrong += far > r
+    return wrong
+
+
+@pytest.mark.parametrize("rule", ROUNDS[:2], ids=repr)
+def test_no_step_of_a_round_is_above_its_part_of_the_loss(rule):
+    table = rule.table[: 8 * rule.grid]
+    assert too_far(rule, table) == 0
+    assert too_far(rule, (0.0, *table[2:])) > 0  # planted: shown from one unit less on
+    up = tuple(p * (1 + 1e-6) for p in table)  # planted: the start is rounded up
+    assert too_far(rule, up) > 0
+    with_more = replace(rule, grid=rule.grid + 1)  # planted: weights are rounded up
+    assert too_far(with_more, table) > 0
+
+
+@pytest.mark.parametrize(
+    ("groups", "neighbors"), [(2, "add-remove"), (3, "add-remove"), (2, "replace")]
+)
+def test_what_a_round_shows_tells_no_more_than_the_loss(groups, neighbors):
+    """The law of all answers, for every person with 1 .. L keys, whatever others weigh."""
+    loss = Approx(2, Fraction(1, 50))
+    touched = groups * (1 + (neighbors == "replace"))
+    rule = in_a_round(loss, groups, touched, grid=4, factor=1.0)
+    pi = exact(rule, 40)
+    assert 0.05 * loss.delta < worst_round(rule, pi, neighbors) <= loss.delta
+    faults = [[pi[0], *pi[5:], *pi[-5:]]]  # shown from one person less on
+    faults.append([0, *[max(p, loss.delta) for p in pi[1:]]])  # delta for each key
+    for fault in faults:
+        assert worst_round(rule, fault, neighbors) > loss.delta
+
+
+def worst_round(rule, pi, neighbors):
+    """The largest delta of all steps: a person's weights come, and perhaps another's go."""
+    loss, most, worst = rule.loss, rule.max_groups, 0.0
+    weights = {k: int(rule.weights(np.array([k]))[0]) for k in range(1, most + 1)}
+    least = min(weights.values())
+    others = [0, *range(least, 7 if neighbors == "replace" else 10)]
+    e = float(exp_down(loss.epsilon))
+    for comes, goes in itertools.product(range(most + 1), range(most + 1)):
+        if not comes or (goes and neighbors == "add-remove"):
+            continue
+        for both in range(min(comes, goes) + 1):
+            moves = [(weights[comes], 0)] * (comes - both)
+            moves += [(0, weights.get(goes, 0))] * (goes - both)
+            moves += [(weights[comes], weights.get(goes, 0))] * both
+            for at in itertools.product(others, repeat=len(moves)):
+                p, q = (
+                    [float(pi[n + move[side]]) for n, move in zip(at, moves, strict=True)]
+                    for side in (0, 1)
+                )
+                for a, b in ((p, q), (q, p)):
+                    worst = max(worst, float_excess(a, b, e))
+    return worst
+
+
+def float_excess(p, q, e):
+    """sum over answers of (P - e Q)+, for independent coins."""
+    a, b = np.ones(1), np.ones(1)
+    for x, y in zip(p, q, strict=True):
+        a, b = np.outer(a, [x, 1 - x]).ravel(), np.outer(b, [y, 1 - y]).ravel()
+    return float(np.maximum(0, a - e * b).sum())
 
 
 # ---- The choice. ----
@@ -234,6 +368,20 @@ def test_every_loss_has_a_rule(epsilon, delta, groups):
     people = np.array([0, 1, half, 2**62], np.int64)
     kept = rule.keep(people, InsecureGenerator(3).stream())
     assert not kept[0] and kept[3]
+
+
+def test_people_with_several_keys_have_two_rounds():
+    loss = Approx(1, TINY)
+    assert choose_rounds(loss, 1, "replace") == choose_rule(loss, 1, "replace")
+    rare = Approx(Fraction(1, 2**30), TINY)
+    assert choose_rounds(rare, 5, "replace") == choose_rule(rare, 5, "replace")
+    first = choose_rounds(loss, 5, "add-remove")
+    last = first.after
+    assert first.loss == last.loss == loss and last.after is None
+    assert first.share + last.share == 1 and first.order == last.order
+    assert first.half > 3 * first.grid * last.half / last.grid / 2  # of what stands out alone
+    # People with a single key, with one less of these than the least for Gaussian noise: 23.
+    assert math.ceil(last.half / last.grid) == 24
 
 
 def zipf(top, power):

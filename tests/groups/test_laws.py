@@ -26,8 +26,8 @@ from scipy import special
 import dpfast as dp
 from dpfast._core.once import forget
 from dpfast._kernels.tables import Key
+from dpfast.groups import key_selection, ranks, sums, table, unit_codes
 from dpfast.groups import keys as keys_module
-from dpfast.groups import ranks, sums, table, unit_codes
 from dpfast.groups.counts import GroupHistogram
 from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import EqualParts
@@ -62,7 +62,7 @@ class Tape:
 
     noise: list[tuple[object, list[int]]] = field(default_factory=list)
     laws: list[np.ndarray] = field(default_factory=list)
-    people: list[int] = field(default_factory=list)
+    coins: list[list[float]] = field(default_factory=list)
 
 
 @cache
@@ -124,9 +124,9 @@ def record(monkeypatch):
         return np.zeros(len(offsets) - 1, np.int32)
 
     def keep(self, people, stream):
-        tape.people = people.tolist()
-        mask = np.array([bit in forced[0] for bit in range(len(people))], bool)
-        return mask
+        shown = forced[0][len(tape.coins)]
+        tape.coins.append([self.probability(n) for n in people.tolist()])
+        return np.array([bit in shown for bit in range(len(people))], bool)
 
     monkeypatch.setattr(OfLinear, "finish", finish)
     monkeypatch.setattr(Counted, "finish", finish)
@@ -137,13 +137,13 @@ def record(monkeypatch):
 
     forget()
 
-    def run(asked, rows, secret=0, shown=()):
+    def run(asked, rows, secret=0, shown=((), ())):
         monkeypatch.setattr(table, "secret", lambda stream: Key(bytes([secret] * 32)))
-        forced[:] = [set(shown)]
+        forced[:] = [shown]
         mechanism, batches = asked.mechanism(rows)
         tape.__init__()
         answer = mechanism.finish(batches, InsecureGenerator(1))
-        found = Tape(tape.noise, tape.laws, tape.people)
+        found = Tape(tape.noise, tape.laws, tape.coins)
         found.keys = tuple(next(iter(answer.values())).tolist())
         return found
 
@@ -494,9 +494,9 @@ def unbounded_for_one(monkeypatch):
     """One statistic of several is made of groups that are not kept."""
     true = table.Summary.bound
 
-    def bound(self, max_groups):
+    def bound(self, max_groups, rule):
         coder, room = self._grouped.coder, self.rooms["sum"].copy()
-        true(self, max_groups)
+        true(self, max_groups, rule)
         codes = self._grouped.units._kept(None, coder.names())
         self.rooms["sum"] = self.statistics["sum"].bound(room[: len(codes)], codes, coder.groups)
 
@@ -673,18 +673,25 @@ def pairs_of(distribution, scale, moved):
 
 def law_of(record, asked, rows, secret):
     """Of each set of keys that may be shown: its probability, and what is shown with it."""
-    rule = asked.mechanism(rows)[0].rule
     # In the order of their words, which for such integers is their own.
     present = sorted({key for key, _, _ in rows if key is not None})
+    sets = [
+        set(s)
+        for r in range(len(present) + 1)
+        for s in itertools.combinations(range(len(present)), r)
+    ]
+    has_two = asked.mechanism(rows)[0].rule.after is not None
     found = {}
-    for size in range(len(present) + 1):
-        for shown in itertools.combinations(range(len(present)), size):
-            tape = record(asked, rows, secret, shown)
-            coins = [rule.probability(n) for n in tape.people]
-            chance = math.prod(p if i in shown else 1 - p for i, p in enumerate(coins))
-            assert tape.keys == tuple(present[i] for i in shown)
-            if chance:
-                found[tape.keys] = chance, tape
+    for first, second in itertools.product(sets, sets if has_two else [set()]):
+        tape = record(asked, rows, secret, (first, second))
+        chance = math.prod(
+            p if i in shown else 1 - p
+            for coins, shown in zip(tape.coins, (first, second), strict=False)
+            for i, p in enumerate(coins)
+        )
+        assert tape.keys == tuple(present[i] for i in sorted(first | second))
+        if chance:
+            found[tape.keys] = chance + found.get(tape.keys, (0.0,))[0], tape
     return found
 
 
@@ -762,7 +769,7 @@ WHOSE = [None, (1, 1), (2, 1)]
 def test_private_keys_and_what_is_said_of_them_are_within_delta(
     name, relation, people, loss, record
 ):
-    assert 0.2 < worst_of_keys(record, name, relation, people, loss) <= 1 + SLACK
+    assert 0.1 < worst_of_keys(record, name, relation, people, loss) <= 1 + SLACK
 
 
 def at_the_threshold(monkeypatch):
@@ -778,7 +785,29 @@ def at_the_threshold(monkeypatch):
 def rule_of_one_key(monkeypatch):
     from dpfast.groups import grouping
 
-    monkeypatch.setattr(grouping, "choose_rule", lambda loss, most, relation: EqualParts(loss, 1))
+    for name in ("choose_rule", "choose_rounds"):
+        monkeypatch.setattr(grouping, name, lambda loss, most, relation: EqualParts(loss, 1))
+
+
+def one_round_for_two(monkeypatch):
+    """Either round has the whole loss."""
+    monkeypatch.setattr(key_selection, "_EARLY", Fraction(99, 100))
+    true = key_selection.Round.first
+    monkeypatch.setattr(
+        key_selection.Round, "first", lambda self, keys: true(replace(self, share=4), keys)
+    )
+
+
+def unpaid(monkeypatch):
+    """People leave out keys that others have, too, and no coin was flipped for that."""
+    true = table.Summary.weights
+
+    def weights(self, rule, max_groups, shown=None):
+        if shown is not None:
+            shown = self.rooms[None][: len(shown), 0] > 3 * key_selection._ROUGH
+        return true(self, rule, max_groups, shown)
+
+    monkeypatch.setattr(table.Summary, "weights", weights)
 
 
 @pytest.mark.full
@@ -790,6 +819,8 @@ def rule_of_one_key(monkeypatch):
         (rule_of_one_key, AR, (2, 1)),
         (rule_of_one_key, REP, None),
         (unbounded, AR, (1, 1)),
+        (one_round_for_two, AR, (2, 1)),
+        (unpaid, AR, (2, 1)),
     ],
 )
 def test_a_key_that_is_shown_too_soon_is_found(fault, relation, people, record, monkeypatch):

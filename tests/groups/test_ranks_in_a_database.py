@@ -82,7 +82,7 @@ def test_answers_are_those_of_memory(engine, by, question):
 
 
 @pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
-def test_statistics_of_all_kinds_for_one_loss(engine):
+def test_statistics_of_all_kinds_for_one_loss(engine, in_one_round):
     """Of people, too, all of whose rows count."""
     statistics = {"rows": dp.stat.count(), "sum": dp.stat.sum("k", **B)} | {
         name: QUESTIONS[name] for name in ("median", "maximum")

@@ -190,6 +190,7 @@ def in_memory():
 
 
 @every_value
+@pytest.mark.usefixtures("in_one_round")
 @pytest.mark.parametrize("name", RELEASES)
 @pytest.mark.parametrize("parts, seed", [(1, 0), (7, 1), (30, 2)])
 def test_answers_are_those_of_the_same_rows_in_memory(name, parts, seed):

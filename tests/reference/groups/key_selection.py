@@ -1,5 +1,6 @@
 """The optimal rule for private keys, step by step from its definition."""
 
+import math
 from fractions import Fraction
 
 
@@ -41,3 +42,39 @@ def by_divergence(epsilon, delta, groups, touched, order, most, mp):
             low, high = (middle, high) if worst <= r else (low, middle)
         found.append(low)
     return r, found
+
+
+def weight(keys, grid):
+    """The largest integer m with m <= grid * keys**(-2/5)."""
+    return max(1, max(m for m in range(grid + 1) if m**5 * keys**2 <= grid**5))
+
+
+def by_weights(loss, groups, touched, order, grid, share, most):
+    """pi(0) .. pi(most) of one round by weight, in float64: for all who may come, each by itself.
+
+    A person with k keys may come to any weight that others make up, or be the only one of a key.
+    """
+    epsilon, delta, t = float(loss.epsilon), float(loss.delta), order - 1
+    spare = delta / 2
+    whole = t * epsilon + math.log(spare * order) - t * math.log(1 - 1 / order)
+    people = [(weight(k, grid), k) for k in range(1, groups + 1)]
+    least = min(m for m, _ in people)
+
+    def far(p, q):
+        return p**order * q**-t + (1 - p) ** order * (1 - q) ** -t
+
+    found = [0.0] * least
+    for n in range(least, most + 1):
+        new = [1 - (1 - spare / (1 - spare)) ** (share / k) for m, k in people if m >= n]
+        low, high = 0.0, min([*new, 1 - 1e-12])
+        for _ in range(60):
+            p = (low + high) / 2
+            others = [(found[max(n - m, least)], k) for m, k in people] if n > least else []
+            is_within = all(
+                p <= q
+                or max(far(p, q), far(q, p)) <= math.exp(whole * share * groups / touched / k)
+                for q, k in others
+            )
+            low, high = (p, high) if is_within else (low, p)
+        found.append(low)
+    return found
