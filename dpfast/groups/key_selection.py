@@ -194,13 +194,14 @@ def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
     touched = max_groups if neighbors == "add-remove" else 2 * max_groups
     unit, fewest = -float(log_of(loss.delta).low) / float(loss.epsilon), _LONGEST // 8
     early = None
-    for factor in ORDERS:
+    for factor in sorted(ORDERS, key=lambda factor: abs(factor - 1.2)):
         one = Round(loss, max_groups, touched, 1.0 + factor * unit, _ROUGH, 1 - _EARLY)
-        weight = one.reach(0.5, fewest - 1)
+        weight = one.reach(0.5, fewest - 1) if one.order <= _HIGHEST else 0
         if weight:
             early, fewest = one, weight
-    if early is None:
-        return rule
+        elif early is None:  # an epsilon that is too small
+            return rule
+    assert early is not None
     grid = min(max(math.isqrt(int(_FINE**2 * loss.epsilon)), _ROUGH), _FINE)
     return replace(early, share=_EARLY, after=replace(early, grid=grid))
 
@@ -341,13 +342,15 @@ class Divergence(KeyRule):
         (least, *_), (largest, *_) = limits[0], limits[-1]
         if not limits[0][1] > 0.0 or not min(bound for *_, bound in limits) > 1.0:
             return
-        pi = [0.0] * least
+        pi, tightest = [0.0] * least, 0
         yield from pi[1:]
         while pi[-1] < _TOP and (len(pi) <= 2 * largest or pi[-1] > pi[-1 - largest]):
             n = len(pi)
             p = min((first for m, first, _ in limits if m >= n), default=_TOP)
-            for m, _, bound in limits if n > least else ():
-                p = min(p, _next(pi[max(n - m, least)], p, self.order, bound))
+            for at, (m, _, bound) in enumerate(limits if n > least else ()):
+                if p > (p := min(p, _next(pi[max(n - m, least)], p, self.order, bound))):
+                    tightest = at
+            limits.insert(0, limits.pop(tightest))  # so that others hardly ever need a step
             pi.append(max(p, pi[-1]))  # no farther from what is below it than pi(n - 1)
             yield pi[-1]
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import dpfast as dp
 from dpfast.errors import ArgumentError
+from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import (
     Divergence,
     EqualParts,
@@ -382,6 +386,63 @@ def test_people_with_several_keys_have_two_rounds():
     assert first.half > 3 * first.grid * last.half / last.grid / 2  # of what stands out alone
     # People with a single key, with one less of these than the least for Gaussian noise: 23.
     assert math.ceil(last.half / last.grid) == 24
+
+
+def people_with_keys(seed):
+    """Rows of ids and keys, of which the first is everybody's, some of them twice."""
+    rng = np.random.default_rng(seed)
+    ids = rng.integers(0, 200, 1000)
+    keys = np.minimum(rng.geometric(0.2, 1000), 12)
+    return np.append(ids, np.arange(200)), np.append(keys, np.zeros(200, int))
+
+
+def asked(ids, keys, most):
+    loss = {"epsilon": 1, "delta": 1e-4}
+    found = dp.select_keys(keys, ids=ids, max_groups=most, rng=InsecureGenerator(4), **loss)
+    return found.tolist()
+
+
+def test_totals_are_those_of_a_definition_in_both_rounds(monkeypatch):
+    """Of people with fewer keys than they may have, so that all of them count."""
+    ids, keys = people_with_keys(1)
+    totals, rules = [], []
+
+    def keep(self, people, stream):
+        totals.append(people.tolist())
+        rules.append(self)
+        return people >= (np.sort(people)[-3] if len(totals) == 1 else self.half)
+
+    monkeypatch.setattr(KeyRule, "keep", keep)
+    shown = asked(ids, keys, 13)
+    left = {(i, k) for i, k in zip(ids.tolist(), keys.tolist(), strict=True)}
+    every = sorted({k for _, k in left})
+    for total, rule in zip(totals, rules, strict=True):
+        due = dict.fromkeys(every, 0)
+        of = Counter(i for i, _ in left)
+        for i, k in left:
+            due[k] += twin.weight(of[i], rule.grid)
+        assert total == list(due.values())
+        third = sorted(due.values())[-3]
+        left = {(i, k) for i, k in left if due[k] < third}
+    first, last = (np.array(one) for one in totals)
+    assert shown == [
+        k for k, a, b in zip(every, first, last, strict=True) if not b or b >= rules[1].half
+    ]
+
+
+@pytest.mark.parametrize("most", [3, 13])
+def test_no_order_of_rows_has_a_say_in_what_is_shown(most):
+    """Nor have their chunks; of three keys of a person each hash decides by itself."""
+    ids, keys = people_with_keys(2)
+    keys *= 1 + ids % 5
+    due = asked(ids, keys, most)
+    assert 5 < len(due) < len(np.unique(keys)) - 5
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(ids))
+        assert asked(ids[order], keys[order], most) == due
+    cuts = np.array_split(np.arange(len(ids)), 7)
+    parts = [pa.chunked_array([pa.array(column[cut]) for cut in cuts]) for column in (ids, keys)]
+    assert asked(*parts, most) == due
 
 
 def zipf(top, power):
