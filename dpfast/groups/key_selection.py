@@ -186,7 +186,7 @@ def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
     Parameters, errors
     ------------------
     Those of `choose_rule`. Rounds are taken if a person may have two keys or more, and if a weight
-    that can be counted to shows a key with a probability of 1/2: for an epsilon above about .01.
+    that can be counted to shows a key with a probability of 1/2: for an epsilon above about .03.
     """
     rule = choose_rule(loss, max_groups, neighbors)
     if max_groups == 1 or not isinstance(loss, Approx) or loss.delta < _LEAST:
