@@ -10,13 +10,14 @@ need, and `--correlated` what a threshold under correlated noise could need at b
 
 import argparse
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
 import dpfast as dp
-from dpfast.groups.key_selection import Round, choose_rounds, choose_rule
+from dpfast.groups.key_selection import choose_rounds, choose_rule
 from dpfast.privacy import Approx
 from dpfast.rng import InsecureGenerator
 from tests.reference.groups import partition_selection as by_people
@@ -110,19 +111,6 @@ def compare(epsilon, delta, most, runs, names):
     return behind
 
 
-class OfPower(Round):
-    """A round with weights grid * k**-power, rounded down."""
-
-    power = 0.4
-
-    @property
-    def steps(self):
-        found = {}
-        for k in range(1, self.max_groups + 1):
-            found[max(1, math.floor(self.grid * k**-self.power * (1 + 1e-12)))] = k
-        return sorted(found.items())
-
-
 def powers(epsilon, delta, most):
     """Print how many people with k keys each show a key with probability 1/2."""
     last = choose_rounds(
@@ -132,12 +120,10 @@ def powers(epsilon, delta, most):
     print("weights", *(f"{k:>5}" for k in columns), " geometric mean")
     threshold = noise(epsilon, delta, most)[1]
     rows = {"Gauss": [threshold * math.sqrt(k) for k in columns]}
-    fields = (last.loss, most, last.touched, last.order, last.grid, Fraction(1))
-    for power in (0.5, 0.45, 0.4, 0.35, 0.3, 0.2):
-        rule = type("Of", (OfPower,), {"power": power})(*fields)
-        weights = dict((k, m) for m, k in reversed(rule.steps))
-        own = [next(m for top, m in sorted(weights.items()) if k <= top) for k in columns]
-        rows[f"{power}"] = [rule.reach(0.5, 1 << 16) / m for m in own]
+    for power in (Fraction(n, 40) for n in (20, 18, 16, 15, 14, 12, 8)):
+        rule = replace(last, power=power, share=Fraction(1))
+        weights = rule.weights(np.array(columns))
+        rows[f"{float(power)}"] = [rule.reach(0.5, 1 << 16) / m for m in weights]
     for name, people in rows.items():
         mean = math.exp(np.mean(np.log(people)))
         print(f"{name:7}", *(f"{math.ceil(n):5}" for n in people), f"{mean:10.1f}")

@@ -63,10 +63,11 @@ Two rounds, by weight
 Most people have fewer keys than they may, and most of these keys are those that everybody has. So
 where rows of people are in memory and L > 1, keys are shown in two rounds. In the second one the
 keys that the first has shown are left out, before people are bounded to L keys. In either a person
-with k keys counts in each of them for m(k), the largest integer with m(k)^5 k^2 <= g^5, and no less
-than 1; g is a public integer. pi is a function of the total of a key. With a round's share s, order
-a and D with E(D) = delta / 2, let c(k) = s D L / (t k) be the part of one key of k, where t is L
-or 2 L as above, and x = (delta / 2) / (1 - delta / 2). Then pi is the largest with
+with k keys counts in each of them for m(k), which is g k^-b rounded down and no less than 1; g and
+b are public, and b is 1/5 in the first round and 3/8 in the second. pi is a function of the total
+of a key. With a round's share s, order a and D with E(D) = delta / 2, let c(k) = s D L / (t k) be
+the part of one key of k, where t is L or 2 L as above, and x = (delta / 2) / (1 - delta / 2). Then
+pi is the largest with
 
 * pi(n) <= 1 - (1 - x)^(s / k) for n <= m(k), and pi(n) = 0 for n < m(L);
 * D_a(pi(n), pi(n')) <= c(k) and D_a(pi(n'), pi(n)) <= c(k), n' = max(n - m(k), m(L)), for each k
@@ -94,10 +95,11 @@ What is not done: no weight depends on what other people have, unless a coin has
 adaptive weights of Chen, Cohen-Addad, Epasto and Zadimoghaddam (ICML 2025) depend on exact totals,
 and an L2 norm bounds what a person changes in them. They show 0 to 3 % more keys in one round of
 Gaussian noise, and would need a pi with D_a <= r m^2 for all m, that is m(k) ~ k^(-1/2), which
-shows fewer: `benchmarks/key_selection.py`. Of powers of k, -2/5 takes the fewest people on a
-geometric mean over k: with k = 1, 10 and 100 of L = 100 keys at (1, 1e-5) in one round 23, 58 and
-145, where Gaussian noise on weights k^(-1/2) takes 21, 66 and 208. Two rounds are of their paper,
-too. Renyi divergences for weighted keys are in Harrison and Manurangsi (arXiv:2603.09167).
+shows fewer: `benchmarks/key_selection.py`. With b = 3/8 people with k = 1, 10 and 100 of L = 100
+keys at (1, 1e-5) show a key from 24, 59 and 138 of them on, in one round, Gaussian noise on weights
+k^(-1/2) from 21, 66 and 208; no b has a geometric mean over k that is less by a fiftieth. Two
+rounds are of their paper, too. Renyi divergences for weighted keys are in Harrison and Manurangsi
+(arXiv:2603.09167).
 
 In float64: pi(n) is a float64 number p. D_a is below r if, with q = pi(n - 1),
 p^a q^(1-a) + (1 - p)^a (1 - q)^(1-a) <= e^((a - 1) r). Both sides are computed with a relative
@@ -133,9 +135,10 @@ _HIGHEST, _LONGEST = 1 << 15, 1 << 16
 _LEAST = Fraction(1, 10**60)  # of deltas, far from the ends of float64
 _TOP = 1.0 - 2.0**-50
 _ERROR = 2.0**-48
-# Of two rounds: the share of the first one, and what a person with a single key counts for there
-# and, for an epsilon of 1 or more, in the second one.
+# Of two rounds: the share of the first one; what a person with a single key counts for there and,
+# for an epsilon of 1 or more, in the second one; the powers of a person's number of keys.
 _EARLY, _ROUGH, _FINE = Fraction(1, 16), 12, 64
+_FLAT, _STEEP = Fraction(1, 5), Fraction(3, 8)
 
 
 @lru_cache(maxsize=16)
@@ -195,15 +198,16 @@ def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
     unit, fewest = -float(log_of(loss.delta).low) / float(loss.epsilon), _LONGEST // 8
     early = None
     for factor in sorted(ORDERS, key=lambda factor: abs(factor - 1.2)):
-        one = Round(loss, max_groups, touched, 1.0 + factor * unit, _ROUGH, 1 - _EARLY)
-        weight = one.reach(0.5, fewest - 1) if one.order <= _HIGHEST else 0
+        order = 1.0 + factor * unit
+        one = Round(loss, max_groups, touched, order, _ROUGH, 1 - _EARLY, _STEEP)
+        weight = one.reach(0.5, fewest - 1) if order <= _HIGHEST else 0
         if weight:
             early, fewest = one, weight
         elif early is None:  # an epsilon that is too small
             return rule
     assert early is not None
     grid = min(max(math.isqrt(int(_FINE**2 * loss.epsilon)), _ROUGH), _FINE)
-    return replace(early, share=_EARLY, after=replace(early, grid=grid))
+    return replace(early, share=_EARLY, power=_FLAT, after=replace(early, grid=grid))
 
 
 def part_of(delta: Fraction, keys: int | Fraction) -> Fraction:
@@ -376,17 +380,21 @@ class Round(Divergence):
         What a person with a single key counts for.
     share : Fraction
         This round's, of the divergence and of what new keys may show.
+    power : Fraction
+        p / q: with k keys a person counts for grid / k^(p / q), rounded down.
     after : Round, optional
         The next one.
     """
 
     grid: int
     share: Fraction
+    power: Fraction
     after: Round | None = None
 
     @cached_property
     def steps(self) -> list[tuple[int, int]]:
-        most = [math.isqrt(self.grid**5 // m**5) for m in range(1, self.grid + 2)]
+        p, q = self.power.as_integer_ratio()
+        most = [_root(self.grid**q // m**q, p) for m in range(1, self.grid + 2)]
         most[0] = self.max_groups
         return [
             (m, min(keys, self.max_groups))
@@ -409,6 +417,12 @@ class Round(Divergence):
     def first(self, keys: int) -> float:
         shown = self.loss.delta / 2 / (1 - self.loss.delta / 2)
         return float_down(part_of(shown, keys / self.share))
+
+
+def _root(n: int, p: int) -> int:
+    """Return the largest k with k**p <= n, for n below 2**48."""
+    k = 1 + int(float(n) ** (1 / p))  # a float64 next to the root
+    return k - 1 if k**p > n else k
 
 
 def _exponent(epsilon: Fraction, delta: Fraction, order: Fraction) -> Interval:

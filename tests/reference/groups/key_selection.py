@@ -44,12 +44,13 @@ def by_divergence(epsilon, delta, groups, touched, order, most, mp):
     return r, found
 
 
-def weight(keys, grid):
-    """The largest integer m with m <= grid * keys**(-2/5)."""
-    return max(1, max(m for m in range(grid + 1) if m**5 * keys**2 <= grid**5))
+def weight(keys, grid, power):
+    """The largest integer m with m <= grid * keys**-power, and at least 1."""
+    p, q = power.as_integer_ratio()
+    return max(1, max(m for m in range(grid + 1) if m**q * keys**p <= grid**q))
 
 
-def by_weights(loss, groups, touched, order, grid, share, most):
+def by_weights(loss, groups, touched, order, grid, share, power, most):
     """pi(0) .. pi(most) of one round by weight, in float64: for all who may come, each by itself.
 
     A person with k keys may come to any weight that others make up, or be the only one of a key.
@@ -57,7 +58,7 @@ def by_weights(loss, groups, touched, order, grid, share, most):
     epsilon, delta, t = float(loss.epsilon), float(loss.delta), order - 1
     spare = delta / 2
     whole = t * epsilon + math.log(spare * order) - t * math.log(1 - 1 / order)
-    people = [(weight(k, grid), k) for k in range(1, groups + 1)]
+    people = [(weight(k, grid, power), k) for k in range(1, groups + 1)]
     least = min(m for m, _ in people)
 
     def far(p, q):
