@@ -64,7 +64,7 @@ Most people have fewer keys than they may, and most of these keys are those that
 where rows of people are in memory and L > 1, keys are shown in two rounds. In the second one the
 keys that the first has shown are left out, before people are bounded to L keys. In either a person
 with k keys counts in each of them for m(k), which is g k^-b rounded down and no less than 1; g and
-b are public, and b is 1/5 in the first round and 3/8 in the second. pi is a function of the total
+b are public, and b is 1/5 in the first round and 2/5 in the second. pi is a function of the total
 of a key. With a round's share s, order a and D with E(D) = delta / 2, let c(k) = s D L / (t k) be
 the part of one key of k, where t is L or 2 L as above, and x = (delta / 2) / (1 - delta / 2). Then
 pi is the largest with
@@ -95,10 +95,10 @@ What is not done: no weight depends on what other people have, unless a coin has
 adaptive weights of Chen, Cohen-Addad, Epasto and Zadimoghaddam (ICML 2025) depend on exact totals,
 and an L2 norm bounds what a person changes in them. They show 0 to 3 % more keys in one round of
 Gaussian noise, and would need a pi with D_a <= r m^2 for all m, that is m(k) ~ k^(-1/2), which
-shows fewer: `benchmarks/key_selection.py`. With b = 3/8 people with k = 1, 10 and 100 of L = 100
-keys at (1, 1e-5) show a key from 24, 59 and 138 of them on, in one round, Gaussian noise on weights
-k^(-1/2) from 21, 66 and 208; no b has a geometric mean over k that is less by a fiftieth. Two
-rounds are of their paper, too. Renyi divergences for weighted keys are in Harrison and Manurangsi
+shows fewer: `benchmarks/key_selection.py`. With b = 2/5 people with k = 1, 10 and 100 of L = 100
+keys at (1, 1e-5) show a key from 23, 58 and 145 of them on, in one round, Gaussian noise on weights
+k^(-1/2) from 21, 66 and 208; other powers have a larger geometric mean over k. Two rounds are of
+their paper, too. Renyi divergences for weighted keys are in Harrison and Manurangsi
 (arXiv:2603.09167).
 
 In float64: pi(n) is a float64 number p. D_a is below r if, with q = pi(n - 1),
@@ -138,7 +138,7 @@ _ERROR = 2.0**-48
 # Of two rounds: the share of the first one; what a person with a single key counts for there and,
 # for an epsilon of 1 or more, in the second one; the powers of a person's number of keys.
 _EARLY, _ROUGH, _FINE = Fraction(1, 16), 12, 64
-_FLAT, _STEEP = Fraction(1, 5), Fraction(3, 8)
+_FLAT, _STEEP = Fraction(1, 5), Fraction(2, 5)
 
 
 @lru_cache(maxsize=16)
@@ -346,14 +346,15 @@ class Divergence(KeyRule):
         (least, *_), (largest, *_) = limits[0], limits[-1]
         if not limits[0][1] > 0.0 or not min(bound for *_, bound in limits) > 1.0:
             return
-        pi, tightest = [0.0] * least, 0
+        pi = [0.0] * least
         yield from pi[1:]
         while pi[-1] < _TOP and (len(pi) <= 2 * largest or pi[-1] > pi[-1 - largest]):
-            n = len(pi)
+            n, tightest = len(pi), 0
             p = min((first for m, first, _ in limits if m >= n), default=_TOP)
             for at, (m, _, bound) in enumerate(limits if n > least else ()):
-                if p > (p := min(p, _next(pi[max(n - m, least)], p, self.order, bound))):
-                    tightest = at
+                near = _next(pi[max(n - m, least)], p, self.order, bound)
+                if near < p:
+                    p, tightest = near, at
             limits.insert(0, limits.pop(tightest))  # so that others hardly ever need a step
             pi.append(max(p, pi[-1]))  # no farther from what is below it than pi(n - 1)
             yield pi[-1]
