@@ -41,7 +41,7 @@ def pytest_collection_finish(session):
 
 @pytest.fixture
 def in_one_round(monkeypatch):
-    """Private keys of people in memory by the rule that databases and engines have."""
+    """Private keys of people in memory by the rule that databases have."""
     from dpfast._core.once import forget
     from dpfast.groups import grouping
 

@@ -173,9 +173,9 @@ def select_keys(
     Neighbors differ in one row, or with `ids` in all rows of one person, added or removed, or
     replaced. The call is (`epsilon`, `delta`)-DP. For one key a person the rule is the optimal one
     (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022). For more, people with fewer keys count
-    for more, in two rounds, of which the second leaves out the keys that the first has shown; in a
-    database, Dask or Spark, and for an epsilon of less than about .03, keys share the loss
-    (Kairouz, Oh and Viswanath, ICML 2015) or a divergence, whichever shows keys of fewer people.
+    for more, in two rounds, of which the second leaves out the keys that the first has shown. In a
+    database, and for an epsilon of less than about .03, keys share the loss (Kairouz, Oh and
+    Viswanath, ICML 2015) or a divergence, whichever shows keys of fewer people.
     Proofs are in ``dpfast/groups/key_selection.py``. All coins are exact. A key that nobody has is
     never shown.
 
@@ -213,7 +213,7 @@ def select_keys(
 
     Notes
     -----
-    Cost: one read of the column, or two with `ids`.
+    Cost: one read of the column, or two with `ids` in Dask or Spark.
 
     Examples
     --------

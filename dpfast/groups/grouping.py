@@ -310,8 +310,8 @@ class Grouping:
         most = 1 if self.persons is None else self.persons.max_groups
         own = part(loss, share)
         assert isinstance(own, Approx) and most is not None
-        is_far = self.columns.adding([]) is not None or self.columns.of_engine is not None
-        return (choose_rule if is_far else choose_rounds)(own, most, relation)
+        in_database = self.columns.adding([]) is not None
+        return (choose_rule if in_database else choose_rounds)(own, most, relation)
 
     def _step(self, relation: Neighbors, statistic: Any) -> Step:
         """Return what a step touches."""

@@ -4,8 +4,7 @@ A *step* takes a person away or adds one ("add-remove"), or puts another in the 
 ("replace"). A person has at most L keys. So a step moves the number of people of at most t keys by
 1 each, t = L or 2 L. A key that n people have is shown with probability pi(n), pi(0) = 0, by a coin
 of its own. Two rules are made for an (epsilon, delta), and the one that reaches pi(n) = 1/2 first
-is taken, which is a choice among public numbers. A third one is for people with several keys in
-memory, which is public as well.
+is taken, which is a choice among public numbers. A third one is for people with several keys.
 
 Equal parts
 -----------
@@ -61,9 +60,9 @@ noise from 52, 107 and 251 on.
 Two rounds, by weight
 ---------------------
 Most people have fewer keys than they may, and most of these keys are those that everybody has. So
-where rows of people are in memory and L > 1, keys are shown in two rounds. In the second one the
-keys that the first has shown are left out, before people are bounded to L keys. In either a person
-with k keys counts in each of them for m(k), which is g k^-b rounded down and no less than 1; g and
+where L > 1, but not in a database, keys are shown in two rounds. In the second one the keys that
+the first has shown are left out, before people are bounded to L keys. In either a person with k
+keys counts in each of them for m(k), which is g k^-b rounded down and no less than 1; g and
 b are public, and b is 1/5 in the first round and 2/5 in the second. pi is a function of the total
 of a key. With a round's share s, order a and D with E(D) = delta / 2, let c(k) = s D L / (t k) be
 the part of one key of k, where t is L or 2 L as above, and x = (delta / 2) / (1 - delta / 2). Then

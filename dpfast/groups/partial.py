@@ -112,7 +112,7 @@ def put_together(table: Summable, parts: Sequence[Partial], key: Key) -> tuple[C
     coder, keys = table.keys.coder(key), None
     places = [np.arange(part.groups, dtype=np.int32) for part in parts]
     if isinstance(coder, PrivateCoder):
-        places = [coder.codes(_batch(part)) for part in parts]
+        places = [coder.codes(as_rows(part)) for part in parts]
         for part, codes in zip(parts, places, strict=True):
             if len(np.unique(codes[codes >= 0])) < part.groups:
                 raise DataError("two groups of a partition must have two keys, and have not")
@@ -150,7 +150,7 @@ def gathered(table: Summable, engine: Engine, stream: BitStream) -> tuple[Coder,
     return coder, found
 
 
-def _batch(part: Partial) -> Batch:
+def as_rows(part: Partial) -> Batch:
     """Return the keys of a summary as rows."""
     assert part.keys is not None
     columns = {name: column_form(keys, "keys", "keys") for name, keys in part.keys.items()}

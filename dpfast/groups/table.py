@@ -22,11 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import privacy
+from .. import rng as _rng
 from .._core import nan_policy
 from .._core.error_bars import KEYS, Expected, unknown
 from .._kernels.rng import BitStream
 from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
+from ..errors import DataError
 from ..measurement.columns_by_name import Answer
 from ..measurement.tails import Counts
 from ..measurement.unit_bounds import tails_of
@@ -45,7 +47,7 @@ from .key_coins import KeyRule
 from .key_selection import Round
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending
 from .lost import LOST, Lost
-from .partial import Partial, gathered
+from .partial import Partial, as_rows, gathered
 from .ranks import Quantiles
 from .sums import Counted, Sums
 from .top import Top
@@ -101,6 +103,8 @@ class Table(Mechanism[Answer]):
     persons : Persons, optional
     rule : KeyRule, optional
         Of private keys.
+    shown : Partial, optional
+        In the partitions of an engine, in a second round: which keys the first one has shown.
     """
 
     name: str
@@ -109,6 +113,7 @@ class Table(Mechanism[Answer]):
     neighbors: str
     persons: Persons | None = None
     rule: KeyRule | None = None
+    shown: Partial | None = None
 
     @property
     def ids(self) -> str | None:
@@ -205,7 +210,7 @@ class Table(Mechanism[Answer]):
         columns: dict[str, NDArray[Any]] = {}
         if isinstance(coder, PrivateCoder):
             order = coder.order()
-            kept = order[self._shown(found, order, stream)]
+            kept = order[self._shown(summary, coder, found, order, stream)]
             columns = coder.columns(kept)
             rise = ascending(columns)
             kept, columns = kept[rise], {name: own[rise] for name, own in columns.items()}
@@ -214,18 +219,40 @@ class Table(Mechanism[Answer]):
         return self._answer(found, coder.groups, kept, columns, generator)
 
     def _shown(
-        self, found: Summary | Partial, order: NDArray[np.int64], stream: BitStream
+        self,
+        source: Batches,
+        coder: PrivateCoder,
+        found: Summary | Partial,
+        order: NDArray[np.int64],
+        stream: BitStream,
     ) -> Marks:
         """Return which private keys are shown, in an order of theirs."""
         assert self.rule is not None
         shown = self.rule.keep(found.rooms[None][order].reshape(-1).view(np.int64), stream)
         if isinstance(self.rule.after, Round):
-            assert isinstance(found, Summary) and self.persons is not None
-            before = np.empty(len(order), np.bool_)
-            before[order] = shown
-            room = found.weights(self.rule.after, self.persons.max_groups, before)
+            if isinstance(found, Summary):
+                assert self.persons is not None
+                before = np.empty(len(order), np.bool_)
+                before[order] = shown
+                room = found.weights(self.rule.after, self.persons.max_groups, before)
+            else:
+                columns = coder.columns(order[shown])
+                known = Partial(int(shown.sum()), columns, {}, {})
+                again = replace(self, statistics={}, rule=self.rule.after, shown=known)
+                room = again._told_of(source, coder)
             shown |= self.rule.after.keep(room[order].reshape(-1).view(np.int64), stream)
         return shown
+
+    def _told_of(self, source: Batches, coder: PrivateCoder) -> NDArray[np.uint64]:
+        """Return what people in an engine count for in each group, by codes that there are."""
+        assert source.of_engine is not None
+        _, found = gathered(self, source.of_engine, _rng.check(None).stream())
+        room = np.zeros((coder.groups, 1), np.uint64)
+        codes = coder.codes(as_rows(found))
+        if coder.groups > len(room):
+            raise DataError("the rows must have the same keys in both passes, and have not")
+        room[codes] = found.rooms[None][: found.groups]
+        return room
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a group of so many rows; those of several statistics by name."""
@@ -278,6 +305,8 @@ class Table(Mechanism[Answer]):
     def _bounded(self, source: Batches, stream: BitStream, persons: Persons) -> Grouped:
         """Return the codes of groups and of people, and which rows of these are chosen."""
         coder, key = self.keys.coder(secret(stream)), secret(stream)
+        if self.shown is not None:  # they have the first codes
+            coder.codes(as_rows(self.shown))
         marks = self._marks(source, coder, persons, key) if self.chooses_rows else None
         return Grouped(coder, marks, UnitCodes(key))
 
@@ -313,7 +342,10 @@ class Table(Mechanism[Answer]):
         for more in spare:
             found.merge(more)
         if persons is not None:
-            found.bound(persons.max_groups, self.rule)
+            found.bound(persons.max_groups)
+            if isinstance(self.rule, Round):
+                known = self.shown and np.arange(grouped.coder.groups) < self.shown.groups
+                found.rooms[None] = found.weights(self.rule, persons.max_groups, known)
         return found
 
     # --- the answer -------------------------------------------------------------------------------
@@ -414,7 +446,7 @@ class Summary:
             chosen = units if statistic.adds_units else codes
             self.missing[name] += statistic.add(self.rooms[name], chosen, read[way])
 
-    def bound(self, max_groups: int | None, rule: KeyRule | None) -> None:
+    def bound(self, max_groups: int | None) -> None:
         """Leave of sums of people what counts, by group."""
         coder, units = self._grouped.coder, self._grouped.units
         assert units is not None
@@ -425,8 +457,6 @@ class Summary:
                 room = room[: len(codes)] if isinstance(room, np.ndarray) else room
                 at = units.owners() if statistic.by_unit else codes
                 self.rooms[name] = statistic.bound(room, at, coder.groups)
-        if isinstance(rule, Round):
-            self.rooms[None] = self.weights(rule, max_groups)
 
     def weights(
         self, rule: Round, max_groups: int | None, shown: Marks | None = None

@@ -494,9 +494,9 @@ def unbounded_for_one(monkeypatch):
     """One statistic of several is made of groups that are not kept."""
     true = table.Summary.bound
 
-    def bound(self, max_groups, rule):
+    def bound(self, max_groups):
         coder, room = self._grouped.coder, self.rooms["sum"].copy()
-        true(self, max_groups, rule)
+        true(self, max_groups)
         codes = self._grouped.units._kept(None, coder.names())
         self.rooms["sum"] = self.statistics["sum"].bound(room[: len(codes)], codes, coder.groups)
 

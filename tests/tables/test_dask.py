@@ -49,7 +49,7 @@ def rng():
 
 @quick_rows(1)
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-def test_what_dask_holds_is_what_it_would_hold_in_memory(scheduler, in_one_round):
+def test_what_dask_holds_is_what_it_would_hold_in_memory(scheduler):
     ages = TABLE["age"].to_numpy()
     both = [
         (TABLE, TABLE["pay"], ages, np.stack([ages, ages / 2.0], axis=1)),
