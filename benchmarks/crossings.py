@@ -8,8 +8,8 @@ of two mean (for extremes median) absolute errors: below 1 the first method is t
 number of rows is odd, so that all mean the same quantile.
 
     quantiles     of "smooth" over "exponential", and of "smooth" over "recursive" for the
-                  interquartile range, for each relation, loss and column: where they cross is
-                  where "auto" changes over (`Quantile.smooth_from`)
+                  interquartile range, for each relation, loss and column, and those of median
+                  errors: where both are below 1 "auto" changes over (`Quantile.smooth_from`)
     joint         of "joint" over "recursive"
     few           the same under "replace", for few rows, where "auto" changes over and at a tenth
                   of that
@@ -88,20 +88,23 @@ def quantiles(repeats, quick):
         for relation, terms in RELATIONS.items():
             for name, losses in (("epsilon", EPSILONS), ("rho", RHOS)):
                 for title, rows in columns().items():
-                    ratios = []
+                    ratios, medians = [], []
                     for loss in losses[1::4] if quick else losses:
                         own = {**more, **terms, name: loss}
                         smooth, beside = (
-                            error(true(rows), repeats, function, rows, method=method, **own)
+                            np.abs(answers(repeats, function, rows, method=method, **own) - truth)
+                            for truth in [true(rows)]
                             for method in ("smooth", other)
                         )
-                        ratios.append(short(smooth / beside))
+                        ratios.append(short(smooth.mean() / beside.mean()))
+                        medians.append(short(np.median(smooth) / np.median(beside)))
                     yield {
                         "statistic": statistic,
                         "relation": relation,
                         "loss": name,
                         "column": title,
                         "ratios": ratios,
+                        "medians": medians,
                     }
 
 

@@ -245,6 +245,12 @@ static inline void outermost(survey *s, int64_t less, int64_t leq, int high)
     s->room->distance[i] = (double)end_distance(s, less, leq, high) * 0x1p-63;
 }
 
+/* Half ranks that a cell with so many rows lacks on a side. */
+static inline int64_t lacking(const dpf_draw *in, int64_t rows, int64_t place)
+{
+    return (int64_t)((wide)(rows - 1 < in->ties ? rows - 1 : in->ties) * place >> 31);
+}
+
 /* How many of w ascending cells are below one. */
 static size_t first_from(const int64_t *rows, size_t w, int64_t cell)
 {
@@ -282,16 +288,16 @@ static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
         below = 2 * under + 1, above = 2 * over - 1;
         below_end = rows[from] - 1;
         const int64_t last = rows[to - 1];
-        if (in->divides && lump[0] && in->under < 0) { /* the window may cut the first cell */
+        const size_t first = first_from(rows, to, rows[from] + 1), start = first_from(rows, to, last);
+        /* The window may cut the first cell and the last one, whose rows are then too few to tell. */
+        if (lump[0] && in->under < 0 && (in->divides || (int64_t)(first - from) <= in->ties)) {
             below_end = rows[from];
-            from = first_from(rows, to, rows[from] + 1);
+            from = first;
             below = 2 * (before + (int64_t)from) - 1;
         }
-        if (in->divides && lump[1] && in->over < 0) {
-            const size_t start = first_from(rows, to, last);
-            if (start >= from)
-                above = 2 * (before + (int64_t)start) + 1, to = start;
-        }
+        if (lump[1] && in->over < 0 && start >= from &&
+            (in->divides || (int64_t)(to - start) <= in->ties))
+            above = 2 * (before + (int64_t)start) + 1, to = start;
     }
     if (lump[0])
         run(s, below_end, 0, INT64_MIN, below);
@@ -309,7 +315,8 @@ static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
         if (in->divides)
             tie(s, rank, leq_here);
         else
-            run(s, cell, rank, 2 * rank + 1, 2 * leq_here - 1);
+            run(s, cell, rank, 2 * rank + 1 + lacking(in, leq_here - rank, in->place),
+                2 * leq_here - 1 - lacking(in, leq_here - rank, ONE - in->place));
         rank = leq_here;
     }
     if (lump[1]) {

@@ -9,7 +9,8 @@
  * target t. They are
  *
  *   on an end, those of its rows that are in the node: L .. leq, or less .. U;
- *   on another cell with rows, those of the middles of these: less + 1/2 .. leq - 1/2;
+ *   on another cell with k rows, those of the middles of these, but for some: with r = min(ties, k - 1)
+ *   from less + 1/2 + floor(2 q r) / 2 to leq - 1/2 - floor(2 (1 - q) r) / 2;
  *   in a gap of s cells from one such cell or end a to the next, b: less - 1/2 on the first w cells
  *   after a, less + 1/2 on the last w before b, and less between,
  *   with w = min(floor(share s / 2^20), (s - 1) / 2).
@@ -60,6 +61,7 @@ typedef struct {
     uint64_t rest;
     double c; /* for half a rank */
     int64_t share;
+    int64_t place, ties; /* of a node that does not divide: q, by 2^32, and the r of a cell with rows */
     int divides;
     int narrow; /* whether more can be told, should lumps weigh much */
     dpf_draw_base base;

@@ -122,4 +122,5 @@ def quantiles(
     stream: BitStream | Script,
     before: NDArray[np.int64] | None = None,
     sizes: NDArray[np.int64] | None = None,
+    ties: int = 0,
 ) -> tuple[int, tuple[int, int, int, int, int | None, int | None] | None]: ...

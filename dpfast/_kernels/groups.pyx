@@ -582,13 +582,13 @@ cdef extern from "groups/quantile.h" nogil:
 def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, int64_t place,
               int64_t shift, int64_t inside, bint high, double c, int64_t share, base not None,
               size_t reach, int32_t[::1] out not None, size_t at, stream not None,
-              const int64_t[::1] before=None, const int64_t[::1] sizes=None):
+              const int64_t[::1] before=None, const int64_t[::1] sizes=None, int64_t ties=0):
     """Draw a cell for each group from `at` on, by the exponential mechanism; `rows` are reordered.
 
     Rows are cells, less the first one of the base. The target is that of ``(place, shift)``, or if
     `inside` is not 0, so many ranks from an end, the upper one if `high` (csrc/groups/quantile.h); c is
     the rate of half a rank. Of a group there may be more rows than are given: so many `before`, and as
-    many in all as its size.
+    many in all as its size. `ties` is that of csrc/statistics/draw.h.
 
     Return ``(at, None)`` when all are drawn. Else `at` is a group that the caller has to decide, and
     beside it stands ``(cell, mass, scale, bound, far, word)``, as in `statistics.draw_node`.
@@ -616,7 +616,8 @@ def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, i
         if groups:
             given.before, given.sizes = &before[0], &sizes[0]
     if not (0 <= place <= <int64_t>1 << 32 and 0 <= inside <= <int64_t>1 << 53 and 0 < c < INFINITY
-            and 0 <= share <= 1 << 19 and reach >= 1 and base.first < base.last):
+            and 0 <= share <= 1 << 19 and 0 <= ties <= <int64_t>1 << 53 and reach >= 1
+            and base.first < base.last):
         raise ValueError("the place, rate, reach or cells are outside their limits")
     if at >= groups:
         return groups, None
@@ -626,6 +627,7 @@ def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, i
     given.node.high.cell, given.node.high.less, given.node.high.part = base.last, -1, <int64_t>1 << 32
     given.node.under = given.node.over = -1
     given.node.c, given.node.share, given.node.divides = c, share, False
+    given.node.place, given.node.ties = place, ties
     take_base(&given.node, base)
     most = dpf_groups_window(most, reach)
     runs = dpf_draw_runs(most, False)

@@ -17,7 +17,7 @@ cdef extern from "statistics/draw.h" nogil:
         int64_t before, n, under, over, whole
         uint64_t rest
         double c
-        int64_t share
+        int64_t share, place, ties
         int divides, narrow
         dpf_draw_base base
     ctypedef struct dpf_draw_room:

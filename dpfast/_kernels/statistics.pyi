@@ -24,6 +24,8 @@ def draw_node(
     narrow: bool = False,
     under: int = -1,
     over: int = -1,
+    place: int = 0,
+    ties: int = 0,
 ) -> tuple[int, int, int, int, tuple[int, int, int, int, int | None] | None] | None: ...
 def cells(
     values: NDArray[np.float64], lo: float, hi: float, grid: float, first: int, last: int

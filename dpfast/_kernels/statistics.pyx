@@ -58,13 +58,15 @@ cdef bint _end(dpf_draw_end end, int64_t n):
 
 def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low not None,
               high not None, int64_t whole, uint64_t rest, double c, int64_t share, bint divides,
-              base not None, stream not None, bint narrow=False, int64_t under=-1, int64_t over=-1):
+              base not None, stream not None, bint narrow=False, int64_t under=-1, int64_t over=-1,
+              int64_t place=0, int64_t ties=0):
     """Draw a cell of a node, and if it `divides` a part of the cell, by the exponential mechanism.
 
     `rows` are the ascending cells of the ranks from ``before + 1`` on, of `n`. `low` and `high` are the
     ends (csrc/statistics/draw.h), and the target is ``whole + rest / 2**64``; c is the rate of half a
     rank. `base` is a `noise.grid.Base`. With `narrow` there is a wider window, or `under` and `over` can
-    be told, which is asked for by None where too much lies outside.
+    be told, which is asked for by None where too much lies outside. `ties` is the r of cells with rows,
+    at a `place` by 2**32, of a node that does not divide.
 
     Return ``(cell, part, less, leq, None)``, or a cell that the caller has to decide, and instead of None
     ``(mass, scale, bound, far, word)``; the word is None where the ranks of the cell are not known.
@@ -82,11 +84,12 @@ def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low n
     if not (given.low.cell < given.high.cell and 0 <= before <= n - <int64_t>w and n <= 1 << 53
             and -1 <= whole <= n and 0 < c < INFINITY and 0 <= share <= 1 << 19 and _end(given.low, n)
             and _end(given.high, n) and given.low.less >= 0 and given.high.leq >= 0
-            and -1 <= under <= before and (over == -1 or before + <int64_t>w <= over <= n)):
+            and 0 <= place <= <int64_t>1 << 32 and 0 <= ties <= <int64_t>1 << 53
+            and not (divides and ties) and -1 <= under <= before and (over == -1 or before + <int64_t>w <= over <= n)):
         raise ValueError("the ends, ranks or rate are outside their limits")
     given.before, given.n, given.under, given.over = before, n, under, over
     given.whole, given.rest, given.c, given.share = whole, rest, c, share
-    given.divides, given.narrow = divides, narrow
+    given.divides, given.narrow, given.place, given.ties = divides, narrow, place, ties
     take_base(&given, base)
     if given.low.cell < base.first or given.high.cell > base.last:
         raise ValueError("the cells must be those of the base")

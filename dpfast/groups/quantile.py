@@ -74,11 +74,12 @@ def draw_quantiles(
     out = np.zeros(len(offsets) - 1, np.int32)
     if base.first == base.last:
         return out
-    at, high, more = 0, aim.place > 0, others[:2] if others else ()
+    at, high = 0, aim.place > 0
+    before, sizes = (others.before, others.sizes) if others else (None, None)
     while True:
         at, found = _native.quantiles(
             rows, offsets, aim.place, aim.shift // 2, inside, high, aim.rate / 2, aim.share, base,
-            reach, out, at, stream, *more,
+            reach, out, at, stream, before, sizes, aim.ties,
         )  # fmt: skip
         if found is None:
             return out
@@ -90,7 +91,7 @@ def draw_quantiles(
             column = Column(Ranks(group), first, last, 1.0, base)
             ends = column.ends(n)
             target = target_inside(inside, n, high) if inside else aim.target(*ends)
-            _, far = counted(column, ends, aim.share, target, cell, n, False, stream)
+            _, far = counted(column, ends, aim, target, cell, n, False, stream)
             word = stream.word()
         if decide(word, aim.rate, Fraction(far, RANK), stream, mass, bound, scale):
             out[at] = cell - base.first

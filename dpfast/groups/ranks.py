@@ -29,7 +29,14 @@ from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
 from ..rng import Generator, branch
 from ..statistics.quantiles.draws import PARTS, Aim, width
-from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, aim_at, ranks_within, rate_of
+from ..statistics.quantiles.exponential import (
+    INSIDE,
+    LEAST_RATE,
+    aim_at,
+    ranks_within,
+    rate_of,
+    squeezed,
+)
 from ..summaries.cells import Cells, cells
 from ..tables.base import Feature, Near
 from ..tables.sql.store import SqlRows
@@ -134,13 +141,15 @@ class Quantiles(OfColumn):
 
     def aim(self, q: Fraction) -> Aim:
         """Return the draw of one of the quantiles."""
-        return aim_at(q, self.rate(q))
+        aim = aim_at(q, self.rate(q))
+        is_lattice = self.lattice is not None or (self.whole and self.cells.grid == 1)
+        return squeezed(aim) if is_lattice and not self.extreme else aim
 
     def _look(self, q: Fraction) -> tuple[Aim, int, int]:
         """Return a draw, how many ranks inside it aims, and within how many it looks at rows."""
         aim = self.aim(q)
         inside = int(-(-INSIDE // Fraction(aim.rate))) if self.extreme else 0
-        return aim, inside, width(aim.rate, self.base.total) + 1
+        return aim, inside, width(aim.rate, self.base.total) + 1 + aim.ties
 
     @property
     def base(self) -> Base:
@@ -155,8 +164,8 @@ class Quantiles(OfColumn):
         """
         if self.cells.span == 0:
             return Expected(confidence, 0.0, 0.0)
-        rate = min(self.aim(q).rate for q in self.qs)
-        ranks = ranks_within(self.base, rate, (1 - confidence) / len(self.qs))
+        failure = (1 - confidence) / len(self.qs)
+        ranks = max(ranks_within(self.base, self.aim(q), failure) for q in self.qs)
         return Expected(confidence, None, ranks, RANKS)
 
     def names(self, name: str) -> list[str]:

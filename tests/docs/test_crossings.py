@@ -20,30 +20,34 @@ def typical(ratios):
     return np.exp(np.mean(np.log(ratios), axis=0))
 
 
-def families(found):
+def families(found, of="ratios"):
     """Ratios by what `auto` asks for: one column a row, one loss a column."""
     every = {}
     for entry in found["quantiles"]:
         kind = "range" if entry["statistic"] == "iqr" else "quantile"
-        every.setdefault((kind, entry["relation"], entry["loss"]), []).append(entry["ratios"])
+        every.setdefault((kind, entry["relation"], entry["loss"]), []).append(entry[of])
     return every
 
 
 def test_auto_changes_over_where_the_errors_cross():
-    """At half of its loss the one is better, at twice of it the other, in the middle of columns."""
-    every = families(KEPT)
+    """At half of its loss a draw is better by mean or median, at twice of it noise is by both."""
+    every, medians = families(KEPT), families(KEPT, "medians")
     assert len(every) == 12
     for (kind, relation, loss), ratios in every.items():
         crossings = (Iqr if kind == "range" else Quantile).smooth_from
         way = "two steps" if relation.endswith("where") else relation
         least = crossings[way][loss == "rho"]
-        below = [x for x, at in zip(typical(ratios).T, KEPT[loss], strict=True) if at <= least / 2]
-        above = [x for x, at in zip(typical(ratios).T, KEPT[loss], strict=True) if at >= 2 * least]
+        middle = typical(medians[kind, relation, loss])
+        both = list(zip(typical(ratios), middle, KEPT[loss], strict=True))
+        below = [max(x, y) for x, y, at in both if at <= least / 2]
+        above = [x for x, _, at in both if at >= 2 * least]
+        those = [y for _, y, at in both if at >= 2 * least]
         assert below and min(below) > 1, (kind, relation, loss)
         if math.isinf(least):
             continue
         # Now and then noise is far off, which a mean of few hundred answers may have or not.
-        assert above and np.exp(np.mean(np.log(above))) < 1 > above[-1], (kind, relation, loss)
+        for errors in (above, those):
+            assert np.exp(np.mean(np.log(errors))) < 1 > errors[-1], (kind, relation, loss)
 
 
 def test_the_target_of_an_extreme():

@@ -66,9 +66,9 @@ class Tape:
 
 
 @cache
-def log_law(rows, q, rate, share, first, last, inside):
+def log_law(rows, q, rate, share, first, last, inside, ties):
     """The logarithms of the probabilities of all cells, in one group."""
-    return log_probabilities(rows, q, rate, share, first, last, inside)
+    return log_probabilities(rows, q, rate, share, first, last, inside, None, ties)
 
 
 @cache
@@ -120,7 +120,8 @@ def record(monkeypatch):
         for start, stop in itertools.pairwise(offsets.tolist()):
             own = tuple(sorted(rows[start:stop].tolist()))
             q = Fraction(aim.place, PARTS)
-            tape.laws.append(log_law(own, q, aim.rate, aim.share, 0, base.last, inside))
+            terms = aim.rate, aim.share, 0, base.last, inside, aim.ties
+            tape.laws.append(log_law(own, q, *terms))
         return np.zeros(len(offsets) - 1, np.int32)
 
     def keep(self, people, stream):

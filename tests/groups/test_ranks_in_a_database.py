@@ -132,6 +132,7 @@ def test_few_numbers_leave_the_database(monkeypatch):
 def test_a_draw_beyond_the_rows_that_are_told_asks_for_all_of_the_group(monkeypatch):
     """Which is as rare as 1 in 2**40 but for a window that is too small."""
     monkeypatch.setattr(ranks, "width", lambda *_: 9)
+    monkeypatch.setattr(ranks, "squeezed", lambda aim: aim)
     statements = []
 
     def answer(question, right=sql.answer):
@@ -225,7 +226,8 @@ def test_a_unit_that_is_not_bounded_is_caught(monkeypatch, name):
 
 def test_a_draw_that_wants_all_rows_leaves_out_those_without_a_number(monkeypatch):
     wanted, whole = Counter(), PartsNear.whole
-    monkeypatch.setattr(ranks, "width", lambda *_: 9)  # draws look too near
+    monkeypatch.setattr(ranks, "width", lambda *_: 9)
+    monkeypatch.setattr(ranks, "squeezed", lambda aim: aim)  # draws look too near
     monkeypatch.setattr(PartsNear, "whole", lambda *given: wanted.update("1") or whole(*given))
     rows, of_groups = there("duckdb"), GROUPS["word"]
     few = {"m": QUESTIONS["median"]}

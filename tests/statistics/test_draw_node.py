@@ -39,6 +39,7 @@ def nodes(trials):
             int(rng.integers(-1, 2)) * RANK // 3,
             float(rng.choice([0.02, 0.3, 2.0])),
             int(rng.choice([0, 1 << 17, 1 << 19])),
+            int(rng.choice([0, 2, 50])),
         )
         if ends[0].cell < ends[1].cell:
             yield rows, column, ends, aim
@@ -70,6 +71,7 @@ def pairs(trials, divides, monkeypatch, reach=None, change=lambda c: c):
 
     monkeypatch.setattr(draws, "_views", view)
     for trial, (rows, column, ends, aim) in enumerate(nodes(trials)):
+        aim = aim._replace(ties=0) if divides else aim
         n, stream = len(rows), InsecureGenerator(trial).stream()
         try:
             found = [
@@ -82,10 +84,9 @@ def pairs(trials, divides, monkeypatch, reach=None, change=lambda c: c):
         given = window.values.tolist(), window.first - 1, n, ends
         target = Fraction(aim.target(*ends), RANK)
         stream, c = InsecureGenerator(trial).stream(), change(aim.rate)
-        known = counts(rows, ends, aim.share)
+        known, public = counts(rows, ends, aim.share), (aim.share, divides, column.base)
         due = [
-            twin.draw(*given, target, c, aim.share, divides, column.base, known, stream)
-            for _ in found
+            twin.draw(*given, target, c, *public, known, stream, aim.place, aim.ties) for _ in found
         ]
         yield [(end.cell, end.part) for end in found], due
 

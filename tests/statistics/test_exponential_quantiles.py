@@ -17,6 +17,7 @@ from dpfast._kernels.summaries import bracket_passes
 from dpfast.budget.release import release
 from dpfast.errors import ArgumentError, DataError
 from dpfast.noise import grid as _grid
+from dpfast.noise.grid import lattice
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.quantiles import draws
@@ -359,10 +360,10 @@ def test_recursion_would_be_caught(fault):
 ON, CELLS = (0, 1, 4, 6, 11), range(13)
 
 
-def laws(q, rate, share, sizes=range(5), fault=None):
+def laws(q, rate, share, sizes=range(5), fault=None, ties=0):
     """log-probability of each cell, for all columns on `ON`."""
     return {
-        d: reference.column(d, q, rate, CELLS[-1], share, fault=fault)
+        d: reference.column(d, q, rate, CELLS[-1], share, fault=fault, ties=ties)
         for n in sizes
         for d in combinations_with_replacement(ON, n)
     }
@@ -397,6 +398,25 @@ def test_one_quantile_is_private(q, neighbors, share):
     assert 0.7 * epsilon < worst <= epsilon * (1 + 1e-12)
     pmf = laws(q, 2.2 * mechanism.rate, share)
     assert max(np.abs(pmf[d] - pmf[e]).max() for d, e in near_pairs(pmf, neighbors)) > epsilon
+
+
+@quick_rows(4)
+@pytest.mark.parametrize("ties", [1, 2, 50])
+@pytest.mark.parametrize("q", [0, Fraction(1, 3), Fraction(1, 2), Fraction(9, 10)], ids=str)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_a_quantile_on_a_lattice_is_private(q, neighbors, ties):
+    """Ties of up to five rows, whose positions stop short of their ends."""
+    epsilon, numbers = 2.0, lattice(0.0, 2.0, Fraction(1))
+    own = ExponentialQuantile(
+        Fraction(q), 0.0, 2.0, neighbors, "raise", Pure(epsilon), False, numbers
+    )
+    assert own.aim.ties == math.ceil(6 / own.rate)
+    q = Fraction(own.aim.place, PARTS)
+    pmf = laws(q, own.rate, own.aim.share, range(6), ties=ties)
+    near = list(near_pairs(pmf, neighbors))
+    assert 0.7 * epsilon < max(np.ptp(pmf[d] - pmf[e]) for d, e in near) <= epsilon * (1 + 1e-12)
+    pmf = laws(q, own.rate, own.aim.share, range(6), "ties", ties)
+    assert max(np.ptp(pmf[d] - pmf[e]) for d, e in near) > epsilon  # a planted fault
 
 
 @pytest.mark.parametrize(

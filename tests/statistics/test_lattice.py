@@ -66,18 +66,23 @@ def test_bounds_are_among_the_multiples():
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_draws_have_the_law_of_the_lattice(neighbors):
     """Rows of halves and thirds among whole numbers, each as the nearest one."""
-    data = [0.2, 3.5, 3.4, 8.0, 8.1, 7.6, 11.9]
+    data = [0.2, 3.5, 3.4, *np.linspace(7.6, 8.4, 9), *np.linspace(8.6, 9.4, 7), 11.9]
     rows = [math.floor(x + 0.5) for x in data]
     q, step = Fraction(1, 2), lattice(0.0, 12.0, Fraction(1))
     made = ExponentialQuantile(q, 0.0, 12.0, neighbors, "raise", Pure(1), False, step)
     assert made.base.each == 1 and not made.base.octave and made.cells == (0, 12)
-    law = np.exp(reference.column(rows, q, made.rate, 12, made.aim.share))
+    aim = made.aim
+    law = np.exp(reference.column(rows, q, made.rate, 12, aim.share, ties=aim.ties))
     generator = InsecureGenerator(3)
     summary = made.reduce(dp.tables.as_source(np.array(data)))
     found = Counter(made.finish(summary, generator) for _ in range(3000))
     assert p_value(found, dict(enumerate(law))) > LEVEL
-    floors = np.exp(reference.column(list(map(int, data)), q, made.rate, 12, made.aim.share))
-    assert p_value(found, dict(enumerate(floors))) < LEVEL  # rows at or next below
+    floors = list(map(int, data))
+    faults = [  # rows at or next below, and ties that have all their ranks
+        reference.column(floors, q, made.rate, 12, aim.share, ties=aim.ties),
+        reference.column(rows, q, made.rate, 12, aim.share),
+    ]
+    assert all(p_value(found, dict(enumerate(np.exp(law)))) < LEVEL for law in faults)
 
 
 @pytest.mark.parametrize("granularity", [1, 0.25, Decimal("0.01"), Fraction(1, 3)])

@@ -42,13 +42,13 @@ def kind(method="auto", noise="auto", **loss):
     "loss, chosen",
     [
         ({"epsilon": 0.01}, ExponentialQuantile),
-        ({"epsilon": 2.999}, ExponentialQuantile),
-        ({"epsilon": 3}, SmoothQuantile),
+        ({"epsilon": 7.999}, ExponentialQuantile),
+        ({"epsilon": 8}, SmoothQuantile),
         ({"epsilon": 50}, SmoothQuantile),
         ({"epsilon": 0.5, "delta": 1e-6}, ExponentialQuantile),
-        ({"epsilon": 3.5, "delta": 1e-6}, SmoothQuantile),
-        ({"rho": 0.999}, ExponentialQuantile),
-        ({"rho": 1}, SmoothQuantile),
+        ({"epsilon": 8.5, "delta": 1e-6}, SmoothQuantile),
+        ({"rho": 7.999}, ExponentialQuantile),
+        ({"rho": 8}, SmoothQuantile),
     ],
     ids=str,
 )

@@ -47,8 +47,9 @@ def quantile(data: Any, **arguments: Any) -> Any:
 
     ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
     ``base(o) exp(-epsilon u(o) / (2 D))``. Its rank is that of the rows at it (each row counts as
-    the point of the grid at or next below it), and in a gap between rows of ranks i and i + 1 it is
-    i near the first, i + 1 near the second and i + 1/2 between. ``u(o)`` is the distance of that
+    the point of the grid at or next below it; on a lattice some of them at either end are left
+    out), and in a gap between rows of ranks i and i + 1 it is i near the first, i + 1 near the
+    second and i + 1/2 between. ``u(o)`` is the distance of that
     rank from ``q (n - 1) + 1``, with q as a multiple of ``2**-32``. A replaced row changes ``u`` by
     at most D = 1, an added one by at most D = max(q, 1 - q) (proof:
     ``dpfast/statistics/quantiles/exponential.py``), so this is `epsilon`-DP (McSherry and Talwar,
@@ -87,14 +88,12 @@ def quantile(data: Any, **arguments: Any) -> Any:
         "cauchy-lecture", "student-t-bun-steinke", "generalized-cauchy-nrs", "laplace-nrs",
         "gaussian-nrs", "arsinh-normal-bun-steinke".
     method : {"auto", "smooth", "exponential"}, default "auto"
-        "auto" is "exponential" for an epsilon below 5 under "add-remove" and below 3 under
-        "replace" (with or without `delta`), or a rho below 3 and 1 (below 12, and for any rho, with
-        `where` under "replace"), or with `ids`, and "smooth" from there on or when a `noise`
-        distribution is named: the rule knows nothing of the data. The error of the exponential
-        mechanism is about
-        ``2 D / epsilon`` ranks. That of smooth sensitivity falls faster for a large epsilon, and is
-        far larger for a small one. The exponential mechanism is pure: it leaves `delta` unspent,
-        and the budget is not charged for it.
+        "auto" is "exponential" for an epsilon (with or without `delta`) or a rho below 8 (below 12,
+        and for any rho, with `where` under "replace"), or with `ids`, and "smooth" from there on
+        or when a `noise` distribution is named: the rule knows nothing of the data. The error of
+        the exponential mechanism is about ``2 D / epsilon`` ranks. That of smooth sensitivity falls
+        faster for a large epsilon, and is far larger for a small one. The exponential mechanism is
+        pure: it leaves `delta` unspent, and the budget is not charged for it.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
         all, or a public number. By default "drop" where the number of rows is private, and "raise"

@@ -72,14 +72,15 @@ class End(NamedTuple):
 class Aim(NamedTuple):
     """Public numbers of a draw: of the quantile at `place` of `PARTS` in its node.
 
-    A `shift`, in `RANK`, is added to the target. `rate` is c, and `share` the d of
-    `statistics.quantiles.exponential`, by 2**20.
+    A `shift`, in `RANK`, is added to the target. `rate` is c, `share` the d of
+    `statistics.quantiles.exponential`, by 2**20, and `ties` its r.
     """
 
     place: int
     shift: int
     rate: float
     share: int
+    ties: int = 0
 
     def target(self, low: End, high: End) -> int:
         """Return the target between two ends, in `RANK`, or up to half a rank outside."""
@@ -245,13 +246,13 @@ def draw(
     middle = min(max(1, whole + 1), n)
     if window is None:
         if reach is None:
-            reach = width(aim.rate, column.base.total, cut) + 1
+            reach = width(aim.rate, column.base.total, cut) + 1 + aim.ties
         window = column.look(lambda n: min(middle, n), reach)
     some = cut == CUT and len(window.values) > SOME
-    few = width(aim.rate, n + 1, HALF_CUT) + 1 if some else 0
+    few = width(aim.rate, n + 1, HALF_CUT) + 1 + aim.ties if some else 0
     for view in _views(column, window, ends, middle, few, divides):
         given = view.rows, view.before, n, view.low, view.high, whole, rest, aim.rate / 2
-        more = view.narrow, view.under, view.over
+        more = view.narrow, view.under, view.over, aim.place, aim.ties
         while True:
             drawn = draw_node(*given, aim.share, divides, column.base, stream, *more)
             if drawn is None:
@@ -263,7 +264,7 @@ def draw(
             mass, scale, bound, far, word = told
             if word is None:
                 ends = view.low, view.high
-                end, far = counted(column, ends, aim.share, target, cell, n, divides, stream)
+                end, far = counted(column, ends, aim, target, cell, n, divides, stream)
                 word = stream.word()
             if decide(word, aim.rate, Fraction(far, RANK), stream, mass, bound, scale):
                 return end
@@ -315,7 +316,7 @@ def _views(
 def counted(
     column: Column,
     ends: tuple[End, End],
-    share: int,
+    aim: Aim,
     target: int,
     cell: int,
     n: int,
@@ -329,7 +330,7 @@ def counted(
     if not outer and less == leq:
         a = max(column.neighbor(less), low.cell) if less else low.cell
         b = min(column.neighbor(less + 1), high.cell) if less < n else high.cell
-        near = min(share * (b - a) >> 20, (b - a - 1) // 2)
+        near = min(aim.share * (b - a) >> 20, (b - a - 1) // 2)
         half = -1 if cell - a <= near else int(b - cell <= near)
         return End(cell, less, leq, 0), abs((2 * less + half) * RANK // 2 - target)
     first = low.part if cell == low.cell else 0
@@ -337,7 +338,8 @@ def counted(
     start, ranks = (2 * less, leq - less) if outer else (2 * less + 1, leq - less - 1)
     if divides:
         first = stop = first + below(max(1, stop - first), stream)
-    nearest = start * RANK // 2 + ranks * first * PARTS
-    farthest = start * RANK // 2 + ranks * stop * PARTS
+    lacking = 0 if outer else min(leq - less - 1, aim.ties)
+    nearest = (start + (lacking * aim.place >> 31)) * RANK // 2 + ranks * first * PARTS
+    farthest = (start - (lacking * (PARTS - aim.place) >> 31)) * RANK // 2 + ranks * stop * PARTS
     far = max(0, nearest - target, target - farthest)
     return End(cell, less, leq, first if divides else 0), far

@@ -18,7 +18,9 @@ one quantile the node is all cells with all rows; the others are `recursive`'s. 
 on cells below o. The candidates are the cells of the node, and have these positions:
 
 * an end, all from M(o) to M(o) and the mass on it;
-* another cell that k rows are on, all from ``M + 1/2`` to ``M + k - 1/2``: the middles of rows;
+* another cell that k rows are on, all from ``M + 1/2 + floor(2 q r') / 2`` to
+  ``M + k - 1/2 - floor(2 (1 - q) r') / 2``, where ``r' = min(r, k - 1)`` for a public r: the
+  middles of rows, but for some of each side;
 * a cell in a gap, of s cells from a cell with rows or end a' to the next b', one position,
   ``M - 1/2`` if ``o - a' <= w``, ``M + 1/2`` if ``b' - o <= w``, and M between them, where
   ``w = min(floor(d s), floor((s - 1) / 2))`` for a public d below 1/2.
@@ -35,7 +37,9 @@ f makes no difference.
 **Sensitivity.** *A row of mass s that comes raises the lowest and the highest position of every
 candidate by something from 0 to s.* If it is on an end, M rises by s above, and on the end its own
 mass; gaps are as they were, since an end is one whatever is on it. If it comes to a cell c between
-the ends, s = 1. On a cell that rows are on already, k rises by 1, and f (k - 1) by f. From a gap,
+the ends, s = 1. On a cell that rows are on already, k rises by 1, and f (k - 1) by f; 2 q r' and
+2 (1 - q) r' rise by 2 at most, their floors, too, and the highest position by 1 less than half of
+that. From a gap,
 c = o goes to ``M + 1/2``, whatever f is, from that less 0, 1/2 or 1. Of the other cells those above
 c have one more row below, and those in its gap may change their place in it. Let c < o, so that
 instead of a' it is c that lies next below o. (1) If ``o - a' <= w``, then ``o - c <= w`` still:
@@ -64,6 +68,11 @@ either side: cells with u = 0 have the weight 2 d, those with u = 1/2 the weight
 ``d = 1 / (2 (1 + exp(c / 4)))``. It tends to a quarter for a small c, and for a large one the
 answer lies ever nearer to the row.
 
+**r** is 0 but for a lattice, where it is 6 / c. There a tied value has another one next to it, with
+no gap between them. A target that lies x ranks within the one's rows is x ranks from the other's,
+and more where these stop short of their ends; e^(-c x) is how often the wrong one would be drawn.
+Cells of a gap, which are near the ends of a tie, would gain by it.
+
 References
 ----------
 A. Smith, "Privacy-preserving statistical estimation with optimal convergence rates", STOC 2011.
@@ -74,7 +83,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core import checks
 from ..._core.error_bars import RANKS, Expected
@@ -95,6 +104,10 @@ MOST_RATE = 2.0**29
 #: less would find the gap below them instead, more a row too far inside. Of 20,000 even rows and
 #: for an epsilon of 4 it is the gap a few times in a hundred (`benchmarks/crossings.py`).
 INSIDE = 14
+#: What r of a lattice is, in 1 / c: the wrong one of two tied values is drawn with a probability of
+#: about exp(-2 c x), x the ranks from the target to where the other begins, and no more than
+#: exp(-TIES / 2) of that for exp(-c x). A larger r makes error bars wider.
+TIES = 6
 
 
 def rate_of(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone: bool) -> float:
@@ -149,14 +162,21 @@ def aim_at(place: Fraction, rate: float, outer: tuple[bool, bool] = (True, True)
     return Aim(parts, shift, rate, share_of(rate))
 
 
-def ranks_within(base: Base, rate: float, failure: float) -> float:
+def squeezed(aim: Aim) -> Aim:
+    """Return a draw among the numbers of a lattice."""
+    return aim._replace(ties=min(math.ceil(TIES / aim.rate), 1 << 40))
+
+
+def ranks_within(base: Base, aim: Aim, failure: float) -> float:
     """Return by how many ranks a draw is off, at most, but with a failure probability.
 
-    McSherry and Talwar's bound: some cell has u of at most 1/2 and a weight of at least `each`. All
-    cells with u > g together weigh at most ``total exp(-c g)``, which is the failure probability p
-    of that for g = ln(total / each / p) / c + 1/2.
+    McSherry and Talwar's bound: some cell has u of at most 1/2, or of what positions lack at the
+    ends of a tie, D r, and a weight of at least `each`. All cells with u > g more than that weigh
+    at most ``total exp(-c g)`` of it together, which is the failure probability p for
+    g = ln(total / each / p) / c.
     """
-    return math.log(base.total / base.each / failure) / rate + 0.5
+    least = max(0.5, aim.ties * max(aim.place, PARTS - aim.place) / PARTS)
+    return math.log(base.total / base.each / failure) / aim.rate + least
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +195,18 @@ class ExponentialQuantile(Drawn[float]):
     base: Base = field(init=False, repr=False, compare=False)
     aim: Aim = field(init=False, repr=False)
     reach: int = field(init=False, repr=False)
+    #: Whether the positions of ties on a lattice stop short of their ends.
+    squeezes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         loss = self.loss
         self.prepare(1)
         aim = aim_of(loss, 1, self.q, self._relation, True)
+        if self.lattice is not None and self.squeezes:
+            aim = squeezed(aim)
         object.__setattr__(self, "aim", aim)
         # One rank more, for the gaps beside the window are a rank nearer on one side.
-        reach = width(aim.rate, self.base.total) + 1 if self.lo < self.hi else 0
+        reach = width(aim.rate, self.base.total) + 1 + aim.ties if self.lo < self.hi else 0
         object.__setattr__(self, "reach", reach)
 
     @property
@@ -231,7 +255,7 @@ class ExponentialQuantile(Drawn[float]):
         """Return the error bar in ranks, whatever the data."""
         if self.lo == self.hi:
             return Expected(confidence, 0.0, 0.0)
-        return Expected(confidence, None, ranks_within(self.base, self.rate, 1 - confidence), RANKS)
+        return Expected(confidence, None, ranks_within(self.base, self.aim, 1 - confidence), RANKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +264,8 @@ class ExponentialExtreme(ExponentialQuantile):
 
     The one at a fixed number of ranks from that end, which depends on the loss alone.
     """
+
+    squeezes: ClassVar[bool] = False
 
     @property
     def _relation(self) -> str:

@@ -14,14 +14,23 @@ import numpy as np
 HALF = Fraction(1, 2)
 
 
-def positions(rows, ends, o, share, fault=None):
+def lacking(k, q, ties, fault=None):
+    """What the positions of a cell with k rows lack on either side."""
+    place, r = round(q * 2**32), min(ties, k - 1)
+    if fault == "ties":
+        return Fraction(k - 1) + r, HALF - HALF  # as if a row could move the lowest by two
+    return Fraction(place * r >> 31, 2), Fraction((2**32 - place) * r >> 31, 2)
+
+
+def positions(rows, ends, o, share, fault=None, q=0, ties=0):
     """The lowest and the highest position of a cell."""
     below = sum(mass for x, mass in rows if x < o)
     on = [mass for x, mass in rows if x == o]
     if o in ends:
         return below, below + sum(on)
     if on:
-        return below + HALF, below + len(on) - HALF
+        low, high = lacking(len(on), q, ties, fault)
+        return below + HALF + low, max(below + HALF + low, below + len(on) - HALF - high)
     a = max([x for x, _ in rows if x < o and x not in ends], default=ends[0])
     b = min([x for x, _ in rows if x > o and x not in ends], default=ends[1])
     w = min(share * (b - a) // 2**20, (b - a - 1) // 2)
@@ -46,12 +55,12 @@ def log_softmax(u, c, mass=None):
     return w - math.log(math.fsum(np.exp(w)))
 
 
-def leaf(rows, ends, target, c, share, base=None, fault=None):
+def leaf(rows, ends, target, c, share, base=None, fault=None, q=0, ties=0):
     """log-probability of each cell from end to end."""
     cells = range(ends[0], ends[1] + 1)
     u, mass = [], []
     for o in cells:
-        low, high = positions(rows, ends, o, share, fault)
+        low, high = positions(rows, ends, o, share, fault, q, ties)
         u.append(max(0, low - target, target - high))
         weight = 1 if base is None else base[o - ends[0]]
         if fault == "base of the data":
@@ -71,8 +80,8 @@ def divided(rows, ends, target, c, share, parts, base=None, fault=None):
     return log_softmax(u, c, mass)
 
 
-def column(data, q, c, last, share, base=None, fault=None):
+def column(data, q, c, last, share, base=None, fault=None, ties=0):
     """log-probability of each cell 0 .. last, for whole rows on them: one quantile."""
     step = 2 if fault == "target" else 1
     target = step * Fraction(q) * (len(data) - 1) + HALF
-    return leaf([(x, 1) for x in data], (0, last), target, c, share, base, fault)
+    return leaf([(x, 1) for x in data], (0, last), target, c, share, base, fault, q, ties)

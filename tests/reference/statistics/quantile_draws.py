@@ -46,7 +46,13 @@ def beside(start, end, share):
     return min(share * span // 2**20, (span - 1) // 2)
 
 
-def runs_of(rows, before, n, ends, target, share, divides):
+def lacking(rows, place, ties):
+    """What the positions of a cell with so many rows lack on either side."""
+    some = min(rows - 1, ties)
+    return Fraction(some * place >> 31, 2), Fraction(some * (ONE - place) >> 31, 2)
+
+
+def runs_of(rows, before, n, ends, target, share, divides, place=0, ties=0):
     """Runs: (start, end, less, leq, low, high, lump), low .. high are None where parts decide."""
     low, high = ends
     a, b = low[0], high[0]
@@ -69,17 +75,18 @@ def runs_of(rows, before, n, ends, target, share, divides):
         first, last = min(cells), max(cells)
         nearest = cells[first][0] + HALF, cells[last][1] - HALF
         stop = first - 1
-        if divides and low_lump:
+        few = {x: divides or over - under <= ties for x, (under, over) in cells.items()}
+        if low_lump and few[first]:
             stop, nearest = first, (cells[first][1] - HALF, nearest[1])
             del kept[first]
-        if divides and high_lump and last in kept:
+        if high_lump and last in kept and few[last]:
             nearest = nearest[0], cells[last][0] + HALF
             del kept[last]
     rank = leq
     if low_lump:
         found.append((a, stop, None, None, -math.inf, nearest[0], True))
         at = stop + 1
-        rank = cells[min(cells)][1 if divides else 0] if cells else before
+        rank = cells[min(cells)][1 if min(cells) not in kept else 0] if cells else before
     else:
         start, rise, first, _ = positions(a, low[1], leq, ends)
         own = (None, None) if divides else (start + first * rise, Fraction(leq))
@@ -100,7 +107,8 @@ def runs_of(rows, before, n, ends, target, share, divides):
     for cell, (under, over) in kept.items():
         if at <= cell - 1 or not (low_lump and at == cell):
             found += gap(at, cell - 1, rank)
-        own = (None, None) if divides else (under + HALF, over - HALF)
+        short = lacking(over - under, place, ties)
+        own = (None, None) if divides else (under + HALF + short[0], over - HALF - short[1])
         found.append((cell, cell, under, over, *own, False))
         at, rank = cell + 1, over
     if high_lump:
@@ -140,14 +148,14 @@ def blocks(cell, less, leq, ends, target, c):
     return found
 
 
-def draw(rows, before, n, ends, target, c, share, divides, base, counts, stream):
+def draw(rows, before, n, ends, target, c, share, divides, base, counts, stream, place=0, ties=0):
     """(cell, part); ``counts(cell)`` tells less, leq and, of a gap, its position."""
 
     def distance(low, high):
         return max(Fraction(0), low - target, target - high)
 
     runs = []  # (start, end, nearest, halvings, first part, parts of the block, run)
-    for run in runs_of(rows, before, n, ends, target, share, divides):
+    for run in runs_of(rows, before, n, ends, target, share, divides, place, ties):
         start, end, less, leq, low, high, _ = run
         if low is not None:
             gone = (high < target) - (low > target)
@@ -196,6 +204,7 @@ def draw(rows, before, n, ends, target, c, share, divides, base, counts, stream)
                     last = own + parts
                     away = 2 * distance(begin + own * rise, begin + last * rise)
                 else:
-                    away = 2 * distance(Fraction(begin), begin + ONE * rise)
+                    short = lacking(leq - less, place, ties)
+                    away = 2 * distance(begin + short[0], begin + ONE * rise - short[1])
         if weights.keep(proposal, np.array([seen(away, k)]), lambda _, d=away: d, stream)[0]:
             return cell, part
