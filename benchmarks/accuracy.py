@@ -4,15 +4,18 @@
 
 A cell is a statistic of a column under public bounds, for some rows, a loss and a relation. `WORK`
 lists them all, and `--list` prints their names, which patterns choose from (`quantile*ages*`). All
-ways of a cell get the same samples (`SEED`) and the same number of runs: batches until the mean
-error of each is known to `ENOUGH`, or the time of the cell is over. A cell that the file has is
-kept, so a run that was stopped goes on (`--again` measures it anew).
+ways of a cell get the same samples (`SEED`) and the same number of runs: batches until each of its
+ratios is known to `accuracy_page.ENOUGH`, after `RUNS` of them, or is far from the limit, or until
+the time of the cell is over. A cell that the file has is kept, so a run that was stopped goes on
+(`--again` measures it anew).
 
 Rivals are those of `benchmarks/rivals` that are installed, each under the relation that is its own.
 A rival that fails, or takes more than a second a call, is left out of a cell, and the row says so.
-Absolute errors are means over the parts of an answer. A rank error is the distance of the rank that
-is asked for from those that the answer has: of the rows at it, or half way between two rows.
-Numbers of rows are one more than a multiple of ten, so that all mean the same quantile.
+Absolute errors are means over the parts of an answer. What is meant is NumPy's quantile: of an even
+number of rows the middle of two. A rank error is the distance of the rank that is asked for from
+those that the answer has: of the rows at it, or half way between two rows. A median of errors is
+that of their mid-distribution, which goes half way up at a value that many have (Ma, Genton and
+Parzen 2011): it does not jump where one way is right in 49 of 100 runs and another in 51.
 
 The file is `docs/figures/accuracy.json`. `--draw` measures nothing: it draws the file, and makes
 `docs/guide/accuracy.md` and the sentences of the README from it (`accuracy_page.py`).
@@ -28,6 +31,7 @@ import json
 import math
 import os
 import platform
+import random
 import shlex
 import subprocess
 import sys
@@ -57,18 +61,23 @@ from benchmarks import accuracy_page, rivals
 ROOT = Path(__file__).parent.parent
 FILE = ROOT / "docs" / "figures" / "accuracy.json"
 EMPTY = {"sessions": [], "rows": []}
-SEED, SAMPLES, BATCH, MOST, ENOUGH = 2026, 8, 200, 4000, 0.03
+SEED, SAMPLES, BATCH, RUNS, MOST = 2026, 8, 200, 2000, 12_000
 WIDER, FAR_WIDER, THRESHOLD = 1e4, 1e6, 38
+#: Of the range of a column: an error of a quantile that is less than that counts as that much.
+FLOOR = 1e-6
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10)
 RELATIONS = ("add-remove", "replace")
 COLUMNS = ("ages", "rounded salaries", "salaries", "delays")
+MORE = ("around 0", "amounts")
 #: Public limits of a column, and its lattice if it has one.
 KNOWN = {
     "ages": ((0, 120), 1),
     "rounded salaries": ((0, 500_000), 100),
     "salaries": ((0, 500_000), None),
     "delays": ((-100, 1300), None),
+    "around 0": ((-100, 100), None),
+    "amounts": ((0, 10_000), 0.01),
     "adult": ([(0, 120), (1, 16), (1, 99)], None),
 }
 LARGE = 1_000_001  # so many rows are sampled once
@@ -77,6 +86,8 @@ ORDERS = (
     {"n": (51, 1001, 10_001), "epsilon": EPSILONS, "q": (0.1, 0.5, 0.9), "neighbors": RELATIONS},
     {"n": (LARGE,), "epsilon": (0.01, 0.1, 1, 10), "q": (0.5,), "neighbors": RELATIONS},
 )
+FEWER = {"epsilon": (0.1, 0.5, 1, 2, 5, 10), "neighbors": RELATIONS}
+EVEN = {"n": (50, 1000), "q": (0.5,), **FEWER}
 MANY = {"epsilon": (0.1, 1, 10), "neighbors": RELATIONS}
 TWO = ("ages", "salaries")
 LEARNERS = (
@@ -87,9 +98,17 @@ LEARNERS = (
 WORK = {
     "quantile": [
         {"column": columns, "bounds": ("tight", "wide"), **orders}
-        for columns, orders in zip((COLUMNS, TWO), ORDERS, strict=True)
+        for columns, orders in (
+            (COLUMNS, ORDERS[0]),
+            (TWO, ORDERS[1]),
+            (MORE, {"n": (51, 1001), "q": (0.1, 0.5, 0.9), **FEWER}),
+            (COLUMNS + MORE, EVEN),
+        )
     ],
-    "lattice": [{"column": COLUMNS[:2], "bounds": ("lattice",), **orders} for orders in ORDERS],
+    "lattice": [
+        *({"column": COLUMNS[:2], "bounds": ("lattice",), **orders} for orders in (*ORDERS, EVEN)),
+        {"column": MORE[1:], "bounds": ("lattice",), "n": (51, 1000), "q": (0.5, 0.9), **FEWER},
+    ],
     "quantiles": [
         {"column": TWO, "bounds": ("tight", "wide"), "n": (1001, 10_001), "m": (3, 9), **MANY},
         {"column": TWO, "bounds": ("tight", "wide"), "n": (1001,), "m": (29,), **MANY},
@@ -159,15 +178,17 @@ def delays():
 
 
 def sample(column, n, number):
-    """Rows of a column within its tight bounds: ties in the first two, none in the others."""
-    random = np.random.default_rng([SEED, crc32(column.encode()), n, number])
+    """Rows of a column within its tight bounds, with ties where it has a lattice."""
+    draws = np.random.default_rng([SEED, crc32(column.encode()), n, number])
     if column == "adult":
-        return random.choice(adult(), n)
+        return draws.choice(adult(), n)
     rows = {
-        "ages": lambda: random.choice(adult()[:, 0], n),
-        "rounded salaries": lambda: random.lognormal(10.8, 0.6, n).round(-2),
-        "salaries": lambda: random.lognormal(10.8, 0.6, n),
-        "delays": lambda: random.choice(delays(), n) + random.uniform(-0.5, 0.5, n),
+        "ages": lambda: draws.choice(adult()[:, 0], n),
+        "rounded salaries": lambda: draws.lognormal(10.8, 0.6, n).round(-2),
+        "salaries": lambda: draws.lognormal(10.8, 0.6, n),
+        "delays": lambda: draws.choice(delays(), n) + draws.uniform(-0.5, 0.5, n),
+        "around 0": lambda: draws.normal(1.3, 5, n),
+        "amounts": lambda: (draws.random(n) < 0.6) * draws.lognormal(3.5, 1.2, n).round(2),
     }[column]()
     return np.clip(rows, *KNOWN[column][0])
 
@@ -202,18 +223,22 @@ def places(cell):
         qs = [(i + 1) / (cell["m"] + 1) for i in range(cell["m"])]
     else:
         return None, None
-    return qs, np.array([round(q * (cell["n"] - 1)) for q in qs])
+    return qs, np.array([round(q * (cell["n"] - 1), 6) for q in qs])
 
 
 def released(cell, rows, bounds, rng, **more):
-    """A call of dpfast."""
+    """A call of dpfast, or of what is computed from the rows alone only the draws."""
     kind = cell.get("statistic", cell["group"])
     given = {"bounds": bounds, "epsilon": cell["epsilon"], "neighbors": cell["neighbors"]}
+    qs = places(cell)[0]
+    if qs and bounds != "auto":
+        which = (dp.quantile, {"q": qs[0]}) if len(qs) == 1 else (dp.quantiles, {"qs": qs})
+        prepared = dp.extend.prepare(which[0], rows, **which[1], **given, **more)
+        mechanism = prepared.mechanism
+        return partial(mechanism.finish, mechanism.reduce(prepared.source), rng)
     given |= {"rng": rng} | more
-    if kind in ("quantile", "lattice"):
-        return partial(dp.quantile, rows, places(cell)[0][0], **given)
-    if kind == "quantiles":
-        return partial(dp.quantiles, rows, places(cell)[0], **given)
+    if qs:
+        return partial(dp.quantile, rows, qs[0], **given)
     if kind == "histogram":  # as diffprivlib has it, whose relation is the first
         cut = cell["neighbors"] == "add-remove"
         return lambda: dp.histogram(rows, bins=100, nonnegative=cut, **given)[0]
@@ -303,6 +328,7 @@ def errors_of(cell, rows):
         truth = np.asarray(exact(cell, rows))
         return lambda found: [np.abs(found - truth).reshape(len(found), -1).mean(axis=1)]
     ordered = np.sort(rows)
+    truth = np.quantile(ordered, at / (len(rows) - 1))
 
     def errors(found):
         found = found.reshape(len(found), len(at))
@@ -311,27 +337,36 @@ def errors_of(cell, rows):
         between = last < first
         low, high = np.where(between, first - 0.5, first), np.where(between, first - 0.5, last)
         ranks = np.maximum(np.maximum(low - at, at - high), 0)
-        return [np.abs(found - ordered[at]).mean(axis=1), ranks.mean(axis=1)]
+        return [np.abs(found - truth).mean(axis=1), ranks.mean(axis=1)]
 
     return errors
 
 
 def summary(parts):
     """Mean and median of the errors of all samples, each with its standard error."""
-    whole = np.sort(np.concatenate(parts))
-    n = len(whole)
+    whole = np.concatenate(parts)
+    n, one = len(whole), 0.5 / math.sqrt(len(whole))
     inside = math.sqrt(np.mean([np.var(part, ddof=1) for part in parts]) / n)
-    low, high = whole[[int((n - math.sqrt(n)) / 2), min(n - 1, int((n + math.sqrt(n)) / 2))]]
-    return [short(x) for x in (whole.mean(), inside, np.median(whole), (high - low) / 2)]
+    values, counts = np.unique(whole, return_counts=True)
+    places = [0.5 - one, 0.5, 0.5 + one]
+    low, median, high = np.interp(places, (np.cumsum(counts) - counts / 2) / n, values)
+    return [short(x) for x in (whole.mean(), inside, median, (high - low) / 2)]
 
 
 def short(x):
     return float(f"{x:.4g}")
 
 
-def known(found):
-    """Whether all mean errors are known well enough."""
-    return all(error <= ENOUGH * mean for mean, error, *_ in map(summary, found.values()))
+def known(row):
+    """Whether all ratios are known well enough, or are far from the limit."""
+    kinds = [accuracy_page.verdict(row, *kind) for kind in accuracy_page.KINDS]
+    each = [
+        (v.spread <= accuracy_page.ENOUGH and row["runs"] >= RUNS)
+        or abs(v.ratio - accuracy_page.TOLERATED) > 4 * v.spread
+        for v in kinds
+        if v
+    ]
+    return all(each) and (bool(each) or row["runs"] >= RUNS)
 
 
 def measured(cell, seconds):
@@ -341,23 +376,26 @@ def measured(cell, seconds):
     samples = [sample(cell["column"], cell["n"], i) for i in range(count)]
     each = [(ways(cell, rows, rng, left_out), errors_of(cell, rows)) for rows in samples]
     common = set.intersection(*(set(draws) for draws, _ in each))
-    found, runs, start = [{}, {}], 0, time.perf_counter()
-    while runs < MOST and (runs == 0 or time.perf_counter() - start < seconds):
+    row = {**cell, "runs": 0}
+    if (least := optimum(cell)) is not None:
+        row["optimum"] = short(least)
+    if places(cell)[0]:
+        lo, hi = KNOWN[cell["column"]][0]
+        row["floor"] = short(FLOOR * (hi - lo))
+    found, start = [{}, {}], time.perf_counter()
+    while row["runs"] < MOST and (row["runs"] == 0 or time.perf_counter() - start < seconds):
         for i, (draws, errors) in enumerate(each):
             for who in sorted(common, key=list(draws).index):
                 answers = np.array([draws[who]() for _ in range(BATCH // count)], float)
                 for kept, new in zip(found, errors(answers), strict=False):
                     parts = kept.setdefault(who, [np.empty(0)] * count)
                     parts[i] = np.append(parts[i], new)
-        runs += BATCH
-        if known(found[0]):
+        row["runs"] += BATCH
+        for measure, kept in zip(("absolute", "rank"), found, strict=True):
+            if kept:
+                row[measure] = {who: summary(parts) for who, parts in kept.items()}
+        if known(row):
             break
-    row = {**cell, "runs": runs}
-    if (least := optimum(cell)) is not None:
-        row["optimum"] = short(least)
-    for measure, kept in zip(("absolute", "rank"), found, strict=True):
-        if kept:
-            row[measure] = {who: summary(parts) for who, parts in kept.items()}
     return row | ({"left out": left_out} if left_out else {})
 
 
@@ -426,10 +464,12 @@ def put(cell, rows, own, path):
 
 
 def measure(chosen, path, minutes, seconds, command, again=False):
-    """Measure cells that the file has not, each in its turn."""
+    """Measure cells that the file has not, in an order that favours none if time runs out."""
     done = set() if again else {cell_of(row) for row in read(path)["rows"]}
     deadline, own = time.monotonic() + 60 * minutes, session(command)
-    for cell, values in chosen.items():
+    order = list(chosen.items())
+    random.Random(SEED).shuffle(order)
+    for cell, values in order:
         if cell in done:
             continue
         if time.monotonic() > deadline:
@@ -452,6 +492,7 @@ def main(arguments):
     parser.add_argument("--seconds", type=float, default=1.0, help="of a cell, after 200 runs")
     parser.add_argument("--out", type=Path, default=FILE, help="the file of rows")
     parser.add_argument("--again", action="store_true", help="measure what the file has, too")
+    parser.add_argument("--undecided", action="store_true", help="measure again what is undecided")
     parser.add_argument("--list", action="store_true", help="print the names of the cells")
     parser.add_argument("--draw", action="store_true", help="make the pages from the file")
     parser.add_argument("--worse", action="store_true", help="print where dpfast is worse")
@@ -461,6 +502,9 @@ def main(arguments):
         for cell, values in cells().items()
         if any(fnmatch.fnmatchcase(cell, pattern) for pattern in given.cells)
     }
+    if given.undecided:
+        names = {cell_of(row) for row in accuracy_page.undecided(read(given.out)["rows"])}
+        chosen = {cell: values for cell, values in chosen.items() if cell in names}
     if given.list:
         print(*chosen, sep="\n")
     elif given.worse:
@@ -470,7 +514,8 @@ def main(arguments):
         accuracy_page.make(read(given.out))
     else:
         command = shlex.join(["python", "benchmarks/accuracy.py", *arguments])
-        measure(chosen, given.out, given.minutes, given.seconds, command, given.again)
+        again = given.again or given.undecided
+        measure(chosen, given.out, given.minutes, given.seconds, command, again)
 
 
 if __name__ == "__main__":

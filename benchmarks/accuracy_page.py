@@ -1,8 +1,10 @@
 """What the rows of `docs/figures/accuracy.json` say: verdicts, heat maps, tables, sentences.
 
 A ratio is that of an error of dpfast to the least of those of the rivals in a cell. It is worse if
-it is above `TOLERATED` by more than `SPREAD` standard errors. An error below `NONE` (of a unit, or
-of a rank) counts as that much, for noise may lie at a hair's breadth from what it was added to.
+it is above `TOLERATED` by more than `SPREAD` standard errors, and undecided if it is not, but might
+be, and its standard error is above `ENOUGH`. An error below `NONE` (of a unit, or of a rank; of a
+quantile a millionth of the range of the column) counts as that much, for noise may lie at a hair's
+breadth from what it was added to.
 """
 
 import math
@@ -13,8 +15,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent
 #: What has blocks that are made from the rows, between marks such as `<!-- worst -->`.
 PAGES = ROOT / "README.md", ROOT / "docs" / "guide" / "accuracy.md"
-TOLERATED, SPREAD = 1.1, 2.0
-NONE = {"absolute": 1e-6, "rank": 0.05}
+TOLERATED, SPREAD, ENOUGH = 1.1, 2.0, 0.03
+NONE = {"absolute": 1e-6, "rank": 0.5}
 #: Integers in an answer, which may all be right: no verdict where so few errors are expected.
 INTEGERS, RARE = {"count": 1, "histogram": 100}, 10
 #: Where the figure and its standard error are in a list of the file.
@@ -44,6 +46,12 @@ class Verdict(NamedTuple):
     worse: bool
     best: str
 
+    @property
+    def is_decided(self):
+        """Whether chance decides no more whether it is worse."""
+        may_be = self.ratio + SPREAD * self.spread > TOLERATED
+        return self.worse or not may_be or self.spread <= ENOUGH
+
 
 def verdict(row, measure="absolute", statistic="mean"):
     """What a row says, or None where no rival was measured, or hardly an error was met."""
@@ -51,6 +59,8 @@ def verdict(row, measure="absolute", statistic="mean"):
     if row.get("optimum", math.inf) * row["runs"] * each < RARE:
         return None
     part, least = STATISTICS[statistic], NONE[measure]
+    if measure == "absolute":
+        least = row.get("floor", least)
     found = {who: errors[part] for who, errors in row.get(measure, {}).items()}
     others = {who: errors for who, errors in found.items() if not who.startswith("dpfast")}
     if not others:
@@ -58,8 +68,9 @@ def verdict(row, measure="absolute", statistic="mean"):
     best = min(others, key=lambda who: others[who][0])
     (mine, a), (other, b) = found["dpfast"], others[best]
     mine, other = max(mine, least), max(other, least)
-    worse = mine - TOLERATED * other > SPREAD * math.hypot(a, TOLERATED * b)
-    return Verdict(mine / other, mine / other * math.hypot(a / mine, b / other), worse, best)
+    ratio = mine / other
+    spread = ratio * math.hypot(a / mine, b / other)
+    return Verdict(ratio, spread, ratio - SPREAD * spread > TOLERATED, best)
 
 
 def group(row):
@@ -91,9 +102,16 @@ def shares(rows):
             cells.append(f"{math.floor(100 * good / len(found))} %" if found else "")
         if own:
             ratio = number(typical([verdict(row).ratio for row in own]))
-            lines.append([title, len(own), *cells, ratio])
+            lines.append([title, len(own), *cells, len(undecided(own)), ratio])
     head = ["", "cells", "mean error", "median error", "mean rank error", "median rank error"]
-    return table([*head, "typical ratio"], lines)
+    return table([*head, "undecided", "typical ratio"], lines)
+
+
+def undecided(rows):
+    """The rows of which at least one error may be worse or not."""
+    return [
+        row for row in rows if not all(v.is_decided for kind in KINDS if (v := verdict(row, *kind)))
+    ]
 
 
 def summary(result):

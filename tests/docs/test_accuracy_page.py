@@ -56,8 +56,29 @@ def test_worse_is_above_the_limit_by_two_standard_errors():
     assert page.verdict(row(0.5, 1)).ratio == 0.5
     assert page.verdict(row(1, 1), "absolute", "median").ratio == 1  # none on either side
     assert page.verdict(row(1, 1), "rank") is None
+    assert page.verdict(row(1e-3, 1e-6, error=1e-9, floor=1e-2)).ratio == 1  # both as good as none
     assert page.verdict(row(1, 1, group="count", optimum=1e-4)) is None
     assert [found[0].ratio for found in page.worse([row(1.2, 1), row(3, 1), row(1, 1)])] == [3, 1.2]
+
+
+def test_what_might_be_worse_is_undecided_unless_it_is_well_known():
+    assert page.verdict(row(1, 1)).is_decided and page.verdict(row(1.2, 1)).is_decided
+    assert not page.verdict(row(1, 1, error=0.1)).is_decided
+    assert page.verdict(row(0.5, 1, error=0.1)).is_decided
+    rows = [row(1, 1), row(1, 1, error=0.1)]
+    assert page.undecided(rows) == rows[1:]
+    assert "| sums | 2 | 100 % | 100 % |  |  | 1 |" in page.shares(rows)
+
+
+@pytest.mark.parametrize("share", [0.49, 0.51])
+def test_a_median_does_not_jump_where_answers_are_the_same(share):
+    accuracy = program("accuracy")
+    right = round(1000 * share)
+    errors = accuracy.np.repeat([0.0, 1.0, 2.0], [right, 400, 600 - right])
+    *_, median, error = accuracy.summary([errors])
+    assert 0.4 < median < 0.7 and 0 < error < 0.1  # the plain one is 0 or 1
+    spread = accuracy.np.random.default_rng(1).normal(0, 1, 999)
+    assert accuracy.summary([spread])[2] == accuracy.short(accuracy.np.median(spread))
 
 
 @pytest.mark.full
@@ -72,6 +93,7 @@ def test_it_can_be_measured_again(tmp_path):
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found["rows"][1] == first["rows"][0] | {"session": 0}  # it was kept, in its place
     assert [row["group"] for row in found["rows"]] == ["quantile", "mean"]
+    assert found["rows"][0]["floor"] == 120e-6
     mean = found["rows"][1]
     assert mean["runs"] == 200 and mean["optimum"] == pytest.approx(2.258, rel=1e-3)
     assert 0.6 < mean["absolute"]["dpfast"][0] / mean["optimum"] < 1.6  # 8 standard errors
@@ -82,6 +104,9 @@ def test_a_rank_error_is_the_distance_from_the_ranks_of_the_answer():
     accuracy = program("accuracy")
     rows = accuracy.np.array([1, 2, 2, 2, 3, 5, 5, 7, 8, 8, 9], float)
     cell = {"group": "quantile", "n": 11, "q": 0.5}
+    even = {"group": "quantile", "n": 10, "q": 0.5}
+    (absolute, ranks) = accuracy.errors_of(even, rows[:10])(accuracy.np.array([3, 4.0, 5, 6]))
+    assert absolute.tolist() == [1, 0, 1, 2] and ranks.tolist() == [0.5, 0, 0.5, 2]
     answers = accuracy.np.array([0, 1, 2, 2.5, 3, 4, 5, 6, 7, 8.5, 10])
     (absolute, ranks) = accuracy.errors_of(cell, rows)(answers)
     assert absolute.tolist() == [abs(a - 5) for a in answers]
