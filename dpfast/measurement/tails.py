@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.statistics import MAGNITUDES, magnitudes
-from ..summaries.side_by_side import flat, stretches
+from ..summaries.side_by_side import tallied
 from ..tables import Chunk, Source
-from ..tables.base import RowChunk, RowSource
-from ..tables.masked import MaskedSource, refuse_mask
+from ..tables.base import RowSource
+from ..tables.masked import MaskedSource
 
 Counts = NDArray[np.int64]
 
@@ -78,18 +78,14 @@ def counts(
         found: Counts = np.stack([one.reduce(of_chunk, np.add) for one in masked[:width]])
         return found
 
-    def summarize(chunk: RowChunk) -> Counts:
-        cells, missing, looked = np.zeros((width, MAGNITUDES), np.int64), [0] * width, 0
-        for some, read in stretches(chunk, where):
-            looked += read
-            for j in range(width):
-                missing[j] += magnitudes(flat(some[j]), cells[j])
-        return np.stack([_summary(cells[j], missing[j], looked) for j in range(width)])
+    def rooms() -> list[Counts]:
+        return [np.zeros(MAGNITUDES + 1, np.int64) for _ in range(width)]
 
-    found = columns.reduce(summarize, np.add)
-    if where is not None and found[0, READ] != len(where):
-        refuse_mask()
-    return found
+    def add(_: int, values: NDArray[Any], room: Counts) -> None:
+        room[-1] += magnitudes(values, room[:-1])
+
+    each, read = tallied(columns, where, rooms, add)
+    return np.stack([_summary(room[:-1], int(room[-1]), read) for room in each])
 
 
 def with_missing(summary: Counts, value: float) -> Counts:

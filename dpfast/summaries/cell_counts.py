@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from .._kernels.statistics import Axis
 from ..tables import Chunk, Source
-from ..tables.base import RowChunk, RowSource
-from ..tables.masked import MaskedSource, refuse_mask
+from ..tables.base import RowSource
+from ..tables.masked import MaskedSource
 from .cells import Cells
-from .side_by_side import BLOCK, flat, stretches
+from .side_by_side import BLOCK, tallied
 from .totals import Totals
 
 Counts = NDArray[np.int64]
@@ -102,12 +102,15 @@ def cell_counts(
         kept: Any = source if where is None else [MaskedSource(one, where) for one in source]
         each = [one.reduce(_of(column), np.add) for one, column in zip(kept, columns, strict=True)]
     else:
-        each = _of_rows(source, where, columns)
-    return [CellCounts(*one) for one in zip(cells, *_parts(each), strict=True)]
 
+        def rooms() -> list[Counts]:
+            return [np.zeros(column.size, np.int64) for column in columns]
 
-def _parts(each: Sequence[Counts]) -> tuple[list[Counts], list[int]]:
-    return [counts[:-1] for counts in each], [int(counts[-1]) for counts in each]
+        each, _ = tallied(source, where, rooms, lambda j, values, own: columns[j].add(values, own))
+    return [
+        CellCounts(own, counts[:-1], int(counts[-1]))
+        for own, counts in zip(cells, each, strict=True)
+    ]
 
 
 def _of(column: Column) -> Callable[[Chunk], Counts]:
@@ -118,23 +121,3 @@ def _of(column: Column) -> Callable[[Chunk], Counts]:
         return counts
 
     return summarize
-
-
-def _of_rows(
-    source: RowSource, where: NDArray[np.bool_] | None, columns: Sequence[Column]
-) -> list[Counts]:
-    ends = np.cumsum([column.size for column in columns])
-
-    def summarize(chunk: RowChunk) -> Counts:
-        found = np.zeros(ends[-1] + 1, np.int64)
-        parts = np.split(found, ends)
-        for some, read in stretches(chunk, where):
-            found[-1] += read
-            for values, column, counts in zip(some, columns, parts, strict=False):
-                column.add(flat(values), counts)
-        return found
-
-    every = source.reduce(summarize, np.add)
-    if where is not None and every[-1] != len(where):
-        refuse_mask()
-    return np.split(every[:-1], ends[:-1])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import reduce
+from threading import Lock
 from typing import Any, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from ..tables import chunk_dtype
 from ..tables.base import RowChunk, RowSource
+from ..tables.engine import of_engine
 from ..tables.masked import picked, refuse_mask
 from ..tables.memory import Column
 
@@ -87,6 +90,46 @@ def summed(
     if where is not None and found[0].read != len(where):
         refuse_mask()
     return found
+
+
+def tallied(
+    source: RowSource,
+    where: NDArray[np.bool_] | None,
+    rooms: Callable[[], list[NDArray[np.int64]]],
+    add: Callable[[int, NDArray[Any], NDArray[np.int64]], None],
+) -> tuple[list[NDArray[np.int64]], int]:
+    """Return what ``add(j, values, room)`` adds of each stretch of column j, and the rows read.
+
+    There is one room for each column, which all threads share; rows of an engine are elsewhere, and
+    have rooms of their own there.
+
+    Raises
+    ------
+    DataError
+        If the data turn out to be of another length than `where`.
+    """
+    shared = None if of_engine(source) else rooms()
+    locks = [Lock() for _ in shared or ()]
+
+    def summarise(chunk: RowChunk) -> tuple[list[NDArray[np.int64]], int]:
+        own, looked = rooms() if shared is None else shared, 0
+        for columns, read in stretches(chunk, where):
+            looked += read
+            for j, room in enumerate(own):
+                with locks[j] if locks else nullcontext():
+                    add(j, flat(columns[j]), room)
+        return own, looked
+
+    def merge(one: Any, other: Any) -> tuple[list[NDArray[np.int64]], int]:
+        if shared is None:
+            for room, more in zip(one[0], other[0], strict=True):
+                room += more
+        return one[0], one[1] + other[1]
+
+    found, looked = source.reduce(summarise, merge)
+    if where is not None and looked != len(where):
+        refuse_mask()
+    return found, looked
 
 
 def _kept(column: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:

@@ -95,6 +95,31 @@ def test_the_sampler_has_the_weights_of_the_definition(name, share, c):
         assert np.all(np.abs(side.about - expected) <= side.slack)
 
 
+#: Those of columns of tables, by name: beyond 1 they fall by a factor of e and of e^4 an octave.
+OTHERS = {"any size": (1 / 256, 1 / 16, 640), "about 1": (1 / 256, 1 / 4, 640)}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_priors_are_as_defined_and_cost_the_same(name, monkeypatch):
+    weights = twin.prior(*OTHERS[name])
+    assert outer_bounds.PRIORS[name].tolist() == weights.tolist()
+    monkeypatch.setattr(twin, "prior", lambda: weights)
+    rows = np.array(DATA["mixed"])
+    summary = tails.of_chunk(tails.Chunk(rows, 0))
+    both = outer_bounds.sides(summary, Fraction(0), 0.25, outer_bounds.PRIORS[name])
+    for side, expected in zip(both, twin.both_ends(rows.tolist(), 0, 0.25), strict=True):
+        assert np.all(np.abs(side.about - expected) <= side.slack)
+    pairs = [*neighbors(0), *((rows, [*rows, more]) for rows, more in MANY)]
+    assert worst(pairs, 0.0, 1.0) <= 1 + 1e-9
+    assert worst(pairs, 0.0, 1.0, apart=None) > 1.05  # the planted fault is found here, too
+
+
+def test_counts_of_numbers_are_those_of_rows():
+    numbers, counts = np.array([-3.0, -0.0, 2.0**-50, 1.5, 1e300]), np.array([2, 1, 0, 5, 3])
+    rows = tails.of_chunk(tails.Chunk(np.repeat(numbers, counts), 0))
+    assert tails.of_counts(numbers, counts).tolist() == rows.tolist()
+
+
 def far_off(rows, share, c, size, planted=0.0):
     """How many standard deviations the worst of the likely answers is off the definition."""
     summary = tails.of_chunk(tails.Chunk(np.array(rows, np.float64), 0))

@@ -25,11 +25,13 @@ def above(rows: Sequence[float]) -> np.ndarray:
     return np.where(o < 0, x > place, x >= place).sum(axis=0)
 
 
-def prior() -> np.ndarray:
-    """Minus the logarithm of w."""
-    gentle = [min(k, 512) / 64 + max(k - 512, 0) / 8 for k in range(1, len(MAGNITUDES) + 1)]
+def prior(gentle: float = 1 / 64, steep: float = 1 / 8, turn: int = 512) -> np.ndarray:
+    """Minus the logarithm of w: gentle up to so many numbers from 0, and steep from there on."""
+    outwards = [
+        min(k, turn) * gentle + max(k - turn, 0) * steep for k in range(1, len(MAGNITUDES) + 1)
+    ]
     flat = [max(k - 1024, 0) / 8 for k in range(1, len(MAGNITUDES) + 1)]
-    return np.array([*reversed(flat), 0.0, *gentle])
+    return np.array([*reversed(flat), 0.0, *outwards])
 
 
 def one_end(rows: Sequence[float], share: float, c: float) -> np.ndarray:
