@@ -562,8 +562,9 @@ def describe(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
-    max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+    max_rows : int or "auto", optional
+        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional

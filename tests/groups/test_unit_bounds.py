@@ -89,7 +89,7 @@ def test_what_is_drawn_is_used_as_if_it_had_been_given(seen, argument):
 
 
 @pytest.mark.parametrize("argument", BOUNDS)
-@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("sqlite", marks=pytest.mark.full)])
 def test_a_database_tells_the_same(seen, argument, engine):
     databases = pytest.importorskip("tests.support.databases")
     kinds = {"who": "int64", "shop": "string", "pay": "float64"}
@@ -114,7 +114,7 @@ def test_partitions_tell_the_same(seen, argument):
     assert np.array_equal(*(tails[:-1] for tails in seen))
 
 
-UNITS = [rows for n in range(4) for rows in combinations_with_replacement("xyz?", n)]
+UNITS = [rows for n in (0, 1, 3) for rows in combinations_with_replacement("xyz?", n)]
 
 
 def moves(seen, argument):
@@ -168,7 +168,7 @@ def test_one_spend_pays_for_all(loss):
     assert amounts[:2] == [whole / 4, whole * 3 / 16] and sum(amounts) == whole
 
 
-@pytest.mark.parametrize("keys", [KEYS, None])
+@pytest.mark.parametrize("keys", [KEYS, pytest.param(None, marks=pytest.mark.full)])
 def test_no_bound_that_can_be_drawn_is_refused(keys):
     groups = group_by(arrow(), keys, max_groups="auto", max_rows="auto")
     loss = {"epsilon": 1} if keys else {"epsilon": 1, "delta": 1e-6}

@@ -240,14 +240,13 @@ def test_it_is_refused_before_the_spend(kw):
     assert not budget.history
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("sqlite", marks=pytest.mark.full)])
 def test_a_database_draws_the_same(engine):
     databases = pytest.importorskip("tests.support.databases")
     where = {"who": ("int64", [*IDS.tolist(), None]), "x": ("float64", [*X.tolist(), 0.5])}
     table = databases.table(databases.connect(engine), where)
     rows = {"who": IDS, "x": X}
-    for release, kw in list(STATISTICS.items())[:4]:
-        release, kw = STATISTICS[release]
+    for release, kw in (STATISTICS["count"], STATISTICS["mean"]):
         kw = {**kw, "ids": "who", "max_rows": "auto", "epsilon": 1}
         a, b = (release(data, rng=InsecureGenerator(8), **kw) for data in (table, rows))
         assert a == pytest.approx(b, rel=1e-12)
@@ -341,6 +340,6 @@ def test_limits_are_refused_before_the_spend(kw):
 def test_a_database_says_what_to_write():
     databases = pytest.importorskip("tests.support.databases")
     columns = {"who": ("int64", IDS.tolist()), "x": ("float64", X.tolist())}
-    table = databases.table(databases.connect("sqlite"), columns)
+    table = databases.table(databases.connect("duckdb"), columns)
     with pytest.raises(ArgumentError, match="max_rows='auto'"):
         dp.sum(table, bounds=(0, 1), ids="who", per_unit="auto", epsilon=1)
