@@ -37,7 +37,7 @@ is k with at most F(k), as F sums to 1 or more over all integers (Poisson), and 
 with at least F(k) (1 - 1 / (24 s^2)), the mean of exp(-t^2 / (2 s^2)) cosh(k t / s^2) over t from
 -1/2 to 1/2. So n such numbers do anything with at most (1 - 1 / (24 s^2))^-n times the probability
 of rounded Gaussian ones, of which a weighted sum differs from a Gaussian number by half its
-weights. A discrete Gaussian number is subgaussian, too: the shorter bar is taken.
+weights. Where s is too small for that, a discrete Gaussian number is subgaussian still.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -194,8 +194,8 @@ def planned(
     family = "rounded-gaussian" if isinstance(loss, Approx) else "gaussian"
     residuals = []
     for (shape, part), subsets in alike.items():
-        norm = math.prod(2 * (size - 1) for size in shape) * (1 + (neighbors == "replace"))
-        moves = Sensitivity(math.prod(shape), norm, squared_move(shape, neighbors))
+        square = squared_move(shape, neighbors)  # of integers, whose L1 norm is no larger
+        moves = Sensitivity(math.prod(shape), square, square)
         if part:  # else an attribute has one category, and the residual is 0
             moves = moves.divided(Fraction(part) / whole)
         residuals.append(Residuals(shape, tuple(subsets), integer_noise(loss, moves, family)))
@@ -222,12 +222,10 @@ def half_width(parts: Sequence[Residuals], failure: float) -> float:
         slack, rounding = slack + unit / 2, rounding + (unit if shift else 0.0)
         if residuals.noise.distribution == "gaussian":
             growth -= residuals.cells * math.log1p(-min(1 / (24 * scale**2), 0.75))
-    deviation, width = math.sqrt(variance), math.inf
-    if growth:  # noise is discrete
-        width = deviation * math.sqrt(2 * math.log(2 / failure))
+    deviation = math.sqrt(variance)
     if growth < 1:  # and no 1 / (24 s^2) is as large as .75
-        width = min(width, normal(failure * math.exp(-growth)) * deviation + slack)
-    return width + rounding
+        return normal(failure * math.exp(-growth)) * deviation + slack + rounding
+    return deviation * math.sqrt(2 * math.log(2 / failure)) + rounding
 
 
 class MarginalTables(Mapping[Names, Answer]):
@@ -279,12 +277,11 @@ class MarginalTables(Mapping[Names, Answer]):
         }
 
     def __getitem__(self, names: Any) -> Answer:
-        places = self._places(names)
-        counts = self._counts(places)
-        grid = np.indices(counts.shape).reshape(len(places), -1)
-        listed = [names] if isinstance(names, str) else names
+        listed = names if isinstance(names, tuple) else (names,)
+        counts = self.counts(*listed)
+        grid = np.indices(counts.shape).reshape(len(listed), -1)
         columns = {name: self.edges[name][cells] for name, cells in zip(listed, grid, strict=True)}
-        error = np.full(counts.size, self._error(places, CONFIDENCE))
+        error = np.full(counts.size, self.error(*listed))
         return Answer({**columns, COUNT: counts.ravel(), ERROR: error})
 
     def __iter__(self) -> Iterator[Names]:
@@ -305,7 +302,9 @@ class MarginalTables(Mapping[Names, Answer]):
         -------
         ndarray of float64
         """
-        return self._counts(self._places(names))
+        parts = self._parts(names)
+        cells = parts[-1][0].cells
+        return np.asarray(sum(values * (one.cells / cells) for one, values in parts))
 
     def error(self, *names: str, confidence: Number = CONFIDENCE) -> float:
         """Return what the error of a cell does not exceed, with a probability.
@@ -321,10 +320,8 @@ class MarginalTables(Mapping[Names, Answer]):
         float
             In rows. It depends on public numbers alone.
         """
-        share = checks.number("confidence", confidence)
-        if not 0 < share < 1:
-            checks.fail("confidence", "a number between 0 and 1", confidence)
-        return self._error(self._places(names), share)
+        share = checks.share("confidence", confidence)
+        return half_width([one for one, _ in self._parts(names)], 1 - share)
 
     def to_dict(self) -> dict[str, dict[str, list[Any]]]:
         """Return the tables by names that commas separate, of what JSON has.
@@ -335,34 +332,18 @@ class MarginalTables(Mapping[Names, Answer]):
         """
         return {", ".join(names): table.to_dict() for names, table in self.items()}
 
-    def _places(self, names: Any) -> Places:
-        """Return the places of the attributes of a marginal, in order of their names."""
-        listed = (names,) if isinstance(names, str) else names
-        is_known = isinstance(listed, tuple) and all(
-            isinstance(name, str) and name in self._place for name in listed
-        )
-        places = tuple(self._place[name] for name in listed) if is_known else ()
-        if not is_known or in_order(places, self._sizes) not in self._values:
+    def _parts(self, names: Sequence[Any]) -> list[tuple[Residuals, Floats]]:
+        """Return the residuals of a marginal, itself last, with an axis for each of its names."""
+        places = [self._place.get(name, -1) if isinstance(name, str) else -1 for name in names]
+        whole, parts = in_order(places, self._sizes), []
+        if whole not in self._values:
             raise KeyError(f"{names!r} is no part of a marginal that was asked for")
-        return places
-
-    def _parts(self, places: Places) -> Iterator[tuple[Residuals, Floats, list[int]]]:
-        """Yield the residuals of a marginal, and the shape that each has along its axes."""
-        for subset in subsets_of(in_order(places, self._sizes)):
+        for subset in subsets_of(whole):
             residuals, values = self._values[subset]
             order = [subset.index(i) for i in places if i in subset]
             shape = [self._sizes[i] if i in subset else 1 for i in places]
-            yield residuals, values.transpose(order), shape
-
-    def _counts(self, places: Places) -> Floats:
-        whole = [self._sizes[i] for i in places]
-        counts = np.zeros(whole)
-        for residuals, values, shape in self._parts(places):
-            counts += values.reshape(shape) * (residuals.cells / math.prod(whole))
-        return counts
-
-    def _error(self, places: Places, confidence: float) -> float:
-        return half_width([one for one, _, _ in self._parts(places)], 1 - confidence)
+            parts.append((residuals, values.transpose(order).reshape(shape)))
+        return parts
 
     def __repr__(self) -> str:
         lines = [
@@ -425,14 +406,13 @@ class Marginals(Statistic[MarginalTables]):
             checks.fail("column", "left out, for marginals are of several columns", self.column)
         axes = attributes_of(self.categories, self.bins, self.bounds)
         asked = marginals_of(self.ways, {name: axis.native.bins for name, axis in axes.items()})
-        weights = weights_of(self.importance, asked)
-        object.__setattr__(self, "axes", axes)
-        object.__setattr__(self, "asked", asked)
-        object.__setattr__(self, "importance", weights or None)
-        ways = int(self.ways) if checks.is_whole(self.ways) else asked
-        object.__setattr__(self, "ways", ways)
-        for name in ("categories", "bins", "bounds"):
-            object.__setattr__(self, name, _pairs(getattr(self, name)))
+        for name, value in (
+            *(("axes", axes), ("asked", asked)),
+            ("ways", int(self.ways) if checks.is_whole(self.ways) else asked),
+            ("importance", weights_of(self.importance, asked) or None),
+            *((name, _pairs(getattr(self, name))) for name in ("categories", "bins", "bounds")),
+        ):
+            object.__setattr__(self, name, value)
 
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
@@ -471,7 +451,7 @@ class Coded(NamedTuple):
     """Bins of rows, an attribute in each line, and counts of others, of which so many were read."""
 
     kept: list[NDArray[np.uint32]]
-    counts: NDArray[np.int64] | None
+    counts: Any
     read: int
 
 
@@ -546,40 +526,29 @@ class MarginalCounts(Mechanism[MarginalTables]):
                 inside &= place < axis.bins
             kept.append(places[:, inside])
             read += rows
-        return Coded(kept, None, read)
+        return Coded(kept, 0, read)
 
     def _merge(self, some: Coded, others: Coded) -> Coded:
-        both = Coded([*some.kept, *others.kept], some.counts, some.read + others.read)
-        if others.counts is not None:
-            both = both._replace(counts=others.counts + (0 if some.counts is None else some.counts))
+        both = Coded(
+            [*some.kept, *others.kept], some.counts + others.counts, some.read + others.read
+        )
         if sum(places.size for places in both.kept) < PENDING:
             return both
         return Coded([], self._counted(both), both.read)
 
     def _counted(self, coded: Coded) -> NDArray[np.int64]:
         """Return the counts of all cells, those of each residual by themselves."""
-        starts, counts = self._starts, coded.counts
-        counts = np.zeros(starts[-1], np.int64) if counts is None else counts
-        places = np.concatenate(coded.kept, axis=1) if coded.kept else np.zeros((0, 0), np.uint32)
-        places = np.ascontiguousarray(places)
-
-        def count(job: tuple[Residuals, int, int]) -> None:
-            one, start, first = job
-            some = np.array(one.subsets[first : first + TOGETHER], np.uint32)
-            stop = start + len(some) * one.cells
-            _native.marginals(
-                places,
-                some.reshape(len(some), len(one.shape)),
-                np.array(one.shape, np.uint32),
-                counts[start:stop].reshape(len(some), one.cells),
-            )
-
-        jobs = [
-            (one, start + first * one.cells, first)
-            for one, start in zip(self.residuals, starts, strict=False)
-            for first in range(0, len(one.subsets), TOGETHER)
-        ]
-        each(count, jobs if places.size else [], threads())
+        counts, jobs = np.zeros(self._starts[-1], np.int64), []
+        counts += coded.counts
+        if coded.kept:
+            places = np.ascontiguousarray(np.concatenate(coded.kept, axis=1))
+            for one, own in zip(self.residuals, np.split(counts, self._starts[1:-1]), strict=True):
+                room, shape = own.reshape(-1, one.cells), np.array(one.shape, np.uint32)
+                subsets = np.array(one.subsets, np.uint32).reshape(len(room), len(shape))
+                for i in range(0, len(room), TOGETHER):
+                    j = i + TOGETHER
+                    jobs.append((places, subsets[i:j], shape, room[i:j]))
+        each(lambda job: _native.marginals(*job), jobs, threads())
         return counts
 
 
@@ -594,106 +563,79 @@ def attributes(data: Any, beside: Beside, axes: Mapping[str, Bins]) -> Chosen:
 
 def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
     """Return the public bins of each attribute, by name."""
-    by_name = {
-        argument: _by_name(argument, value)
-        for argument, value in (("categories", categories), ("bins", bins), ("bounds", bounds))
-    }
-    listed, edges, limits = by_name["categories"], by_name["bins"], by_name["bounds"]
-    names = [*listed, *edges]
-    if not names:
-        checks.fail("categories", "given, or bins: the public values of each attribute", categories)
-    for name in names:
-        if name in listed and name in edges:
-            checks.fail("bins", "of attributes without categories", name)
-        if name in (COUNT, ERROR):
-            checks.fail("categories", f"of attributes with names other than {name!r}", name)
-    for name in limits:
-        if name not in edges:
-            checks.fail("bounds", "of attributes with bins", name)
+    arguments = {"categories": categories, "bins": bins, "bounds": bounds}
+    listed, edges, limits = (_mapping(*argument) for argument in arguments.items())
     axes = {}
-    for name in names:
+    for name in dict.fromkeys([*listed, *edges, *limits]):
+        if checks.text("categories", name) in (COUNT, ERROR):
+            checks.fail("categories", f"of attributes with names other than {name!r}", name)
         (axis, *_), several = axes_of(edges.get(name), limits.get(name), listed.get(name))
         if several:
             checks.fail("categories", f"one list of values for {name!r}", listed.get(name))
         axes[name] = axis
+    if not axes:
+        checks.fail("categories", "given, or bins: the public values of each attribute", categories)
     return axes
 
 
 def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
     """Return the marginals that are asked for, once it is known how many cells they have."""
     names = tuple(sizes)
+    asked: Iterable[Names]
     if checks.is_whole(ways):
         k = checks.whole("ways", ways, 1)
         if k > len(names):
             checks.fail("ways", f"at most {len(names)}, the number of attributes", ways)
-        cells = [1] + [0] * k  # of all marginals of so many of the attributes before
+        sums = [1] + [0] * k  # of the cells of all marginals of so many of the attributes before
         for size in sizes.values():
-            for j in range(k, 0, -1):
-                cells[j] += size * cells[j - 1]
-        _refuse_cells(cells[k])
-        return tuple(combinations(names, k))
-    rule = "a whole number, or a list of marginals, each the names of different attributes"
-    if isinstance(ways, str) or not isinstance(ways, Sequence) or not ways:
-        checks.fail_type("ways", rule, ways)
-    listed = tuple(_names("ways", one, names) for one in ways)
-    if len({frozenset(one) for one in listed}) < len(listed):
-        checks.fail("ways", "a list of different marginals", ways)
-    _refuse_cells(sum(math.prod(sizes[name] for name in one) for one in listed))
-    return listed
+            sums[1:] = [more + size * less for less, more in pairwise(sums)]
+        asked, cells = combinations(names, k), sums[k]
+    else:
+        if not isinstance(ways, (tuple, list)) or not ways:
+            checks.fail_type("ways", "a whole number, or a list of marginals", ways)
+        asked = [_names("ways", one, names) for one in ways]
+        if len({frozenset(one) for one in asked}) < len(ways):
+            checks.fail("ways", "a list of different marginals", ways)
+        cells = sum(math.prod(sizes[name] for name in one) for one in asked)
+    if cells > MOST_CELLS:
+        checks.fail("ways", f"of at most {MOST_CELLS} cells in all", f"{cells} cells")
+    return tuple(asked)
 
 
 def weights_of(importance: Any, asked: Iterable[Names]) -> tuple[tuple[Names, float], ...]:
     """Return what the variances of the cells of each marginal count for that is no 1."""
-    rule = "a number above 0 for marginals that are asked for"
-    known = {frozenset(names): names for names in asked}
-    weights = {}
-    for names, weight in _mapping("importance", importance, rule).items():
-        listed = (names,) if isinstance(names, str) else names
-        if not isinstance(listed, tuple) or frozenset(listed) not in known:
-            checks.fail("importance", rule, names)
-        value = checks.number("importance", weight, rule)
-        if not 1e-100 < value < 1e100:
+    known, weights = {frozenset(names): names for names in asked}, {}
+    names_of_all = sorted(frozenset().union(*known))
+    for names, weight in _mapping("importance", importance).items():
+        marginal = known.get(frozenset(_names("importance", names, names_of_all)))
+        if marginal is None:
+            checks.fail("importance", "of marginals that are asked for", names)
+        weights[marginal] = checks.number("importance", weight)
+        if not 1e-100 < weights[marginal] < 1e100:
             checks.fail("importance", "between 1e-100 and 1e100", weight)
-        weights[known[frozenset(listed)]] = value
     return tuple(weights.items())
 
 
-def _mapping(argument: str, value: Any, rule: str) -> Mapping[Any, Any]:
+def _mapping(argument: str, value: Any) -> Mapping[Any, Any]:
     """Return a mapping; pairs are one, too, as statistics, mechanisms and jobs have them."""
-    if value is None:
-        return {}
     kinds = tuple, list
     are_pairs = isinstance(value, kinds) and value != []
     if are_pairs and all(isinstance(one, kinds) and len(one) == 2 for one in value):
         value = {tuple(name) if isinstance(name, list) else name: one for name, one in value}
-    if not isinstance(value, Mapping):
-        checks.fail_type(argument, rule, value)
-    return value
-
-
-def _by_name(argument: str, value: Any) -> Mapping[str, Any]:
-    value = _mapping(argument, value, "a mapping of the names of columns")
-    for name in value:
-        checks.text(argument, name)
-    return {name: one for name, one in value.items() if one is not None}
+    if not isinstance(value, Mapping | None):
+        checks.fail_type(argument, "a mapping by the names of columns", value)
+    return value or {}
 
 
 def _names(argument: str, value: Any, known: Sequence[str]) -> Names:
     """Return the names of a marginal, which are known and different."""
     listed = (value,) if isinstance(value, str) else value
-    if not isinstance(listed, (tuple, list)):
-        checks.fail_type(argument, "names of attributes, or a tuple of them", value)
-    for name in listed:
-        if not isinstance(name, str) or name not in known:
-            checks.fail(argument, f"of attributes that are declared, {', '.join(known)}", name)
+    is_listed = isinstance(listed, (tuple, list))
+    if not is_listed or not all(isinstance(name, str) and name in known for name in listed):
+        checks.fail(argument, "of the names of attributes that are declared", value)
     if len({*listed}) < len(listed):
         checks.fail(argument, "of different attributes", value)
     return tuple(listed)
-
-
-def _refuse_cells(cells: int) -> None:
-    if cells > MOST_CELLS:
-        checks.fail("ways", f"of at most {MOST_CELLS} cells in all", f"{cells} cells")
 
 
 def _pairs(value: Any) -> Any:

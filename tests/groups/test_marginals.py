@@ -371,14 +371,14 @@ def test_tables_of_pandas_and_polars():
 
 BAD = [
     ({"ways": 3}, "at most 2, the number of attributes"),
-    ({"ways": [("a0", "z")]}, "declared, a0, a1"),
+    ({"ways": [("a0", "z")]}, "names of attributes that are declared"),
     ({"ways": [("a0", "a1"), ("a1", "a0")]}, "different marginals"),
     ({"categories": {"a0": ["x", "x"]}, "ways": 1}, "different texts"),
     ({"categories": {"a0": [1, 1]}, "ways": 1}, "ascending order"),
     ({"categories": {"count": [0]}, "ways": 1}, "other than 'count'"),
     ({"categories": None}, "categories must be given"),
-    ({"bins": {"a0": 3}}, "without categories"),
-    ({"bounds": {"a0": (0, 1)}}, "of attributes with bins"),
+    ({"bins": {"a0": 3}}, "or categories instead"),
+    ({"bounds": {"a0": (0, 1)}}, "left out with categories"),
     ({"importance": {("a0",): 2}}, "marginals that are asked for"),
     ({"rho": None, "epsilon": 1}, "delta must be above 0 beside epsilon, or rho given instead"),
     (
