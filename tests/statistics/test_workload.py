@@ -8,6 +8,8 @@ from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
@@ -216,6 +218,33 @@ def test_errors_are_those_that_are_said(loss, relation):
     # Planted: bars of independent counts.
     alone = math.sqrt(float((np.array(bars) ** 2).sum()))
     assert first.half_width(0, 16) < 0.7 * alone
+
+
+@pytest.mark.parametrize("bins", [1, 4])
+@pytest.mark.parametrize("epsilon", [0.1, 20])
+def test_a_job_gives_delta_to_a_workload_of_few_bins(bins, epsilon, tmp_path):
+    """Whose noise is Laplace's."""
+    how = {"bins": bins, "bounds": (0, 100), "epsilon": epsilon, "delta": 1e-6}
+    mechanism = quoted(dp.workload, X, "prefix", **how)
+    assert mechanism.noise.distribution == "laplace"
+    assert mechanism.loss == dp.privacy.Approx(epsilon, 1e-6)
+    file = tmp_path / "job.toml"
+    pq.write_table(pa.table({"x": X}), tmp_path / "x.parquet")
+    file.write_text(
+        f"""[data]
+        path = "x.parquet"
+        [budget]
+        epsilon = {epsilon}
+        delta = 1e-6
+        [[release]]
+        statistic = "workload"
+        column = "x"
+        queries = "prefix"
+        bins = {bins}
+        bounds = [0, 100]"""
+    )
+    found = dp.job.run(file)["workload of x"]
+    assert abs(sum(found) - len(X)) < 2000 / epsilon
 
 
 # ---- Refusals. ----

@@ -8,7 +8,7 @@ most m times the longest column, in each norm.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, ClassVar
 
@@ -87,12 +87,17 @@ class Workload(Binned[WorkloadCounts]):
             checks.fail("delta", rule, 0)
         planned = copy(self)
         object.__setattr__(planned, "strategy", best_strategy(self.queries, prod(self.shape)))
-        return super(Workload, planned).mechanism(terms)
+        made = super(Workload, planned).mechanism(terms)
+        if not isinstance(made.noise.loss, Pure):
+            return made
+        # Laplace noise, for few bins: as a pure loss is refused, what is spent is what is asked.
+        return replace(made, noise=replace(made.noise, loss=terms.loss))
 
     def sensitivity(self, terms: Terms) -> Sensitivity:
         one = self.strategy.sensitivity(terms.neighbors)
         size = terms.rows << PARTS if terms.has_ids else 1
-        return Sensitivity(one.l0, size * one.l1, size**2 * one.l2_squared)
+        # With more than one number there is no staircase, which has a pure loss.
+        return Sensitivity(max(one.l0, 2), size * one.l1, size**2 * one.l2_squared)
 
     def answer(
         self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
@@ -127,7 +132,7 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
     the loss that it is asked for, of all answers together: that of exact Gaussian noise for the L2
     sensitivity of the noisy sums (Canonne, Kamath and Steinke, NeurIPS 2020; Balle and Wang, ICML
-    2018). The sums are of integers with exact counts; their sensitivity is computed from these
+    2018), or of Laplace noise where that is less, for few bins. The sums are of integers with exact counts; their sensitivity is computed from these
     integers, exactly, after they have been rounded. The plan depends on queries and bins alone. All
     that follows is post-processing. Neither bins nor queries must come from the data.
 
