@@ -132,9 +132,10 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
     the loss that it is asked for, of all answers together: that of exact Gaussian noise for the L2
     sensitivity of the noisy sums (Canonne, Kamath and Steinke, NeurIPS 2020; Balle and Wang, ICML
-    2018), or of Laplace noise where that is less, for few bins. The sums are of integers with exact counts; their sensitivity is computed from these
-    integers, exactly, after they have been rounded. The plan depends on queries and bins alone. All
-    that follows is post-processing. Neither bins nor queries must come from the data.
+    2018), or of Laplace noise where that is less, for few bins. The sums are of integers with exact
+    counts; their sensitivity is computed from these integers, exactly, after they have been
+    rounded. The plan depends on queries and bins alone. All that follows is post-processing.
+    Neither bins nor queries must come from the data.
 
     Parameters
     ----------
