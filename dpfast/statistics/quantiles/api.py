@@ -88,10 +88,10 @@ def quantile(data: Any, **arguments: Any) -> Any:
         "cauchy-lecture", "student-t-bun-steinke", "generalized-cauchy-nrs", "laplace-nrs",
         "gaussian-nrs", "arsinh-normal-bun-steinke".
     method : {"auto", "smooth", "exponential"}, default "auto"
-        "auto" is "exponential" for an epsilon (with or without `delta`) or a rho below 8 (below 12,
-        and for any rho, with `where` under "replace"), or with `ids`, and "smooth" from there on
-        or when a `noise` distribution is named: the rule knows nothing of the data. The error of
-        the exponential mechanism is about ``2 D / epsilon`` ranks. That of smooth sensitivity falls
+        "auto" is "exponential" for an epsilon below 12 (with or without `delta`) or a rho below 8
+        (for any rho with `where` under "replace"), or with `ids`, and "smooth" from there on or
+        when a `noise` distribution is named: the rule knows nothing of the data. The error of the
+        exponential mechanism is about ``2 D / epsilon`` ranks. That of smooth sensitivity falls
         faster for a large epsilon, and is far larger for a small one. The exponential mechanism is
         pure: it leaves `delta` unspent, and the budget is not charged for it.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
