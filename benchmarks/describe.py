@@ -8,7 +8,8 @@ that there are.
 *Errors.* Of 1e5 rows and a loss of the whole table, mean absolute errors of each statistic over
 those of the same call with public bounds at the .001 and .999 quantiles of each column, and for the
 same loss, over columns of one law and runs. The standard error of a ratio is that of a ratio of two
-means of runs. Both calls have the same seeds (`SEED`).
+means of runs. Both calls have the same seeds (`SEED`). A quartile of whole numbers is often exact,
+and then there is no ratio.
 """
 
 import argparse
@@ -75,8 +76,9 @@ def ratios(columns, loss, runs):
     for law in dict.fromkeys(names):
         own = errors[:, :, [name == law for name in names]].mean(axis=2)
         mean, deviation = own.mean(axis=1), own.std(axis=1, ddof=1) / runs**0.5
-        ratio = mean[0] / mean[1]
-        yield law, ratio, ratio * np.hypot(*(deviation / mean))
+        with np.errstate(divide="ignore", invalid="ignore"):  # of errors that are all 0
+            ratio = mean[0] / mean[1]
+            yield law, ratio, ratio * np.hypot(*(deviation / mean))
 
 
 def print_errors(runs):
@@ -84,7 +86,10 @@ def print_errors(runs):
         print(f"{columns} columns, {ROWS:,} rows, {loss}, {runs} runs, seed {SEED}")
         print(f"  {'':18}" + "".join(f"{name:>14}" for name in STATISTICS))
         for law, ratio, error in ratios(columns, loss, runs):
-            cells = (f"{a:.2f} ± {b:.2f}" for a, b in zip(ratio, error, strict=True))
+            cells = (
+                f"{a:.2f} ± {b:.2f}" if np.isfinite(b) else "-"
+                for a, b in zip(ratio, error, strict=True)
+            )
             print(f"  {law:18}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
 
 

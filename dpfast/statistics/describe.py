@@ -23,7 +23,8 @@ column, and the number of rows of a column is private under both relations.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
@@ -407,6 +408,8 @@ class Describe(Statistic[Answer]):
 
     bounds: Mapping[str, Any] | None = None
     categories: Mapping[str, Sequence[str]] | None = None
+    #: The columns of the data of a call.
+    described: tuple[Described, ...] = field(init=False, repr=False, default=())
 
     name: ClassVar[str] = "description"
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
@@ -420,55 +423,36 @@ class Describe(Statistic[Answer]):
         """Return how the columns of a table are described, by their kinds."""
         bounds: dict[str, Any] = dict(self.bounds or ())
         words: dict[str, Any] = dict(self.categories or ())
+        names = [kind.name for kind in kinds]
         for argument, given in (("bounds", bounds), ("categories", words)):
-            for name in given:
-                if name not in [one.name for one in kinds]:
-                    names = ", ".join(one.name for one in kinds[:20])
-                    checks.fail(argument, f"of columns of the data, which are {names}", name)
+            for name in given.keys() - {*names}:
+                rule = f"of columns of the data, which are {', '.join(names[:8])}"
+                checks.fail(argument, rule, name)
         if not kinds:
             checks.fail("data", "a table with a column", kinds)
         return tuple(described(kind, bounds.get(kind.name), words.get(kind.name)) for kind in kinds)
 
     def prepared(self, data: Any, offered: Any, axis: Any, **rows: Any) -> Any:
-        ids = rows.get("ids")
+        ids, of_columns = rows.get("ids"), copy(self)
         kinds = kinds_of(data, ids if isinstance(ids, str) else None)
-        return OfColumns(self.columns(kinds)).prepared(data, offered, 0, **rows)
+        object.__setattr__(of_columns, "described", self.columns(kinds))
+        return super(Describe, of_columns).prepared(data, offered, 0, **rows)
 
     def read(self, data: Any, **rows: Any) -> View:
-        return OfColumns(self.columns(kinds_of(data))).read(data, **rows)
-
-    def mechanism(self, terms: Terms) -> Description:
-        names = range(terms.layout.columns or 0)
-        kinds = [ColumnKind(str(i), "number") for i in names]
-        return OfColumns(self.columns(kinds)).mechanism(terms)
-
-
-@dataclass(frozen=True)
-class OfColumns(Statistic[Answer]):
-    """A description of columns of known kinds."""
-
-    described: tuple[Described, ...] = ()
-
-    name: ClassVar[str] = "description"
-
-    def __init__(self, described: tuple[Described, ...]) -> None:
-        object.__setattr__(self, "described", described)
-
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
         words = {one.name: one.words for one in self.described if one.kind == "text"}
         times = {
             one.name: (one.point.times, one.point.number)
             for one in self.described
             if one.point is not None
         }
-        rows: Any = {"relation": relation, "axis": 0, "where": where, "ids": ids}
-        return read(data, as_numbers, words, times, **rows)
+        return read(data, as_numbers, words, times, **rows | {"axis": 0})
 
     def mechanism(self, terms: Terms) -> Description:
-        spent = spent_as(terms.loss, len(self.described))
-        return Description(self.described, terms.neighbors, terms.loss, spent).tried()
+        columns = self.described or self.columns(
+            [ColumnKind(str(i), "number") for i in range(terms.layout.columns or 0)]
+        )
+        spent = spent_as(terms.loss, len(columns))
+        return Description(columns, terms.neighbors, terms.loss, spent).tried()
 
 
 def described(column: ColumnKind, bounds: Any, words: tuple[str, ...] | None) -> Described:
