@@ -211,8 +211,18 @@ def takes(function):
 #: What lists values and looks for none in a column: randomized response answers with any of them,
 #: and `dp.stat` is asked by `agg`.
 OTHERS = {"response.kary", "response.unary", "response.estimate_kary"}
+# Words of columns of text alone, any of which may be there.
+OTHERS |= {"describe"}
 # What the functions of their names measure.
-OTHERS |= {"Difference", "Histogram", "Marginals", "Proportion", "TreeHistogram", "Workload"}
+OTHERS |= {
+    "Describe",
+    "Difference",
+    "Histogram",
+    "Marginals",
+    "Proportion",
+    "TreeHistogram",
+    "Workload",
+}
 ROUTES = routes()
 
 

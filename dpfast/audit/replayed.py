@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
@@ -224,7 +224,7 @@ def same(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, dict):
+    if isinstance(a, Mapping):
         return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
     if isinstance(a, np.ndarray):
         return (

@@ -244,6 +244,28 @@ def distinct_values(bits, one, kw):
     return dp.count_distinct(np.append(rows, 0), **REPLACE, **kw) - 1
 
 
+@attack(dp.kept_whole, EPSILON, RHO)
+@each
+def people_with_two_rows(bits, one, kw):
+    ids = np.append(np.arange(len(bits)), np.flatnonzero(bits & one))
+    return len(bits) * (1 - dp.kept_whole(ids, ids=ids, max_rows=1, **REPLACE, **kw))
+
+
+@attack(dp.marginals, RHO)
+@each
+def marginals(bits, one, kw):
+    rows = {"bit": (bits & one) * 1}
+    answer = dp.marginals(rows, ways=1, categories={"bit": [0, 1]}, **REPLACE, **kw)
+    return answer["bit"]["count"][1]
+
+
+@attack(dp.describe, EPSILON, RHO)
+@each
+def descriptions(bits, one, kw):
+    rows = {"bit": (bits & one) * 1.0}
+    return len(bits) * dp.describe(rows, bounds={"bit": (0, 1)}, **REPLACE, **kw)["mean"][0]
+
+
 @attack(dp.covariance, RHO, signs=True)
 @each
 def covariances(bits, one, kw):
