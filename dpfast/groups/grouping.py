@@ -93,8 +93,12 @@ class Grouping:
             key_kind(columns.typed(persons.column, "ids", True), "ids", is_id=True)
             if persons.max_groups is None and keys is None:
                 checks.fail("max_groups", "given with ids, where keys are private", None)
-            if persons.rows_limit is not None and keys is None:
-                checks.fail("rows_limit", "left out where keys are private", persons.rows_limit)
+            if persons.rows_limit is not None:
+                if keys is None:
+                    checks.fail("rows_limit", "left out where keys are private", persons.rows_limit)
+                if checks.is_auto(persons.max_groups):
+                    rule = "left out with max_groups='auto', for what that cuts is in no bar"
+                    checks.fail("rows_limit", rule, persons.rows_limit)
         return cls(shown, persons, columns)
 
     def table(
@@ -121,6 +125,8 @@ class Grouping:
                 checks.fail_kind("statistics", RULE, statistic)
             if key == KEYS and isinstance(self.keys, PrivateKeys):
                 checks.fail("statistics", "named otherwise than private keys", key)
+            if key == LOST and self.persons is not None and self.persons.rows_limit is not None:
+                checks.fail("statistics", "named otherwise than what rows_limit adds", key)
         relation = offered.unit.neighbors
         shares = self._shares([key for key, _ in statistics], weights)
         rule = self._rule(offered.loss, shares.pop(KEYS), relation) if KEYS in shares else None
@@ -166,6 +172,8 @@ class Grouping:
         def within(bound: int, loss: Loss) -> Mechanism[Answer]:
             if argument == "max_rows" and persons.rows_limit is not None:
                 bound = min(bound, persons.rows_limit - 1)
+            if argument == "max_groups" and isinstance(self.keys, PublicKeys):
+                bound = min(bound, max(1, self.keys.groups))
             drawn: dict[str, Any] = {argument: bound}
             bounded = replace(self, persons=replace(persons, **drawn))
             return bounded._table(name, statistics, Offer(loss, offered.unit), weights)

@@ -82,7 +82,8 @@ class Persons:
         """Say what counts of a person, and what error bars know of it."""
         id = repr(self.name) if self.name else "person"
         parts = [f"{self.max_rows} rows of each {id} in a group"] if self.max_rows else []
-        parts += [f"{self.max_groups} groups of each {id}"] if self.max_groups else []
+        plural = "" if self.max_groups == 1 else "s"
+        parts += [f"{self.max_groups} group{plural} of each {id}"] if self.max_groups else []
         bias = "bias unknown"
         if self.rows_limit:
             bias = f"bars of counts and sums hold what is lost of up to {self.rows_limit} rows"

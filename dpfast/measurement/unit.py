@@ -253,7 +253,7 @@ class OfUnits(Around[Value]):
         if most is None or bar.half_width is bar.ranks is None:
             return bar
         unit = repr(self.unit.ids) if self.unit.ids else "person"
-        about = f"at most {most} rows of each {unit} count; bias unknown"
+        about = f"of rows that count, at most {most} of each {unit}; bias unknown"
         return replace(bar, note=f"{bar.note}; {about}")
 
     def reduce(self, source: View) -> View:

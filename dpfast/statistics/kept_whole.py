@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core import checks
+from .._core.error_bars import PEOPLE, Expected, unknown
 from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
 from ..measurement.around import Around
@@ -101,6 +102,10 @@ class ShareOfUnits(Around[float]):
     @property
     def name(self) -> str:
         return KeptWhole.name
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return no error bar: a number of rows says nothing of how many units there are."""
+        return unknown(confidence, PEOPLE)
 
     def reduce(self, source: View) -> View:
         """Return the rows as they are: the key for their ids is random."""

@@ -17,8 +17,8 @@ import pytest
 import dpfast as dp
 from dpfast._core.once import forget
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
-from dpfast.groups import answer
 from dpfast.groups import keys as keys_module
+from dpfast.measurement import columns_by_name
 from dpfast.rng import InsecureGenerator
 from dpfast.tables.columns import Table
 
@@ -152,7 +152,9 @@ def test_keys_that_become_one_are_found(monkeypatch):
     with pytest.raises(DataError, match="two groups of a partition must have two keys"):
         test_engines_have_the_same_keys_of_bytes_that_are_no_text(False)
     monkeypatch.undo()
-    monkeypatch.setattr(answer, "shown_key", lambda one: one.decode(errors="backslashreplace"))
+    monkeypatch.setattr(
+        columns_by_name, "shown_key", lambda one: one.decode(errors="backslashreplace")
+    )
     with pytest.raises(AssertionError):
         test_keys_that_are_no_utf8_stay_apart_and_can_be_asked_for_again("bytes")
 

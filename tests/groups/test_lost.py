@@ -144,6 +144,7 @@ def test_means_keep_their_bars_and_say_nothing_of_bias():
         ({"rows_limit": "many"}, "rows_limit must be"),
         ({"ids": None, "max_rows": None}, "rows_limit must be left out without ids"),
         ({"keys": None, "max_groups": 1}, "rows_limit must be left out where keys are private"),
+        ({"max_groups": "auto"}, "rows_limit must be left out with max_groups='auto'"),
     ],
 )
 def test_what_is_refused(more, words):
@@ -161,4 +162,6 @@ def test_a_limit_without_a_bar_for_it_is_refused_before_the_spend():
     ):
         with pytest.raises(ArgumentError, match="rows_limit must be left out: it is for the bars"):
             call()
+    with pytest.raises(ArgumentError, match="statistics must be named otherwise"):
+        grouped([(1, 1)]).agg({LOST: dp.stat.count()}, epsilon=1, budget=budget)
     assert budget.remaining["epsilon"] == 1

@@ -6,7 +6,7 @@ import pytest
 import dpfast as dp
 from dpfast._core.once import forget
 from dpfast.errors import ArgumentError
-from dpfast.groups import answer
+from dpfast.measurement import columns_by_name
 
 TABLE = {"k": [1, 2] * 50, "n error": [1, 2] * 50, "x": np.arange(100.0)}
 GROUPS = dp.group_by(TABLE, "k", keys=[1, 2])
@@ -35,7 +35,7 @@ def test_a_bin_that_another_hides_is_found(monkeypatch):
     with pytest.raises(ArgumentError, match="no two columns have one name"):
         edges()
     forget()
-    assert answer.labels([0.5, 18.0]) == ["0.5", "18"]
+    assert columns_by_name.labels([0.5, 18.0]) == ["0.5", "18"]
 
 
 @pytest.mark.parametrize(

@@ -70,9 +70,6 @@ def test_the_loss_is_one_of_people():
         dp.kept_whole(WHO, ids=WHO, epsilon=1)
 
 
-def test_its_bar_holds():
-    asked = {"ids": WHO, "max_rows": 3, "epsilon": 0.3}
-    bar = dp.expected_error(dp.kept_whole, WHO, **asked, rows=400).half_width
-    rng = InsecureGenerator(3)
-    off = np.abs([dp.kept_whole(WHO, **asked, rng=rng) - np.mean(SIZES <= 3) for _ in range(300)])
-    assert np.count_nonzero(off > bar) <= 46 < np.count_nonzero(off > bar / 4)
+def test_a_number_of_rows_gives_no_bar():
+    bar = dp.expected_error(dp.kept_whole, WHO, ids=WHO, max_rows=3, epsilon=1, rows=400)
+    assert bar.half_width is None and "people" in bar.note
