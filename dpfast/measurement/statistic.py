@@ -162,6 +162,8 @@ class Statistic(ABC, Generic[Value]):
     needs_column: ClassVar[bool] = True
     #: Whether what counts of a unit is for the mechanism to say, which has its loss then.
     keeps_units: ClassVar[bool] = False
+    #: Whether how many rows of a unit count may be drawn: not where that is what is asked about.
+    draws_max_rows: ClassVar[bool] = True
     #: Whether one mechanism answers for several columns; else each has an equal part of the loss.
     joins_columns: ClassVar[bool] = True
     #: Arguments of `prepare` that mean nothing here, so that the public function has them not.
@@ -804,6 +806,9 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
     if unit.max_rows is None:
         checks.fail("max_rows", "given with ids: how many rows of a person count at most", None)
     if isinstance(unit.max_rows, str):
+        if not statistic.draws_max_rows:
+            rule = "a whole number: people with at most so many rows are what is counted"
+            checks.fail_type("max_rows", rule, unit.max_rows)
 
         def within(max_rows: int, part: Loss) -> Mechanism[Any]:
             return of_unit(statistic, part, replace(unit, max_rows=max_rows), layout)

@@ -67,6 +67,7 @@ class KeptWhole(Statistic[float]):
     reads_numbers: ClassVar[bool] = False
     needs_column: ClassVar[bool] = False
     keeps_units: ClassVar[bool] = True
+    draws_max_rows: ClassVar[bool] = False
     subtracts: ClassVar[bool] = False
     only_adds: ClassVar[bool] = True
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)

@@ -84,7 +84,7 @@ def test_a_command_has_the_options_of_its_functions():
         if statistic == "difference":  # and what it compares
             kinds = [one.kind for one in STATISTICS.values() if one.kind is not None]
             known = set().union(*(inspect.signature(kind).parameters for kind in kinds))
-            assert set(options) - own - takes <= known | {"by", "max_groups"}
+            assert set(options) - own - takes <= known | {"by", "max_groups", "rows_limit"}
             continue
         if statistic == "describe":  # mappings by name, for jobs
             takes -= {"bounds", "categories"}

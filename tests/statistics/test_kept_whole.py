@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, BudgetError
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.measurement.linear import LinearMeasurement
 from dpfast.rng import InsecureGenerator
 
@@ -68,6 +68,9 @@ def test_the_loss_is_one_of_people():
         dp.kept_whole(WHO, epsilon=1)
     with pytest.raises(ArgumentError, match="max_rows must be given with ids"):
         dp.kept_whole(WHO, ids=WHO, epsilon=1)
+    for data in (data_of("table"), data_of("sqlite")):
+        with pytest.raises(ArgumentTypeError, match="max_rows must be a whole number: people"):
+            dp.kept_whole(data, ids="who", max_rows="auto", epsilon=1)
 
 
 def test_a_number_of_rows_gives_no_bar():

@@ -66,11 +66,15 @@ def is_caught(case, order, ids):
 
 @pytest.mark.parametrize("name", OF_PEOPLE)
 def test_rows_of_people(name):
-    """Sums are made in one read, in whatever order; ranks are those of rows that were chosen."""
+    """Sums are made in one read, in whatever order, unless a bound is drawn in another.
+
+    Ranks are those of rows that were chosen.
+    """
     case = CASES[name]
     plain = case(case.data, case.losses[0], rng=InsecureGenerator(3))
     assert same(answer(case, in_order, "id"), plain)
-    if case.call in IN_ONE_READ and "where" not in case.rows:
+    drawn = any(isinstance(value, str) and value == "auto" for value in case.kw.values())
+    if case.call in IN_ONE_READ and "where" not in case.rows and not drawn:
         assert same(answer(case, shuffled, "id"), plain)
     else:
         assert is_caught(case, shuffled, "id")

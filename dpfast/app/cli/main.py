@@ -263,6 +263,12 @@ OPTIONS: dict[str, Any] = {
         "of the loss.",
         parser=_limit,
     ),
+    "rows_limit": option(
+        int | None,
+        "N",
+        "With --max-rows, and public keys: how many rows of a person there are in a group at most, "
+        "where that is public; error bars then hold what is lost.",
+    ),
     "rows": option(int | None, "N", "A public guess of the number of rows, for the error bar."),
     **TEXT,
     "as_json": Json,
@@ -280,7 +286,7 @@ SHARED = (
     *("files", "column", "where", "epsilon", "delta", "rho", "ledger", "neighbors"),
     *("ids", "max_rows", "rows", *TEXT, "as_json", "as_csv"),
 )
-GROUPS = ("by", "keys", "max_groups")
+GROUPS = ("by", "keys", "max_groups", "rows_limit")
 
 
 app.add_typer(budget, name="budget")
