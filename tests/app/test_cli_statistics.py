@@ -390,6 +390,8 @@ def test_a_count_of_a_file_needs_no_column(told, shell, folder, frame):
     assert told("count", "t.parquet", "--where", "carrier = UA", *SURE)["value"] == some
     code, _, err = shell("count", "t.parquet", "--nan", "drop", *SURE)
     assert code == 3 and "column must be named" in err
+    whole = told("kept-whole", "t.parquet", "--ids", "tail", "--max-rows", 20, *SURE)
+    assert abs(whole["value"] - 1) < 1e-3
 
 
 LISTS = {

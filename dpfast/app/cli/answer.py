@@ -66,8 +66,8 @@ def answer(
     check_where("where", given.get("where", ()), entry.by, relation)
     for name in loss.keys() - entry.takes:
         checks.fail(name, f"left out, for {statistic} does not take it", loss[name])
-    is_whole = statistic == "count" and entry.arguments.get("nan", "keep") == "keep"
-    if is_whole and entry.columns == (None,):  # whose rows are those of any column
+    every = statistic == "count" and entry.arguments.get("nan", "keep") == "keep"
+    if (every or statistic == "kept_whole") and entry.columns == (None,):  # any column has its rows
         entry = replace(entry, columns=())
     opened = Files(files[0] if len(files) == 1 else list(files), **text)
     if statistic == "describe" and entry.columns == (None,):
