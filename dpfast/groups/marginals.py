@@ -61,6 +61,7 @@ from .._core.types import Number
 from .._kernels import statistics as _native
 from .._kernels.statistics import MOST_CELLS
 from ..budget.mechanism import Mechanism
+from ..errors import printable
 from ..measurement.columns_by_name import SHOWN, Answer
 from ..measurement.functions import function_of
 from ..measurement.statistic import Statistic, Terms
@@ -68,7 +69,7 @@ from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
-from ..statistics.histogram import MOST, MOST_OF_SQL, Bins, axes_of
+from ..statistics.histogram import MOST, MOST_OF_SQL, Bins, axis_of
 from ..summaries.side_by_side import flat, stretches
 from ..tables.base import RowChunk, Term
 from ..tables.columns import Columns
@@ -337,7 +338,8 @@ class MarginalTables(Mapping[Names, Answer]):
         places = [self._place.get(name, -1) if isinstance(name, str) else -1 for name in names]
         whole, parts = in_order(places, self._sizes), []
         if whole not in self._values:
-            raise KeyError(f"{names!r} is no part of a marginal that was asked for")
+            asked = "attributes of one marginal that was asked for, which `asked` lists"
+            raise KeyError(f"names must be {asked}, got {printable(repr(names), 80)}")
         for subset in subsets_of(whole):
             residuals, values = self._values[subset]
             order = [subset.index(i) for i in places if i in subset]
@@ -569,10 +571,8 @@ def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
     for name in dict.fromkeys([*listed, *edges, *limits]):
         if checks.text("categories", name) in (COUNT, ERROR):
             checks.fail("categories", f"of attributes with names other than {name!r}", name)
-        (axis, *_), several = axes_of(edges.get(name), limits.get(name), listed.get(name))
-        if several:
-            checks.fail("categories", f"one list of values for {name!r}", listed.get(name))
-        axes[name] = axis
+        axis = edges.get(name), limits.get(name), listed.get(name)
+        axes[name] = axis_of(*axis, f"[{name!r}]")
     if not axes:
         checks.fail("categories", "given, or bins: the public values of each attribute", categories)
     return axes
@@ -611,8 +611,8 @@ def weights_of(importance: Any, asked: Iterable[Names]) -> tuple[tuple[Names, fl
         if marginal is None:
             checks.fail("importance", "of marginals that are asked for", names)
         weights[marginal] = checks.number("importance", weight)
-        if not 1e-100 < weights[marginal] < 1e100:
-            checks.fail("importance", "between 1e-100 and 1e100", weight)
+        if not 1e-6 <= weights[marginal] <= 1e6:
+            checks.fail("importance", "from 1e-6 to 1e6", weight)
     return tuple(weights.items())
 
 
@@ -678,8 +678,8 @@ def marginals(data: Any, **arguments: Any) -> Any:
     bounds : mapping of str to (float, float), optional
         Public limits of bins that are given by number.
     importance : mapping of tuples of str to float, optional
-        How much the variance of a cell of a marginal counts in the sum, by default 1:
-        ``{("sex", "age"): 10}``.
+        How much the variance of a cell of a marginal counts in the sum, from 1e-6 to 1e6, by
+        default 1: ``{("sex", "age"): 10}``.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Noise is Gaussian, so
         `epsilon` alone is refused.

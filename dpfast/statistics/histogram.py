@@ -713,18 +713,20 @@ def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
     limits = [None] * len(bins) if bounds is None else bounds
     if not _listed(limits) or len(limits) != len(bins):
         checks.fail("bounds", f"for as many axes as there are bins, {len(bins)}", bounds)
-    axes = []
-    for i, (edges, limit, listed) in enumerate(zip(bins, limits, categories, strict=True)):
-        if (edges is None) == (listed is None):
-            checks.fail("bins", rule, bins)
-        if listed is None:
-            pair = None if limit is None else checks.bounds(limit, f"bounds[{i}]")
-            axes.append(_bins(edges, pair, f"bins[{i}]"))
-        elif limit is not None:
-            checks.fail(f"bounds[{i}]", "None for an axis with categories", limit)
-        else:
-            axes.append(categories_of(listed, f"categories[{i}]"))
-    return tuple(axes)
+    each = enumerate(zip(bins, limits, categories, strict=True))
+    return tuple(axis_of(*axis, f"[{i}]") for i, axis in each)
+
+
+def axis_of(bins: Any, bounds: Any, categories: Any, place: str) -> Bins:
+    """Return the bins of one axis, which stands at a `place` of each argument."""
+    if (bins is None) == (categories is None):
+        checks.fail(f"bins{place}", "given, or categories instead: one of the two", bins)
+    if categories is None:
+        pair = None if bounds is None else checks.bounds(bounds, f"bounds{place}")
+        return _bins(bins, pair, f"bins{place}")
+    if bounds is not None:
+        checks.fail(f"bounds{place}", "left out, or None, with categories", bounds)
+    return categories_of(categories, f"categories{place}")
 
 
 def _listed(value: Any) -> bool:
@@ -814,10 +816,11 @@ def _bins(value: Any, limits: tuple[float, float] | None, name: str) -> Bins:
         edges, fine = _numbers(value, name, 2), FINE
     else:
         count, fine = checks.whole(name, value, 1), 1
-        limits = limits or checks.bounds(None)  # says what is missing
+        bounds = name.replace("bins", "bounds", 1)
+        limits = limits or checks.bounds(None, bounds)  # says what is missing
         if count > MOST_CELLS:
             checks.fail(name, f"at most {MOST_CELLS}", value)
         edges = np.linspace(*limits, count + 1)
         if not (np.diff(edges) > 0).all():
-            checks.fail("bounds", f"far enough apart for {count} bins", limits)
+            checks.fail(bounds, f"far enough apart for {count} bins", limits)
     return Bins(edges, _axis(edges[:-1].copy(), float(edges[-1]), fine))

@@ -163,7 +163,10 @@ class Batches:
         store.check_numbers(store.name_of(name, "column"))
 
     def is_whole(self, name: str) -> bool:
-        """Tell whether a column holds integers, by its type."""
+        """Tell whether a column holds integers, by its type, if that binds what is in it."""
+        rows = self.adding([name])
+        if rows is not None:
+            return rows.is_whole
         typed = self.typed(name, "column")
         if isinstance(typed, Values):
             return typed.array.dtype.kind in "biu"

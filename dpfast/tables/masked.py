@@ -57,10 +57,7 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
 
 def refuse_mask() -> NoReturn:
     """Raise the error of a mask that is not as long as the data."""
-    raise DataError(
-        "where, and ids, must have one entry for each row, and the rows are not as many, or nulls "
-        "have no place"
-    )
+    raise DataError("where and ids have not one entry for each row, or nulls have no place")
 
 
 def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:

@@ -243,3 +243,14 @@ def test_many_quantiles_are_one_statement():
     many = dp.stat.quantiles("x", np.linspace(0.001, 0.999, 999), **B)
     rows = {name: own[:40] for name, own in DATA.items()}
     expect_same(there("duckdb", rows), {"many": many}, GROUPS["word"], rows)
+
+
+@pytest.mark.parametrize(("engine", "value", "due"), [("sqlite", 2.5, 2.5), ("duckdb", 2, 2.0)])
+def test_a_type_that_binds_nothing_makes_no_lattice_by_group_either(engine, value, due):
+    """SQLite has any number in a column of integers."""
+    rows = table(connect(engine), {"k": ("int64", [1] * 100), "x": ("int64", [value] * 100)})
+    how = {"bounds": (0, 9), "epsilon": 20, "rng": InsecureGenerator(1)}
+    (by_group,) = dp.group_by(rows, "k", keys=[1]).median("x", **how)["median"]
+    assert by_group == pytest.approx(due, abs=1e-3)
+    assert dp.median(rows.x, **how) == pytest.approx(due, abs=1e-3)
+    assert (by_group == due) or engine == "sqlite"

@@ -335,7 +335,7 @@ def test_several_columns():
         ({"categories": [["a"], None], "bins": [None]}, "one of the two"),
         ({"categories": [None], "bins": [3]}, "known without looking"),
         ({"categories": [None], "bins": [3], "bounds": (0, 1)}, "as many axes"),
-        ({"categories": [[1]], "bins": [None], "bounds": [(0, 1)]}, "None for an axis"),
+        ({"categories": [[1]], "bins": [None], "bounds": [(0, 1)]}, "or None, with categories"),
         ({"bins": 2, "bounds": [(0, 1), (0, 1)]}, "as many columns"),
         ({"bins": [2, 2, 2], "bounds": [(0, 1), (0, 1)]}, "axes"),
         ({"bins": [1 << 20] * 2, "bounds": [(0, 1)] * 2}, "in all"),

@@ -14,6 +14,8 @@ from ..._core import checks
 Floats = NDArray[np.float64]
 #: All prefix sums, the last of which is the total, and all ranges of neighboring bins.
 Word: TypeAlias = Literal["prefix", "ranges"]
+#: The least and the largest size of the largest number, so that squares and sums are float64.
+SIZES = 1e-100, 1e100
 #: The most bins that noise is planned for.
 MOST = 4096
 
@@ -81,4 +83,7 @@ def queries_of(value: Any) -> Queries:
         checks.fail("queries", rule, value)
     if not matrix.any():
         checks.fail("queries", "not all 0", value)
+    if not SIZES[0] <= (largest := float(np.abs(matrix).max())) <= SIZES[1]:
+        rule = "numbers of which the largest is from {} to {} in size".format(*SIZES)
+        checks.fail("queries", rule, largest)
     return Queries("", matrix)
