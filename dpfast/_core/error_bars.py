@@ -148,9 +148,7 @@ def laplace_and_uniform(scale: float, a: Floats, t: float) -> Floats:
 
 
 def symmetric_sum(
-    waves: Callable[[Floats], Floats],
-    sizes: Floats,
-    times: Floats,
+    parts: Sequence[tuple[Callable[[Floats], Floats], Floats, Floats]],
     deviation: float,
     failure: float,
     most: float,
@@ -166,10 +164,9 @@ def symmetric_sum(
 
     Parameters
     ----------
-    waves : callable
-        The characteristic function of one of the numbers.
-    sizes, times : ndarray
-        The weights, and how often each counts.
+    parts : sequence of (callable, ndarray, ndarray)
+        The characteristic function of numbers of one law, their weights, and how often each of
+        these counts.
     deviation : float
         That of the sum, or more: no less than the largest weight, for sums on a lattice.
     failure : float
@@ -186,7 +183,8 @@ def symmetric_sum(
     step = math.pi / (30 * deviation)
     u = step * (np.arange(math.ceil(7.5 / width / step)) + 0.5)
     whole = np.exp(-((width * u) ** 2) / 2) * (2 / np.pi * step) / u
-    for size, many in zip(sizes, times, strict=True):
+    each = ((waves, *pair) for waves, *listed in parts for pair in zip(*listed, strict=True))
+    for waves, size, many in each:
         own = waves(size * u)
         whole *= own if many == 1 else np.abs(own) ** many * np.sign(own) ** (many % 2)
     kept = math.erf(3.3 / math.sqrt(2))

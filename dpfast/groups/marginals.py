@@ -55,7 +55,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.error_bars import CONFIDENCE, NOISE, Expected, normal
+from .._core.error_bars import CONFIDENCE, NOISE, RAREST, Expected, normal, symmetric_sum
 from .._core.threads import each, threads
 from .._core.types import Number
 from .._kernels import statistics as _native
@@ -120,6 +120,15 @@ class Residuals(NamedTuple):
     def deviation(self) -> float:
         """The parameter of the noise of a cell, before its projection."""
         return math.ldexp(float(self.noise.scale), self.noise.shift) / self.cells
+
+    def weights_in(self, cells: int) -> tuple[Floats, Floats]:
+        """Return the weights of the noise in a cell of a marginal, and how often each counts."""
+        weights, times = np.ones(1), np.ones(1)
+        for size in self.shape:
+            weights = np.multiply.outer(weights, [(size - 1) / size, 1 / size]).ravel()
+            times = np.multiply.outer(times, [1, size - 1]).ravel()
+        unit = math.ldexp(1 / cells, self.noise.shift)
+        return weights * unit, times
 
     def noisy(self, counts: NDArray[np.int64], generator: Generator) -> Floats:
         """Return private residuals from exact counts, an array of `shape` for each subset."""
@@ -225,8 +234,14 @@ def half_width(parts: Sequence[Residuals], failure: float) -> float:
             growth -= residuals.cells * math.log1p(-min(1 / (24 * scale**2), 0.75))
     deviation = math.sqrt(variance)
     if growth < 1:  # and no 1 / (24 s^2) is as large as .75
-        return normal(failure * math.exp(-growth)) * deviation + slack + rounding
-    return deviation * math.sqrt(2 * math.log(2 / failure)) + rounding
+        width = normal(failure * math.exp(-growth)) * deviation + slack
+    else:
+        width = deviation * math.sqrt(2 * math.log(2 / failure))
+    if failure > RAREST and slack > deviation / 16:  # the law of little noise is looked at
+        each = [(one.noise.waves, *one.weights_in(parts[-1].cells)) for one in parts]
+        largest = max(float(weights.max()) for _, weights, _ in each)
+        width = symmetric_sum(each, max(deviation, largest), failure, width)
+    return width + rounding
 
 
 class MarginalTables(Mapping[Names, Answer]):

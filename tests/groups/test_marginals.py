@@ -406,3 +406,32 @@ def test_bad_input_is_one_clear_error_that_costs_nothing(given, text):
         )
     assert text in str(error.value) and len(str(error.value).split()) < 30
     assert not budget.history
+
+
+@pytest.mark.parametrize("loss", [{"rho": 20}, {"epsilon": 20, "delta": 1e-6}], ids=str)
+def test_bars_of_little_noise_are_those_of_its_law(loss):
+    made = measured((2, 3), [("a0", "a1")], **loss)
+    empty, rng = table((2, 3), 0, 1), InsecureGenerator(5)
+    answers = [made(empty, rng=rng) for _ in range(1500)]
+    off, bar = (
+        np.abs([one.counts("a0", "a1").ravel() for one in answers]),
+        answers[0].error("a0", "a1"),
+    )
+    # Of 1,500 with a chance of at most 1/20 each, 122 are missed less than once in 1e7 runs.
+    assert (off > bar * (1 + 1e-9)).sum(axis=0).max() <= 122
+    assert (off > 0.6 * bar).sum(axis=0).max() > 122  # a shorter one does not hold
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("kind", ["gaussian", "rounded-gaussian"])
+def test_waves_of_noise_are_those_of_its_law(kind, scale):
+    noise, k = IntegerNoise(kind, Fraction(scale), 0, dp.privacy.ZCDP(1)), np.arange(-60, 61)
+    law = np.exp(-((k / scale) ** 2) / 2)
+    if kind != "gaussian":
+        ends = [math.erf((one - 0.5) / scale / math.sqrt(2)) for one in range(-60, 62)]
+        law = np.diff(ends)
+    law /= law.sum()
+    for u in (0.0, 0.1, 1.0, 3.0, math.pi, 40.0):
+        assert noise.waves(np.array([u]))[0] == pytest.approx(
+            (law * np.cos(u * k)).sum(), abs=1e-12
+        )
