@@ -62,7 +62,7 @@ from .._kernels import statistics as _native
 from .._kernels.statistics import MOST_CELLS
 from ..budget.mechanism import Mechanism
 from ..errors import printable
-from ..measurement.columns_by_name import SHOWN, Answer
+from ..measurement.columns_by_name import SHOWN, Answer, Noted
 from ..measurement.functions import function_of
 from ..measurement.statistic import Statistic, Terms
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
@@ -244,7 +244,7 @@ def half_width(parts: Sequence[Residuals], failure: float) -> float:
     return width + rounding
 
 
-class MarginalTables(Mapping[Names, Answer]):
+class MarginalTables(Mapping[Names, Answer], Noted):
     """The answer of `dpfast.marginals`: a table for each marginal, all of one release.
 
     A marginal is found by its names in any order, and so is each one that is part of it, for
@@ -298,7 +298,9 @@ class MarginalTables(Mapping[Names, Answer]):
         grid = np.indices(counts.shape).reshape(len(listed), -1)
         columns = {name: self.edges[name][cells] for name, cells in zip(listed, grid, strict=True)}
         error = np.full(counts.size, self.error(*listed))
-        return Answer({**columns, COUNT: counts.ravel(), ERROR: error})
+        answer = Answer({**columns, COUNT: counts.ravel(), ERROR: error})
+        answer.note = self.note
+        return answer
 
     def __iter__(self) -> Iterator[Names]:
         return iter(self.asked)
@@ -371,7 +373,8 @@ class MarginalTables(Mapping[Names, Answer]):
         more = len(self.asked) - SHOWN
         lines += [f"... ({more:,} more)"] if more > 0 else []
         marginals = f"{len(self.asked):,} marginal{'' if len(self.asked) == 1 else 's'}"
-        return "\n".join([f"{marginals} of {len(self._sizes)} attributes", *lines])
+        note = f"; {self.note}" if self.note else ""
+        return "\n".join([f"{marginals} of {len(self._sizes)} attributes{note}", *lines])
 
 
 @dataclass(frozen=True, kw_only=True)

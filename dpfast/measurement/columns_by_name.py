@@ -16,7 +16,13 @@ from ..tables.key_words import shown_key
 SHOWN = 20
 
 
-class Answer(dict[str, Any]):
+class Noted:
+    """An answer that says what counts of a person, if the loss is one of people."""
+
+    note: str = ""
+
+
+class Answer(dict[str, Any], Noted):
     """A dict of NumPy arrays of equal length: the columns of keys, and one or more a statistic.
 
     pandas, Polars and Arrow make a table of it as it is: ``pandas.DataFrame(answer)``,
@@ -33,8 +39,6 @@ class Answer(dict[str, Any]):
     (2 groups)
     """
 
-    #: What counts of a person, if the loss is one of people.
-    note: str = ""
     #: What a row is about.
     unit: ClassVar[str] = "group"
 

@@ -59,6 +59,7 @@ from ..tables.intake import View
 from ..tables.key_words import secret
 from ..tables.sql.store import SqlRows
 from .around import Around
+from .columns_by_name import Noted
 
 Value = TypeVar("Value")
 
@@ -249,18 +250,30 @@ class OfUnits(Around[Value]):
         return passes if passes is None or isinstance(self.inner, AddsUnits) else passes + 1
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        bar, most = self.inner.error(rows, confidence), self.unit.max_rows
-        if most is None or bar.half_width is bar.ranks is None:
+        bar = self.inner.error(rows, confidence)
+        if not self.note or bar.half_width is bar.ranks is None:
             return bar
-        unit = repr(self.unit.ids) if self.unit.ids else "person"
-        about = f"of rows that count, at most {most} of each {unit}; bias unknown"
-        return replace(bar, note=f"{bar.note}; {about}")
+        return replace(bar, note=f"{bar.note}; {self.note}")
+
+    @property
+    def note(self) -> str:
+        """What counts of a unit, and what error bars know of it; "" where all does."""
+        most, unit = self.unit.max_rows, repr(self.unit.ids) if self.unit.ids else "person"
+        if most is None:
+            return ""
+        return f"of rows that count, at most {most} of each {unit}; bias unknown"
 
     def reduce(self, source: View) -> View:
         """Return the rows as they are: the key for their ids is random."""
         return source
 
     def finish(self, summary: View, generator: Generator) -> Value:
+        answer = self._finish(summary, generator)
+        if isinstance(answer, Noted):
+            answer.note = self.note
+        return answer
+
+    def _finish(self, summary: View, generator: Generator) -> Value:
         assert summary.ids is not None
         most, stream = self.unit.max_rows, generator.stream()
         assert not isinstance(most, str)

@@ -18,6 +18,10 @@ max(p - s, 0) for one number s (Duchi, Shalev-Shwartz, Singer and Chandra, ICML 
 
 *Rounded.* Numbers are rounded down, and those with the largest remainders up, until the sum is the
 rounded one (Hamilton's method).
+
+Both are done within each exact total by itself, or with all numbers if none is exact. Several exact
+totals that cross one another may have no parts that are not negative, or rounded, at all: so one is
+taken.
 """
 
 from __future__ import annotations
@@ -33,6 +37,8 @@ from .._core import checks
 from .._core.types import Number
 
 Floats = NDArray[np.float64]
+#: The largest number and variance, so that nothing overflows.
+MOST = 1e100
 
 
 def not_below_0(answers: Any) -> Any:
@@ -64,13 +70,14 @@ def consistent(
         are summed (``keepdims`` of NumPy); a number is about the sum of all.
     variances : sequence of float, optional
         Public: that of the noise of a part, and then of each of the totals. By default all are the
-        same. 0 says that a total is exact, of which there may be one.
+        same. 0 says that a total is exact, of which there may be one; others are from 1e-100 to
+        1e100.
     nonnegative : bool, default False
-        Whether the nearest numbers of the same sum that are not negative are wanted. That biases:
+        Whether the nearest numbers of the same sums that are not negative are wanted. That biases:
         small counts are too large on average, and large ones too small.
     decimals : int, optional
         Round to so many decimals, as `numpy.round` has them, so that the sum of all rounded numbers
-        is their rounded sum.
+        is their rounded sum. With an exact total its own sums are rounded, and kept.
 
     Returns
     -------
@@ -103,28 +110,46 @@ def consistent(
     [33.4, 33.3, 33.3]
     """
     numbers = _numbers("parts", parts)
-    sums = [_total(f"totals[{i}]", total, numbers) for i, total in enumerate(totals)]
+    listed = enumerate(_items("totals", totals, "a list of totals"))
+    sums = [_total(f"totals[{i}]", total, numbers) for i, total in listed]
     spread = _variances(variances, 1 + len(sums))
+    is_cut = checks.flag("nonnegative", nonnegative)
+    if decimals is not None:
+        if isinstance(decimals, bool) or not isinstance(decimals, (int, np.integer)):
+            checks.fail_type("decimals", "a whole number", decimals)
+        if abs(int(decimals)) > 15:
+            checks.fail("decimals", "-15 to 15", decimals)
+    if not numbers.size:
+        return numbers if not sums else checks.fail("totals", "left out without parts", totals)
+    whole = np.zeros((1,) * numbers.ndim)
+    kept = next((t for t, v in zip(sums, spread[1:], strict=True) if not v), whole)
+    if is_cut and kept.min() < 0:
+        checks.fail("totals", "0 or more where they are exact, with nonnegative", kept.min())
     if sums:
         numbers = _agreeing([numbers, *sums], spread)
-    if checks.flag("nonnegative", nonnegative):
-        numbers = _nearest(numbers)
-    if decimals is None:
-        return numbers
-    if isinstance(decimals, bool) or not isinstance(decimals, (int, np.integer)):
-        checks.fail_type("decimals", "a whole number", decimals)
-    if abs(int(decimals)) > 15:
-        checks.fail("decimals", "-15 to 15", decimals)
-    return _rounded(numbers, int(decimals))
+    # A line for each of the sums that are kept.
+    axes = sorted(range(numbers.ndim), key=lambda axis: kept.shape[axis] == 1)
+    turned = numbers.transpose(axes)
+    lines = turned.reshape(kept.size, -1)
+    lines = _nearest(lines) if is_cut else lines
+    lines = lines if decimals is None else _rounded(lines, int(decimals))
+    return lines.reshape(turned.shape).transpose(np.argsort(axes))
+
+
+def _items(name: str, value: Any, rule: str) -> list[Any]:
+    try:
+        return checks.items(value)
+    except Exception:  # whatever an object thinks of being a list
+        checks.fail_type(name, rule, value)
 
 
 def _numbers(name: str, value: Any) -> Floats:
-    rule = "an array of finite numbers"
+    rule = f"an array of finite numbers, at most {MOST:g} in size"
     try:
         numbers = np.asarray(value, np.float64)
     except (TypeError, ValueError):
         checks.fail_type(name, rule, value)
-    if not np.isfinite(numbers).all():
+    if not (np.abs(numbers) <= MOST).all():
         checks.fail(name, rule, value)
     return numbers
 
@@ -142,10 +167,13 @@ def _total(name: str, value: Any, parts: Floats) -> Floats:
 def _variances(value: Any, count: int) -> list[float]:
     if value is None:
         return [1.0] * count
-    rule = f"{count} numbers, not negative: that of the parts, above 0, and of each total"
-    spread = [checks.number("variances", one, rule) for one in checks.items(value)]
-    if len(spread) != count or min(spread) < 0 or not spread[0] or spread.count(0.0) > 1:
+    least = 1 / MOST
+    rule = f"{count} numbers, 0 or {least:g} to {MOST:g}: of the parts, not 0, and of each total"
+    spread = [checks.number("variances", one, rule) for one in _items("variances", value, rule)]
+    if len(spread) != count or not spread[0] or any(v and not least <= v <= MOST for v in spread):
         checks.fail("variances", rule, value)
+    if spread.count(0.0) > 1:
+        checks.fail("variances", "0 for one total, as several exact ones may have no parts", value)
     return spread
 
 
@@ -177,22 +205,25 @@ def _component(numbers: Floats, same: Sequence[bool]) -> Floats:
     return numbers
 
 
-def _nearest(numbers: Floats) -> Floats:
-    """Return the nearest numbers of the same sum that are not negative; 0 if it is not above 0."""
-    ordered = np.sort(numbers, axis=None)[::-1]
-    shifts = (np.cumsum(ordered) - max(numbers.sum(), 0.0)) / np.arange(1, ordered.size + 1)
-    above = np.flatnonzero(ordered > shifts)
-    nearest: Floats = np.maximum(numbers - shifts[above[-1]], 0) if len(above) else 0 * numbers
-    return nearest
+def _nearest(lines: Floats) -> Floats:
+    """Return the nearest numbers of the same sum in each line that are not negative.
+
+    They are 0 if the sum is not above 0.
+    """
+    ordered = -np.sort(-lines, axis=1)
+    sums = np.maximum(lines.sum(axis=1, keepdims=True), 0.0)
+    shifts = (np.cumsum(ordered, axis=1) - sums) / np.arange(1, lines.shape[1] + 1)
+    above = (ordered > shifts).sum(axis=1, keepdims=True)  # those are the first
+    shift = np.take_along_axis(shifts, np.maximum(above - 1, 0), axis=1)
+    return np.where(above > 0, np.maximum(lines - shift, 0), 0.0)
 
 
-def _rounded(numbers: Floats, decimals: int) -> Floats:
-    """Return numbers in multiples of a power of ten whose sum is that of all, rounded."""
+def _rounded(lines: Floats, decimals: int) -> Floats:
+    """Return multiples of a power of ten whose sum in each line is that of the line, rounded."""
     unit = 10.0 ** abs(decimals)
-    scaled = numbers * unit if decimals >= 0 else numbers / unit
+    scaled = lines * unit if decimals >= 0 else lines / unit
     down = np.floor(scaled)
-    more = int(np.rint((scaled - down).sum()))
-    largest = np.argsort(down - scaled, axis=None, kind="stable")[:more]
-    down.flat[largest] += 1
-    rounded: Floats = down / unit if decimals >= 0 else down * unit
-    return rounded
+    more = np.rint((scaled - down).sum(axis=1, keepdims=True))
+    largest = np.argsort(down - scaled, axis=1, kind="stable")
+    down += np.argsort(largest, axis=1) < more
+    return down / unit if decimals >= 0 else down * unit

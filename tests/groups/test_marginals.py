@@ -241,6 +241,21 @@ def test_answers_agree_and_are_near():
         assert len(str(error.value).split()) < 30
 
 
+@pytest.mark.parametrize(("most", "ids"), [(2, "who"), ("auto", "who"), (1, None)])
+def test_people_are_told_what_counts_of_them(most, ids):
+    data, who = table((2, 3), 60, 1), np.arange(60) // 3
+    how = {"categories": attributes((2, 3)), "max_rows": most, "rho": 9}
+    rows = data if ids is None else {**data, "who": who}
+    answer = dp.marginals(rows, ids=ids or who, **how)
+    unit = "person" if ids is None else "'who'"
+    number = answer.note.split("at most ")[1].split()[0]
+    assert int(number) >= 1 and (most == "auto" or int(number) == most)
+    note = f"of rows that count, at most {number} of each {unit}; bias unknown"
+    assert repr(answer).startswith(f"1 marginal of 2 attributes; {note}\n")
+    assert f"6 groups; {note}" in repr(answer["a0", "a1"])
+    assert "bias" not in repr(dp.marginals(data, categories=attributes((2, 3)), rho=1))
+
+
 RUNS = 20_000
 
 

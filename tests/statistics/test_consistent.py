@@ -76,9 +76,50 @@ def test_rounding_keeps_the_sum(decimals):
         assert found.sum() == pytest.approx(np.round(numbers.sum(), decimals))
 
 
+@pytest.mark.parametrize("total", [(3, 1), (1, 4), (1, 1), (3, 4)])
+def test_exact_totals_are_kept_whatever_else_is_asked(total):
+    """And within each the numbers are what they would be alone."""
+    for _ in range(20):
+        parts = RANDOM.normal(0, 5, (3, 4))
+        exact, noisy = RANDOM.integers(0, 9, total).astype(float), RANDOM.normal(5, 2, (1, 4))
+        summed = tuple(i for i, n in enumerate(total) if n == 1)
+        given = {"totals": [noisy, exact], "variances": [2, 1, 0]}
+        plain = dp.consistent(parts, **given)
+        for how in ({"nonnegative": True}, {"decimals": 0}, {"nonnegative": True, "decimals": 0}):
+            found = dp.consistent(parts, **given, **how)
+            np.testing.assert_allclose(found.sum(summed, keepdims=True), exact, atol=1e-9)
+            assert found.shape == parts.shape
+            assert "nonnegative" not in how or found.min() >= 0
+            assert "decimals" not in how or (found == np.rint(found)).all()
+            if total == (3, 1):
+                alone = [dp.consistent(row, **how) for row in plain]
+                np.testing.assert_allclose(found, alone, atol=1e-9)
+
+
+def test_rows_of_equal_numbers_are_rounded_within_their_totals():
+    found = dp.consistent(np.full((2, 2), 1.5), [[[3], [3]]], variances=[1, 0], decimals=0)
+    assert found.tolist() == [[2, 1], [2, 1]]
+    parts, rows = [[-2.0, 6], [3, 3]], [[4.0], [6]]
+    found = dp.consistent(parts, [rows], variances=[1, 0], nonnegative=True)
+    assert found.tolist() == [[0, 4], [3, 3]]
+    assert (
+        dp.consistent([]).tolist() == dp.consistent([], nonnegative=True, decimals=1).tolist() == []
+    )
+
+
 @pytest.mark.parametrize(
     ("given", "error"),
     [
+        ({"parts": [1, 2], "totals": 5}, ArgumentTypeError),
+        ({"parts": [1, 2], "totals": [3], "variances": 5}, ArgumentTypeError),
+        ({"parts": [1, 2], "totals": [3], "variances": [1, 1e-200]}, ArgumentError),
+        (
+            {"parts": [1, 2], "totals": [-3], "variances": [1, 0], "nonnegative": True},
+            ArgumentError,
+        ),
+        ({"parts": [1e300, 2e300], "decimals": 15}, ArgumentError),
+        ({"parts": [1e308, 1e308], "totals": [1e308]}, ArgumentError),
+        ({"parts": [], "totals": [5]}, ArgumentError),
         ({"parts": ["a"]}, ArgumentTypeError),
         ({"parts": [1.0, np.nan]}, ArgumentError),
         ({"parts": [1, 2], "totals": [[1, 2, 3]]}, ArgumentError),
@@ -91,8 +132,9 @@ def test_rounding_keeps_the_sum(decimals):
     ],
 )
 def test_bad_arguments_are_refused(given, error):
-    with pytest.raises(error):
+    with pytest.raises(error, match=" must be ") as caught:
         dp.consistent(**given)
+    assert len(str(caught.value).split()) < 30
 
 
 TABLE = {"k": ["a", "b"] * 20, "x": [1.0, 0.0] * 20}
