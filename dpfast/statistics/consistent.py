@@ -110,12 +110,14 @@ def consistent(
     [33.4, 33.3, 33.3]
     """
     numbers = _numbers("parts", parts)
+    if not numbers.ndim:
+        checks.fail("parts", "an array with an axis, not one number", parts)
     listed = enumerate(_items("totals", totals, "a list of totals"))
     sums = [_total(f"totals[{i}]", total, numbers) for i, total in listed]
     spread = _variances(variances, 1 + len(sums))
     is_cut = checks.flag("nonnegative", nonnegative)
     if decimals is not None:
-        if isinstance(decimals, bool) or not isinstance(decimals, (int, np.integer)):
+        if not checks.is_whole(decimals):
             checks.fail_type("decimals", "a whole number", decimals)
         if abs(int(decimals)) > 15:
             checks.fail("decimals", "-15 to 15", decimals)
@@ -147,7 +149,7 @@ def _numbers(name: str, value: Any) -> Floats:
     rule = f"an array of finite numbers, at most {MOST:g} in size"
     try:
         numbers = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object thinks of being an array
         checks.fail_type(name, rule, value)
     if not (np.abs(numbers) <= MOST).all():
         checks.fail(name, rule, value)
