@@ -112,7 +112,7 @@ def consistent(
     numbers = _numbers("parts", parts)
     if not numbers.ndim:
         checks.fail("parts", "an array with an axis, not one number", parts)
-    listed = enumerate(_items("totals", totals, "a list of totals"))
+    listed = enumerate(items_of("totals", totals, "a list of totals"))
     sums = [_total(f"totals[{i}]", total, numbers) for i, total in listed]
     spread = _variances(variances, 1 + len(sums))
     is_cut = checks.flag("nonnegative", nonnegative)
@@ -138,7 +138,8 @@ def consistent(
     return lines.reshape(turned.shape).transpose(np.argsort(axes))
 
 
-def _items(name: str, value: Any, rule: str) -> list[Any]:
+def items_of(name: str, value: Any, rule: str) -> list[Any]:
+    """Return what a list holds, or refuse what is none."""
     try:
         return checks.items(value)
     except Exception:  # whatever an object thinks of being a list
@@ -171,7 +172,7 @@ def _variances(value: Any, count: int) -> list[float]:
         return [1.0] * count
     least = 1 / MOST
     rule = f"{count} numbers, 0 or {least:g} to {MOST:g}: of the parts, not 0, and of each total"
-    spread = [checks.number("variances", one, rule) for one in _items("variances", value, rule)]
+    spread = [checks.number("variances", one, rule) for one in items_of("variances", value, rule)]
     if len(spread) != count or not spread[0] or any(v and not least <= v <= MOST for v in spread):
         checks.fail("variances", rule, value)
     if spread.count(0.0) > 1:

@@ -59,7 +59,7 @@ from ..summaries.order_statistics import Multiset
 from ..summaries.totals import Totals
 from ..tables.intake import View, read
 from ..tables.kinds import PRESENT, ColumnKind, as_numbers, kinds_of
-from .consistent import not_below_0
+from .consistent import items_of, not_below_0
 from .quantiles import draws
 from .quantiles.recursive import RecursiveQuantiles
 from .totals.count import Count
@@ -498,7 +498,10 @@ def _pairs(name: str, given: Any) -> Any:
         checks.fail_type(name, "a mapping of names of columns", given)
     pairs = []
     for key, value in listed:
-        items = tuple(checks.items(value))
+        rule = (
+            f"a pair of numbers for {key!r}" if name == "bounds" else f"a list of words for {key!r}"
+        )
+        items = tuple(items_of(name, value, rule))
         if name == "categories":
             items = tuple(checks.text(f"categories[{key!r}]", one) for one in items)
             if not items or len(set(items)) < len(items):
