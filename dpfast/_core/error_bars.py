@@ -151,7 +151,7 @@ def symmetric_sum(
     parts: Sequence[tuple[Callable[[Floats], Floats], Floats, Floats]],
     deviation: float,
     failure: float,
-    most: float,
+    most: float = math.inf,
 ) -> float:
     """Return what a weighted sum of symmetric numbers exceeds with a failure probability.
 
@@ -171,8 +171,8 @@ def symmetric_sum(
         That of the sum, or more: no less than the largest weight, for sums on a lattice.
     failure : float
         At least `RAREST`.
-    most : float
-        What the sum is known not to exceed.
+    most : float, optional
+        What the sum is known not to exceed with this probability.
 
     Returns
     -------

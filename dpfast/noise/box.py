@@ -50,17 +50,19 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core.error_bars import (
+    RAREST,
     gamma_weights,
     laplace_and_uniform,
-    normal,
     solve,
     sum_of_uniforms,
+    symmetric_sum,
     within_box,
 )
 from .._kernels.rng import BitStream
@@ -136,20 +138,10 @@ class BoxNoise:
         It exceeds that in size with at most a failure probability. Of noise of one kind it is that
         of the sum, else each kind has an equal share of the failure probability.
 
-        *Gaussian.* With z on the coarsest grid, of parameter s and factor f, and all others one
-        Gaussian number of deviation r, the density of the sum is that of a Gaussian number times
-        sum_z exp(-(z - c)^2 / (2 t^2)), over s sqrt(2 pi) at least, 1 / t^2 = 1 / s^2 + f^2 / r^2.
-        With q = exp(-2 pi^2 t^2) that is at most 1 + min(2 q / (1 - q), 1 / (t sqrt(2 pi))) times
-        as much (Poisson's sum; a sum of one mode is at most its integral and its largest term). A
-        rounded number is that for z + u, u uniform, which a Gaussian one of variance 1/6 exceeds in
-        size. What is rounded on finer grids is off by at most half a unit.
+        *Independent.* `symmetric_sum` has the law. What is rounded to units is off by at most one.
 
         *Joint.* A mixture of uniform numbers; of the coarsest grid, rounding is one more. The
         places of a count on a stair, of one row or of the few of a person, are looked at each.
-
-        *Two of their own.* A discrete Laplace number differs by less than 1 from a Laplace number
-        of its scale. The sum of two of the scales a > b is beyond t with the probability
-        (a^2 e^(-t / a) - b^2 e^(-t / b)) / (a^2 - b^2).
 
         *Apart.* A discrete Laplace number of a rate e and a uniform one of -1/2 .. 1/2 add up to no
         more than a Laplace number of rate 2 tanh(e / 2). Of e > 1 each number is looked at.
@@ -161,20 +153,16 @@ class BoxNoise:
         if len(sizes) == 1:
             ((i, f),) = sizes.items()
             return f * self.within(failure, i) * self.sensitivities[i]
-        if noises and not joint and self.distribution in ("gaussian", "rounded-gaussian"):
-            return _of_gaussians(noises, failure)
+        if not joint:
+            return _of_independent(tuple(noises), failure)
         if len(joint) > 1 and not noises:
             return self._of_joint(joint, failure)
         if len(joint) == 1 and [(noise.distribution, noise.shift) for noise, _ in noises] == [
             ("laplace", 0)
         ]:
             return self._of_joint(joint, failure, float(noises[0][0].scale), float(noises[0][1]))
-        kinds = [(noise.distribution, noise.shift) for noise, _ in noises]
-        if not joint and kinds == [("laplace", 0)] * 2:
-            scales = [float(f * noise.scale) for noise, f in noises]
-            return within_of_two_laplace(scales, failure) + sum(f for _, f in noises)
-        parts = len(noises) + bool(joint)
-        rest = self.sum_within(failure / parts, joint) if joint else Fraction(0)
+        parts = len(noises) + 1
+        rest = self.sum_within(failure / parts, joint)
         return rest + sum(f * noise.within(failure / parts) for noise, f in noises)
 
     def _of_joint(
@@ -264,32 +252,17 @@ class BoxNoise:
         return [value + ((z + half) >> shift) for value, z in zip(values, points, strict=True)]
 
 
-def within_of_two_laplace(scales: Sequence[float], failure: float) -> Fraction:
-    """Return what the sum of two Laplace numbers is within; see `BoxNoise.sum_within`."""
-    b, a = sorted(scales)
-    ratio = b / a
-
-    def tail(t: float) -> float:
-        if ratio > 1 - 2.0**-20:
-            return math.exp(-t) * (1 + t / 2)  # of two equal ones
-        return (math.exp(-t) - ratio**2 * math.exp(-t / ratio)) / (1 - ratio**2)
-
-    return Fraction(a * solve(tail, failure))
-
-
-def _of_gaussians(noises: Sequence[tuple[IntegerNoise, Fraction]], failure: float) -> Fraction:
-    """Return what a sum of Gaussian noise, times factors, is within; see `BoxNoise.sum_within`."""
-    units = [(float(f * (1 << noise.shift)), float(noise.scale)) for noise, f in noises]
-    (unit, scale), *others = sorted(units, reverse=True)
-    rest = math.hypot(*(own * width for own, width in others))
-    t = 1 / math.hypot(1 / scale, unit / rest)
-    q = math.exp(-2 * math.pi**2 * t**2)
-    more = min(2 * q / (1 - q) if q < 1 else math.inf, 1 / (t * math.sqrt(2 * math.pi)))
-    if noises[0][0].distribution == "rounded-gaussian":
-        rest = math.hypot(rest, unit / math.sqrt(6))
-    size = Fraction(math.hypot(unit * scale, rest) * normal(failure / (1 + more)))
-    shifted = sum((f * (1 << noise.shift) for noise, f in noises if noise.shift), Fraction(0))
-    return size + Fraction(sum(own for own, _ in others)) / 2 + shifted
+@lru_cache(maxsize=1024)
+def _of_independent(noises: tuple[tuple[IntegerNoise, Fraction], ...], failure: float) -> Fraction:
+    """Return what a sum of independent noise, times factors, is within; see `symmetric_sum`."""
+    most = sum((f * noise.within(failure / len(noises)) for noise, f in noises), Fraction(0))
+    if not noises or failure <= RAREST:
+        return most
+    units = [(noise, f * (1 << noise.shift)) for noise, f in noises]
+    parts = [(noise.waves, np.array([float(unit)]), np.ones(1)) for noise, unit in units]
+    deviation = math.hypot(*(float(f) * noise.deviation for noise, f in noises))
+    size = symmetric_sum(parts, max(deviation, *(float(unit) for _, unit in units)), failure)
+    return min(most, Fraction(size) + sum(unit for noise, unit in units if noise.shift))
 
 
 def radius(box: Sequence[int], steps: int, epsilon: Fraction, stream: BitStream) -> int:
