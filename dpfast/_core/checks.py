@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
@@ -107,6 +108,18 @@ def has(value: Any, name: str) -> bool:
 def items(sequence: Iterable[Any]) -> list[Any]:
     """Return what a sequence of a user's holds, however long it says that it is."""
     return list(iter(sequence))  # `list` would believe that, and ask for as much memory
+
+
+def mapping(argument: str, value: Any) -> Mapping[Any, Any]:
+    """Return a mapping; pairs are one, too, as statistics, mechanisms and jobs have them."""
+    kinds = tuple, list
+    are_pairs = isinstance(value, kinds) and value != []
+    if are_pairs and all(isinstance(one, kinds) and len(one) == 2 for one in value):
+        value = {tuple(name) if isinstance(name, list) else name: one for name, one in value}
+    with suppress(Exception):  # whatever an object thinks of being a mapping
+        if isinstance(value, Mapping | None):
+            return dict(value or {})
+    fail_type(argument, "a mapping by the names of columns", value)
 
 
 def number(name: str, value: Any, rule: str = "a finite real number") -> float:

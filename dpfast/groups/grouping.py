@@ -17,6 +17,7 @@ from .._core.once import remembered
 from .._core.types import Neighbors
 from ..budget.mechanism import Mechanism
 from ..measurement.columns_by_name import Answer
+from ..measurement.equal_parts import part
 from ..measurement.linear import Linear
 from ..measurement.statistic import Automatic, Offer, Statistic
 from ..measurement.unit_bounds import OCTAVES, with_unit_bound
@@ -39,7 +40,7 @@ from .key_selection import choose_rounds, choose_rule
 from .keys import KEYS, MOST, PrivateKeys, PublicKeys
 from .lost import LOST, Lost
 from .mechanisms import drawn, is_by_group, made, share
-from .step import Step, part
+from .step import Step
 from .sums import Sums
 from .table import ByGroup, Persons, Table, TailsOfUnits
 from .top import Top

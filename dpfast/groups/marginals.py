@@ -584,7 +584,7 @@ def attributes(data: Any, beside: Beside, axes: Mapping[str, Bins]) -> Chosen:
 def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
     """Return the public bins of each attribute, by name."""
     arguments = {"categories": categories, "bins": bins, "bounds": bounds}
-    listed, edges, limits = (_mapping(*argument) for argument in arguments.items())
+    listed, edges, limits = (checks.mapping(*argument) for argument in arguments.items())
     axes = {}
     for name in dict.fromkeys([*listed, *edges, *limits]):
         if checks.text("categories", name) in (COUNT, ERROR):
@@ -624,7 +624,7 @@ def weights_of(importance: Any, asked: Iterable[Names]) -> tuple[tuple[Names, fl
     """Return what the variances of the cells of each marginal count for that is no 1."""
     known, weights = {frozenset(names): names for names in asked}, {}
     names_of_all = sorted(frozenset().union(*known))
-    for names, weight in _mapping("importance", importance).items():
+    for names, weight in checks.mapping("importance", importance).items():
         marginal = known.get(frozenset(_names("importance", names, names_of_all)))
         if marginal is None:
             checks.fail("importance", "of marginals that are asked for", names)
@@ -632,17 +632,6 @@ def weights_of(importance: Any, asked: Iterable[Names]) -> tuple[tuple[Names, fl
         if not 1e-6 <= weights[marginal] <= 1e6:
             checks.fail("importance", "from 1e-6 to 1e6", weight)
     return tuple(weights.items())
-
-
-def _mapping(argument: str, value: Any) -> Mapping[Any, Any]:
-    """Return a mapping; pairs are one, too, as statistics, mechanisms and jobs have them."""
-    kinds = tuple, list
-    are_pairs = isinstance(value, kinds) and value != []
-    if are_pairs and all(isinstance(one, kinds) and len(one) == 2 for one in value):
-        value = {tuple(name) if isinstance(name, list) else name: one for name, one in value}
-    if not isinstance(value, Mapping | None):
-        checks.fail_type(argument, "a mapping by the names of columns", value)
-    return value or {}
 
 
 def _names(argument: str, value: Any, known: Sequence[str]) -> Names:

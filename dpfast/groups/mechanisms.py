@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from .._core import checks, nan_policy
 from .._core.once import remembered
+from ..measurement.equal_parts import part
 from ..measurement.linear import Linear
 from ..measurement.statistic import Offer, Weighted
 from ..noise.additive import amount
@@ -23,7 +24,7 @@ from .counts import GroupHistogram, WeightedHistogram
 from .distinct import CountDistinct
 from .pairs import GroupCorrelation, GroupQuotient, GroupRatio
 from .ranks import WIDEST, Quantiles
-from .step import Step, part
+from .step import Step
 from .sums import Counted, OfCount, OfLinear, OfPeople
 from .top import Top
 from .weighted import WeightedMean, WeightedSum

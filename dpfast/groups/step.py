@@ -39,13 +39,12 @@ k rows in one group are k steps for a draw whose loss counts rows: see `rows`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from .._core.types import Neighbors
 from ..measurement.choice import Groups
 from ..measurement.features import Form
 from ..noise.sensitivity import Sensitivity
-from ..privacy import ZCDP, Approx, Loss, Pure
+from ..privacy import ZCDP, Pure
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +124,3 @@ class Step:
 
 #: A row that comes or goes.
 ROW = Step("add-remove")
-
-
-def part(loss: Loss, share: Fraction) -> Loss:
-    """Return a share of a loss."""
-    if isinstance(loss, ZCDP):
-        return ZCDP(loss.rho * share)
-    if isinstance(loss, Approx):
-        return Approx(loss.epsilon * share, loss.delta * share)
-    return Pure(loss.epsilon * share)

@@ -18,9 +18,10 @@ from typing import Any, TypeVar
 from .._core.error_bars import Expected, unknown
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
-from ..privacy import ZCDP, Approx, Loss, Pure
+from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
 from ..tables.intake import View
+from .equal_parts import part
 from .outer_bounds import WIDEST, DrawnBounds
 from .tails import Counts
 
@@ -35,13 +36,9 @@ ANY = (0.0, 1.0)
 
 def divided(loss: Loss) -> tuple[Loss, Loss]:
     """Return the loss that is for the bounds, and what is left of it."""
-    rest = 1 - SHARE
-    if isinstance(loss, ZCDP):
-        return ZCDP(loss.rho * SHARE), ZCDP(loss.rho * rest)
-    first = Pure(loss.epsilon * SHARE)
     if isinstance(loss, Approx):
-        return first, Approx(loss.epsilon * rest, loss.delta)
-    return first, Pure(loss.epsilon * rest)
+        return Pure(loss.epsilon * SHARE), Approx(loss.epsilon * (1 - SHARE), loss.delta)
+    return part(loss, SHARE), part(loss, 1 - SHARE)
 
 
 def with_bounds(name: str, bounds: str = "bounds") -> str:

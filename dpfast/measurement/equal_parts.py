@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,15 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
         return Expected(confidence, side_by_side(widths), side_by_side(ranks), note)
 
 
+def part(loss: Loss, share: Fraction) -> Loss:
+    """Return a share of a loss."""
+    if isinstance(loss, ZCDP):
+        return ZCDP(loss.rho * share)
+    if isinstance(loss, Approx):
+        return Approx(loss.epsilon * share, loss.delta * share)
+    return Pure(loss.epsilon * share)
+
+
 def side_by_side(numbers: list[Any]) -> Any:
     """Return numbers of each column, or lists of some, with the columns last; None if one lacks."""
     if any(number is None for number in numbers):
@@ -80,13 +90,8 @@ def side_by_side(numbers: list[Any]) -> Any:
 def equal_parts(loss: Loss, makers: Sequence[Callable[[Loss], Mechanism[Any]]]) -> EqualParts:
     """Return the mechanism of several columns, each of which is made for its part of the loss."""
     width = len(makers)
-    if isinstance(loss, ZCDP):
-        part: Loss = ZCDP(loss.rho / width)
-    elif isinstance(loss, Approx):
-        part = Approx(loss.epsilon / width, loss.delta / width)
-    else:
-        part = Pure(loss.epsilon / width)
+    share = part(loss, Fraction(1, width))
     try:
-        return EqualParts(tuple(make(part) for make in makers))
+        return EqualParts(tuple(make(share) for make in makers))
     except ArgumentError as error:  # it may show a number that nobody has written
         raise ArgumentError(f"{error} (for a column and its part)") from None

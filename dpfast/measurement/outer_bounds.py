@@ -63,6 +63,7 @@ from ..noise.choice import Stream, Weights, decide
 from ..privacy import ZCDP, Draws, Loss, float_down, range_within
 from ..rng import Generator
 from ..tables.intake import View
+from .equal_parts import part
 from .tails import LEAST, MISSING, NUMBERS, PER_OCTAVE, Counts, beyond, counts, rows, with_missing
 
 Floats = NDArray[np.float64]
@@ -184,12 +185,7 @@ def target(n: int, share: Fraction, c: float) -> Fraction:
 
 
 def draw(
-    summary: Counts,
-    share: Fraction,
-    c: float,
-    stream: Stream,
-    size: int | None = None,
-    prior: Floats = PRIOR,
+    summary: Counts, share: Fraction, c: float, stream: Stream, size: int = 0, prior: Floats = PRIOR
 ) -> NDArray[np.int64]:
     """Return the places of a lower and an upper bound among the public numbers.
 
@@ -199,13 +195,13 @@ def draw(
     sums = np.logaddexp.accumulate(-lower.about) + (LOOSE + 8 * lower.slack)
     levels = np.append(0.0, sums[:-1])
     ends = Draw(upper, len(NUMBERS), levels)
-    found, wanted = np.empty((0, 2), np.int64), 1 if size is None else size
+    found, wanted = np.empty((0, 2), np.int64), size or 1
     while len(found) < wanted:
         uppers = ends.draw(wanted - len(found), stream)
         for j, times in zip(*np.unique(uppers, return_counts=True), strict=True):
             low = Draw(lower, int(j)).attempts(int(times), float(levels[j]), stream)
             found = np.concatenate([found, np.stack([low, np.full(len(low), j)], 1)])
-    return found[0] if size is None else found
+    return found if size else found[0]
 
 
 def widened(lo: float, hi: float) -> tuple[float, float]:
@@ -313,11 +309,9 @@ def drawn_bounds(
     ArgumentError
         If the loss is too small for so many columns.
     """
-    width = columns or 1
-    if isinstance(loss, ZCDP):
-        each: Draws | ZCDP = ZCDP(loss.rho / width)
-    else:
-        each = Draws(loss.epsilon / width, 1, bounded_range=True)
+    each: Any = part(loss, Fraction(1, columns or 1))
+    if not isinstance(each, ZCDP):
+        each = Draws(each.epsilon, 1, bounded_range=True)
     made = DrawnBounds(share, neighbors, nan, each, columns, prior)
     if made.rate < RATES[0]:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"

@@ -16,7 +16,6 @@ from .._kernels.statistics import MAGNITUDES, magnitudes
 from ..summaries.side_by_side import tallied
 from ..tables import Chunk, Source
 from ..tables.base import RowSource
-from ..tables.masked import MaskedSource
 
 Counts = NDArray[np.int64]
 
@@ -35,29 +34,34 @@ NUMBERS = np.concatenate([-_POSITIVE[::-1], [0.0], _POSITIVE])
 MISSING, READ = -2, -1
 
 
-def _summary(cells: Counts, missing: int, read: int) -> Counts:
-    """Return a summary of rows that were counted by the upper 16 bits of a float64."""
+def _summary(cells: Counts) -> Counts:
+    """Return a summary of rows counted by the upper 16 bits of a float64, missing ones at last."""
     half = MAGNITUDES // 2
     found = np.zeros(2 * _SIZE + 3, np.int64)
     for sign, side in ((0, found[_SIZE + 1 : -2]), (half, found[:_SIZE][::-1])):
         side[:] = cells[sign + _FIRST : sign + _LAST + 1]
         side[-1] += cells[sign + _LAST + 1 : sign + half].sum()
         found[_SIZE] += cells[sign : sign + _FIRST].sum()
-    found[MISSING], found[READ] = missing, read
+    found[MISSING], found[READ] = cells[-1], cells.sum()
     return found
 
 
+def _add(_: int, values: NDArray[Any], cells: Counts) -> None:
+    cells[-1] += magnitudes(values, cells[:-1])
+
+
 def of_chunk(chunk: Chunk) -> Counts:
-    cells = np.zeros(MAGNITUDES, np.int64)
-    missing = chunk.nulls + magnitudes(chunk.values, cells)
-    return _summary(cells, missing, len(chunk.values) + chunk.nulls)
+    cells = np.zeros(MAGNITUDES + 1, np.int64)
+    _add(0, chunk.values, cells)
+    cells[-1] += chunk.nulls
+    return _summary(cells)
 
 
 def of_counts(numbers: NDArray[np.float64], counts: Counts) -> Counts:
     """Return a summary of rows of which so many have each of some numbers."""
-    cells = np.zeros(MAGNITUDES, np.int64)
+    cells = np.zeros(MAGNITUDES + 1, np.int64)
     np.add.at(cells, numbers.view(np.uint64) >> np.uint64(48), counts)
-    return _summary(cells, 0, int(counts.sum()))
+    return _summary(cells)
 
 
 def counts(
@@ -70,22 +74,8 @@ def counts(
     DataError
         If the data turn out to be of another length than `where`.
     """
-    columns: Any = source
-    if isinstance(columns, Source):
-        columns = [columns]
-    if isinstance(columns, list):
-        masked = columns if where is None else [MaskedSource(one, where) for one in columns]
-        found: Counts = np.stack([one.reduce(of_chunk, np.add) for one in masked[:width]])
-        return found
-
-    def rooms() -> list[Counts]:
-        return [np.zeros(MAGNITUDES + 1, np.int64) for _ in range(width)]
-
-    def add(_: int, values: NDArray[Any], room: Counts) -> None:
-        room[-1] += magnitudes(values, room[:-1])
-
-    each, read = tallied(columns, where, rooms, add)
-    return np.stack([_summary(room[:-1], int(room[-1]), read) for room in each])
+    columns: Any = [source] if isinstance(source, Source) else source
+    return np.stack(list(map(_summary, tallied(columns, where, [MAGNITUDES + 1] * width, _add))))
 
 
 def with_missing(summary: Counts, value: float) -> Counts:

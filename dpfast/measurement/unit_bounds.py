@@ -34,9 +34,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from math import ceil
-from operator import add, mul
 from typing import Any, TypeVar
 
 import numpy as np
@@ -47,7 +45,7 @@ from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
 from ..privacy import Loss, Pure
 from ..rng import Generator
-from ..summaries.units import unit_rows
+from ..summaries.units import Units, unit_rows
 from ..tables import Chunk
 from ..tables.intake import View
 from ..tables.key_words import secret
@@ -55,7 +53,7 @@ from ..tables.sql.store import SqlRows
 from .around import Around
 from .automatic_bounds import divided, no_error_bar, trial, with_bounds
 from .outer_bounds import Draw, Side, drawn_bounds
-from .tails import LARGEST, NUMBERS, PER_OCTAVE, Counts, beyond, of_chunk
+from .tails import LARGEST, NUMBERS, PER_OCTAVE, Counts, beyond, of_chunk, of_counts
 
 Value = TypeVar("Value")
 
@@ -77,20 +75,25 @@ def candidates(numbers: NDArray[Any], octaves: int) -> NDArray[Any]:
 def tails_of(sizes: NDArray[Any], units: NDArray[np.int64] | None = None) -> Counts:
     """Return how many units have which integers: one has each of `sizes`, or so many."""
     values = sizes.astype(np.float64)
-    if units is None:
-        return of_chunk(Chunk(values, 0))
-    units_of_one = (of_chunk(Chunk(value, 0)) for value in values.reshape(-1, 1))
-    return reduce(add, map(mul, units_of_one, units), of_chunk(Chunk(np.empty(0), 0)))
+    return of_chunk(Chunk(values, 0)) if units is None else of_counts(values, units)
+
+
+def unit_sizes(source: View, count: Callable[[], Units]) -> tuple[NDArray[Any], Any]:
+    """Return numbers of rows that count, and how many units have so many; None if one has each.
+
+    Rows that are no database's are what `count` returns.
+    """
+    if isinstance(source.source, SqlRows):
+        assert source.ids is not None
+        return source.source.unit_sizes(source.ids.column)
+    return np.concatenate([rows.reshape(-1) for (rows,) in count().parts()]), None
 
 
 def rows_of_units(source: View, generator: Generator) -> Counts:
     """Return how many units have how many rows, of those that count."""
     key, ids = secret(generator.stream()), source.ids
     assert ids is not None
-    if isinstance(source.source, SqlRows):
-        return tails_of(*source.source.unit_sizes(ids.column))
-    units, _ = unit_rows(ids, key, source.where)
-    return reduce(add, (tails_of(rows.reshape(-1)) for (rows,) in units.parts()))
+    return tails_of(*unit_sizes(source, lambda: unit_rows(ids, key, source.where)[0]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,10 +117,7 @@ def consistent(
     spread = _variances(variances, 1 + len(sums))
     is_cut = checks.flag("nonnegative", nonnegative)
     if decimals is not None:
-        if not checks.is_whole(decimals):
-            checks.fail_type("decimals", "a whole number", decimals)
-        if abs(int(decimals)) > 15:
-            checks.fail("decimals", "-15 to 15", decimals)
+        checks.whole("decimals", decimals, -15, 15)
     if not numbers.size:
         return numbers if not sums else checks.fail("totals", "left out without parts", totals)
     whole = np.zeros((1,) * numbers.ndim)

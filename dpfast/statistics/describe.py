@@ -27,25 +27,24 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import Expected
 from ..budget.mechanism import Mechanism
 from ..measurement.automatic_bounds import ANY, no_error_bar
 from ..measurement.columns_by_name import Answer
+from ..measurement.equal_parts import part
 from ..measurement.features import Form
 from ..measurement.functions import function_of
 from ..measurement.linear import Column, LinearMeasurement, Setting
 from ..measurement.outer_bounds import DrawnBounds, drawn_bounds
 from ..measurement.statistic import Layout, Statistic, Terms
-from ..measurement.tails import Counts as Tails
 from ..measurement.tails import counts as tails_of
 from ..measurement.tails import of_counts
-from ..measurement.times import Units, clipped
+from ..measurement.times import Units, are_times, clipped
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.grid import Lattice
 from ..noise.sensitivity import Sensitivity
@@ -54,31 +53,35 @@ from ..privacy.conversions import rho_within
 from ..rng import Generator
 from ..summaries.cell_counts import CellCounts, cell_counts
 from ..summaries.cells import Cells, cells
-from ..summaries.order import Window
-from ..summaries.order_statistics import Multiset
-from ..summaries.totals import Totals
+from ..summaries.order import ranks_of_counts
 from ..tables.intake import View, read
-from ..tables.kinds import PRESENT, ColumnKind, as_numbers, kinds_of
+from ..tables.kinds import ColumnKind, as_numbers, kinds_of
+from ..tables.times import AsNumbers, Clipped
 from .consistent import items_of, not_below_0
 from .quantiles import draws
 from .quantiles.recursive import RecursiveQuantiles
 from .totals.count import Count
-from .totals.moments import ROWS, Variance, centered
-
-Limits: TypeAlias = tuple[float, float]
-Floats: TypeAlias = NDArray[np.float64]
+from .totals.moments import Variance
 
 #: About the log2 of the number of cells between the bounds.
 BITS = 14
-#: The shares of two draws of bounds; and of what is left that of the number of rows, and of words
-#: if there are any (`benchmarks/describe.py`).
-OF_BOUNDS = {"bounds": Fraction(1, 8), "bounds around the median": Fraction(1, 6)}
+#: The draws of bounds, of all numbers and in units of the distance of the quartiles: their shares
+#: and their priors.
+BOUNDS = {
+    "bounds": (Fraction(1, 8), "any size"),
+    "bounds around the median": (Fraction(1, 6), "about 1"),
+}
+#: What of all else is for the number of rows, and for words if there are any
+#: (`benchmarks/describe.py`).
 OF_ROWS, OF_WORDS = Fraction(1, 20), Fraction(1, 4)
-#: The draws of bounds, of all numbers and in units of the distance of the quartiles.
-BOUNDS = {"bounds": "any size", "bounds around the median": "about 1"}
 QUARTILES = Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)
 #: Bounds of what has no numbers, and of truth values.
 NONE, TRUTHS = (0.0, 0.0), (0.0, 1.0)
+#: How times are read of which nothing but their presence is asked.
+PRESENT = Clipped(0, 0, 0)
+#: The columns of an answer: of places in a column, and all.
+PLACES = "mean", "25%", "50%", "75%", "lower", "upper"
+NAMES = ("column", "type", "count", "missing", "mean", "std", *PLACES[1:], "top", "freq")
 
 
 class Columns(Answer):
@@ -91,27 +94,32 @@ class Columns(Answer):
 class Described:
     """A column, and how it is read as numbers.
 
-    `limits` are public, None where they are to be drawn. `point` and `span` turn numbers back into
-    times.
+    `limits` are public, None where they are to be drawn. `units` turn numbers back into times.
     """
 
     name: str
     kind: str
-    limits: Limits | None
+    limits: tuple[float, float] | None
     words: tuple[str, ...] = ()
-    point: Units | None = None
-    span: Units | None = None
+    units: Units | None = None
 
     @property
     def has_numbers(self) -> bool:
         return self.limits != NONE
 
-    def cells(self, limits: Limits) -> Cells:
+    def cells(self, limits: tuple[float, float]) -> Cells:
         """Return the cells between bounds; those of whole numbers are no finer than these."""
         if self.words:
             return Cells(1.0, 0, len(self.words))
         lo, hi = limits
         return cells(lo, hi, BITS, max(hi - lo, 2.0**BITS) if self.kind == "whole" else None)
+
+    def places(self, places: Sequence[float], deviation: float) -> dict[str, Any]:
+        """Return where the numbers are, as times if they are some."""
+        if self.units is not None:
+            places = list(map(self.units.back, places))
+            deviation = self.units.times.span(deviation)
+        return dict(zip(PLACES, places, strict=True)) | {"std": deviation}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,10 +127,9 @@ class Moments(Variance):
     """The number of rows, the mean and the standard deviation of the clamped rows of a column."""
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:
-        s = column.span
-        part = Fraction(1, s) if s else Fraction(0)
-        (_, of_variance) = super().forms(column, False)
-        return [Form((ROWS, centered(s), of_variance.features[2]), (Fraction(1), part**2, part**4))]
+        part = Fraction(1, column.span or 1)
+        (_, form) = super().forms(column, False)
+        return [replace(form, squares=(Fraction(1), part**2, part**4))]
 
     def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
         moments = form.moments(sums, rows)
@@ -131,45 +138,13 @@ class Moments(Variance):
         return max(0, round(Fraction(moments.rows, moments.whole))), mean, deviation
 
 
-class Counted(draws.Column):
-    """A column of which the number of rows on each cell is known; NOT PRIVATE."""
-
-    def __init__(self, of: RecursiveQuantiles, counts: NDArray[np.int64]) -> None:
-        assert of.lattice is not None
-        super().__init__(None, of.lo, of.hi, of.grid, of.base, of.lattice)  # type: ignore[arg-type]
-        self.held = Multiset(np.arange(self.first, self.last + 1), counts)
-        self.upto = np.append(0, np.cumsum(counts))
-
-    def look(self, rule: Any, reach: int) -> Window:
-        n = self.held.count
-        if self._seen is not None and len(self._seen[1].values) == n:
-            return self._seen[1]
-        first, last = max(1, rule(n) - reach), min(n, rule(n) + reach)
-        window = Window(self.held.take(first - 1, last), first, n, 0)
-        self._seen = reach, window
-        return window
-
-    def less(self, cell: int, n: int) -> int:
-        return int(self.upto[min(max(cell - self.first, 0), len(self.upto) - 1)])
-
-    def neighbor(self, rank: int) -> int:
-        return int(self.held.take(rank - 1, rank)[0])
-
-
-def spent_as(loss: Loss, columns: int) -> Pure | ZCDP:
+def spent_as(loss: Loss, columns: int) -> Loss:
     """Return the loss that parts are made for, by the rate of a draw of one of the columns."""
     if not isinstance(loss, Approx):
-        assert isinstance(loss, (Pure, ZCDP))
         return loss
     rho = rho_within(loss.epsilon, loss.delta)
-    if range_within(rho / columns) > loss.epsilon / columns:
-        return ZCDP(rho)
-    return Pure(loss.epsilon)
-
-
-def part_of(loss: Loss, share: Fraction) -> Pure | ZCDP:
-    """Return a share of a loss without delta."""
-    return ZCDP(loss.rho * share) if isinstance(loss, ZCDP) else Pure(loss.epsilon * share)
+    is_better = range_within(rho / columns) > loss.epsilon / columns
+    return ZCDP(rho) if is_better else Pure(loss.epsilon)
 
 
 @dataclass(frozen=True)
@@ -189,7 +164,7 @@ class Description(Mechanism[Answer]):
     columns: tuple[Described, ...]
     neighbors: str
     offered: Loss
-    spent: Pure | ZCDP
+    spent: Loss
 
     name: ClassVar[str] = "description"
     passes: ClassVar[int] = 2
@@ -206,19 +181,19 @@ class Description(Mechanism[Answer]):
     @cached_property
     def parts(self) -> dict[str, Loss]:
         """The loss of each part."""
-        shares = {name: share * bool(self.unknown) for name, share in OF_BOUNDS.items()}
+        shares = {name: share * bool(self.unknown) for name, (share, _) in BOUNDS.items()}
         left = 1 - sum(shares.values(), Fraction(0))
         words = left * OF_WORDS * any(column.words for column in self.columns)
         rows = left * OF_ROWS
         quartiles = (left - rows - words) / 2 * any(column.has_numbers for column in self.columns)
         shares |= {"quartiles": quartiles, "rows": rows, "words": words}
         shares["sums"] = 1 - sum(shares.values(), Fraction(0))
-        return {name: part_of(self.spent, share) for name, share in shares.items() if share}
+        return {name: part(self.spent, share) for name, share in shares.items() if share}
 
-    def bounds(self, part: str) -> DrawnBounds:
+    def bounds(self, name: str) -> DrawnBounds:
         """Return what draws the bounds of columns without public ones."""
-        columns, prior = len(self.unknown), BOUNDS[part]
-        return drawn_bounds(self.parts[part], columns, self.neighbors, "drop", prior=prior)
+        loss, (_, prior) = self.parts[name], BOUNDS[name]
+        return drawn_bounds(loss, len(self.unknown), self.neighbors, "drop", prior=prior)
 
     @cached_property
     def rows(self) -> Mechanism[Any]:
@@ -229,15 +204,14 @@ class Description(Mechanism[Answer]):
     @cached_property
     def words(self) -> IntegerNoise:
         """The noise of how many rows have each word."""
-        changes = sum(bool(one.words) for one in self.columns)
-        changes *= 2 if self.neighbors == "replace" else 1
+        changes = 2 if self.neighbors == "replace" else 1
+        changes *= sum(bool(column.words) for column in self.columns)
         return integer_noise(self.parts["words"], Sensitivity(changes, changes, changes, 1))
 
     def sums(self, grids: Sequence[Cells]) -> LinearMeasurement:
         """Return the measurement of numbers of rows, means and deviations, of columns on cells."""
         columns = tuple(
-            Column(cells.first * cells.grid, cells.last * cells.grid, cells, misses=True)
-            for cells in grids
+            Column(one.first * one.grid, one.last * one.grid, one, misses=True) for one in grids
         )
         setting, loss = Setting(self.neighbors, masked=True), self.parts["sums"]
         return LinearMeasurement(Moments(bounds=ANY), columns, False, setting, "drop", loss)
@@ -245,7 +219,7 @@ class Description(Mechanism[Answer]):
     def quartiles(self, cells: Cells) -> RecursiveQuantiles:
         """Return the measurement of the quartiles of one column on cells."""
         numbers = sum(column.has_numbers for column in self.columns)
-        loss = part_of(self.parts["quartiles"], Fraction(1, numbers))
+        loss: Any = part(self.parts["quartiles"], Fraction(1, numbers))
         lattice = Lattice(Fraction(cells.grid), cells.first, cells.last)
         ends = lattice.value(lattice.first), lattice.value(lattice.last)
         return RecursiveQuantiles(QUARTILES, *ends, self.neighbors, "drop", loss, lattice=lattice)
@@ -254,132 +228,90 @@ class Description(Mechanism[Answer]):
         """Return itself, once each part can be made for its share of the loss."""
         grids = [column.cells(column.limits or ANY) for column in self.columns]
         _ = self.rows, self.sums(grids).loss, "words" in self.parts and self.words
-        for part in BOUNDS if self.unknown else ():
-            self.bounds(part)
+        _ = [self.bounds(name) for name in BOUNDS.keys() & self.parts.keys()]
         for column, grid in zip(self.columns, grids, strict=True):
             if column.has_numbers:
                 self.quartiles(grid)
         return self
 
-    def reduce(self, source: View) -> tuple[View, Tails | None]:
+    def reduce(self, source: View) -> tuple[View, Any]:
         """Return the rows, too: how they are read next depends on bounds that are drawn."""
-        if not self.unknown:
-            return source, None
-        return source, tails_of(source.source, source.where, len(self.columns))
+        some = self.unknown
+        return source, some and tails_of(source.source, source.where, len(self.columns))[some]
 
-    def finish(self, summary: tuple[View, Tails | None], generator: Generator) -> Answer:
+    def finish(self, summary: tuple[View, Any], generator: Generator) -> Answer:
         source, tails = summary
-        limits = {i: column.limits for i, column in enumerate(self.columns)}
-        if tails is not None:
-            drawn = self.bounds("bounds").pairs(tails[self.unknown], generator)
-            limits |= dict(zip(self.unknown, drawn, strict=True))
-        grids = [column.cells(limits[i] or NONE) for i, column in enumerate(self.columns)]
+        drawn = iter(self.bounds("bounds").pairs(tails, generator) if self.unknown else ())
+        grids = [column.cells(column.limits or next(drawn)) for column in self.columns]
         counts = cell_counts(source.source, source.where, grids)
-        quartiles: dict[int, Any] = {}
+        quartiles: dict[int, list[float]] = {}
         for i, column in enumerate(self.columns):
             if column.has_numbers:
                 quantiles = self.quartiles(grids[i])
-                rows = Counted(quantiles, counts[i].held)
-                quartiles[i] = quantiles.finish((rows, rows.held.count), generator)
+                quartiles[i] = quantiles.finish(column_of(quantiles, counts[i]), generator).tolist()
         if self.unknown:
-            counts = self.narrowed(counts, quartiles, generator)
-        totals = counts[0].totals.read
-        every = max(1, self.rows.finish([Totals(totals)], generator))
-        summed = [
-            held if column.has_numbers else held.within(0, 0)
-            for column, held in zip(self.columns, counts, strict=True)
-        ]
+            self.narrow(counts, quartiles, generator)
+        every = max(1, self.rows.finish([counts[0].totals], generator))
+        summed = [held if i in quartiles else held.within(0, 0) for i, held in enumerate(counts)]
         sums = self.sums([held.cells for held in summed])
         moments: Any = sums.finish([held.totals for held in summed], generator)
-        shown = [
-            self.count(column, moments[i], every)
-            | self.points(column, moments[i], quartiles[i], counts[i])
-            if column.has_numbers
-            else self.count(column, moments[i], every) | self.most(column, counts[i], generator)
-            for i, column in enumerate(self.columns)
-        ]
-        names = [name for name in NAMES if any(name in one for one in shown)]
-        return Columns(
-            {name: _values([one.get(name, EMPTY[name]) for one in shown]) for name in names}
-        )
+        shown: list[dict[str, Any]] = []
+        for i, (column, held) in enumerate(zip(self.columns, counts, strict=True)):
+            count, mean, deviation = moments[i].tolist()
+            row = column.name, column.kind, int(count), min(max(1 - count / every, 0.0), 1.0)
+            shown.append(dict(zip(NAMES, row, strict=False)))
+            if i in quartiles:
+                places = [mean, *quartiles[i], *held.numbers[[0, -1]].tolist()]
+                shown[i] |= column.places(places, deviation)
+            elif column.words:
+                noise, words = self.words, held.held[: len(column.words)]
+                noisy = not_below_0((words >> noise.shift) + noise.draw(len(words), generator))
+                most = int(np.argmax(noisy))
+                shown[i] |= {"top": column.words[most], "freq": int(noisy[most]) << noise.shift}
+        answer = Columns()
+        for name in NAMES:
+            values = [one.get(name, "" if name == "top" else np.nan) for one in shown]
+            if any(name in one for one in shown):
+                answer[name] = np.array(values, object if are_times(values) else None)
+        return answer
 
-    def narrowed(
-        self, counts: list[CellCounts], quartiles: dict[int, Any], generator: Generator
-    ) -> list[CellCounts]:
-        """Return the counts within bounds that are drawn once more, around the median.
+    def narrow(
+        self, counts: list[CellCounts], quartiles: dict[int, list[float]], generator: Generator
+    ) -> None:
+        """Clamp rows to bounds that are drawn once more, around the median.
 
         Rows are in units of the distance of the quartiles. The bounds hold at least what lies half
         of it beyond either.
         """
-        scales, tails = {}, []
+        scales, tails = [], []
         for i in self.unknown:
-            numbers, (first, middle, last) = counts[i].numbers, quartiles[i].tolist()
-            scales[i] = (last - first) or float(numbers[-1] - numbers[0]) or 1.0
+            numbers, (first, middle, last) = counts[i].numbers, quartiles[i]
+            scales.append((last - first) or float(numbers[-1] - numbers[0]) or 1.0)
             with np.errstate(over="ignore"):
-                tails.append(of_counts((numbers - middle) / scales[i], counts[i].held))
+                tails.append(of_counts((numbers - middle) / scales[-1], counts[i].held))
         pairs = self.bounds("bounds around the median").pairs(np.stack(tails), generator)
-        found = counts.copy()
-        for (i, scale), (lo, hi) in zip(scales.items(), pairs, strict=True):
-            first, middle, last = quartiles[i].tolist()
+        for i, scale, (lo, hi) in zip(self.unknown, scales, pairs, strict=True):
+            first, middle, last = quartiles[i]
             beyond = (last - first) / 2
             ends = min(middle + lo * scale, first - beyond), max(middle + hi * scale, last + beyond)
-            found[i] = counts[i].within(*ends)
-        return found
-
-    @staticmethod
-    def count(column: Described, moments: Floats, rows: int) -> dict[str, Any]:
-        """Return how many rows of a column have a value."""
-        missing = min(max(1 - moments[0] / rows, 0.0), 1.0)
-        return {
-            "column": column.name,
-            "type": column.kind,
-            "count": int(moments[0]),
-            "missing": missing,
-        }
-
-    @staticmethod
-    def points(
-        column: Described, moments: Floats, quartiles: Floats, held: CellCounts
-    ) -> dict[str, Any]:
-        """Return where the numbers of a column are, in its own type if that is one of times."""
-        _, mean, deviation = moments.tolist()
-        numbers = held.numbers
-        points: list[Any] = [mean, *quartiles.tolist(), float(numbers[0]), float(numbers[-1])]
-        if column.point is not None and column.span is not None:
-            points = list(map(column.point.back, points))
-            deviation = column.span.back(deviation)
-        names = "mean", "25%", "50%", "75%", "lower", "upper"
-        return dict(zip(names, points, strict=True)) | {"std": deviation}
-
-    def most(self, column: Described, held: CellCounts, generator: Generator) -> dict[str, Any]:
-        """Return the most frequent of the public words of a column, if there are any."""
-        if not column.words:
-            return {}
-        noise, words = self.words, held.held[: len(column.words)]
-        noisy = not_below_0((words >> noise.shift) + noise.draw(len(words), generator))
-        most = int(np.argmax(noisy))
-        return {"top": column.words[most], "freq": int(noisy[most]) << noise.shift}
+            counts[i] = counts[i].within(*ends)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         return no_error_bar(confidence)
 
 
-#: The columns of an answer, and what they hold where there is nothing to tell.
-NAMES = (
-    *("column", "type", "count", "missing", "mean", "std", "25%", "50%", "75%", "lower", "upper"),
-    *("top", "freq"),
-)
-EMPTY = dict.fromkeys(NAMES, np.nan) | {"top": ""}
+class CellsOfRows(draws.Column):
+    """A column whose rows are cells; NOT PRIVATE."""
+
+    def cells(self, values: Any) -> Any:
+        return values
 
 
-def _values(values: Sequence[Any]) -> NDArray[Any]:
-    """Return a column of the answer: of numbers or text, or of objects where some are times."""
-    kinds = {type(value) for value in values}
-    if all(issubclass(kind, (int, float, np.number)) for kind in kinds) or kinds == {str}:
-        return np.array(values)
-    column = np.empty(len(values), object)
-    column[:] = values
-    return column
+def column_of(quantiles: RecursiveQuantiles, counts: CellCounts) -> tuple[CellsOfRows, int]:
+    """Return the column of the cells of rows, of which the numbers are known; NOT PRIVATE."""
+    first, last = counts.cells.first, counts.cells.last
+    ranks = ranks_of_counts(np.arange(first, last + 1), counts.held)
+    return CellsOfRows(ranks, first, last, 1.0, quantiles.base), int(counts.held.sum())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -421,13 +353,13 @@ class Describe(Statistic[Answer]):
 
     def columns(self, kinds: Sequence[ColumnKind]) -> tuple[Described, ...]:
         """Return how the columns of a table are described, by their kinds."""
-        bounds: dict[str, Any] = dict(self.bounds or ())
-        words: dict[str, Any] = dict(self.categories or ())
+        bounds, words = dict(self.bounds or ()), dict(self.categories or ())
         names = [kind.name for kind in kinds]
-        for argument, given in (("bounds", bounds), ("categories", words)):
-            for name in given.keys() - {*names}:
-                rule = f"of columns of the data, which are {', '.join(names[:8])}"
-                checks.fail(argument, rule, name)
+        for argument, columns in (("bounds", bounds), ("categories", words)):
+            for name in columns:
+                if name not in names:
+                    rule = f"of columns of the data, which are {', '.join(names[:8])}"
+                    checks.fail(argument, rule, name)
         if not kinds:
             checks.fail("data", "a table with a column", kinds)
         return tuple(described(kind, bounds.get(kind.name), words.get(kind.name)) for kind in kinds)
@@ -440,11 +372,8 @@ class Describe(Statistic[Answer]):
 
     def read(self, data: Any, **rows: Any) -> View:
         words = {one.name: one.words for one in self.described if one.kind == "text"}
-        times = {
-            one.name: (one.point.times, one.point.number)
-            for one in self.described
-            if one.point is not None
-        }
+        units = {one.name: one.units for one in self.described if one.units is not None}
+        times = {name: AsNumbers(one.times, one.number) for name, one in units.items()}
         return read(data, as_numbers, words, times, **rows | {"axis": 0})
 
     def mechanism(self, terms: Terms) -> Description:
@@ -455,7 +384,7 @@ class Describe(Statistic[Answer]):
         return Description(columns, terms.neighbors, terms.loss, spent).tried()
 
 
-def described(column: ColumnKind, bounds: Any, words: tuple[str, ...] | None) -> Described:
+def described(column: ColumnKind, bounds: Any, words: Any) -> Described:
     """Return how a column is described.
 
     Raises
@@ -464,50 +393,34 @@ def described(column: ColumnKind, bounds: Any, words: tuple[str, ...] | None) ->
         If bounds or words are not of its kind.
     """
     name, kind, times = column
-    if words is not None:
-        if kind not in ("text", "number") or bounds is not None:
-            checks.fail(f"categories[{name!r}]", "left out but for a column of text", list(words))
-        return Described(name, "text", NONE, words)
-    if kind == "text":
-        if bounds is not None:
-            checks.fail(f"bounds[{name!r}]", "left out for a column of text", bounds)
-        return Described(name, kind, NONE)
-    if kind == "truth":
-        return Described(name, kind, TRUTHS if bounds is None else checks.bounds(bounds))
-    if times is None:
-        pair = None if bounds is None else checks.bounds(bounds, f"bounds[{name!r}]")
-        return Described(name, kind, pair)
-    if times.dtype.kind == "M" and bounds is None:
-        return Described(name, kind, NONE, point=Units(times, PRESENT))
-    limits, _, point = clipped(
-        times, "point" if times.dtype.kind == "M" else "span", bounds or "auto", "raise"
-    )
-    span = replace(point, answer="span")
-    return Described(name, kind, limits if bounds is not None else None, (), point, span)
+    title = f"bounds[{name!r}]"
+    if words is not None and (kind not in ("text", "number") or bounds is not None):
+        checks.fail(f"categories[{name!r}]", "left out but for a column of text", list(words))
+    kind = kind if words is None else "text"
+    if kind == "text" and bounds is not None:
+        checks.fail(title, "left out for a column of text", bounds)
+    if times is not None and (bounds is not None or times.dtype.kind == "m"):
+        limits, _, units = clipped(times, "point", "auto" if bounds is None else bounds, "raise")
+        return Described(name, kind, None if bounds is None else limits, units=units)
+    if bounds is not None:
+        return Described(name, kind, checks.bounds(bounds, title))
+    limits = {"truth": TRUTHS, "text": NONE, "time": NONE}.get(kind)
+    return Described(name, kind, limits, words or (), Units(times, PRESENT) if times else None)
 
 
-def _pairs(name: str, given: Any) -> Any:
+def _pairs(name: str, value: Any) -> Any:
     """Return a mapping as pairs, which nobody changes."""
-    if given is None:
-        return given
-    try:
-        listed = list(given.items()) if isinstance(given, Mapping) else None
-    except Exception:  # whatever an object thinks of being a mapping
-        listed = None
-    if listed is None:
-        checks.fail_type(name, "a mapping of names of columns", given)
     pairs = []
-    for key, value in listed:
-        rule = (
-            f"a pair of numbers for {key!r}" if name == "bounds" else f"a list of words for {key!r}"
-        )
-        items = tuple(items_of(name, value, rule))
+    for key, items in checks.mapping(name, value).items():
+        title = f"{name}[{checks.text(name, key)!r}]"
+        rule = "a pair" if name == "bounds" else "a list of words"
+        listed = tuple(items_of(name, items, f"{rule} for {key!r}"))
         if name == "categories":
-            items = tuple(checks.text(f"categories[{key!r}]", one) for one in items)
-            if not items or len(set(items)) < len(items):
-                checks.fail(f"categories[{key!r}]", "different words, at least one", value)
-        pairs.append((checks.text(name, key), items))
-    return tuple(pairs)
+            words = {checks.text(title, word) for word in listed}
+            if not words or len(words) < len(listed):
+                checks.fail(title, "different words, at least one", items)
+        pairs.append((key, listed))
+    return tuple(pairs) or None
 
 
 @function_of(Describe)

@@ -15,16 +15,15 @@ import numpy as np
 
 from .._core import checks
 from .._core.error_bars import PEOPLE, Expected, unknown
-from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
 from ..measurement.around import Around
 from ..measurement.functions import public
 from ..measurement.statistic import Layout, Statistic, Terms
 from ..measurement.unit import Unit
+from ..measurement.unit_bounds import unit_sizes
 from ..rng import Generator
 from ..tables.intake import View, plain, read, rows_alone
 from ..tables.key_words import secret
-from ..tables.sql.store import SqlRows
 from .totals.count import rows_of_each_unit
 from .totals.moments import Mean
 
@@ -113,19 +112,12 @@ class ShareOfUnits(Around[float]):
         return source
 
     def finish(self, summary: View, generator: Generator) -> float:
-        sizes, many = unit_sizes(summary, secret(generator.stream()))
-        view = plain(np.repeat(sizes <= self.unit.max_rows, many).astype(np.float64))
+        key = secret(generator.stream())
+        sizes, many = unit_sizes(summary, lambda: rows_of_each_unit(summary, key))
+        are_whole = np.repeat(sizes <= self.unit.max_rows, 1 if many is None else many)
+        view = plain(are_whole.astype(np.float64))
         assert view is not None
         return self.inner.finish(self.inner.reduce(view), generator)
-
-
-def unit_sizes(source: View, key: Key) -> tuple[Any, Any]:
-    """Return numbers of rows that count, and how many units have so many."""
-    if isinstance(source.source, SqlRows):
-        assert source.ids is not None
-        return source.source.unit_sizes(source.ids.column)
-    sizes = np.concatenate([rows.reshape(-1) for (rows,) in rows_of_each_unit(source, key).parts()])
-    return sizes, np.ones(len(sizes), np.int64)
 
 
 kept_whole = public(KeptWhole)

@@ -8,7 +8,7 @@ few thousand, so that their counts stay in a cache.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.statistics import Axis
-from ..tables import Chunk, Source
+from ..tables import Source
 from ..tables.base import RowSource
-from ..tables.masked import MaskedSource
 from .cells import Cells
 from .side_by_side import BLOCK, tallied
 from .totals import Totals
@@ -70,23 +69,6 @@ class CellCounts:
         return CellCounts(Cells(grid, low, high - low), held, self.missing)
 
 
-class Column:
-    """The cells of a column, and what counts rows on them."""
-
-    def __init__(self, cells: Cells) -> None:
-        edges = np.arange(cells.span + 2, dtype=np.float64)
-        edges += cells.first - 0.5
-        edges *= cells.grid
-        self.axis = Axis(edges[:-1].copy(), float(edges[-1]), len(edges), False)
-        self.ends = np.float64(cells.first * cells.grid), np.float64(cells.last * cells.grid)
-        self.size = cells.span + 2
-
-    def add(self, values: NDArray[Any], counts: Counts) -> None:
-        """Count some values; those that are NaN are missing."""
-        for at in range(0, len(values), BLOCK):
-            self.axis.histogram(np.clip(values[at : at + BLOCK], *self.ends), counts)
-
-
 def cell_counts(
     source: list[Source] | RowSource, where: NDArray[np.bool_] | None, cells: Sequence[Cells]
 ) -> list[CellCounts]:
@@ -97,27 +79,18 @@ def cell_counts(
     DataError
         If the data turn out to be of another length than `where`.
     """
-    columns = list(map(Column, cells))
-    if isinstance(source, list):
-        kept: Any = source if where is None else [MaskedSource(one, where) for one in source]
-        each = [one.reduce(_of(column), np.add) for one, column in zip(kept, columns, strict=True)]
-    else:
+    axes = []
+    for one in cells:
+        edges = (np.arange(one.span + 2, dtype=np.float64) + (one.first - 0.5)) * one.grid
+        axes.append(Axis(edges[:-1].copy(), float(edges[-1]), len(edges), False))
+    ends = [(np.float64(one.first * one.grid), np.float64(one.last * one.grid)) for one in cells]
 
-        def rooms() -> list[Counts]:
-            return [np.zeros(column.size, np.int64) for column in columns]
+    def add(j: int, values: NDArray[Any], counts: Counts) -> None:
+        for at in range(0, len(values), BLOCK):
+            axes[j].histogram(np.clip(values[at : at + BLOCK], *ends[j]), counts)
 
-        each, _ = tallied(source, where, rooms, lambda j, values, own: columns[j].add(values, own))
+    each = tallied(source, where, [one.span + 2 for one in cells], add)
     return [
         CellCounts(own, counts[:-1], int(counts[-1]))
         for own, counts in zip(cells, each, strict=True)
     ]
-
-
-def _of(column: Column) -> Callable[[Chunk], Counts]:
-    def summarize(chunk: Chunk) -> Counts:
-        counts = np.zeros(column.size, np.int64)
-        column.add(chunk.values, counts)
-        counts[-1] += chunk.nulls
-        return counts
-
-    return summarize

@@ -20,7 +20,7 @@ from ..tables import ArraySource, Source, as_source
 from ..tables.sql.store import SqlRows
 from .counted import CountedRanks
 from .floyd_rivest import Target, collect, count, find, find_all, known_ranks
-from .order_statistics import KnownRanks, SortedRows, least_from, sorted_part
+from .order_statistics import KnownRanks, Multiset, SortedRows, least_from, sorted_part
 
 __all__ = ["SMALL", "Ranks", "Window", "window"]
 
@@ -282,6 +282,13 @@ def ranks_of(
         read, missing = CountedRanks(source.counting(0, bounds, missing)), None
     ranks._source, ranks._missing, ranks._sorted = read, missing, is_sorted
     ranks._known = []
+    return ranks
+
+
+def ranks_of_counts(values: NDArray[Any], counts: NDArray[np.int64]) -> Ranks:
+    """Return the ranks of values that ascend, each as often as its count."""
+    ranks, held = Ranks(values[:0]), Multiset(values, counts)
+    ranks._known.append(KnownRanks([held], 0, held.count, 0, values.dtype))
     return ranks
 
 

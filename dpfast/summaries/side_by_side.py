@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from functools import reduce
+from functools import partial, reduce
 from threading import Lock
-from typing import Any, NoReturn, Protocol, Self, TypeVar
+from typing import Any, NoReturn, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..tables import chunk_dtype
+from ..tables import Chunk, Source, chunk_dtype
 from ..tables.base import RowChunk, RowSource
 from ..tables.engine import of_engine
-from ..tables.masked import picked, refuse_mask
+from ..tables.masked import MaskedSource, picked, refuse_mask
 from ..tables.memory import Column
 
 
@@ -29,6 +29,8 @@ class Sums(Protocol):
 
 S = TypeVar("S", bound=Sums)
 
+#: Counts of each column, and how many rows were looked at.
+Tally: TypeAlias = tuple[list[NDArray[np.int64]], int]
 #: Rows of a stretch, of which every column stays in a cache.
 BLOCK = 1 << 13
 #: Bytes of a row from which on a mask is applied to rows and not to each column.
@@ -93,25 +95,38 @@ def summed(
 
 
 def tallied(
-    source: RowSource,
+    source: RowSource | list[Source],
     where: NDArray[np.bool_] | None,
-    rooms: Callable[[], list[NDArray[np.int64]]],
+    sizes: Sequence[int],
     add: Callable[[int, NDArray[Any], NDArray[np.int64]], None],
-) -> tuple[list[NDArray[np.int64]], int]:
-    """Return what ``add(j, values, room)`` adds of each stretch of column j, and the rows read.
+) -> list[NDArray[np.int64]]:
+    """Return what ``add(j, values, room)`` adds of all values of column j to a room of counts.
 
-    There is one room for each column, which all threads share; rows of an engine are elsewhere, and
-    have rooms of their own there.
+    The last count of a room is of missing values. All threads share the rooms of whole rows; those
+    of an engine are elsewhere, and have rooms of their own there.
 
     Raises
     ------
     DataError
         If the data turn out to be of another length than `where`.
     """
+
+    def rooms() -> list[NDArray[np.int64]]:
+        return [np.zeros(size, np.int64) for size in sizes]
+
+    def of_column(j: int, chunk: Chunk) -> NDArray[np.int64]:
+        room = np.zeros(sizes[j], np.int64)
+        add(j, chunk.values, room)
+        room[-1] += chunk.nulls
+        return room
+
+    if isinstance(source, list):
+        masked = source if where is None else [MaskedSource(one, where) for one in source]
+        return [masked[j].reduce(partial(of_column, j), np.add) for j in range(len(sizes))]
     shared = None if of_engine(source) else rooms()
     locks = [Lock() for _ in shared or ()]
 
-    def summarise(chunk: RowChunk) -> tuple[list[NDArray[np.int64]], int]:
+    def summarise(chunk: RowChunk) -> Tally:
         own, looked = rooms() if shared is None else shared, 0
         for columns, read in stretches(chunk, where):
             looked += read
@@ -120,7 +135,7 @@ def tallied(
                     add(j, flat(columns[j]), room)
         return own, looked
 
-    def merge(one: Any, other: Any) -> tuple[list[NDArray[np.int64]], int]:
+    def merge(one: Tally, other: Tally) -> Tally:
         if shared is None:
             for room, more in zip(one[0], other[0], strict=True):
                 room += more
@@ -129,7 +144,7 @@ def tallied(
     found, looked = source.reduce(summarise, merge)
     if where is not None and looked != len(where):
         refuse_mask()
-    return found, looked
+    return found
 
 
 def _kept(column: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:

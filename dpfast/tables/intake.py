@@ -8,9 +8,10 @@ everything behind it takes what it is given.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -348,7 +349,7 @@ def _rows_alone(form: Form) -> Source | SqlRows:
     if isinstance(form, Columns):
         length = form.length
         if length is None and form.pieces:
-            return uneven(ArraySource(np.empty(0)))
+            return _uneven(ArraySource(np.empty(0)))
     elif isinstance(form, (Values, Arrow)):
         length = _length(form)
     if length is not None:
@@ -428,7 +429,7 @@ def has_columns(form: Form) -> bool:
 def lying_apart(form: Form) -> list[Source] | None:
     """Return a source for each column of what holds them by themselves; None for all else."""
     if isinstance(form, Table) and form.store.lies_apart:
-        return _columns_of(form)
+        return columns_of(form)
     if not (isinstance(form, Values) and form.array.ndim == 2):
         return None
     array, mask = form.array, form.mask
@@ -441,14 +442,20 @@ def lying_apart(form: Form) -> list[Source] | None:
     return list(map(ArraySource, array.T, masks))
 
 
-def _columns_of(table: Table) -> list[Source]:
-    """Return a source for each column, which must hold numbers; a pass refuses uneven ones."""
+def columns_of(table: Table, read: Mapping[str, Source] = MappingProxyType({})) -> list[Source]:
+    """Return a source for each column; a pass refuses uneven ones.
+
+    What is not `read` in another way must hold numbers.
+    """
     column = table.store.column
-    columns = [source_of(column(name), f"column {name!r} of data") for name in table.names]
+    columns = [
+        read[name] if name in read else source_of(column(name), f"column {name!r} of data")
+        for name in table.names
+    ]
     if not columns:
         checks.fail_kind("data", "a table with a column of numbers", table)
     is_even = len({column.length for column in columns}) == 1
-    return columns if is_even else list(map(uneven, columns))
+    return columns if is_even else list(map(_uneven, columns))
 
 
 def each_alone(form: Form, width: int | None = None) -> list[Source]:
@@ -461,7 +468,7 @@ def each_alone(form: Form, width: int | None = None) -> list[Source]:
     ArgumentTypeError, ArgumentError, SourceError
         If a column holds no numbers.
     """
-    columns = _columns_of(form) if isinstance(form, Table) else lying_apart(form)
+    columns = columns_of(form) if isinstance(form, Table) else lying_apart(form)
     if columns is not None:
         return columns
     found = rows_of(form, width=width, is_wide=True)
@@ -479,6 +486,6 @@ def _mask(where: Any, source: Source | RowSource, relation: str) -> NDArray[np.b
     return mask(where, source.length, relation)
 
 
-def uneven(source: Source) -> Source:
+def _uneven(source: Source) -> Source:
     """Return a column that is not as long as the others are. The number of rows may be private."""
     return MappedColumn(source, None, refuse_columns, length=None)

@@ -69,8 +69,9 @@ def _or_none(one: Any) -> float | None:
     return float(one) if isinstance(one, (bool, np.bool_)) else checks.real(one)
 
 
-def is_missing(one: Any) -> bool:
-    return one is None or type(one).__name__ in MISSING
+def is_missing(one: Any, or_nan: bool = False) -> bool:
+    is_nan = or_nan and isinstance(one, float) and math.isnan(one)
+    return one is None or type(one).__name__ in MISSING or is_nan
 
 
 def refuse() -> NoReturn:

@@ -20,6 +20,7 @@ from .arrow import arrow_values, family, looked_up
 from .forms import Arrow, Objects, Piece, Values, column_form
 from .memory import F8, Column
 from .public_values import expect_matches
+from .untyped import is_missing
 
 RULE = "a one-dimensional column of text"
 
@@ -31,10 +32,15 @@ TEXTS = [(1, kind) for kind in "USTO"]
 
 
 class Words:
-    """Public words, of text or of bytes, and their numbers; `name` is the argument."""
+    """Public words, of text or of bytes, and their numbers; `name` is the argument.
 
-    def __init__(self, words: Sequence[str | bytes], name: str = "categories") -> None:
-        self.words, self.name = tuple(words), name
+    With `others`, anything else has one number more, and NaN is what is missing.
+    """
+
+    def __init__(
+        self, words: Sequence[str | bytes], name: str = "categories", others: bool = False
+    ) -> None:
+        self.words, self.name, self.others = tuple(words), name, others
         self._numbers: dict[Any, float] = {}
         for i, word in enumerate(words):
             self._numbers[word] = self._numbers[_utf8(word)] = float(i)
@@ -53,9 +59,13 @@ class Words:
     def of_objects(self, some: Sequence[Any]) -> list[float]:
         """Return the numbers of Python objects."""
         number = self._numbers.get
-        if TEXT.issuperset(map(type, some)):
-            return [number(one, math.nan) for one in some]
-        return [number(plain_text(one), math.nan) for one in some]
+        texts = some if TEXT.issuperset(map(type, some)) else map(plain_text, some)
+        numbers = [number(one, math.nan) for one in texts]
+        if self.others:
+            for i, one in enumerate(some):
+                if math.isnan(numbers[i]) and not is_missing(one, or_nan=True):
+                    numbers[i] = float(len(self.words))
+        return numbers
 
     def of_arrow(self, array: Any) -> NDArray[np.float64]:
         """Return the numbers of a `pyarrow.Array` of text, bytes or nulls, or of a dictionary of
@@ -83,7 +93,11 @@ class Words:
         words: list[Any] = [one for one in self.words if isinstance(one, str) or not text]
         words = words if text else list(map(_utf8, words))
         found = pc.index_in(array, value_set=pa.array(words, array.type))
-        return _picked(np.arange(len(words), dtype=F8), found)
+        numbers = _picked(np.arange(len(words), dtype=F8), found)
+        if self.others:
+            present = array.is_valid().to_numpy(zero_copy_only=False)
+            numbers[np.isnan(numbers) & present] = float(len(self.words))
+        return numbers
 
 
 def _utf8(word: str | bytes) -> bytes:

@@ -207,9 +207,9 @@ def test_the_law_of_quartiles_is_that_of_their_twin():
     grid = mechanism.columns[0].cells((0.0, 7.0))
     assert (grid.grid, grid.first, grid.span) == (1.0, 0, 7)
     measurement = mechanism.quartiles(grid)
-    held = room.Counted(measurement, np.bincount(data, minlength=8))
+    held = room.column_of(measurement, CellCounts(grid, np.bincount(data, minlength=8), 0))
     for seed in range(200):
-        found = measurement.finish((held, 7), InsecureGenerator(seed))
+        found = measurement.finish(held, InsecureGenerator(seed))
         same = measurement.finish(measurement.reduce(ArraySource(data)), InsecureGenerator(seed))
         assert found.tolist() == same.tolist()
 
@@ -327,3 +327,11 @@ def test_kinds_are_told_by_types_alone():
     assert [one.kind for one in kinds_of({"a": [1, "x"], "b": pd.Series([1, "x"])})] == [
         "number", "text",
     ]  # fmt: skip
+
+
+def test_durations_are_above_a_lower_bound_that_is_not_0():
+    ends = np.timedelta64(10, "ms"), np.timedelta64(60, "ms")
+    answer = dp.describe({"took": TABLE["took"]}, bounds={"took": ends}, epsilon=200)
+    mean = np.clip(TABLE["took"].astype(int), 10, 60).mean()
+    assert abs(answer["mean"][0].astype(int) - mean) < 3
+    assert (answer["lower"][0], answer["upper"][0]) == ends
