@@ -173,7 +173,7 @@ def routes():
             one(data, column), categories=values, **LOSS, budget=budget
         ),
         ("marginals", "categories"): lambda data, column, values, budget: dp.marginals(
-            data, ways=1, categories={column: values}, rho=1000, budget=budget
+            data, ways=1, categories={column: values}, **LOSS, delta=1e-6, budget=budget
         ),
         ("workload", "categories"): lambda data, column, values, budget: dp.workload(
             one(data, column), "prefix", categories=values, **LOSS, delta=1e-6, budget=budget
@@ -261,7 +261,7 @@ def tries(tables, route):
 
 def error_of(route, data, column, values):
     """Return the error of a call, which must not be paid."""
-    budget = dp.Budget(epsilon=10_000)
+    budget = dp.Budget(epsilon=10_000, delta=1e-3)
     try:
         ROUTES[route](data, column, values, budget)
     except (ArgumentError, ArgumentTypeError) as error:

@@ -18,7 +18,7 @@ from dpfast.tables.columns import Rows
 from dpfast.tables.sql import groups as sql
 from dpfast.tables.sql.store import Database
 
-from ..support.databases import ENGINES, HOSTILE, connect, table
+from ..support.databases import ENGINES, HOSTILE, connect, in_memory, table
 
 DRAW = np.random.default_rng(3)
 ROWS = 3000
@@ -78,7 +78,8 @@ FULL = [
 
 @pytest.mark.parametrize("engine, by, question", QUICK + FULL)
 def test_answers_are_those_of_memory(engine, by, question):
-    expect_same(there(engine), {"one": QUESTIONS[question]}, GROUPS[by])
+    here = DATA | {name: in_memory(engine, DATA[name]) for name in ("x", "k")}
+    expect_same(there(engine), {"one": QUESTIONS[question]}, GROUPS[by], here)
 
 
 @pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
@@ -106,7 +107,7 @@ def test_hostile_numbers(engine, kind):
     values = HOSTILE[kind][1]
     rows = table(connect(engine), {"x": HOSTILE[kind], "number": ("int64", [1] * len(values))})
     numbers = pa.array(values, rows["x"].type().to_pyarrow())
-    data = {"x": numbers, "number": np.ones(len(values), int)}
+    data = {"x": in_memory(engine, numbers), "number": np.ones(len(values), int)}
     for bounds in ((-3, 60), (-(2.0**40), 2.0**52)):
         one = dp.stat.quantiles("x", [0.2, 0.7], bounds=bounds)
         expect_same(rows, {"one": one}, {"by": "number", "keys": [1]}, data)

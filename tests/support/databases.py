@@ -115,6 +115,18 @@ def table(connection: Any, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> 
     return made
 
 
+def in_memory(engine: str, column: Any) -> Any:
+    """Return a column in memory, an array of Arrow or NumPy, as ranks of an engine's are to it.
+
+    A type of whole numbers makes a lattice of them. That of SQLite binds nothing, so its columns
+    are as those of floats.
+    """
+    import pyarrow as pa
+
+    column = pa.array(column)
+    return column.cast(pa.float64(), safe=False) if engine == "sqlite" else column
+
+
 def _stored(value: Any) -> Any:
     return str(value) if isinstance(value, (Decimal, date)) else value
 

@@ -15,14 +15,17 @@ from dpfast.tables.columns import Rows
 from dpfast.tables.sql import counts
 from dpfast.tables.sql.store import Database
 from dpfast.tables.sql.sums import answer
-from tests.support.databases import HOSTILE, connect, table
+from tests.support.databases import HOSTILE, connect, in_memory, table
 
 ROWS = 1500
 DRAW = np.random.default_rng(7)
 X = DRAW.normal(50, 40, ROWS)
 X[::37], X[3], X[5], X[8], X[9], X[700:] = math.nan, math.inf, -math.inf, 5e-324, -0.0, 12.5
 COLUMNS = {"x": X, "k": DRAW.integers(-3, 300, ROWS)}
-HERE = {name: pa.array(column) for name, column in COLUMNS.items()}
+
+
+def here(engine):
+    return {name: in_memory(engine, pa.array(column)) for name, column in COLUMNS.items()}
 
 
 def table_of(engine):
@@ -79,14 +82,14 @@ FULL += [("postgres", question) for question in QUESTIONS]
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize(("engine", "question"), QUICK)
 def test_answers_are_those_of_memory(engine, question):
-    expect_same(QUESTIONS[question], HERE, table_of(engine))
+    expect_same(QUESTIONS[question], here(engine), table_of(engine))
 
 
 @pytest.mark.full
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize(("engine", "question"), FULL)
 def test_answers_of_all_databases(engine, question):
-    expect_same(QUESTIONS[question], HERE, table_of(engine))
+    expect_same(QUESTIONS[question], here(engine), table_of(engine))
 
 
 KINDS = ["float64", "float32", "int64", "int32", "int16", "boolean", "decimal", "fraction"]
@@ -99,10 +102,11 @@ HARD += [pytest.param("postgres", kind, marks=pytest.mark.full) for kind in KIND
 def test_hostile_numbers(engine, kind):
     values = HOSTILE[kind][1]
     there = table(connect(engine), {"x": HOSTILE[kind]})
-    here = {"x": pa.array(values, there["x"].type().to_pyarrow())}
+    numbers = pa.array(values, there["x"].type().to_pyarrow())
+    memory = {"x": in_memory(engine, numbers)}
     for bounds in ((-3, 60), (0.25, 0.75), (-(2.0**40), 2.0**52)):
         ask = lambda t, **how: dp.quantiles(t["x"], [0.2, 0.7], bounds=bounds, **how)  # noqa: B023, E731
-        expect_same(ask, here, there)
+        expect_same(ask, memory, there)
 
 
 def test_few_statements_and_numbers(monkeypatch):
