@@ -91,7 +91,7 @@ class mechanism(Preparing[Any]):
     >>> median
     mechanism(median, bounds=(0, 120), epsilon=1, nan='drop')
     >>> median.loss, median.neighbors, round(median.expected_error().ranks)
-    (Draws(epsilon=1, draws=1, bounded_range=True), 'add-remove', 38)
+    (Draws(epsilon=1, draws=1, bounded_range=True), 'add-remove', 33)
     >>> ages, budget = [23, 35, 41, 58, 62] * 200, dp.Budget(epsilon=1)
     >>> 35 <= median(ages, budget=budget) <= 58
     True

@@ -73,7 +73,7 @@ def expected_error(
     (0.359, 'by the distribution of the noise')
     >>> median = dp.expected_error(dp.median, ages, bounds=(0, 120), epsilon=1)
     >>> median.half_width is None, round(median.ranks)
-    (True, 38)
+    (True, 33)
     """
     share = checks.share("confidence", confidence)
     given = None if rows is None else checks.whole("rows", rows)

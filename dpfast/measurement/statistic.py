@@ -985,7 +985,7 @@ class Measurement(Around[Value], Preparing[Value]):
         max_rows  error 95%  rows at most  rows at least
                1          3          4043           4043
               20         60         80860           4062
-             400       1199        334264           4442
+             400       1198        334264           4442
         (3 bounds)
         """
         unit = self.unit

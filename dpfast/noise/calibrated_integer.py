@@ -88,7 +88,7 @@ class IntegerNoise:
     >>> noise.draw(3, dp.rng.default_generator()).shape
     (3,)
     >>> round(noise.weighted_within(np.array([1.0, -1.0]), 0.05), 2)
-    3.84
+    3.03
     """
 
     distribution: str

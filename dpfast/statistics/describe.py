@@ -335,7 +335,7 @@ class Describe(Statistic[Answer]):
     --------
     >>> import dpfast as dp
     >>> dp.Describe().measure(epsilon=1, columns=3).name
-    'description of each column'
+    'description'
     """
 
     bounds: Mapping[str, Any] | None = None

@@ -398,6 +398,7 @@ def test_groups_on_the_command_line(told, folder, frame):
     assert {name: value for name, value in got.items() if name != "groups"} == {
         "statistic": "count",
         "nan": "keep",
+        "nonnegative": False,
         "file": "t.parquet",
         "column": None,
         "by": ["carrier"],

@@ -53,7 +53,7 @@ class Workload(Binned[WorkloadCounts]):
     >>> import dpfast as dp
     >>> ranges = dp.Workload(queries="ranges", bins=120, bounds=(0, 120)).measure(rho=0.1)
     >>> round(ranges([]).half_width(20, 65), 1)  # of no rows: what the error will be costs nothing
-    12.3
+    11.8
     """
 
     queries: Any = field(default=None, kw_only=False)
