@@ -547,7 +547,9 @@ class KMeans(Transformer, Scored):
     def _exact_score(self, X: Any, y: Any) -> float:
         score = self._score()
         rows = self._rows(X).mapped(1, score.numbers)
-        total, read = rows.reduce(lambda chunk: np.array([chunk.rows.sum(), len(chunk.rows)]), np.add)
+        total, read = rows.reduce(
+            lambda chunk: np.array([chunk.rows.sum(), len(chunk.rows)]), np.add
+        )
         return -float(total) if read else math.nan
 
     def _box(self, width: int, relation: str = "add-remove") -> Box:
