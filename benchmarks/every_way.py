@@ -71,7 +71,8 @@ def columns():
 
     adult = Path(dp.__file__).parent / "data" / "adult.parquet"
     table = pq.read_table(adult, columns=["age", "capital_gain", "fnlwgt"])
-    ages, gains, weights = (table[name].to_numpy() for name in table.column_names)
+    # As numbers of any size: columns of whole numbers would be answered with these.
+    ages, gains, weights = (table[name].to_numpy().astype(float) for name in table.column_names)
     return {
         "ages": Column(ages, (0.0, 100.0), 600),
         "capital gains above 0": Column(gains[gains > 0], (0.0, 100_000.0), 100),
