@@ -57,7 +57,7 @@ def test_people(name):
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize("question", some(["median", "of integers", "where"], ["where"]))
 def test_ranks(question):
-    ranks.expect_same(ranks.QUESTIONS[question], ranks.HERE, ranks.table_of("pyspark"))
+    ranks.expect_same(ranks.QUESTIONS[question], ranks.here("pyspark"), ranks.table_of("pyspark"))
 
 
 @pytest.mark.parametrize("kind", some(ranks.KINDS, ["float64", "int64", "fraction"]))
