@@ -235,8 +235,8 @@ class GroupHistogram(Counted):
         answer = self.answer(sums)
         if self.statistic.nonnegative:
             answer = not_below_0(answer)
-        found = np.ascontiguousarray(answer.reshape(totals.shape[:2]).T)
-        named = zip(self.names(name), found, strict=False)
+        by_bin = np.ascontiguousarray(answer.reshape(totals.shape[:2]).T)
+        named = zip(self.names(name), by_bin, strict=False)
         return {**dict(named), **self.error_bar(name, len(totals))}
 
     def exact(self, totals: NDArray[Any], shift: int) -> NDArray[np.int64]:

@@ -254,8 +254,8 @@ class MarginalTables(Mapping[Names, Answer], Noted):
     ----------
     edges : dict of str to ndarray
         The edges of bins, or the categories, of each attribute.
-    asked : tuple of tuple of str
-        The marginals that were asked for.
+    requested : tuple of tuple of str
+        The marginals of the request.
 
     Examples
     --------
@@ -278,12 +278,12 @@ class MarginalTables(Mapping[Names, Answer], Noted):
     def __init__(
         self,
         axes: Mapping[str, Bins],
-        asked: tuple[Names, ...],
+        requested: tuple[Names, ...],
         residuals: Sequence[Residuals],
         values: Sequence[Floats],
     ) -> None:
         self.edges = {name: axis.edges.copy() for name, axis in axes.items()}
-        self.asked = asked
+        self.requested = requested
         self._place = {name: i for i, name in enumerate(axes)}
         self._sizes = [axis.native.bins for axis in axes.values()]
         self._values = {
@@ -303,10 +303,10 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         return answer
 
     def __iter__(self) -> Iterator[Names]:
-        return iter(self.asked)
+        return iter(self.requested)
 
     def __len__(self) -> int:
-        return len(self.asked)
+        return len(self.requested)
 
     def counts(self, *names: str) -> Floats:
         """Return the counts of a marginal, with an axis for each attribute.
@@ -355,8 +355,8 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         places = [self._place.get(name, -1) if isinstance(name, str) else -1 for name in names]
         whole, parts = in_order(places, self._sizes), []
         if whole not in self._values:
-            asked = "attributes of one marginal that was asked for, which `asked` lists"
-            raise KeyError(f"names must be {asked}, got {printable(repr(names), 80)}")
+            rule = "attributes of one marginal of the request, which `requested` lists"
+            raise KeyError(f"names must be {rule}, got {printable(repr(names), 80)}")
         for subset in subsets_of(whole):
             residuals, values = self._values[subset]
             order = [subset.index(i) for i in places if i in subset]
@@ -368,11 +368,11 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         lines = [
             f"{', '.join(names) or '()'}: {self.counts(*names).size:,} cells, "
             f"each within {self.error(*names):.3g}"
-            for names in self.asked[:SHOWN]
+            for names in self.requested[:SHOWN]
         ]
-        more = len(self.asked) - SHOWN
+        more = len(self.requested) - SHOWN
         lines += [f"... ({more:,} more)"] if more > 0 else []
-        marginals = f"{len(self.asked):,} marginal{'' if len(self.asked) == 1 else 's'}"
+        marginals = f"{len(self.requested):,} marginal{'' if len(self.requested) == 1 else 's'}"
         note = f"; {self.note}" if self.note else ""
         return "\n".join([f"{marginals} of {len(self._sizes)} attributes{note}", *lines])
 
@@ -418,18 +418,18 @@ class Marginals(Statistic[MarginalTables]):
     #: The bins of each attribute.
     axes: dict[str, Bins] = field(init=False, repr=False, compare=False)
     #: The marginals that are asked for.
-    asked: tuple[Names, ...] = field(init=False, repr=False, compare=False)
+    requested: tuple[Names, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.column is not None:
             checks.fail("column", "left out, for marginals are of several columns", self.column)
         axes = attributes_of(self.categories, self.bins, self.bounds)
-        asked = marginals_of(self.ways, {name: axis.native.bins for name, axis in axes.items()})
+        requested = marginals_of(self.ways, {name: axis.native.bins for name, axis in axes.items()})
         for name, value in (
-            *(("axes", axes), ("asked", asked)),
-            ("ways", int(self.ways) if checks.is_whole(self.ways) else asked),
-            ("importance", weights_of(self.importance, asked) or None),
+            *(("axes", axes), ("requested", requested)),
+            ("ways", int(self.ways) if checks.is_whole(self.ways) else requested),
+            ("importance", weights_of(self.importance, requested) or None),
             *((name, _pairs(getattr(self, name))) for name in ("categories", "bins", "bounds")),
         ):
             object.__setattr__(self, name, value)
@@ -456,7 +456,7 @@ class Marginals(Statistic[MarginalTables]):
         sizes, weights = self.sizes, dict(self.importance or ())
         return {
             in_order((place[name] for name in names), sizes): weights.get(names, 1.0)
-            for names in self.asked
+            for names in self.requested
         }
 
     def mechanism(self, terms: Terms) -> MarginalCounts:
@@ -500,7 +500,7 @@ class MarginalCounts(Mechanism[MarginalTables]):
         noisy = [
             one.noisy(counts, generator) for one, counts in zip(self.residuals, parts, strict=True)
         ]
-        return MarginalTables(self.statistic.axes, self.statistic.asked, self.residuals, noisy)
+        return MarginalTables(self.statistic.axes, self.statistic.requested, self.residuals, noisy)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a cell, of whatever marginal it is the longest."""
@@ -599,7 +599,7 @@ def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
 def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
     """Return the marginals that are asked for, once it is known how many cells they have."""
     names = tuple(sizes)
-    asked: Iterable[Names]
+    requested: Iterable[Names]
     if checks.is_whole(ways):
         k = checks.whole("ways", ways, 1)
         if k > len(names):
@@ -607,22 +607,22 @@ def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
         sums = [1] + [0] * k  # of the cells of all marginals of so many of the attributes before
         for size in sizes.values():
             sums[1:] = [more + size * less for less, more in pairwise(sums)]
-        asked, cells = combinations(names, k), sums[k]
+        requested, cells = combinations(names, k), sums[k]
     else:
         if not isinstance(ways, (tuple, list)) or not ways:
             checks.fail_type("ways", "a whole number, or a list of marginals", ways)
-        asked = [_names("ways", one, names) for one in ways]
-        if len({frozenset(one) for one in asked}) < len(ways):
+        requested = [_names("ways", one, names) for one in ways]
+        if len({frozenset(one) for one in requested}) < len(ways):
             checks.fail("ways", "a list of different marginals", ways)
-        cells = sum(math.prod(sizes[name] for name in one) for one in asked)
+        cells = sum(math.prod(sizes[name] for name in one) for one in requested)
     if cells > MOST_CELLS:
         checks.fail("ways", f"of at most {MOST_CELLS} cells in all", f"{cells} cells")
-    return tuple(asked)
+    return tuple(requested)
 
 
-def weights_of(importance: Any, asked: Iterable[Names]) -> tuple[tuple[Names, float], ...]:
+def weights_of(importance: Any, requested: Iterable[Names]) -> tuple[tuple[Names, float], ...]:
     """Return what the variances of the cells of each marginal count for that is no 1."""
-    known, weights = {frozenset(names): names for names in asked}, {}
+    known, weights = {frozenset(names): names for names in requested}, {}
     names_of_all = sorted(frozenset().union(*known))
     for names, weight in checks.mapping("importance", importance).items():
         marginal = known.get(frozenset(_names("importance", names, names_of_all)))

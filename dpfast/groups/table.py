@@ -223,19 +223,19 @@ class Table(Mechanism[Answer]):
         self,
         source: Batches,
         coder: PrivateCoder,
-        found: Summary | Partial,
+        summary: Summary | Partial,
         order: NDArray[np.int64],
         stream: BitStream,
     ) -> Marks:
         """Return which private keys are shown, in an order of theirs."""
         assert self.rule is not None
-        shown = self.rule.keep(found.rooms[None][order].reshape(-1).view(np.int64), stream)
+        shown = self.rule.keep(summary.rooms[None][order].reshape(-1).view(np.int64), stream)
         if isinstance(self.rule.after, Round):
-            if isinstance(found, Summary):
+            if isinstance(summary, Summary):
                 assert self.persons is not None
                 before = np.empty(len(order), np.bool_)
                 before[order] = shown
-                room = found.weights(self.rule.after, self.persons.max_groups, before)
+                room = summary.weights(self.rule.after, self.persons.max_groups, before)
             else:
                 columns = coder.columns(order[shown])
                 known = Partial(int(shown.sum()), columns, {}, {})

@@ -65,9 +65,9 @@ class Workload(Binned[WorkloadCounts]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        asked = queries_of(self.queries)
-        object.__setattr__(self, "queries", asked)
-        if asked.matrix is None:
+        queries = queries_of(self.queries)
+        object.__setattr__(self, "queries", queries)
+        if queries.matrix is None:
             self.require_one_column()
         if not self.axes:
             return
@@ -75,9 +75,9 @@ class Workload(Binned[WorkloadCounts]):
         if bins > MOST:
             name = "categories" if self.bins is None else "bins"
             checks.fail(name, f"at most {MOST} of a workload", bins)
-        if asked.matrix is not None and asked.matrix.shape[1] != bins:
+        if queries.matrix is not None and queries.matrix.shape[1] != bins:
             rule = f"a number for each of {bins} bins in each row"
-            checks.fail("queries", rule, f"shape {asked.matrix.shape}")
+            checks.fail("queries", rule, f"shape {queries.matrix.shape}")
 
     def mechanism(self, terms: Terms) -> BinCounts:
         if isinstance(terms.loss, Pure):
@@ -90,7 +90,7 @@ class Workload(Binned[WorkloadCounts]):
         made = super(Workload, planned).mechanism(terms)
         if not isinstance(made.noise.loss, Pure):
             return made
-        # Laplace noise, for few bins: as a pure loss is refused, what is spent is what is asked.
+        # Laplace noise, for few bins. Its loss is less; a job that gives a delta pays for it.
         return replace(made, noise=replace(made.noise, loss=terms.loss))
 
     def sensitivity(self, terms: Terms) -> Sensitivity:
@@ -104,9 +104,9 @@ class Workload(Binned[WorkloadCounts]):
     ) -> WorkloadCounts:
         """Return the noise as well: the answer needs it for its error bars."""
         noisy, unit = noise.add(self.strategy.add(counts), generator), 2.0**-parts
-        found = self.strategy.inverse @ np.array([unit * total for total in noisy])
+        counts_of_bins = self.strategy.inverse @ np.array([unit * total for total in noisy])
         return WorkloadCounts(
-            found.reshape(self.shape), self.edges, self.queries, self.strategy, noise, unit
+            counts_of_bins.reshape(self.shape), self.edges, self.queries, self.strategy, noise, unit
         )
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> list[Any]:
