@@ -349,7 +349,11 @@ def _check_arguments(
 
 def _columns(place: str, table: Mapping[str, Any]) -> tuple[tuple[str | None, ...], bool]:
     """Return the names of the columns, and whether there may be several."""
-    if ("column" in table) == ("columns" in table):
+    line, given = STATISTICS.get(str(table.get("statistic"))), {"column", "columns"} & table.keys()
+    takes = _takes(line.kind) if line and line.kind else ("column",)
+    if "column" not in takes and not given:  # it looks at none
+        return (), False
+    if len(given) != 1:
         checks.fail(f"{place}column", "given, or columns instead", table.get("column"))
     if "column" in table:
         only = table["column"]  # of a command, which may name none

@@ -32,7 +32,12 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
         if isinstance(table.keys, PublicKeys) and most is not None and coder.groups <= most:
             most = None  # all groups count that are told
         units = Units(persons.column, most, bytes(stream.take(32)).hex())
-    integers = {name: statistic.integers(rows) for name, statistic in table.counted.items()}
+    rooms, integers = {}, {}
+    for name, statistic in table.counted.items():
+        if persons is not None and statistic.by_unit:
+            rooms[name] = statistic.of_units(rows, persons.column, table.keys.listed)
+        else:
+            integers[name] = statistic.integers(rows)
     alone = [name for name, one in integers.items() if one.bins is None and not one.near]
     statements = list(filter(None, [alone, *([name] for name in integers if name not in alone)]))
     # How many rows the groups have, which is the same if nothing is drawn.
@@ -63,7 +68,7 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
         each = [np.bincount(codes, n.astype(float), coder.groups + 1)[1:] for codes, n in counts]
         if np.ptp(each, axis=0).any():
             refuse_change()
-    rooms, missing = {}, dict.fromkeys(integers, 0)
+    missing = dict.fromkeys(integers, 0)
     for names, answer in answers:
         answer, sums = answer._replace(groups=coder.groups), iter(answer.sums)
         if answer.bins is not None:

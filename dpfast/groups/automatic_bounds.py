@@ -38,22 +38,24 @@ from ..measurement.statistic import Automatic, Offer
 from ..measurement.tails import Counts, of_chunk
 from ..measurement.times import Units, read
 from ..measurement.unit import one_row
-from ..measurement.unit_bounds import tails_of
+from ..measurement.unit_bounds import tails_of, with_unit_bound
 from ..privacy import Loss
 from ..rng import Generator
+from ..summaries.units import unit_sizes
 from ..tables import Chunk
 from ..tables.batches import Piece
+from ..tables.sql.store import SqlRows
 from .counts import GroupHistogram
-from .of_column import OfColumn
+from .of_column import Integers, OfColumn
 from .step import Step
-from .sums import Counted
+from .sums import Counted, OfLinear
 
 
 class Tails:
     """How many rows lie beyond public numbers, of each of some columns, in all groups together."""
 
-    def __init__(self, columns: int) -> None:
-        self.counts: Counts = np.stack([of_chunk(Chunk(np.empty(0), 0))] * columns)
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
 
     def packed(self) -> Tails:
         """Return the same, to be sent."""
@@ -61,35 +63,55 @@ class Tails:
 
     def moved(self, places: NDArray[np.int32]) -> Tails:
         """Return a copy, as groups have other places: they have no say in it."""
-        copy = Tails(len(self.counts))
-        copy.counts += self.counts
-        return copy
+        return Tails(self.counts.copy())
 
 
 @dataclass(frozen=True)
 class UnitTails(Counted):
-    """How many units have how many groups, or how many rows in the group where they have the most.
+    """How many units have how many groups, or how large a sum in the group where it is largest.
 
     Parameters
     ----------
     of_groups : bool
-        Which of the two.
+        Whether groups are counted.
+    like : Counted or OfLinear
+        What is summed.
+    part : float
+        In parts of how many cells.
     """
 
     of_groups: bool
+    like: Counted | OfLinear
+    part: float = 1.0
 
     by_unit: ClassVar[bool] = True
 
+    @property
+    def column(self) -> str | None:
+        return self.like.column
+
+    def room(self, groups: int) -> NDArray[np.uint64]:
+        return self.like.room(groups)
+
+    def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
+        return self.like.add(totals, codes, values)
+
+    def integers(self, rows: SqlRows) -> Integers:
+        return self.like.integers(rows)
+
+    def of_units(self, rows: SqlRows, ids: str, by: Mapping[str, Any]) -> Tails:
+        """Return the tails of the units of a database."""
+        sizes = [(feature, self.part) for feature in self.integers(rows).features]
+        return Tails(tails_of(*rows.unit_sizes(ids, by, self.of_groups, sizes))[None])
+
     def bound(self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int) -> Any:
         """Return the tails of the units whose numbers of rows by group the room has."""
-        sizes = np.zeros(codes.max(initial=-1) + 1, np.int64)
+        sizes = np.zeros(codes.max(initial=-1) + 1)
         if self.of_groups:
             np.add.at(sizes, codes, 1)
         else:
-            np.maximum.at(sizes, codes, room[:, 0].view(np.int64))
-        tails = Tails(1)
-        tails.counts[0] += tails_of(sizes)
-        return tails
+            np.maximum.at(sizes, codes, unit_sizes(room, self.like.cells.first, self.part))
+        return Tails(tails_of(sizes)[None])
 
     def merge(self, room: Any, more: Any) -> None:
         """Add rows, or tails of other units."""
@@ -133,7 +155,7 @@ class GroupBounds(OfColumn):
 
     def room(self, groups: int) -> Tails:
         """Return no rows."""
-        return Tails(len(self.columns))
+        return Tails(np.stack([of_chunk(Chunk(np.empty(0), 0))] * len(self.columns)))
 
     def add(self, room: Tails, codes: NDArray[np.int32], values: Any) -> int:
         """Add rows. Missing ones among them are refused by the draw."""
@@ -157,7 +179,7 @@ class WithBounds(OfColumn):
 
     Parameters
     ----------
-    bounds : GroupBounds
+    bounds : GroupBounds or UnitTails
     loss : Loss
         Of all.
     parts : tuple of Loss
@@ -166,13 +188,16 @@ class WithBounds(OfColumn):
         The mechanism within other bounds, which reads the same columns.
     make : callable
         ``make(bounds)`` returns the mechanism of the statistic.
+    draw : callable
+        ``draw(room, generator)`` returns bounds.
     """
 
-    bounds: GroupBounds
+    bounds: GroupBounds | UnitTails
     loss: Loss
     parts: tuple[Loss, Loss]
     like: Any
     make: Callable[[Any], Any] = field(repr=False)
+    draw: Callable[[Any, Generator], Any] = field(repr=False)
 
     @property
     def column(self) -> str | None:
@@ -181,6 +206,9 @@ class WithBounds(OfColumn):
     @property
     def units(self) -> Units | None:
         return self.bounds.units
+
+    def integers(self, rows: SqlRows) -> Integers:
+        return self.bounds.integers(rows)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -231,4 +259,22 @@ def with_bounds(
     like, each = trial(of, extremes(width)), one_row(first, step.neighbors, step.groups * step.rows)
     policy = nan_policy.of_rows(statistic.nan, is_private=True)
     bounds = GroupBounds(columns, drawn_bounds(each, width, "add-remove", policy), units)
-    return WithBounds(bounds, offered.loss, parts, like, of)
+    return WithBounds(bounds, offered.loss, parts, like, of, bounds.draw)
+
+
+def with_limits(loss: Loss, make: Callable[[int, Loss], Any]) -> WithBounds:
+    """Return the mechanism of a statistic by group whose limit of totals of units is drawn first.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument breaks a rule, or a part of the loss is too small.
+    """
+    drawn = with_unit_bound("per_unit", loss, make, lambda room, _: room.counts[0])
+    like: Any = drawn.inner
+    bounds = UnitTails(False, like, like.sums.part if isinstance(like, OfLinear) else 1.0)
+
+    def draw(room: Tails, generator: Generator) -> int:
+        return drawn.bound(drawn.tails(room, generator), generator)
+
+    return WithBounds(bounds, loss, divided(loss), like, drawn.make, draw)

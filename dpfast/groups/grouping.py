@@ -32,7 +32,7 @@ from ..tables.key_words import key_kind
 from ..tables.public_values import expect_matches
 from ..tables.times import times_of
 from ..tables.words import Words
-from .automatic_bounds import WithBounds, with_bounds
+from .automatic_bounds import WithBounds, with_bounds, with_limits
 from .counts import GroupHistogram
 from .distinct import CountDistinct
 from .key_coins import KeyRule
@@ -187,6 +187,13 @@ class Grouping:
     def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
         """Return what releases a statistic of all groups, for a loss."""
         step = self._step(relation, statistic)
+        if isinstance(statistic, Statistic) and checks.is_auto(statistic.unit_limits):
+
+            def clamped(bound: int, loss: Loss) -> ByGroup:
+                limited = statistic.with_limit(bound)
+                return self._mechanism(limited, Offer(loss, offered.unit), relation)
+
+            return with_limits(offered.loss, clamped)
         if isinstance(statistic, Top):
             mechanism: ByGroup = replace(statistic, step=step, loss=offered.loss).charged()
         elif statistic.column is None:
@@ -336,8 +343,6 @@ class Grouping:
         rows = persons.max_rows if _counts_rows(statistic) else 1
         if rows is None:
             checks.fail("max_rows", "given, for more than people is counted", None)
-        if checks.is_auto(limits):
-            checks.fail("per_unit", "two numbers, by group", limits)
         groups = min(persons.max_groups or MOST, every or MOST)
         return Step(relation, groups, rows, every, of_units=True)
 

@@ -31,7 +31,6 @@ from ..budget.mechanism import Mechanism
 from ..errors import DataError
 from ..measurement.columns_by_name import Answer
 from ..measurement.tails import Counts
-from ..measurement.unit_bounds import tails_of
 from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.units import grown
@@ -162,7 +161,9 @@ class Table(Mechanism[Answer]):
     @property
     def passes(self) -> int:
         """Return 1, and one before that chooses rows of people; and both for bounds."""
-        of_bounds = 1 + (self.persons is not None) if self._drawn else 0
+        drawn = self._drawn.values()
+        chosen = [self.persons is not None and not one.bounds.adds_units for one in drawn]
+        of_bounds = 1 + any(chosen) if drawn else 0
         return of_bounds + 1 + self.chooses_rows
 
     @property
@@ -195,8 +196,7 @@ class Table(Mechanism[Answer]):
         first = replace(self, statistics=bounds, rule=None)
         _, found = first.told(source, generator.stream())
         made = {
-            name: one.make(one.bounds.draw(found.rooms[name], generator))
-            for name, one in drawn.items()
+            name: one.make(one.draw(found.rooms[name], generator)) for name, one in drawn.items()
         }
         return replace(self, statistics={**self.statistics, **made})
 
@@ -496,13 +496,10 @@ class TailsOfUnits:
     of_groups: bool
 
     def __call__(self, source: Batches, generator: Generator) -> Counts:
-        statistic, stream, rows = UnitTails(self.of_groups), generator.stream(), source.adding([])
-        if rows is None:
-            table = Table("", self.keys, {"": statistic}, "add-remove", self.persons)
-            tails: Counts = table.told(source, stream)[1].rooms[""].counts[0]
-            return tails
-        stream.take(64)  # as many bits as a table in memory takes, so that noise is the same
-        return tails_of(*rows.unit_sizes(self.persons.column, self.keys.listed, self.of_groups))
+        statistic = UnitTails(self.of_groups, Counted())
+        table = Table("", self.keys, {"": statistic}, "add-remove", self.persons)
+        tails: Counts = table.told(source, generator.stream())[1].rooms[""].counts[0]
+        return tails
 
 
 def used(batches: Batches, where: Any, relation: str) -> Batches:

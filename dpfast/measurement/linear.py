@@ -39,7 +39,7 @@ from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import cells_of, weighted_moments
 from ..summaries.side_by_side import flat
 from ..summaries.totals import Totals, column_totals, settled, totals
-from ..summaries.units import CARRY, Room, Units, add_products, bounded, unit_sums
+from ..summaries.units import Room, Units, add_products, bounded, unit_sizes, unit_sums
 from ..tables.base import Feature
 from ..tables.intake import Public, View, all_columns, read, text_column
 from ..tables.key_words import secret
@@ -50,7 +50,7 @@ from .matches import Matches
 from .statistic import Bounded, Statistic, Terms
 from .tails import Counts
 from .unit import AddsUnits, added_units
-from .unit_bounds import PARTS, tails_of
+from .unit_bounds import PARTS, Parts, tails_of
 
 Value = TypeVar("Value", covariant=True)
 #: One answer, or one for each column.
@@ -80,6 +80,11 @@ class Column:
     def unit(self) -> Fraction:
         """The width of a cell."""
         return Fraction(self.cells.grid)
+
+    @property
+    def part(self) -> float:
+        """One of `PARTS` of the largest row, in cells."""
+        return max(abs(self.cells.first), abs(self.cells.last)) / PARTS or 1.0
 
     @property
     def product(self) -> Fraction:
@@ -322,6 +327,25 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         """
         return 0
 
+    def limits_of(self, lo: float, hi: float) -> Any:
+        """Return the limits of the total of a unit, of a column within bounds.
+
+        Parameters
+        ----------
+        lo, hi : float
+
+        Returns
+        -------
+        (float, float) or None
+        """
+        limits = self.unit_limits
+        if not isinstance(limits, Parts):
+            return limits
+        size = limits * (max(-lo, hi) / PARTS)
+        if not math.isfinite(size):
+            checks.fail("bounds", "such that totals of rows do not overflow", (lo, hi))
+        return -size if lo < 0 else 0.0, size if hi > 0 else 0.0
+
     def unit_ends(self, column: Column) -> tuple[int, int] | None:
         """Return what a unit adds at least and at most, in cells, where its total is clamped.
 
@@ -333,11 +357,12 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         -------
         (int, int) or None
         """
-        if self.unit_limits is None:
+        limits = self.limits_of(column.lo, column.hi)
+        if limits is None:
             return None
-        lo, hi = (Fraction(limit) / column.unit for limit in self.unit_limits)
+        lo, hi = (Fraction(limit) / column.unit for limit in limits)
         if math.ceil(lo) > math.floor(hi):
-            checks.fail("per_unit", "farther apart, by the cells of these bounds", self.unit_limits)
+            checks.fail("per_unit", "farther apart, by the cells of these bounds", limits)
         return math.ceil(lo), math.floor(hi)
 
     def added(
@@ -815,7 +840,9 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return self._answers(plan, plan.ordered(exact), None, generator)
 
     def tails(self, source: View, generator: Generator) -> Counts:
-        """Return how many units have which totals of the column, in `PARTS` of a row, rounded up.
+        """Return how many units have which totals, in `PARTS` of a row, rounded up.
+
+        Of several columns it is that of the total with the most parts.
 
         Parameters
         ----------
@@ -826,16 +853,20 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         -------
         ndarray
         """
-        cells, (units, _) = self.columns[0].cells, self._rooms(source, secret(generator.stream()))
-        largest = max(abs(cells.first), abs(cells.last)) / PARTS or 1.0
+        key, rows = secret(generator.stream()), source.source
+        places = [(column.cells, column.part) for column in self.columns]
+        if isinstance(rows, SqlRows):
+            assert source.ids is not None
+            each = zip(cells_of(rows, *self._grids, self.nan), places, strict=True)
+            sizes = [(Feature(u, cells.span, cells.first), part) for u, (cells, part) in each]
+            return tails_of(*rows.unit_sizes(source.ids.column, sizes=sizes))
 
-        def of(room: Room) -> Counts:
-            sums, rows = room.astype(np.float64).T
-            carries = room[:, 1] >> np.uint64(CARRY)
-            sums += 2.0**64 * carries + cells.first * (rows - 2.0**CARRY * carries)
-            return tails_of(np.ceil(np.abs(sums) / largest))
+        def of(rooms: Sequence[Room]) -> Counts:
+            each = zip(rooms, places, strict=True)
+            sizes = [unit_sizes(room, cells.first, part) for room, (cells, part) in each]
+            return tails_of(reduce(np.maximum, sizes))
 
-        return reduce(add_counts, (of(room) for (room,) in units.parts()))
+        return reduce(add_counts, map(of, self._rooms(source, key)[0].parts()))
 
     def _rooms(self, source: View, key: Key) -> tuple[Units, bool]:
         """Return the sums of the cells of each unit, and whether there are squares."""

@@ -160,6 +160,8 @@ class Statistic(ABC, Generic[Value]):
     at_once: ClassVar[bool] = False
     #: Whether it has to be of a column, where it is a statistic by group.
     needs_column: ClassVar[bool] = True
+    #: Whether epsilon alone is refused, also where the noise is one that leaves delta unspent.
+    needs_delta: ClassVar[bool] = False
     #: Whether what counts of a unit is for the mechanism to say, which has its loss then.
     keeps_units: ClassVar[bool] = False
     #: Whether how many rows of a unit count may be drawn: not where that is what is asked about.
@@ -496,9 +498,6 @@ class Statistic(ABC, Generic[Value]):
             is_auto = isinstance(self, Automatic) and self.is_auto
             if view.adds and (is_auto or not self.only_adds):
                 checks.fail_kind("data", NO_ROWS, data)
-            if view.adds and checks.is_auto(self.unit_limits):
-                rule = "two numbers in a database (.to_pyarrow() takes rows out), or left out for "
-                checks.fail("per_unit", f"{rule}max_rows='auto'", self.unit_limits)
         length = None if measured is None else measured.layout.rows
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
             length = view.length
@@ -793,8 +792,6 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
         if not statistic.adds_units:
             checks.fail("bounds", "numbers, with per_unit", "auto")
         if checks.is_auto(limits):
-            if layout.columns is not None:
-                checks.fail("per_unit", "two numbers, for several columns", limits)
 
             def clamped(bound: int, part: Loss) -> Any:
                 return of_unit(statistic.with_limit(bound), part, unit, layout)

@@ -2,8 +2,9 @@
 
 *What is drawn.* Each unit has one integer c: its number of rows (`max_rows`), by group its most in
 a group, or its number of groups (`max_groups`); or the size of its total, in 256ths of the largest
-row, rounded up (`per_unit`). For a public number v > 1 let A(v) be how many units have c >= v. A
-number is drawn with probability proportional to
+row, rounded up (`per_unit`), of several columns and by group the largest of all. For a public
+number v > 1 let A(v) be how many units have c >= v. A number is drawn with probability proportional
+to
 
     w(v) exp(-r A(v)),      w(v) = v^(-2.9) or v^(-4.3), about,
 
@@ -65,6 +66,10 @@ PARTS = 256
 _FIRST = -(LARGEST * PER_OCTAVE) - 1  # that of 1 among `NUMBERS`
 #: By how much minus the logarithm of w grows with each number, exactly: for epsilon, and else.
 PRIORS = 2 / 16, 3 / 16
+
+
+class Parts(int):
+    """A drawn bound on totals of units, in `PARTS` of the largest row of a column."""
 
 
 def candidates(numbers: NDArray[Any], octaves: int) -> NDArray[Any]:

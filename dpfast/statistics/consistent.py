@@ -27,6 +27,7 @@ taken.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -137,10 +138,10 @@ def consistent(
 
 def items_of(name: str, value: Any, rule: str) -> list[Any]:
     """Return what a list holds, or refuse what is none."""
-    try:
-        return checks.items(value)
-    except Exception:  # whatever an object thinks of being a list
-        checks.fail_type(name, rule, value)
+    with suppress(Exception):  # whatever an object thinks of being a list
+        if not isinstance(value, str):
+            return checks.items(value)
+    checks.fail_type(name, rule, value)
 
 
 def _numbers(name: str, value: Any) -> Floats:

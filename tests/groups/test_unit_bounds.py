@@ -114,6 +114,133 @@ def test_partitions_tell_the_same(seen, argument):
     assert np.array_equal(*(tails[:-1] for tails in seen))
 
 
+# ---- Totals of units by group, of each statistic. ----
+
+ENDS = (-0.25, 0.75)
+LIMITED = {
+    "n": dp.Count(per_unit="auto"),
+    "high": dp.CountNonzero("pay", per_unit="auto"),
+    "sum": dp.Sum("pay", bounds=ENDS, per_unit="auto"),
+}
+GIVEN = {
+    "n": dp.Count(per_unit=(0, 2)),
+    "high": dp.CountNonzero("pay", per_unit=(0, 2)),
+    "sum": dp.Sum("pay", bounds=ENDS, per_unit=(-1.5 / 256, 1.5 / 256)),
+}
+
+
+@pytest.mark.parametrize("keys", [KEYS, None])
+@pytest.mark.parametrize("where", [None, WHERE])
+def test_each_unit_has_its_largest_total(seen, keys, where):
+    loss = {"epsilon": 1, "delta": 0 if keys else 1e-5}
+    for table in (arrow(), arrow(37)):
+        group_by(table, keys, max_groups=1).agg(LIMITED, **loss, where=where)
+    totals = [defaultdict(Counter) for _ in LIMITED]
+    counted = np.ones(N, bool) if where is None else where
+    for who, shop, pay in zip(*(TABLE[name][counted] for name in TABLE), strict=True):
+        if who is not None and (keys is None or shop in keys):
+            for own, size in zip(totals, (1, pay != 0, min(pay, 0.75) * 256 / 0.75), strict=True):
+                own[who][shop] += size
+    due = [np.ceil([max(one.values()) - 1e-9 for one in own.values()]) for own in totals]
+    assert len(seen) == 2 * len(due)
+    for tails, sizes in zip(seen, due * 2, strict=True):
+        assert np.array_equal(tails[:-1], tails_of(sizes)[:-1])
+
+
+def test_limits_that_are_drawn_are_used_as_if_they_had_been_given(seen):
+    first = InsecureGenerator(5)
+    first.stream().take(64)
+    found = group_by(arrow()).agg(LIMITED, epsilon=8, rng=InsecureGenerator(5))
+    plain = group_by(arrow()).agg(GIVEN, epsilon=6, rng=first)
+    assert str(found) == str(plain)
+
+
+ENGINES = ["duckdb", *(pytest.param(e, marks=pytest.mark.full) for e in ("sqlite", "postgres"))]
+
+
+@pytest.mark.parametrize("keys", [KEYS, pytest.param(None, marks=pytest.mark.full)])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_database_releases_the_same_totals(keys, engine):
+    databases = pytest.importorskip("tests.support.databases")
+    kinds = {"who": "int64", "shop": "string", "pay": "float64"}
+    columns = {name: (kinds[name], TABLE[name].tolist()) for name in kinds}
+    table = databases.table(databases.connect(engine), columns)
+    loss = {"epsilon": 4, "delta": 0 if keys else 1e-5}
+    most = {} if keys else {"max_groups": 4}
+    answers = [
+        group_by(data, keys, **most).agg(LIMITED, **loss, rng=InsecureGenerator(3))
+        for data in (arrow(), table)
+    ]
+    if keys:  # else the coins of keys are those of another rule
+        assert str(answers[0]) == str(answers[1])
+
+
+@pytest.mark.full
+def test_partitions_have_the_same_totals(seen):
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(arrow().to_pandas().astype({"who": "Int64"}), npartitions=4)
+    for table in (frame, arrow()):
+        group_by(table).agg(LIMITED, epsilon=1)
+    for a, b in zip(seen[:3], seen[3:], strict=True):
+        assert np.array_equal(a[:-1], b[:-1])
+
+
+def moves_of_totals(seen):
+    """By how much a unit moves the number of units whose totals are beyond each candidate."""
+    others = [("b", "x", 0.5), ("b", "y", -1.0), ("c", "x", 0.1)]
+    rows = [("a", "x", -1.0), ("a", "x", 0.5), ("a", "y", 0.5), ("a", "y", np.nan), ("a", "?", 0.5)]
+    for some in (some for n in (0, 1, 2) for some in combinations_with_replacement(rows, n)):
+        who, shop, pay = zip(*others, *some, strict=True)
+        table = {"who": list(who), "shop": list(shop), "pay": np.array(pay)}
+        group_by(table).sum("pay", bounds=ENDS, nan="drop", per_unit="auto", epsilon=1)
+    above = np.array([beyond(tails, above=True) for tails in seen])[:, 7362:8002]
+    differences = above[:, None] - above[None]
+    return np.abs(differences).max(), np.any((differences > 0).any(-1) & (differences < 0).any(-1))
+
+
+def test_no_unit_moves_more_than_one_total(seen):
+    assert moves_of_totals(seen) == (1, False)
+
+
+def test_totals_of_a_unit_in_each_group_are_found(seen, monkeypatch):
+    """The planted fault: a unit in two groups is two units."""
+    monkeypatch.setattr(
+        automatic_bounds.UnitTails,
+        "bound",
+        lambda self, room, codes, groups: automatic_bounds.Tails(
+            tails_of(automatic_bounds.unit_sizes(room, self.like.cells.first, self.part))[None]
+        ),
+    )
+    assert moves_of_totals(seen)[0] > 1
+
+
+def test_limits_cost_a_quarter_of_their_statistic():
+    groups, budget = group_by(arrow(), max_groups=2), dp.Budget(epsilon=1, ids="who")
+    parts = budget.cost(groups.agg, LIMITED, epsilon=1, parts=True)
+    amounts = {name: part.epsilon for name, part in parts.items()}
+    assert [amounts[f"bounds of {name}"] * 3 for name in LIMITED] == [Fraction(1, 4)] * 3
+    assert sum(amounts.values()) == 1
+    groups.agg(LIMITED, epsilon=1, budget=budget)
+    assert not any(budget.remaining.values())
+    prepared = dp.extend.prepare(groups.sum, "pay", bounds=ENDS, per_unit="auto", epsilon=1)
+    assert prepared.mechanism.passes == 2
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        lambda pay: dp.group_by(TABLE, "shop", keys=KEYS).count(per_unit="auto", **pay),
+        lambda pay: group_by(TABLE).sum("pay", bounds="auto", per_unit="auto", **pay),
+        lambda pay: group_by(TABLE).sum("pay", bounds=(3, 1), per_unit="auto", **pay),
+    ],
+)
+def test_limits_are_refused_before_the_spend(release):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises((ArgumentError, dp.errors.ArgumentTypeError)) as error:
+        release({"epsilon": 1, "budget": budget})
+    assert len(str(error.value).split()) < 30 and not budget.history
+
+
 UNITS = [rows for n in (0, 1, 3) for rows in combinations_with_replacement("xyz?", n)]
 
 
@@ -148,9 +275,7 @@ def test_integers_of_a_unit_in_each_group_are_found(seen, monkeypatch, argument)
 
 
 def _of_each(room):
-    tails = automatic_bounds.Tails(1)
-    tails.counts[0] += tails_of(room[:, 0])
-    return tails
+    return automatic_bounds.Tails(tails_of(room[:, 0])[None])
 
 
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.5}])

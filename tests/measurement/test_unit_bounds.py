@@ -321,7 +321,6 @@ def test_one_spend_pays_for_limits_and_answer():
         {"max_rows": 3},
         {"bounds": "auto"},
         {"per_unit": "automatic"},
-        {"axis": 0, "data": PAY[:, None]},
     ],
     ids=str,
 )
@@ -330,16 +329,57 @@ def test_limits_are_refused_before_the_spend(kw):
     with pytest.raises((ArgumentError, ArgumentTypeError)) as error:
         dp.sum(**{"per_unit": "auto", "epsilon": 1, "budget": budget, **kw})
     assert len(str(error.value).split()) < 30
-    table = {"k": IDS % 2, "x": X, "who": IDS}
-    groups = dp.group_by(table, "k", keys=[0, 1], ids="who")
-    with pytest.raises(ArgumentError, match="two numbers, by group"):
-        groups.count(per_unit="auto", epsilon=1, budget=budget)
     assert not budget.history
 
 
-def test_a_database_says_what_to_write():
+TWO = np.stack([PAY, 10 * X], axis=1)
+
+
+def test_of_columns_the_total_with_the_most_parts_counts(seen):
+    kw = {"axis": 0, "bounds": [(-1, 3), (0, 8)], "ids": IDS, "nan": 0}
+    found = dp.sum(TWO, per_unit="auto", epsilon=400, rng=InsecureGenerator(1), **kw)
+    rows = np.clip(np.nan_to_num(TWO), [-1, 0], [3, 8])
+    totals = np.stack([np.bincount(IDS, row) for row in rows.T])[:, np.unique(IDS)]
+    sizes = np.ceil(np.abs(totals) * 256 / [[3], [8]]).max(0)
+    assert np.array_equal(seen[0][:-1], tails(sizes)[:-1])
+    most = np.array([[3.515625], [9.375]])  # 300 parts of a row
+    due = np.clip(totals, -most, most).sum(1)
+    assert found == pytest.approx(due, abs=1.5)
+    equal = {**kw, "bounds": (-1, 3), "rng": InsecureGenerator(5)}
+    equal["rng"].stream().take(32)
+    limited = dp.sum(TWO, per_unit=(-3.515625, 3.515625), epsilon=3, **equal)
+    drawn = dp.sum(TWO, per_unit="auto", epsilon=4, **{**equal, "rng": InsecureGenerator(5)})
+    assert drawn.tolist() == limited.tolist()
+
+
+@pytest.mark.parametrize(
+    "engine", ["duckdb", *(pytest.param(e, marks=pytest.mark.full) for e in ("sqlite", "postgres"))]
+)
+def test_a_database_has_the_same_totals(engine, monkeypatch):
     databases = pytest.importorskip("tests.support.databases")
-    columns = {"who": ("int64", IDS.tolist()), "x": ("float64", X.tolist())}
-    table = databases.table(databases.connect("duckdb"), columns)
-    with pytest.raises(ArgumentError, match="max_rows='auto'"):
-        dp.sum(table, bounds=(0, 1), ids="who", per_unit="auto", epsilon=1)
+    drawn, bound = [], unit_bounds.WithUnitBound.bound
+
+    def told(self, tails, generator):
+        drawn.append(tails)
+        return bound(self, tails, generator)
+
+    monkeypatch.setattr(unit_bounds.WithUnitBound, "bound", told)
+    here = {"who": IDS, "x": PAY, "y": 10 * X, "n": IDS % 7 - 2}
+    kinds = {"who": "int64", "x": "float64", "y": "float64", "n": "int64"}
+    columns = {name: (kinds[name], own.tolist()) for name, own in here.items()}
+    there = databases.table(databases.connect(engine), columns)
+    kw = {"ids": "who", "per_unit": "auto", "epsilon": 1}
+    for names, release, more in (
+        (["x"], dp.sum, {"bounds": (-1, 3)}),
+        (["n"], dp.sum, {"bounds": (-2, 64)}),
+        (["y", "x"], dp.sum, {"bounds": [(1, 8), (-3, 0)], "axis": 0, "nan": "lower"}),
+        (["n"], dp.count_nonzero, {}),
+    ):
+        a = {name: here[name] for name in ("who", *names)}
+        answers = [
+            release(data, rng=InsecureGenerator(3), **kw, **more)
+            for data in (a, there[["who", *names]])
+        ]
+        np.testing.assert_array_equal(*answers)
+        assert np.array_equal(*(tails[:-1] for tails in drawn))
+        drawn.clear()

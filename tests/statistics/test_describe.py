@@ -298,6 +298,7 @@ def test_words_in_objects_and_dictionaries_are_told_from_what_is_missing():
         (TABLE, {"bounds": (0, 1)}, ArgumentTypeError, "mapping"),
         (TABLE, {"bounds": {"pay": 2}}, ArgumentTypeError, "bounds must be a pair"),
         (TABLE, {"categories": {"town": 2}}, ArgumentTypeError, "categories must be a list"),
+        (TABLE, {"categories": {"town": "abc"}}, ArgumentTypeError, "categories must be a list"),
         (TABLE, {"bounds": {"town": (0, 1)}}, ArgumentError, "text"),
         (TABLE, {"bounds": {"day": (0, 1)}}, ArgumentTypeError, "bounds"),
         (TABLE, {"categories": {"is_new": ["a"]}}, ArgumentError, "text"),

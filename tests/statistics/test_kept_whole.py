@@ -76,3 +76,21 @@ def test_the_loss_is_one_of_people():
 def test_a_number_of_rows_gives_no_bar():
     bar = dp.expected_error(dp.kept_whole, WHO, ids=WHO, max_rows=3, epsilon=1, rows=400)
     assert bar.half_width is None and "people" in bar.note
+
+
+def test_a_job_names_no_column(tmp_path):
+    parquet, pa = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    parquet.write_table(pa.table({"who": WHO, "x": WHO}), tmp_path / "visits.parquet")
+    job = tmp_path / "job.toml"
+    job.write_text(
+        """[data]
+        path = "visits.parquet"
+        [budget]
+        epsilon = 40
+        ids = "who"
+        [[release]]
+        statistic = "kept_whole"
+        ids = "who"
+        max_rows = 4"""
+    )
+    assert dp.job.run(job)["kept_whole"] == pytest.approx(np.mean(SIZES <= 4), abs=1e-2)

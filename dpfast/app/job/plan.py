@@ -3,8 +3,8 @@
 The loss of the job is divided by weights, exactly. Epsilon, or rho, is divided among all releases.
 Delta is divided among those that use it. At first these are all whose function takes a delta. As
 long as there is a mechanism that leaves its part unspent (its noise is smaller without), delta is
-divided again among the others. So the allocations of epsilon, of rho, and of delta, if any release
-uses it, add up to the whole, and each release spends what it was allocated.
+divided again among the others, unless its function refuses epsilon alone. So the allocations of
+epsilon, of rho, and of delta, if any release uses it, add up to the whole.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ... import Budget
+from ... import STATISTICS, Budget
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
 from ...extend import Expected, Files, Mechanism, checks, exact, prepare
 from ...privacy import ZCDP, Approx, Loss, Pure
@@ -161,7 +161,9 @@ def plan(path: Any, report: Any = None) -> Plan:
 
     weights = [entry.weight for entry in job.entries]
     takes_delta = ["delta" in entry.takes for entry in job.entries]
-    return Plan(job, files, tuple(settled(job.loss, weights, takes_delta, release)))
+    lines = [STATISTICS.get(entry.statistic) for entry in job.entries]
+    needs_delta = [bool(line and line.kind and line.kind.needs_delta) for line in lines]
+    return Plan(job, files, tuple(settled(job.loss, weights, takes_delta, release, needs_delta)))
 
 
 def divided(loss: Loss, weights: Sequence[Fraction], delta: Sequence[bool]) -> list[Share]:
@@ -182,14 +184,18 @@ def settled(
     weights: Sequence[Fraction],
     takes_delta: Sequence[bool],
     make: Callable[[int, Share], Release],
+    needs_delta: Sequence[bool] = (),
 ) -> list[Release]:
-    """Return what ``make(i, share)`` makes of each allocation, once nobody leaves delta unspent."""
-    uses = list(takes_delta)
+    """Return what ``make(i, share)`` makes of each allocation.
+
+    Nobody but who `needs_delta` leaves it unspent.
+    """
+    uses, needs = list(takes_delta), needs_delta or [False] * len(weights)
     while True:
         made = [make(i, share) for i, share in enumerate(divided(loss, weights, uses))]
         spends = [
-            given and isinstance(release.loss, Approx)
-            for given, release in zip(uses, made, strict=True)
+            given and (need or isinstance(release.loss, Approx))
+            for given, need, release in zip(uses, needs, made, strict=True)
         ]
         if not isinstance(loss, Approx) or spends == uses:
             return made

@@ -25,7 +25,6 @@ change with a row, each between 0 and s^2.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -38,7 +37,7 @@ from ...measurement.features import Feature, Form
 from ...measurement.linear import Answers, Column, Linear, Sizes
 from ...measurement.statistic import InUnits, Weighted
 from ...measurement.times import Answer
-from ...measurement.unit_bounds import PARTS
+from ...measurement.unit_bounds import Parts
 from ...sensitivity.mean import MeanSensitivity, SumSensitivity
 from ...sensitivity.variance import StdSensitivity, VarianceSensitivity
 from ...summaries.cells import Cells, cells
@@ -99,17 +98,14 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
         if self.per_unit is not None:
             if self.limits is not None:
                 checks.fail("per_unit", "left out with weights", self.per_unit)
-            auto = checks.is_auto(self.per_unit)
-            limits = self.per_unit if auto else checks.bounds(self.per_unit, "per_unit")
+            is_drawn = checks.is_auto(self.per_unit) or isinstance(self.per_unit, Parts)
+            limits = self.per_unit if is_drawn else checks.bounds(self.per_unit, "per_unit")
             object.__setattr__(self, "per_unit", limits)
             object.__setattr__(self, "unit_limits", limits)
 
     def with_limit(self, bound: int) -> Self:
-        ((lo, hi),) = self.pairs(None)
-        size = bound * (max(-lo, hi) / PARTS)
-        if not math.isfinite(size):
-            checks.fail("bounds", "such that totals of rows do not overflow", self.bounds)
-        return replace(self, per_unit=(-size if lo < 0 else 0.0, size if hi > 0 else 0.0))
+        limits: Any = Parts(bound)
+        return replace(self, per_unit=limits)
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         if self.per_unit is not None:
@@ -119,7 +115,7 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
     def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
         if is_public or self.limits is not None:
             return super().grid(lo, hi, is_public)
-        ends = (*map(abs, self.unit_limits or ()), hi - lo, abs(lo), abs(hi))
+        ends = (*map(abs, self.limits_of(lo, hi) or ()), hi - lo, abs(lo), abs(hi))
         return cells(lo, hi, width=max(ends))
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:

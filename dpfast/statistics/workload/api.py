@@ -8,7 +8,7 @@ most m times the longest column, in each norm.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, ClassVar
 
@@ -60,6 +60,7 @@ class Workload(Binned[WorkloadCounts]):
 
     name: ClassVar[str] = "workload"
     grid: ClassVar[int] = GRID
+    needs_delta: ClassVar[bool] = True
     #: What noise is planned for, once there is a loss.
     strategy: Strategy = field(init=False, repr=False, compare=False)
 
@@ -87,11 +88,7 @@ class Workload(Binned[WorkloadCounts]):
             checks.fail("delta", rule, 0)
         planned = copy(self)
         object.__setattr__(planned, "strategy", best_strategy(self.queries, prod(self.shape)))
-        made = super(Workload, planned).mechanism(terms)
-        if not isinstance(made.noise.loss, Pure):
-            return made
-        # Laplace noise, for few bins. Its loss is less; a job that gives a delta pays for it.
-        return replace(made, noise=replace(made.noise, loss=terms.loss))
+        return super(Workload, planned).mechanism(terms)
 
     def sensitivity(self, terms: Terms) -> Sensitivity:
         one = self.strategy.sensitivity(terms.neighbors)
@@ -132,10 +129,10 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
     the loss that it is asked for, of all answers together: that of exact Gaussian noise for the L2
     sensitivity of the noisy sums (Canonne, Kamath and Steinke, NeurIPS 2020; Balle and Wang, ICML
-    2018), or of Laplace noise where that is less, for few bins. The sums are of integers with exact
-    counts; their sensitivity is computed from these integers, exactly, after they have been
-    rounded. The plan depends on queries and bins alone. All that follows is post-processing.
-    Neither bins nor queries must come from the data.
+    2018), or of Laplace noise where that is less, for few bins, which costs no delta. The sums are
+    of integers with exact counts; their sensitivity is computed from these integers, exactly, after
+    they have been rounded. The plan depends on queries and bins alone. All that follows is post-
+    processing. Neither bins nor queries must come from the data.
 
     Parameters
     ----------

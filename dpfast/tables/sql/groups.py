@@ -34,41 +34,28 @@ def groups_of(
 
     That some keys are asked for is only a filter: the database may call more of them equal.
     """
-    keys = {
-        f"key{i}": exact(columns[name], dialect, f"column {name!r}") for i, name in enumerate(by)
-    }
-    whose = {} if units is None else {"unit": exact(columns[units.ids], dialect, "ids")}
-    places = {} if bins is None else {"bin": bins}
-    parts = [linear(feature.above) for feature in features]
-    bases = {base.op(): f"base{i}" for i, (base, _, _) in enumerate(parts)}
-    made = {name: base.to_expr() for base, name in bases.items()}
-    for name, listed in by.items():
-        condition = None if listed is None else asked(columns[name], listed)
-        table = table if condition is None else table.filter(condition)
-    table = table.filter(*(column.notnull() for column in (*keys.values(), *whose.values())))
-    rows = table.select(**keys, **whose, **places, **made)
-    features = [
-        feature._replace(above=rows[bases[base.op()]] * factor + offset)
-        for feature, (base, factor, offset) in zip(features, parts, strict=True)
-    ]
+    ids = None if units is None else units.ids
+    rows, keys, features = selected(table, columns, dialect, by, features, ids, bins)
+    whose = [] if units is None else ["unit"]
+    places = [] if bins is None else ["bin"]
     terms = [[Term(one.above + one.least, one.most, one.least)] for one in features]
     if near:
-        rows, places = rows.mutate(bin=terms[0][0].integer), {"bin": None}
+        rows, places = rows.mutate(bin=terms[0][0].integer), ["bin"]
     if units is not None:
         if not near:
             rows = units_of(rows, [*whose, *keys, *places], features, dialect)
         if units.max_groups is not None:
-            rows = first_groups(rows, "unit", list(keys), units.max_groups, units.secret, dialect)
+            rows = first_groups(rows, "unit", keys, units.max_groups, units.secret, dialect)
         if near:
             most = features[0].rows or MOST
             rows = first_rows(rows, ["unit", *keys], "bin", most, units.secret, dialect)
         elif bins is None:
-            rows, terms = bounded(rows, list(keys), features, dialect)
+            rows, terms = bounded(rows, keys, features, dialect)
         else:
             (feature,) = features
             rows, terms = in_bins(rows.drop_null(["bin"]), ["unit", *keys], feature)
     if near:
-        answers = answer(numbers_near(rows, list(keys), near))
+        answers = answer(numbers_near(rows, keys, near))
         sums = [answers[name].to_numpy() for name in ("rows", "upto", "size", "all")]
     else:
         every = [term for some in terms for term in some]
@@ -86,6 +73,36 @@ def groups_of(
         answers["bin"].fill_null(-1).to_numpy().astype("int64") if places else None,
         [each[is_key] for each in sums],
     )
+
+
+def selected(
+    table: Any,
+    columns: Mapping[str, Any],
+    dialect: str,
+    by: Mapping[str, NDArray[Any] | None],
+    features: Sequence[Feature],
+    ids: str | None = None,
+    bins: Any = None,
+) -> tuple[Any, list[str], list[Feature]]:
+    """Return rows that have keys and ids, the names of the columns of keys, and the features."""
+    keys = {
+        f"key{i}": exact(columns[name], dialect, f"column {name!r}") for i, name in enumerate(by)
+    }
+    whose = {} if ids is None else {"unit": exact(columns[ids], dialect, "ids")}
+    places = {} if bins is None else {"bin": bins}
+    parts = [linear(feature.above) for feature in features]
+    bases = {base.op(): f"base{i}" for i, (base, _, _) in enumerate(parts)}
+    made = {name: base.to_expr() for base, name in bases.items()}
+    for name, listed in by.items():
+        condition = None if listed is None else asked(columns[name], listed)
+        table = table if condition is None else table.filter(condition)
+    table = table.filter(*(column.notnull() for column in (*keys.values(), *whose.values())))
+    rows = table.select(**keys, **whose, **places, **made)
+    features = [
+        feature._replace(above=rows[bases[base.op()]] * factor + offset)
+        for feature, (base, factor, offset) in zip(features, parts, strict=True)
+    ]
+    return rows, list(keys), features
 
 
 def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:

@@ -28,11 +28,11 @@ from .cells import binary_search, cell, equal_bins, exactly, numbers, rounded, w
 from .counts import SqlNumbers, is_whole
 from .dialects import DIALECTS, bytes_of
 from .failures import expect_no_failures
-from .groups import groups_of
-from .keys import asked, exact, expect_declared
+from .groups import groups_of, selected
+from .keys import exact, expect_declared
 from .sums import answer, linear, sums, sums_by
 from .times import counted
-from .units import first_rows
+from .units import first_rows, totals_of, units_of
 
 S = TypeVar("S")
 
@@ -309,6 +309,7 @@ class SqlRows:
         ids: str,
         by: Mapping[str, NDArray[Any] | None] = MappingProxyType({}),
         of_groups: bool = False,
+        sizes: Sequence[tuple[Feature, float]] = (),
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return numbers of rows, and how many units have so many; a row without an id is none.
 
@@ -319,27 +320,27 @@ class SqlRows:
             As `groups` has it. The number of a unit is that of its rows in the group with the most.
         of_groups : bool, default False
             Whether it is that of its groups instead.
+        sizes : sequence of (Feature, float), optional
+            Sums instead of numbers of rows, and the parts in which their sizes are told, rounded
+            up: of several, and of several groups, the largest counts.
 
         Raises
         ------
         DataError
             If the database fails.
         """
-        table, columns, dialect = self._rows, self.store.expressions, self.store.dialect
-        for name, listed in by.items():
-            condition = None if listed is None else asked(columns[name], listed)
-            table = table if condition is None else table.filter(condition)
-        keys = {
-            f"key{i}": exact(columns[name], dialect, f"column {name!r}")
-            for i, name in enumerate(by)
-        }
-        rows = table.select(unit=exact(columns[ids], dialect, "ids"), **keys).drop_null()
-        pairs = rows.group_by(["unit", *keys]).aggregate(size=rows.count())
-        size = pairs.count() if of_groups else pairs["size"].max()
+        sizes = sizes or [(Feature(0 * self.present(), 0, 1), 1.0)]
+        dialect, features = self.store.dialect, [feature for feature, _ in sizes]
+        columns = self.store.expressions
+        rows, keys, features = selected(self._rows, columns, dialect, by, features, ids)
+        pairs = units_of(rows, ["unit", *keys], features, dialect)
+        totals = zip(totals_of(pairs, features, dialect), sizes, strict=True)
+        each = [-(total.abs() / exactly(-part)).floor() for total, (_, part) in totals]
+        size = pairs.count() if of_groups else reduce(self._ibis.greatest, each).max()
         units = pairs.group_by("unit").aggregate(size=size)
         counts = answer(units.group_by("size").aggregate(units=units.count()))
-        sizes, many = (np.array(counts[name].to_pylist(), np.int64) for name in ("size", "units"))
-        return sizes, many
+        size, many = (np.array(counts[name].to_pylist(), np.int64) for name in ("size", "units"))
+        return size, many
 
     @property
     def is_whole(self) -> bool:

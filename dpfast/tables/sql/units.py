@@ -17,11 +17,13 @@ which is rounded down, and then up by 1 if T is negative and there is a remainde
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 from ..._core.extras import extra
 from ..base import Feature, Term
+from .cells import exactly
 from .dialects import DIALECTS, quotient
 from .keys import digest
 from .sums import linear
@@ -58,6 +60,19 @@ def units_of(rows: Any, names: Sequence[str], features: Sequence[Feature], diale
             sums[f"high{name}"] = as_int64(((base - low) >> HALF).sum())
             sums[f"low{name}"] = as_int64(low.sum())
     return rows.aggregate(**sums, by=list(names))
+
+
+def totals_of(units: Any, features: Sequence[Feature], dialect: str) -> list[Any]:
+    """Return the totals of the features of units, as `units_of` returns these, in float64."""
+    is_wide, totals = bool(DIALECTS[dialect].quotient), []
+    for feature, (name, _, factor, offset) in zip(features, _bases(features, is_wide), strict=True):
+        sums = {f"rows{name}": offset + feature.least}
+        if factor:
+            wide, halves = {f"sum{name}": factor}, {f"high{name}": 1 << HALF, f"low{name}": 1}
+            sums |= wide if is_wide else halves
+        parts = (units[sum].cast("float64") * exactly(float(by)) for sum, by in sums.items())
+        totals.append(reduce(add, parts).fill_null(exactly(0.0)))
+    return totals
 
 
 def first_groups(
