@@ -1,10 +1,7 @@
 """Settings shared by all tests."""
 
-import atexit
 import gc
 import os
-import shutil
-import tempfile
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -17,11 +14,8 @@ settings.register_profile("dpfast", deadline=None)
 settings.load_profile("dpfast")
 
 # Hundreds of tests start a program of their own. Where an environment keeps no bytecode, each of
-# them would compile the whole package; so it is kept, but not beside the sources and not for long.
-# (Worker processes of xdist inherit the place and share it.)
-if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="dpfast-bytecode-")
-    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
+# them would compile the whole package, so they and the worker processes of xdist keep it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Where there is a worker process of xdist for each core, more threads only wait for one
 # another. (Alone, by night and in the benchmarks they are as many as elsewhere.)
@@ -29,9 +23,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("DPFAST_NUM_THREADS", "1")
 
-# Twenty-six thousand tests are collected, and all of them stay: looking through them for garbage
-# again and again took half of the time of collecting, and more with every test that runs.
+# Tens of thousands of tests are collected, and all of them stay: looking through them for garbage
+# again and again took half of the time of collecting, and more with every test that runs. Tests
+# make much that is soon let go, so it is looked through for circles more seldom than elsewhere.
 gc.disable()
+gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collection_finish(session):

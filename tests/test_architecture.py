@@ -1,6 +1,7 @@
 """The rules of the house, as tests: imports point down, randomness has one home."""
 
 import ast
+import functools
 import importlib.util
 import re
 import subprocess
@@ -24,7 +25,7 @@ def load(tool):
 
 rooms, equal_runs = load("rooms"), load("equal_runs")
 FLOOR = {name: floor for floor, names in enumerate(rooms.FLOORS) for name in names}
-EDGES = rooms.graph()
+EDGES = functools.cache(rooms.graph)  # not where tests are collected, in every process
 
 
 def upward(edges):
@@ -42,19 +43,19 @@ def upward(edges):
 
 
 def test_every_room_has_a_floor():
-    assert {rooms.room(name) for name in EDGES} == {*FLOOR, *rooms.DOORS}
+    assert {rooms.room(name) for name in EDGES()} == {*FLOOR, *rooms.DOORS}
     loose = {p.stem for p in PACKAGE.glob("*.py")} - set(rooms.DOORS)
     assert loose == {"errors", "rng"}
 
 
 def test_imports_point_down_and_in_no_circle():
-    assert not list(upward(EDGES))
-    assert not rooms.circles(EDGES)
+    assert not list(upward(EDGES()))
+    assert not rooms.circles(EDGES())
 
 
 def test_the_house_stays_as_small_as_it_is():
-    assert len({rooms.room(name) for name in EDGES} - {*rooms.DOORS}) <= 21
-    assert len(rooms.arrows(EDGES)) <= 151 and len(rooms.FLOORS) <= 8
+    assert len({rooms.room(name) for name in EDGES()} - {*rooms.DOORS}) <= 21
+    assert len(rooms.arrows(EDGES())) <= 151 and len(rooms.FLOORS) <= 8
 
 
 def test_few_lines_stand_more_than_once():
@@ -90,7 +91,7 @@ def test_an_upward_import_is_caught(line, tmp_path, monkeypatch):
 
 
 def rooms_of_everything():
-    return dict.fromkeys(EDGES, PACKAGE)
+    return dict.fromkeys(EDGES(), PACKAGE)
 
 
 @pytest.mark.parametrize("level", [".", "..noise", "dpfast.noise"])

@@ -1,15 +1,22 @@
 """What the tests of the command line share."""
 
+import functools
 import json
 
 import pytest
 
 
+@pytest.fixture(scope="session")
+def get_command():
+    """Make the commands once: each call of the line makes them anew, which takes long."""
+    return functools.cache(pytest.importorskip("typer.main").get_command)
+
+
 @pytest.fixture
-def shell(capfd):
+def shell(capfd, monkeypatch, get_command):
     """Run the command line; return its exit code and what it printed on either output."""
-    pytest.importorskip("typer")
     pytest.importorskip("rich")
+    monkeypatch.setattr("typer.main.get_command", get_command)
     from dpfast.app.cli import main
 
     def run(*arguments):
