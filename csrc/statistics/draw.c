@@ -330,6 +330,25 @@ static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
     return 0;
 }
 
+/* How far the positions low / 2 .. high / 2 are from the target, in 2^-64. */
+static inline wide apart(const survey *s, wide low, wide high)
+{
+    const wide above = low * HALF - s->target, below = s->target - high * HALF;
+    return above > 0 ? above : below > 0 ? below : 0;
+}
+
+/* How far a run is from the target, at the least, in 2^-64. It is no lump, and no block of fractions. */
+static wide distance_of(const survey *s, size_t i)
+{
+    const dpf_draw_room *room = s->room;
+    if (room->size[i] == UNDIVIDED)
+        return end_distance(s, room->low[i], room->high[i], room->start[i] == s->in->high.cell);
+    if (room->size[i] == ALIKE)
+        return apart(s, room->low[i], room->high[i]);
+    const int one = beside(s, room->end[i] - room->start[i] + 2) > 0;
+    return apart(s, 2 * room->begin[i] - one, 2 * room->begin[i] + one);
+}
+
 int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *words,
                   const dpf_draw_room *room, dpf_draw_found *found)
 {
@@ -360,7 +379,15 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
         if (lumps > runs.total[s.runs - 1] >> SELDOM)
             return DPF_DRAW_NARROW;
     }
-    for (;;) {
+    wide least = (wide)INT64_MAX << 64;
+    for (size_t i = lump[0] ? 1 : 0; in->flips && i + (lump[1] ? 1 : 0) < s.runs; i++) {
+        const wide u = distance_of(&s, i);
+        least = u < least ? u : least;
+    }
+    found->near = (int64_t)(least >> 64);
+    found->nearer = (uint64_t)least;
+    found->all = runs.total[s.runs - 1];
+    for (found->tries = 1;; found->tries++) {
         int64_t i;
         uint8_t kept = DPF_CHOICE_NO;
         dpf_choice_propose(&runs, words, &i, 1);
@@ -393,21 +420,15 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
         }
         if (!of_lump)
             dpf_choice_keep(&runs, words, &i, &distance, 0, &kept, 0, 1, &found->word);
-        if (of_lump || kept == DPF_CHOICE_OPEN) {
+        if (of_lump || kept != DPF_CHOICE_NO || words->short_of) { /* a script that is over ends every loop */
             found->mass = room->mass[i];
             found->bound = dpf_choice_bound(runs.total, (size_t)i);
             found->scale = runs.lift + runs.shift - k;
-            if (size == ALIKE) {
-                const wide low = room->low[i] * half, high = room->high[i] * half;
-                u = low > target ? low - target : target > high ? target - high : 0;
-            } else if (size == UNDIVIDED)
-                u = end_distance(&s, found->less, found->leq, found->cell == in->high.cell);
+            if (!of_lump && (size == ALIKE || size == UNDIVIDED))
+                u = distance_of(&s, (size_t)i);
             found->far = (int64_t)(u >> 64);
             found->further = (uint64_t)u;
-            return of_lump ? DPF_DRAW_LUMP : DPF_DRAW_OPEN;
-        }
-        if (kept == DPF_CHOICE_YES || words->short_of) { /* a script that is over ends every loop */
-            return DPF_DRAW_DONE;
+            return of_lump ? DPF_DRAW_LUMP : kept == DPF_CHOICE_OPEN ? DPF_DRAW_OPEN : DPF_DRAW_DONE;
         }
     }
 }

@@ -64,6 +64,7 @@ typedef struct {
     int64_t place, ties; /* of a node that does not divide: q, by 2^32, and the r of a cell with rows */
     int divides;
     int narrow; /* whether more can be told, should lumps weigh much */
+    int flips;  /* of a node that does not divide: whether `near` is to be told */
     dpf_draw_base base;
 } dpf_draw;
 
@@ -86,10 +87,15 @@ static inline size_t dpf_draw_runs(size_t rows, int divides)
 
 /* What is drawn; less and leq are of the cell, but not of one of a lump. Where it is not decided, it is
  * kept with probability mass e^(-2 c u) 2^scale / bound: of an open coin u is (far + further / 2^64), and
- * its word is told; for a lump the caller finds u, and draws a part. */
+ * its word is told; for a lump the caller finds u, and draws a part. Where it is decided, u is told all
+ * the same. */
 typedef struct {
     int64_t cell, part, less, leq, mass, scale, far;
     uint64_t further, bound, word;
+    int64_t tries; /* proposals up to this one, */
+    uint64_t all;  /* by bounds of this sum; */
+    int64_t near;  /* and the least u of all cells, near + nearer / 2^64 */
+    uint64_t nearer;
 } dpf_draw_found;
 
 /* `rows` are w ascending cells of the whole column, and among them are the rows on either side of the

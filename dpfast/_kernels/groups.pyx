@@ -627,6 +627,7 @@ def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, i
     given.node.high.cell, given.node.high.less, given.node.high.part = base.last, -1, <int64_t>1 << 32
     given.node.under = given.node.over = -1
     given.node.c, given.node.share, given.node.divides = c, share, False
+    given.node.flips = False
     given.node.place, given.node.ties = place, ties
     take_base(&given.node, base)
     most = dpf_groups_window(most, reach)

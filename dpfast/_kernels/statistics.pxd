@@ -18,7 +18,7 @@ cdef extern from "statistics/draw.h" nogil:
         uint64_t rest
         double c
         int64_t share, place, ties
-        int divides, narrow
+        int divides, narrow, flips
         dpf_draw_base base
     ctypedef struct dpf_draw_room:
         double *distance
@@ -32,7 +32,8 @@ cdef extern from "statistics/draw.h" nogil:
         uint64_t *total
     ctypedef struct dpf_draw_found:
         int64_t cell, part, less, leq, mass, scale, far
-        uint64_t further, bound, word
+        uint64_t further, bound, word, all, nearer
+        int64_t tries, near
     enum:
         DPF_DRAW_DONE, DPF_DRAW_OPEN, DPF_DRAW_LUMP, DPF_DRAW_NARROW
     size_t dpf_draw_runs(size_t rows, int divides)

@@ -26,7 +26,18 @@ def draw_node(
     over: int = -1,
     place: int = 0,
     ties: int = 0,
-) -> tuple[int, int, int, int, tuple[int, int, int, int, int | None] | None] | None: ...
+    flips: bool = False,
+) -> (
+    tuple[
+        int,
+        int,
+        int,
+        int,
+        tuple[int, int, int, int, int] | None,
+        tuple[int, int, int, int, int | None] | None,
+    ]
+    | None
+): ...
 def cells(
     values: NDArray[np.float64], lo: float, hi: float, grid: float, first: int, last: int
 ) -> NDArray[np.int64]: ...

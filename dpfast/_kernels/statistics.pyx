@@ -59,7 +59,7 @@ cdef bint _end(dpf_draw_end end, int64_t n):
 def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low not None,
               high not None, int64_t whole, uint64_t rest, double c, int64_t share, bint divides,
               base not None, stream not None, bint narrow=False, int64_t under=-1, int64_t over=-1,
-              int64_t place=0, int64_t ties=0):
+              int64_t place=0, int64_t ties=0, bint flips=False):
     """Draw a cell of a node, and if it `divides` a part of the cell, by the exponential mechanism.
 
     `rows` are the ascending cells of the ranks from ``before + 1`` on, of `n`. `low` and `high` are the
@@ -68,8 +68,10 @@ def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low n
     be told, which is asked for by None where too much lies outside. `ties` is the r of cells with rows,
     at a `place` by 2**32, of a node that does not divide.
 
-    Return ``(cell, part, less, leq, None)``, or a cell that the caller has to decide, and instead of None
-    ``(mass, scale, bound, far, word)``; the word is None where the ranks of the cell are not known.
+    Return ``(cell, part, less, leq, coins, None)``, or a cell that the caller has to decide, and instead of
+    None ``(mass, scale, bound, far, word)``; the word is None where the ranks of the cell are not known.
+    `coins` are None, or if it `flips`, of a node that does not divide, ``(proposals, sum of bounds, scale,
+    least u, u)``, where u by 2**64 is that of the cell, if it is known.
     """
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
@@ -85,11 +87,12 @@ def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low n
             and -1 <= whole <= n and 0 < c < INFINITY and 0 <= share <= 1 << 19 and _end(given.low, n)
             and _end(given.high, n) and given.low.less >= 0 and given.high.leq >= 0
             and 0 <= place <= <int64_t>1 << 32 and 0 <= ties <= <int64_t>1 << 53
-            and not (divides and ties) and -1 <= under <= before and (over == -1 or before + <int64_t>w <= over <= n)):
+            and not (divides and (ties or flips)) and -1 <= under <= before and (over == -1 or before + <int64_t>w <= over <= n)):
         raise ValueError("the ends, ranks or rate are outside their limits")
     given.before, given.n, given.under, given.over = before, n, under, over
     given.whole, given.rest, given.c, given.share = whole, rest, c, share
     given.divides, given.narrow, given.place, given.ties = divides, narrow, place, ties
+    given.flips = flips
     take_base(&given, base)
     if given.low.cell < base.first or given.high.cell > base.last:
         raise ValueError("the cells must be those of the base")
@@ -106,7 +109,11 @@ def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low n
     if status < 0:
         raise ValueError("the rows must be ascending cells on either side of the target")
     open_ = None if status == DPF_DRAW_DONE else told(&found, status)
-    return found.cell, found.part, found.less, found.leq, open_
+    coins = None
+    if flips:
+        near, far = int(found.near) << 64 | int(found.nearer), int(found.far) << 64 | int(found.further)
+        coins = found.tries, found.all, found.scale, near, far
+    return found.cell, found.part, found.less, found.leq, coins, open_
 
 
 def cells(const double[::1] values not None, double lo, double hi, double grid, int64_t first,

@@ -199,8 +199,11 @@ class Drawn(OfRanks[Value]):
     grid: float
     base: Base
 
-    def prepare(self, levels: int) -> None:
-        """Set the grid, what cells weigh, and the loss of draws, whose levels share a pure loss."""
+    def prepare(self, levels: int, flips: bool = False) -> None:
+        """Set the grid, what cells weigh, and the loss of draws, whose levels share a pure loss.
+
+        Cells that are drawn by permute-and-flip weigh the same, and the range of its loss is wider.
+        """
         lo, hi, loss, lattice = self.lo, self.hi, self.loss, self.lattice
         grid = public_grid(lo, hi) if lattice is None else float(lattice.step)
         if lattice is not None:
@@ -210,8 +213,8 @@ class Drawn(OfRanks[Value]):
         else:
             cells = ends(lo, hi, grid) if lo < hi else (0, 0)
         object.__setattr__(self, "grid", grid)
-        object.__setattr__(self, "base", base(*cells, grid))
-        if isinstance(loss, Pure):
+        object.__setattr__(self, "base", base(*cells, None if flips else grid))
+        if isinstance(loss, Pure) and not flips:
             object.__setattr__(self, "loss", Draws(loss.epsilon, levels, bounded_range=True))
 
     def value(self, cell: int) -> float:

@@ -12,6 +12,18 @@ make one run each, a lump, with the least distance that any of its cells can hav
 proposed about once in 2**40 draws; then one of its cells is picked, its rows are counted
 by a pass, and it is kept with the probability that its own distance gives. That is rejection
 sampling, so the distribution does not depend on K.
+
+**Permute-and-flip.** In a random order of the cells each shows heads with probability w / v, where
+``w = exp(-c u)`` and v is the largest w, and the first with heads is drawn (McKenna and Sheldon,
+NeurIPS 2020). Let each cell be visited at the points of a Poisson process of rate v, and show heads
+or tails at each visit. The first visits come in a random order, and the cell that is drawn is the
+first to show heads of those that have not shown tails before. Visits with heads come at the rate w,
+and are independent of those with tails, at the rate v - w. The proposals of the exponential
+mechanism that are kept are such heads: proposals come at the rate of all bounds together, R, and
+are kept at the rate w of each cell. So a cell whose proposal is kept is drawn unless it has shown
+tails before, and never comes back if it has. To tell, visits of the rate V, an integer from v on,
+are laid among the proposals so far: the next of both is a visit with probability V / (R + V), and
+one with tails with (v - w) / V. Their order has no other cell in it, and no clock.
 """
 
 from __future__ import annotations
@@ -29,6 +41,7 @@ from ..._kernels.statistics import cells as cells_of
 from ..._kernels.statistics import draw_node
 from ...noise import grid as _grid
 from ...noise.choice import Stream, below, decide
+from ...noise.distributions.exact import Tail
 from ...noise.grid import Base, Lattice
 from ...summaries.order import Ranks, Window, window_of
 from ...summaries.order_statistics import least_from
@@ -44,6 +57,8 @@ PARTS = 1 << 32
 #: Targets are in units of this part of a rank.
 RANK_BITS = 64
 RANK = 1 << RANK_BITS
+#: Coins of permute-and-flip are not decided by floats where they are as close as this part.
+CLOSE = 2.0**-16
 #: Stands for a number of ranks beyond all data.
 FARTHEST = 1 << 60
 
@@ -229,12 +244,13 @@ def draw(
     reach: int | None = None,
     window: Window | None = None,
     cut: float = CUT,
+    flips: bool = False,
 ) -> End:
     """Draw a cell of a node of a column of `n` rows, and if it `divides`, a part of the cell.
 
     `target`, in `RANK`, is that of the aim if left out. `reach` is how many ranks either way to
     look at, and `window` what is there, if that is known. The end that is returned tells ranks only
-    where it divides.
+    where it divides. With `flips` the draw is by permute-and-flip; all cells must weigh the same.
     """
     low, high = ends
     if low.cell == high.cell:
@@ -252,23 +268,59 @@ def draw(
     few = width(aim.rate, n + 1, HALF_CUT) + 1 + aim.ties if some else 0
     for view in _views(column, window, ends, middle, few, divides):
         given = view.rows, view.before, n, view.low, view.high, whole, rest, aim.rate / 2
-        more = view.narrow, view.under, view.over, aim.place, aim.ties
+        more = view.narrow, view.under, view.over, aim.place, aim.ties, flips
+        tries, gone = 0, set[int]()
         while True:
             drawn = draw_node(*given, aim.share, divides, column.base, stream, *more)
             if drawn is None:
                 break
-            cell, part, less, leq, told = drawn
+            cell, part, less, leq, coins, told = drawn
             end = End(cell, less, leq, part)
-            if told is None:
-                return end
-            mass, scale, bound, far, word = told
-            if word is None:
-                ends = view.low, view.high
-                end, far = counted(column, ends, aim, target, cell, n, divides, stream)
-                word = stream.word()
-            if decide(word, aim.rate, Fraction(far, RANK), stream, mass, bound, scale):
+            is_kept, far = told is None, coins[-1] if coins else 0
+            if told is not None:
+                mass, scale, bound, far, word = told
+                if word is None:
+                    ends = view.low, view.high
+                    end, far = counted(column, ends, aim, target, cell, n, divides, stream)
+                    word = stream.word()
+                is_kept = decide(word, aim.rate, Fraction(far, RANK), stream, mass, bound, scale)
+            if coins is not None:
+                tries += coins[0]
+                if is_kept and (cell in gone or shows_tails(tries, coins, far, aim.rate, stream)):
+                    is_kept = False
+                    gone.add(cell)
+            if is_kept:
                 return end
     raise AssertionError("the last view is not narrow")
+
+
+def shows_tails(
+    tries: int, coins: tuple[int, int, int, int, int], far: int, rate: float, stream: Stream
+) -> bool:
+    """Return whether a cell at the distance `far` shows tails before the last of so many tries."""
+    _, proposals, scale, near, _ = coins
+    least, more = rate * (near / RANK), rate * ((far - near) / RANK)
+    # v in the units of the bounds. Exponents are below 2**31, and rounded by less than 2**-20.
+    most = math.exp(scale * math.log(2) - least)
+    visits = math.ceil(most * (1 + 2.0**-10))
+    chance = -most * math.expm1(-more) / visits
+
+    def exactly(mp: Any) -> Any:
+        with mp.extraprec(64):
+            least, more = (mp.mpf(u) * rate / RANK for u in (near, far - near))
+            return mp.ldexp(-mp.exp(-least) * mp.expm1(-more), scale) / visits
+
+    for _ in range(tries if far > near else 0):
+        while below(proposals + visits, stream) < visits:
+            word = stream.word()
+            beyond = word * 2.0**-64 - chance
+            if abs(beyond) > CLOSE * chance + 2.0**-60:
+                is_tails = beyond < 0
+            else:
+                is_tails = Tail(word, stream.word).below(exactly)
+            if is_tails:
+                return True
+    return False
 
 
 class _View(NamedTuple):

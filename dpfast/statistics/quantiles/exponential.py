@@ -73,9 +73,26 @@ no gap between them. A target that lies x ranks within the one's rows is x ranks
 and more where these stop short of their ends; e^(-c x) is how often the wrong one would be drawn.
 Cells of a gap, which are near the ends of a tie, would gain by it.
 
+**Permute-and-flip.** On a lattice of at most `FLIPPED` numbers all cells weigh the same, and for a
+pure loss the draw is McKenna and Sheldon's: the cell with the least u(o) - E(o) / c for independent
+standard exponential E (Ding et al. 2021), where the exponential mechanism has Gumbel variables. Let
+the E of all other cells be fixed. o is drawn if E(o) is not below x, the largest of
+``c (u(o) - u(p)) + E(p)`` for other cells p. A row moves each c u by epsilon / 2 at most, and so x
+by epsilon, and ``P(E >= x + epsilon) >= exp(-epsilon) P(E >= x)`` for any x: it is epsilon-DP for
+the same c. Its range is no less than that of other pure losses, so in zCDP it costs as much as
+they do. A cell with u(o) - u(p) = g for the best p needs E(o) >= c g, which has the
+probability exp(-c g): the bound of an error is that of the exponential mechanism, and errors are
+down to half of its where few numbers are near the target.
+
 References
 ----------
 A. Smith, "Privacy-preserving statistical estimation with optimal convergence rates", STOC 2011.
+
+R. McKenna and D. Sheldon, "Permute-and-Flip: A new mechanism for differentially private selection",
+NeurIPS 2020.
+
+Z. Ding et al., "The permute-and-flip mechanism is identical to report-noisy-max with exponential
+noise", 2021.
 """
 
 from __future__ import annotations
@@ -108,6 +125,9 @@ INSIDE = 14
 #: about exp(-2 c x), x the ranks from the target to where the other begins, and no more than
 #: exp(-TIES / 2) of that for exp(-c x). A larger r makes error bars wider.
 TIES = 6
+#: Numbers of a lattice among which pure losses are drawn by permute-and-flip: more are few numbers
+#: beside wide bounds, where the base measure finds the data.
+FLIPPED = 1 << 17
 
 
 def rate_of(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone: bool) -> float:
@@ -195,14 +215,17 @@ class ExponentialQuantile(Drawn[float]):
     base: Base = field(init=False, repr=False, compare=False)
     aim: Aim = field(init=False, repr=False)
     reach: int = field(init=False, repr=False)
+    flips: bool = field(init=False, repr=False)
     #: Whether the positions of ties on a lattice stop short of their ends.
     squeezes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        loss = self.loss
-        self.prepare(1)
+        loss, lattice = self.loss, self.lattice
+        is_small = lattice is not None and lattice.last - lattice.first < FLIPPED
+        object.__setattr__(self, "flips", self.squeezes and is_small and isinstance(loss, Pure))
+        self.prepare(1, self.flips)
         aim = aim_of(loss, 1, self.q, self._relation, True)
-        if self.lattice is not None and self.squeezes:
+        if lattice is not None and self.squeezes:
             aim = squeezed(aim)
         object.__setattr__(self, "aim", aim)
         # One rank more, for the gaps beside the window are a rank nearer on one side.
@@ -246,9 +269,8 @@ class ExponentialQuantile(Drawn[float]):
         if self.lo == self.hi:
             return self.lo
         stream, n = generator.stream(), window.n
-        end = draw(
-            column, column.ends(n), self.aim, n, stream, target=self.target(n), window=window
-        )
+        given: dict[str, Any] = {"target": self.target(n), "window": window, "flips": self.flips}
+        end = draw(column, column.ends(n), self.aim, n, stream, **given)
         return self.value(end.cell)
 
     def error(self, rows: int | None, confidence: float) -> Expected:

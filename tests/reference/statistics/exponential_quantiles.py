@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 
@@ -85,3 +86,20 @@ def column(data, q, c, last, share, base=None, fault=None, ties=0):
     step = 2 if fault == "target" else 1
     target = step * Fraction(q) * (len(data) - 1) + HALF
     return leaf([(x, 1) for x in data], (0, last), target, c, share, base, fault, q, ties)
+
+
+def flipped(data, q, c, last, share, ties=0, fault=None):
+    """Probability of each cell 0 .. last, the first in a random order that shows heads."""
+    target = Fraction(q) * (len(data) - 1) + HALF
+    rows, u = [(x, 1) for x in data], []
+    for o in range(last + 1):
+        low, high = positions(rows, (0, last), o, share, fault, q, ties)
+        u.append(float(max(0, low - target, target - high)))
+    heads = [math.exp(-c * (x - min(u))) for x in u]
+    found = [0.0] * len(heads)
+    for order in permutations(range(last + 1)):
+        left = 1.0
+        for o in order:
+            found[o] += left * heads[o]
+            left *= 1 - heads[o]
+    return np.array(found) / math.factorial(last + 1)
