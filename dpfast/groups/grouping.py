@@ -182,7 +182,8 @@ class Grouping:
         everyone = replace(persons, max_groups=None, max_rows=None)
         tails = TailsOfUnits(self.keys, everyone, argument == "max_groups")
         octaves = FEW_GROUPS if tails.of_groups else OCTAVES
-        return with_unit_bound(argument, offered.loss, within, tails, octaves)
+        relation = offered.unit.neighbors
+        return with_unit_bound(argument, offered.loss, relation, within, tails, octaves)
 
     def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
         """Return what releases a statistic of all groups, for a loss."""
@@ -193,7 +194,7 @@ class Grouping:
                 limited = statistic.with_limit(bound)
                 return self._mechanism(limited, Offer(loss, offered.unit), relation)
 
-            return with_limits(offered.loss, clamped)
+            return with_limits(offered.loss, relation, clamped)
         if isinstance(statistic, Top):
             mechanism: ByGroup = replace(statistic, step=step, loss=offered.loss).charged()
         elif statistic.column is None:

@@ -797,7 +797,7 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
                 return of_unit(statistic.with_limit(bound), part, unit, layout)
 
             tails = clamped(1, loss).inner.tails
-            return with_unit_bound("per_unit", loss, clamped, tails)
+            return with_unit_bound("per_unit", loss, unit.neighbors, clamped, tails)
         whole = Terms(loss, unit.neighbors, replace(layout, masked=True), 1, unit.ids)
         return OfUnits(_of_columns(statistic, whole), unit, 0)
     if unit.max_rows is None:
@@ -810,7 +810,7 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
         def within(max_rows: int, part: Loss) -> Mechanism[Any]:
             return of_unit(statistic, part, replace(unit, max_rows=max_rows), layout)
 
-        return with_unit_bound("max_rows", loss, within, rows_of_units)
+        return with_unit_bound("max_rows", loss, unit.neighbors, within, rows_of_units)
     if statistic.keeps_units:
         terms = Terms(loss, unit.neighbors, layout, unit.max_rows, unit.ids)
         return _of_columns(statistic, terms)

@@ -2,27 +2,33 @@
 
 *What is drawn.* Each unit has one integer c: its number of rows (`max_rows`), by group its most in
 a group, or its number of groups (`max_groups`); or the size of its total, in 256ths of the largest
-row, rounded up (`per_unit`), of several columns and by group the largest of all. For a public
-number v > 1 let A(v) be how many units have c >= v. A number is drawn with probability proportional
-to
+row, rounded up (`per_unit`), of several columns and by group the largest of all. The public numbers
+v_1 < v_2 < ... above 1 are those of `tails`, sixteen in each octave, up to 2^40. Let A(v) be how
+many units have c >= v, and N(v) how many have v / 2 <= c < v. A number is drawn with probability
+proportional to
 
-    w(v) exp(-r A(v)),      w(v) = v^(-2.9) or v^(-4.3), about,
+    w(v) exp(-r S(v) / D),      S(v_j) = 64 A(v_j) + sum over i <= j of min((N(v_i) - a)+, b),
 
-and the bound m is the largest integer below v: A(v) units have more than m. The numbers are those
-of `tails`, sixteen in each octave, up to 2^40.
+w(v) about v^(-2.9) or v^(-4.3), a = 16 / r and b = D / 2 r, rounded; the bound m is the largest
+integer below v: A(v) units have more than m.
 
 *Why.* Noise for m rows of a unit has a scale of about m / epsilon, and a bound of m leaves out what
 lies beyond, so the least sum of both has about 1 / epsilon units beyond m, however many there are
-(Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). The prior w makes a bound that is too large as
-rare as it is harmful; the second is for rho, and epsilon with delta, for which a draw tells the
-number of units beyond a bound more exactly beside the noise. `benchmarks/contribution_bounds.py`
-has measured both, and the share of the loss.
+(Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). A draw tells the number of units beyond a bound
+to within 1 / r, which is more. So the prior w makes a bound that is too large as rare as it is
+harmful; and where many units have half of v and more, the tail ends soon, and each number further
+on is rarer by up to exp(-1/2) more. Where few have, the tail is long, and nothing is added. The
+second prior is for rho, and epsilon with delta, for which a draw tells the number of units beyond a
+bound more exactly beside the noise. `benchmarks/contribution_bounds.py` has measured all of them,
+and the share of the loss.
 
-*Loss.* Let a unit come, or get other rows, or be replaced by another one. All that changes for the
-draw is one integer, from c to c' (0 for a unit that is not there). So A(v) changes for the numbers
-between c and c' alone, by 1 and for all of them in the same direction. All exponents change by
-numbers of an interval of length r, then: a draw is r-DP (McSherry and Talwar, FOCS 2007), and of
-bounded range r, at less than r^2 / 8 in zCDP (Cesar and Rogers, ALT 2021), under both relations.
+*Loss.* All that a unit changes for the draw is one integer. If it comes, A(v) grows by 1 for v <= c
+alone, and N(v) for the sixteen numbers from there to 2 c: so S(v) grows by 64 up to c, and by 0 to
+16 beyond. All of it is in an interval of length D = 64, under add-remove. If c is replaced by a
+larger c', S(v) does not change up to c, grows by 48 to 64 from there to c', and changes by -16 to
+16 beyond: D = 80. So all exponents change by numbers of an interval of length r: a draw is r-DP
+(McSherry and Talwar, FOCS 2007), and of bounded range r, at less than r^2 / 8 in zCDP (Cesar and
+Rogers, ALT 2021). What the crowd below v tells is free under add-remove.
 
 What is released next is what it would be had the bound been given, and losses add up; see
 `automatic_bounds`. The integers are those of all rows of a unit that a mask keeps, so they do not
@@ -42,9 +48,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.error_bars import Expected
+from .._core.types import Neighbors
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
-from ..privacy import Loss, Pure
+from ..privacy import Loss, Pure, float_down
 from ..rng import Generator
 from ..summaries.units import Units, unit_rows
 from ..tables import Chunk
@@ -66,6 +73,9 @@ PARTS = 256
 _FIRST = -(LARGEST * PER_OCTAVE) - 1  # that of 1 among `NUMBERS`
 #: By how much minus the logarithm of w grows with each number, exactly: for epsilon, and else.
 PRIORS = 2 / 16, 3 / 16
+#: What a unit beyond a number is worth; how many units of an octave are none to speak of, times r;
+#: the most by which more of them make the next number rarer, as a logarithm.
+FAR, FEW, STEEP = 64, 16, 1 / 2
 
 
 class Parts(int):
@@ -124,6 +134,8 @@ class WithUnitBound(Around[Value]):
         What is charged.
     rate : float
         r.
+    span : int
+        D.
     octaves : int
         Of the numbers that are drawn from.
     prior : float
@@ -135,6 +147,7 @@ class WithUnitBound(Around[Value]):
     argument: str
     offered: Loss
     rate: float
+    span: int
     octaves: int
     prior: float
 
@@ -185,9 +198,14 @@ class WithUnitBound(Around[Value]):
 
     def weighed(self, tails: Counts) -> Side:
         """Return what the numbers weigh, for units with such integers."""
-        above = candidates(beyond(tails, above=True), self.octaves)
-        prior = np.arange(len(above), dtype=np.float64) * self.prior
-        return Side(above, above, prior, Fraction(0), 2 * self.rate)
+        above = beyond(tails, above=True)
+        far = candidates(above, self.octaves)
+        crowd = candidates(np.roll(above, PER_OCTAVE), self.octaves) - far
+        each = float_down(Fraction(self.rate) / self.span)
+        few, most = int(FEW / self.rate), int(STEEP / each)
+        score = FAR * far + np.cumsum(np.clip(crowd - few, 0, most))
+        prior = np.arange(len(far), dtype=np.float64) * self.prior
+        return Side(score, score, prior, Fraction(0), 2 * each)
 
     def bound(self, tails: Counts, generator: Generator) -> int:
         """Return the bound that is drawn for units with such integers."""
@@ -203,6 +221,7 @@ class WithUnitBound(Around[Value]):
 def with_unit_bound(
     argument: str,
     loss: Loss,
+    neighbors: Neighbors,
     make: Callable[[int, Loss], Mechanism[Value]],
     tails: Callable[[Any, Generator], Counts],
     octaves: Sequence[int] = OCTAVES,
@@ -213,6 +232,8 @@ def with_unit_bound(
     ----------
     argument, loss, tails
         As in `WithUnitBound`.
+    neighbors : {"add-remove", "replace"}
+        Whether a unit comes or goes, or is replaced.
     make : callable
         ``make(bound, loss)`` returns the mechanism for a bound.
     octaves : sequence of int
@@ -229,11 +250,12 @@ def with_unit_bound(
         return make(bound, for_answer)
 
     rate = drawn_bounds(for_bound, None, "add-remove", "drop").rate
+    span = FAR + PER_OCTAVE * (neighbors == "replace")
     prior = PRIORS[0] if isinstance(loss, Pure) else PRIORS[1]
 
     def with_octaves(size: int) -> WithUnitBound[Value]:
         inner = trial(of, (1, 1 << size))
-        return WithUnitBound(inner, of, tails, argument, loss, rate, size, prior)
+        return WithUnitBound(inner, of, tails, argument, loss, rate, span, size, prior)
 
     *larger, least = octaves
     for size in larger:

@@ -263,6 +263,17 @@ def test_no_unit_moves_more_than_the_loss_is_for(seen, argument):
     assert moves(seen, argument) == (1, False)
 
 
+@pytest.mark.parametrize(("relation", "span"), [("add-remove", 64), ("replace", 80)])
+def test_the_relation_is_that_of_the_groups(monkeypatch, relation, span):
+    """A unit that is replaced does more to the law than one that comes, and the draw knows."""
+    spans = []
+    monkeypatch.setattr(WithUnitBound, "bound", lambda self, *_: spans.append(self.span) or 2)
+    bounds = {"max_groups": "auto", "max_rows": "auto", "neighbors": relation}
+    group_by(TABLE, **bounds).count(epsilon=1)
+    group_by(TABLE, max_groups=1, neighbors=relation).agg(LIMITED, epsilon=1)
+    assert spans == [span] * (2 + len(LIMITED))
+
+
 @pytest.mark.parametrize("argument", BOUNDS)
 def test_integers_of_a_unit_in_each_group_are_found(seen, monkeypatch, argument):
     """The planted fault: a unit in three groups is three units."""
