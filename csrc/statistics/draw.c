@@ -36,8 +36,8 @@ static inline int64_t around(const dpf_draw_base *base, int64_t m)
 static int64_t upto(const dpf_draw_base *base, int64_t cell)
 {
     int64_t total = base->each * (cell + base->shift) + (cell >= 0 ? base->zero : 0);
-    if (base->octave)
-        total += cell >= 0 ? around(base, cell + 1) : -around(base, -1 - cell);
+    if (base->above)
+        total += cell >= 0 ? base->above * around(base, cell + 1) : -base->below * around(base, -1 - cell);
     const double above = (double)(cell + 1);
     for (size_t j = 0; j < base->spacings; j++) {
         const double times = above / base->spacing[j];

@@ -36,13 +36,13 @@
 /* What all cells up to one weigh, but for a constant (noise/grid.py): the sum of
  *   each (cell + shift),
  *   zero from the cell 0 on,
- *   if octave, 2^(top - k) for each cell that is 2^k - 1 .. 2^(k + 1) - 2 cells from the side of 0, where
- *   k >= floor, and 2^(top - floor) for each nearer one,
+ *   above 0 `above` times, and else `below` times, 2^(top - k) for each cell that is 2^k - 1 ..
+ *   2^(k + 1) - 2 cells from the side of 0, where k >= floor, and 2^(top - floor) for each nearer one,
  *   weight[j] for each multiple of spacing[j], on the cell at or below it.
  */
 typedef struct {
     int64_t shift, each, zero;
-    int octave, floor, top;
+    int above, below, floor, top;
     size_t spacings;
     const double *spacing;
     const int64_t *weight;

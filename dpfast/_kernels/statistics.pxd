@@ -6,7 +6,7 @@ from .noise cimport dpf_words
 cdef extern from "statistics/draw.h" nogil:
     ctypedef struct dpf_draw_base:
         int64_t shift, each, zero
-        int octave, floor, top
+        int above, below, floor, top
         size_t spacings
         const double *spacing
         const int64_t *weight

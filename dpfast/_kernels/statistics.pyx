@@ -27,7 +27,8 @@ cdef int take_base(dpf_draw *given, base) except -1:
     """Set the base measure, a `noise.grid.Base`, which has to outlive the draw."""
     cdef cnp.ndarray spacing = base.spacing, weight = base.weights
     given.base.shift, given.base.each, given.base.zero = base.shift, base.each, base.zero
-    given.base.octave, given.base.floor, given.base.top = base.octave, base.floor, base.top
+    given.base.above, given.base.below = base.above, base.below
+    given.base.floor, given.base.top = base.floor, base.top
     if not (spacing.dtype == np.float64 and weight.dtype == np.int64 and _plain(spacing)
             and _plain(weight) and spacing.shape[0] == weight.shape[0]):
         raise ValueError("there must be a weight for each spacing")

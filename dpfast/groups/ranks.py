@@ -149,12 +149,11 @@ class Quantiles(OfColumn):
         """Return a draw, how many ranks inside it aims, and within how many it looks at rows."""
         aim = self.aim(q)
         inside = int(-(-INSIDE // Fraction(aim.rate))) if self.extreme else 0
-        return aim, inside, width(aim.rate, self.base.total) + 1 + aim.ties
+        return aim, inside, width(aim.rate, self.base(q).total) + 1 + aim.ties
 
-    @property
-    def base(self) -> Base:
-        """Return what the candidates weigh."""
-        return base(self.cells.first, self.cells.last, self.cells.grid)
+    def base(self, q: Fraction) -> Base:
+        """Return what the candidates weigh for a quantile."""
+        return base(self.cells.first, self.cells.last, self.cells.grid, q)
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a group in ranks, whatever its rows: that of each draw.
@@ -165,7 +164,7 @@ class Quantiles(OfColumn):
         if self.cells.span == 0:
             return Expected(confidence, 0.0, 0.0)
         failure = (1 - confidence) / len(self.qs)
-        ranks = max(ranks_within(self.base, self.aim(q), failure) for q in self.qs)
+        ranks = max(ranks_within(self.base(q), self.aim(q), failure) for q in self.qs)
         return Expected(confidence, None, ranks, RANKS)
 
     def names(self, name: str) -> list[str]:
@@ -235,7 +234,7 @@ class Quantiles(OfColumn):
             count = len(kept)
             final = np.full(groups, count, np.int32)
             final[kept] = np.arange(count, dtype=np.int32)
-        grid, stream, measure = self.cells, generator.stream(), self.base
+        grid, stream = self.cells, generator.stream()
         drawn = np.empty((len(self.qs), count), np.int32)
         few = isinstance(room, RowsNear) or (len(self.qs) * count < FEW and room.size < LITTLE)
         with closing(room.by_group(count, final)) as parts:
@@ -248,7 +247,7 @@ class Quantiles(OfColumn):
                     aim, inside, reach = self._look(q)
                     given, offsets, others = rows
                     out[first:stop] = draw_quantiles(
-                        given, offsets, aim, measure, reach, streams[part], inside, others
+                        given, offsets, aim, self.base(q), reach, streams[part], inside, others
                     )
 
             workers = 1 if few else threads()

@@ -5,19 +5,21 @@ whole year of age, would compete with the billions of cells between it and the n
 are small beside their bounds with all cells beyond them. So of the weight of all cells
 
 * nearly half is spread evenly;
-* half is on round numbers: the multiples of each power of ten from about ``2**-10`` to ``2**-30``
-  of the range, spread evenly, those of the coarsest with half of it, and half as much for each
-  finer one;
+* half is on round numbers, for a median: the multiples of each power of ten from about ``2**-10``
+  to ``2**-30`` of the range, spread evenly, those of the coarsest with half of it, and half as much
+  for each finer one;
 * a 64th is logarithmic around 0: cells at distances from ``2**k`` to ``2**(k + 1)`` grids have the
   same weight together for each k, on either side, down to about ``2**-16`` of the farther bound,
-  and nearer cells are as heavy as those there;
+  and nearer cells are as heavy as those there; for a quantile q another 5/8 of abs(2 q - 1), in
+  place of as much of either of the two before, is so on the side of 0 to which that lies;
 * an 8192th is on the number 0, which many rows may have; no other number has more than twice that.
 
-What is spread evenly costs a run of cells nothing, and round numbers at most a factor of 2, and so
-ln 2 / c ranks, compared with equal weights. A larger logarithmic part would serve bounds that are
-too wide, and cost data of tight bounds: low quantiles of one-sided data have all of it between them
-and the limit (`benchmarks/accuracy.py` has both). The weights are a base measure of the exponential
-mechanism. They are public and cost nothing.
+Round numbers cost a run of cells at most a factor of 2, and so ln 2 / c ranks, compared with equal
+weights. The logarithmic part serves bounds that are too wide: of a high quantile few rows speak
+against what lies beyond them all, and there it prefers what is near. On the other side it would
+cost data of tight bounds: low quantiles of one-sided data have all of it between them and the limit
+(`benchmarks/accuracy.py` has both). The weights are a base measure of the exponential mechanism.
+They are public and cost nothing.
 """
 
 from __future__ import annotations
@@ -129,10 +131,13 @@ def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
     return Lattice(step, first, last)
 
 
+MIDDLE = Fraction(1, 2)
 #: Cells up to which all weigh the same.
 EVEN = 1 << 11
 #: Of so many parts of the weight of all cells one is logarithmic, or on round numbers, or on 0.
 LOGARITHMIC, ROUND, ATOM = 64, 2, 1 << 13
+#: What part of it is logarithmic on the upper side of 0 for the largest quantile, and so downwards.
+SLANT = Fraction(5, 8)
 #: Halvings of the distance of the farther end from 0, to where weights stop growing.
 OCTAVES = 16
 #: Bits of the range that multiples which weigh more are apart, at least and at most.
@@ -148,40 +153,53 @@ class Base:
     grid : float, optional
         The number that a cell stands for is that of the cell times `grid`. All cells weigh the same
         where it is left out, or where they are few.
+    q : Fraction, default 1/2
+        The quantile that is drawn.
     """
 
     __slots__ = (
-        "each", "first", "floor", "last", "octave", "shift", "spacing", "top", "total", "weights",
-        "zero",
+        "above", "below", "each", "first", "floor", "grid", "last", "shift", "spacing", "top",
+        "total", "weights", "zero",
     )  # fmt: skip
 
-    def __init__(self, first: int, last: int, grid: float | None = None) -> None:
+    def __init__(
+        self, first: int, last: int, grid: float | None = None, q: Fraction = MIDDLE
+    ) -> None:
         cells = last - first + 1
         size = (cells - 1).bit_length()
-        self.first, self.last, self.shift = first, last, 1 - first
-        self.each, self.octave, self.top, self.floor, self.zero = 1, 0, 0, 0, 0
+        self.first, self.last, self.shift, self.grid = first, last, 1 - first, grid
+        self.each, self.above, self.below, self.top, self.floor, self.zero = 1, 0, 0, 0, 0, 0
         self.spacing, self.weights = np.empty(0), np.empty(0, np.int64)
         if grid is not None and cells >= EVEN:
             self.top = max(last + 1, -first).bit_length() - 1
             self.floor = max(0, self.top - OCTAVES)
-            self.each, self.octave = 0, 1
-            total = LOGARITHMIC * self.weight(first, last)
+            self.each, self.above, self.below = 0, 1, 1
+            around = self.weight(first, last)
+            total, upwards = LOGARITHMIC * around, q > MIDDLE
+            side = (max(first, 0), last) if upwards else (first, min(last, -1))
+            more = int(abs(2 * q - 1) * SLANT * total / max(self.weight(*side), around // 2))
+            self.above, self.below = 1 + upwards * more, 1 + (not upwards) * more
+            even = total / ROUND - (self.weight(first, last) - around) / 2
             least = 2.0 ** max(0, size - FINEST_ROUND)
             self.spacing = _decimal(grid, least, 2.0 ** (size - COARSEST))
             share = 0.5 ** np.arange(len(self.spacing))[::-1]  # half as much for each finer one
-            share *= total / ROUND / cells / max(1, share.sum())
+            share *= even / cells / max(1, share.sum())
             self.weights = np.maximum(1, share * self.spacing).astype(np.int64)
             if first <= 0 <= last:
                 self.zero = total // ATOM - int(self.weights.sum())
             self.each = -((self.weight(first, last) - total) // cells)
         self.total = self.weight(first, last)
 
+    def aimed(self, q: Fraction) -> Base:
+        """Return what the same cells weigh for another quantile."""
+        return base(self.first, self.last, self.grid, q)
+
     def upto(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what all cells up to each of some weigh, but for a constant."""
         total = self.each * (cells + self.shift) + self.zero * (cells >= 0)
-        if self.octave:
+        if self.above:
             beyond = np.where(cells >= 0, cells + 1, -1 - cells)
-            total += np.where(cells >= 0, 1, -1) * self._around(beyond)
+            total += np.where(cells >= 0, self.above, -self.below) * self._around(beyond)
         for spacing, weight in zip(self.spacing, self.weights, strict=True):
             total += weight * (np.ceil((cells + 1) / spacing).astype(np.int64) - 1)
         return total
@@ -228,6 +246,6 @@ def _decimal(grid: float, least: float, most: float) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=256)
-def base(first: int, last: int, grid: float | None = None) -> Base:
+def base(first: int, last: int, grid: float | None = None, q: Fraction = MIDDLE) -> Base:
     """Return a `Base`. It does not change, so it is made once."""
-    return Base(first, last, grid)
+    return Base(first, last, grid, q)

@@ -11,7 +11,7 @@ from .._core import checks, nan_policy
 from .._core.types import NoiseName, Number
 from ..budget.mechanism import Mechanism
 from ..measurement.statistic import Bounded, InUnits, Terms
-from ..noise.grid import Base, Lattice, base, ends, integers, lattice, public_grid
+from ..noise.grid import MIDDLE, Base, Lattice, base, ends, integers, lattice, public_grid
 from ..noise.smooth import NOISES
 from ..privacy import ZCDP, Draws, Pure
 from ..sensitivity.column import Clamped
@@ -199,7 +199,7 @@ class Drawn(OfRanks[Value]):
     grid: float
     base: Base
 
-    def prepare(self, levels: int, flips: bool = False) -> None:
+    def prepare(self, levels: int, q: Fraction = MIDDLE, flips: bool = False) -> None:
         """Set the grid, what cells weigh, and the loss of draws, whose levels share a pure loss.
 
         Cells that are drawn by permute-and-flip weigh the same, and the range of its loss is wider.
@@ -213,7 +213,7 @@ class Drawn(OfRanks[Value]):
         else:
             cells = ends(lo, hi, grid) if lo < hi else (0, 0)
         object.__setattr__(self, "grid", grid)
-        object.__setattr__(self, "base", base(*cells, None if flips else grid))
+        object.__setattr__(self, "base", base(*cells, None if flips else grid, q))
         if isinstance(loss, Pure) and not flips:
             object.__setattr__(self, "loss", Draws(loss.epsilon, levels, bounded_range=True))
 

@@ -70,7 +70,7 @@ def test_draws_have_the_law_of_the_lattice(neighbors):
     rows = [math.floor(x + 0.5) for x in data]
     q, step = Fraction(1, 2), lattice(0.0, 12.0, Fraction(1))
     made = ExponentialQuantile(q, 0.0, 12.0, neighbors, "raise", ZCDP(Fraction(1, 8)), False, step)
-    assert made.base.each == 1 and not made.base.octave and made.cells == (0, 12)
+    assert made.base.each == 1 and not made.base.above and made.cells == (0, 12)
     aim = made.aim
     law = np.exp(reference.column(rows, q, made.rate, 12, aim.share, ties=aim.ties))
     generator = InsecureGenerator(3)

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction as F
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.grid import Base, public_grid
+from dpfast.privacy import Pure
+from dpfast.statistics.quantiles import recursive
 from dpfast.statistics.quantiles.draws import PARTS, Aim, Column, draw
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import JointQuantiles
@@ -152,8 +155,9 @@ WIDE = [(-5, 2300), (0, 2047), (1, 4000), (-9000, -1), (-3000, 3100), (70_000, 7
 @quick_rows(8)
 @pytest.mark.parametrize("first, last", [*WIDE, (0, 0), (7, 8)])
 @pytest.mark.parametrize("grid", [None, 1.0, 0.125, 2.0**70])
-def test_the_base_by_definition(first, last, grid):
-    base = Base(first, last, grid)
+@pytest.mark.parametrize("q", [F(1, 2), F(9, 10), F(0)])
+def test_the_base_by_definition(first, last, grid, q):
+    base = Base(first, last, grid, q)
     want = twin.weights(base, first, last)
     assert base.total == sum(want.values())
     cells = np.arange(first, last + 1)
@@ -166,23 +170,79 @@ def test_the_base_by_definition(first, last, grid):
         assert set(want.values()) == {1}
 
 
-def test_the_base_of_a_real_grid():
+@pytest.mark.parametrize(("q", "share"), [(F(1, 2), 2.1), (F(1, 10), 4.2), (F(1), 6), (F(0), 6)])
+def test_the_base_of_a_real_grid(q, share):
     for lo, hi in [(0, 120), (-1e6, 3), (1e15, 1e15 + 8), (0.1, 0.3), (-1e308, 0), (0, 5e-300)]:
         grid = public_grid(lo, hi)
         first, last = math.ceil(F(lo) / F(grid)), math.floor(F(hi) / F(grid))
-        base, cells = Base(first, last, grid), last - first + 1
+        base, cells = Base(first, last, grid, q), last - first + 1
         assert base.total < 2**52
         middle = (first + last) // 2
         parts = base.mass(np.array([first, middle + 1]), np.array([middle, last]))
         assert parts.sum() == base.total
-        # Any interval keeps near half of its share, and no cell has more than a 100th of all.
+        # Any interval keeps a part of its share, and no cell has more than a 100th of all.
         for start in np.linspace(first, last - 1, 50).astype(int).tolist():
             for length in (1, 9, cells >> 20, cells >> 6):
                 end = min(start + max(length, 1), last)
                 part = base.weight(start, end - 1)
-                assert 2.1 * part * cells > base.total * (end - start)
+                assert share * part * cells > base.total * (end - start)
         for cell in {first, middle, min(max(first, 0), last)}:
             assert cells < 1 << 30 or 100 * base.weight(cell, cell) < base.total
+
+
+def test_high_quantiles_prefer_what_is_near_0_on_the_upper_side():
+    last, grid = (1 << 30) - 1, 2.0**-20
+    for q, share in ((F(9, 10), 1 / 2), (F(3, 4), 5 / 16), (F(1), 5 / 8)):
+        for first in (0, -1 - last):
+            base, low = Base(first, last, grid, q), Base(-1 - last, -1 - first, grid, 1 - q)
+            usual = Base(first, last, grid)
+            near = last >> 8  # half of the octaves
+            more = base.weight(0, near) / base.total - usual.weight(0, near) / usual.total
+            assert abs(more - share * 9 / 17) < 0.04 * share
+            assert abs(low.weight(-1 - near, -1) / base.weight(0, near) - 1) < 1e-3
+            assert base.weight(first, -1) <= usual.weight(first, -1)  # and nothing on the other
+    tiny = Base(-3, last, grid, F(1, 10))  # where hardly a cell is no half of them is
+    assert tiny.weight(-3, -1) < tiny.total / 1000
+
+
+def test_each_of_several_quantiles_has_the_base_of_its_own(monkeypatch):
+    seen, qs = {}, (F(1, 10), F(1, 2), F(9, 10))
+
+    def drawn(column, *given, **more):
+        seen[column.base] = column.base.above, column.base.below
+        return draw(column, *given, **more)
+
+    monkeypatch.setattr(recursive, "draw", drawn)
+    dp.quantiles(np.arange(100.0), qs, bounds=(0, 1e6), epsilon=1, method="recursive")
+    grid = public_grid(0, 1e6)
+    want = [Base(0, int(1e6 / grid), grid, q) for q in qs]
+    assert sorted(seen.values()) == sorted((one.above, one.below) for one in want)
+    assert len(set(seen.values())) == 3
+
+
+def worst_of_bases(base_of):
+    """The largest log-ratio of a high quantile of two neighbors, over all its cells."""
+    made = ExponentialQuantile(F(9, 10), 0.0, 1.0, "add-remove", "raise", Pure(2.0))
+    q, worst = F(made.aim.place, PARTS), 0.0
+    laws = {}
+    for size in range(3):
+        for data in combinations_with_replacement((0, 3, 700, 2047), size):
+            given = list(base_of(data).values())
+            laws[data] = reference.column(data, q, made.rate, 2047, made.aim.share, given)
+    for data in laws:
+        for row in set(data):
+            fewer = list(data)
+            fewer.remove(row)
+            worst = max(worst, np.abs(laws[data] - laws[tuple(fewer)]).max())
+    return worst
+
+
+@pytest.mark.full
+def test_no_neighbors_tell_a_high_quantile_by_more_than_the_loss():
+    public = twin.weights(Base(0, 2047, 1.0, F(9, 10)), 0, 2047)
+    assert 1.4 < worst_of_bases(lambda data: public) <= 2 * (1 + 1e-12)
+    by_rows = [twin.weights(Base(0, 2047, 1.0, q), 0, 2047) for q in (F(1, 2), F(9, 10))]
+    assert worst_of_bases(lambda data: by_rows[3 in data]) > 2  # the planted fault
 
 
 def test_round_numbers_weigh_more():
@@ -200,7 +260,7 @@ def test_round_numbers_weigh_more():
 @pytest.mark.full
 def test_cells_are_drawn_by_their_weight():
     base, draws = Base(-9, 2300, 1.0), 40_000
-    assert base.octave and base.zero and len(base.spacing)
+    assert base.above and base.zero and len(base.spacing)
     want = {c: w for c, w in twin.weights(base, -9, 2300).items() if -3 <= c <= 40}
     stream = rng(2).stream()
     seen = Counter(base.draw(-3, 40, base.weight(-3, 40), stream) for _ in range(draws))

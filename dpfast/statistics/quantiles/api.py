@@ -56,8 +56,8 @@ def quantile(data: Any, **arguments: Any) -> Any:
     FOCS 2007; for quantiles Smith, STOC 2011) and of bounded range, at less than ``epsilon**2 / 8``
     in zCDP (Cesar and Rogers, ALT 2021; exactly:
     `dpfast.privacy.Draws`). The draw is exact. The public base measure gives half of the weight to
-    all points alike, half to round numbers, and a little to those near 0
-    (``dpfast/noise/grid.py``). What is public costs nothing.
+    all points alike, half to round numbers, and a little to those near 0: more for high quantiles
+    above 0, and for low ones below (``dpfast/noise/grid.py``). What is public costs nothing.
 
     Among at most ``2**17`` integers or multiples of `granularity`, and for an `epsilon`, the draw
     is by permute-and-flip for the same u, with all of them alike (McKenna and Sheldon, NeurIPS

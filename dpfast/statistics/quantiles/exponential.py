@@ -223,7 +223,7 @@ class ExponentialQuantile(Drawn[float]):
         loss, lattice = self.loss, self.lattice
         is_small = lattice is not None and lattice.last - lattice.first < FLIPPED
         object.__setattr__(self, "flips", self.squeezes and is_small and isinstance(loss, Pure))
-        self.prepare(1, self.flips)
+        self.prepare(1, self.q, self.flips)
         aim = aim_of(loss, 1, self.q, self._relation, True)
         if lattice is not None and self.squeezes:
             aim = squeezed(aim)

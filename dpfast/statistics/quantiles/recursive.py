@@ -60,9 +60,10 @@ from .exponential import aim_of
 
 
 class Node(NamedTuple):
-    """A draw of the recursion, all of it public: of quantile `number`."""
+    """A draw of the recursion, all of it public: of quantile `number`, which is `q`."""
 
     number: int
+    q: Fraction
     aim: Aim
     left: Node | None
     right: Node | None
@@ -85,7 +86,7 @@ def plan(qs: tuple[Fraction, ...], loss: Pure | ZCDP, neighbors: str) -> Node:
         aim = aim_of(loss, levels, place, neighbors, alone, (i == 0, j == len(qs)))
         left = node(i, middle, low, q, level + 1)
         right = node(middle + 1, j, q, high, level + 1)
-        return Node(middle, aim, left, right)
+        return Node(middle, q, aim, left, right)
 
     root = node(0, len(qs), Fraction(0), Fraction(1), 0)
     assert root is not None
@@ -99,7 +100,8 @@ def draw_all(
     cells = [0] * count
     waiting = [(root, column.ends(n))]
     while waiting:
-        (number, aim, left, right), (low, high) = waiting.pop()
+        (number, q, aim, left, right), (low, high) = waiting.pop()
+        column.base = column.base.aimed(q)
         divides = left is not None or right is not None
         end = draw(column, (low, high), aim, n, stream, divides=divides, cut=cut)
         cells[number] = end.cell
@@ -182,7 +184,6 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
         """
         if self.lo == self.hi:
             return Expected(confidence, 0.0, 0.0)
-        total = self.base.total / self.base.each
         failure = (1 - confidence) / len(self.different).bit_length()
         errors: dict[int, float] = {}
 
@@ -191,7 +192,9 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
                 return
             error = low + node.aim.place / PARTS * (high - low)
             leaf = node.left is None and node.right is None
-            error += math.log(total / failure * (1 if leaf else PARTS)) / node.aim.rate + (not leaf)
+            base = self.base.aimed(node.q)
+            total = base.total / base.each / failure * (1 if leaf else PARTS)
+            error += math.log(total) / node.aim.rate + (not leaf)
             errors[node.number] = error
             walk(node.left, low, error)
             walk(node.right, error, high)

@@ -12,7 +12,7 @@ def weights(base, first, last):
         weight = base.each + base.zero * (cell == 0)
         away = cell if cell >= 0 else -1 - cell
         octave = max(base.floor, (away + 1).bit_length() - 1)
-        weight += base.octave * 2 ** max(0, base.top - octave)
+        weight += (base.above if cell >= 0 else base.below) * 2 ** max(0, base.top - octave)
         found[cell] = weight
     for spacing, one in zip(base.spacing.tolist(), base.weights.tolist(), strict=True):
         for m in range(math.floor(first / spacing), math.floor(last / spacing) + 2):
