@@ -1,7 +1,10 @@
 """Settings shared by all tests."""
 
+import contextlib
 import gc
+import importlib
 import os
+from pathlib import Path
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -9,8 +12,11 @@ from hypothesis import settings
 
 from dpfast import rng
 
-# A busy machine is no failure: no test asserts a time.
+HERE = Path(__file__).parent
+
+# A busy machine is no failure: no test asserts a time. Quick tests have fewer examples.
 settings.register_profile("dpfast", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=30)
 settings.load_profile("dpfast")
 
 # Hundreds of tests start a program of their own. Where an environment keeps no bytecode, each of
@@ -28,6 +34,18 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # make much that is soon let go, so it is looked through for circles more seldom than elsewhere.
 gc.disable()
 gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Have each worker process of xdist compile its share of the tests before it collects all."""
+    if hasattr(session.config, "workerinput") and session.config.args == ["tests"]:
+        given = session.config.workerinput
+        own = int(given["workerid"].removeprefix("gw"))
+        for path in sorted(HERE.rglob("test_*.py"))[own :: given["workercount"]]:
+            name = ".".join(path.relative_to(HERE.parent).with_suffix("").parts)
+            with contextlib.suppress(Exception, pytest.skip.Exception):  # collecting tells of them
+                importlib.import_module(name)
 
 
 def pytest_collection_finish(session):
@@ -102,5 +120,7 @@ class Drawn:
 
 
 def pytest_configure(config):
+    if "not full" in config.option.markexpr and config.getoption("--repeat-noise") == 1:
+        settings.load_profile("quick")
     if config.getoption("--repeat-noise") > 1:
         config.pluginmanager.register(Drawn(config.getoption("--repeat-noise")))

@@ -360,7 +360,11 @@ def test_the_bits_are_all_that_decides(name):
     """Other seeds give other answers; threads and pickles of the generator the same."""
     case = CASES[name]
     loss = case.losses[0]
-    answers = [pickle.dumps(case(case.data, loss, rng=InsecureGenerator(s))) for s in range(40)]
+    answers = []
+    for seed in range(40):  # answers that are seldom apart need many
+        answers.append(pickle.dumps(case(case.data, loss, rng=InsecureGenerator(seed))))
+        if seed >= 3 and len(set(answers)) > 1:
+            break
     assert len(set(answers)) > 1
     found = {}
 

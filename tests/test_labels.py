@@ -22,6 +22,7 @@ from dpfast.tables import batches, intake, labels
 
 from .support import by_group
 from .support.battery import CASES, MASKED, WEIGHTED, WHERE, X, same
+from .support.pairwise import every_value
 from .test_lengths import LEARNERS, TABLES
 
 N = len(X)
@@ -402,6 +403,7 @@ def test_another_order_is_an_error_after_the_spend(name):
     refused(ROUTES[name], on(INDEX), on(INDEX, ORDER))
 
 
+@every_value
 @pytest.mark.parametrize("second", ["views", "equal", "positions"])
 @pytest.mark.parametrize("name", ROUTES)
 def test_labels_that_are_alike_are_answered(name, second):

@@ -23,7 +23,7 @@ from dpfast.sulq import (
 )
 
 from .support.battery import CASES
-from .support.pairwise import pairwise
+from .support.pairwise import every_value, pairwise
 
 N = 331
 BESIDE = [(name, row) for name, case in CASES.items() for row in case.rows]
@@ -51,7 +51,7 @@ def refused(call, relation, private=False, **loss):
         assert f"{N} rows" in str(error.value)
 
 
-@pairwise
+@every_value
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("more", [-N, -1, 1])
 @pytest.mark.parametrize(("name", "row"), BESIDE, ids=map("-".join, BESIDE))

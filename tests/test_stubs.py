@@ -20,6 +20,7 @@ def test_the_stubs_are_what_would_be_written():
     assert list(tool["stale"]()) == []
 
 
+@pytest.mark.full
 def test_the_stubs_of_another_table_are_stale(monkeypatch):
     planted = Entry("trimmed_sum", "statistics.trimmed", "TrimmedMean", "a sum")
     monkeypatch.setitem(tool["methods"].__globals__, "TABLE", [*TABLE[1:], planted])

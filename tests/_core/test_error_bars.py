@@ -143,7 +143,7 @@ def case(function, data, **arguments):
     return mechanism, mechanism.reduce(rows), mechanism.error(len(data), SURE)
 
 
-@quick_rows(6)
+@quick_rows(2)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("name", ["mean", "variance", "sum"])
 def test_with_a_public_n_the_distribution_of_the_noise(name, loss):
@@ -403,6 +403,7 @@ SELECTIONS = {
 }
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", SELECTIONS)
 def test_scores_of_what_is_drawn(name):
     """One candidate is the best by a bit less than the bound, or by half of it."""

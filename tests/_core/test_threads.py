@@ -17,6 +17,8 @@ from dpfast.rng import InsecureGenerator
 from dpfast.tables import memory
 from dpfast.tables.threads import MOST_DECODERS, decoders
 
+from ..support.pairwise import quick_rows
+
 
 @pytest.fixture(autouse=True)
 def nothing_is_said(monkeypatch):
@@ -145,6 +147,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(memory, "SLICE", 5000)
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("name", RELEASES)
 def test_the_same_bits_with_any_number_of_threads(name, small_pieces):
     found = []

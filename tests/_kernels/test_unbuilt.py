@@ -9,6 +9,8 @@ import pytest
 
 import dpfast
 
+from ..support.pairwise import quick_rows
+
 PACKAGE = Path(dpfast.__file__).parent
 COMPILED = ("*.so", "*.pyd")
 
@@ -29,6 +31,7 @@ def test_an_unbuilt_checkout_says_how_to_build_it(tmp_path):
     assert "During handling" not in done.stderr and "direct cause" not in done.stderr
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", ["rng", "sulq"])
 def test_one_missing_kernel_is_enough(name, tmp_path):
     """An older build has other modules than its sources."""

@@ -122,6 +122,7 @@ def test_noise_of_a_sensitivity(loss):
     assert exact <= found.unit <= exact * (1 + 1e-9)
 
 
+@quick_rows(7)
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 4.0, 50.0])
 @pytest.mark.parametrize("delta", [1e-300, 1e-12, 1e-3, 0.2])
 def test_analytic_gaussian_never_exceeds_delta(epsilon, delta):
@@ -158,6 +159,7 @@ def test_mean_is_the_mean(monkeypatch):
 # ---- Trimmed mean ----
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("beta", [0.05, 0.4, 1.5])
 @pytest.mark.parametrize(
     "k, trim", [(1, 0), (2, 0), (3, 0), (3, 1), (4, 1), (5, 1), (5, 2), (6, 2)]
@@ -566,6 +568,7 @@ def test_the_medians_are_the_public_median(method, loss):
 # ---- Staircase noise of a mean. ----
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", [Pure(8), Approx(8, Fraction(1, 10**9))], ids=repr)
 def test_a_mean_has_staircase_noise_for_a_large_epsilon(loss):
     """It is that of one integer of the range's sensitivity, and .41 of Laplace's in deviation."""

@@ -235,7 +235,7 @@ TINY = [
 ]
 
 
-@quick_rows(6)
+@quick_rows(2)
 @pytest.mark.parametrize("name", ["auto", "mean", *NAMES])
 @pytest.mark.parametrize("d", [2, 100])
 def test_a_small_loss_has_shares_that_do(name, d):

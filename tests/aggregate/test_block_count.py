@@ -45,7 +45,7 @@ def test_the_mean_by_brute_force(n, smallest, bias, loss):
     assert found == k[np.argmin(error)]
 
 
-@quick_rows(5)
+@quick_rows(2)
 @pytest.mark.parametrize("loss", [{"epsilon": 0.3}, {"epsilon": 5}, {"rho": 0.1}])
 @pytest.mark.parametrize("bias, spread", [(0.3, 0.001), (3.0, 0.02), (0.0, 0.01)])
 @pytest.mark.parametrize("name", aggregators.AGGREGATORS)
@@ -93,13 +93,14 @@ def monotone(found, sign):
     return all(sign * (b - a) >= 0 for a, b in itertools.pairwise(found))
 
 
-@quick_rows(5)
+@quick_rows(2)
 @pytest.mark.parametrize("name", aggregators.AGGREGATORS)
 def test_more_bias_means_fewer_blocks(name):
     found = [suggest(aggregator=name, bias=b, spread=0.01) for b in (0.01, 0.1, 1, 10, 100, 1e4)]
     assert monotone(found, -1) and found[0] > found[-1]
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", aggregators.AGGREGATORS)
 def test_more_rows_mean_more_blocks(name):
     found = [
@@ -108,6 +109,7 @@ def test_more_rows_mean_more_blocks(name):
     assert monotone(found, 1) and found[0] < found[-1]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", [name for name in NAMES])
 def test_more_epsilon_means_fewer_blocks(name):
     found = [suggest(aggregator=name, bias=1.0, spread=0.01, epsilon=e) for e in (0.5, 1, 3, 20)]

@@ -128,6 +128,7 @@ def test_what_the_kernel_refuses():
 # --- contiguous blocks ----------------------------------------------------------------------------
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("n, blocks", [(10, 3), (10, 10), (7, 1), (100, 7), (3, 5), (12, 4)])
 def test_ranges(n, blocks):
     labels = ContiguousLabels(blocks, n)
@@ -334,7 +335,7 @@ def spreads():
     }
 
 
-@quick_rows(9)
+@quick_rows(4)
 @pytest.mark.parametrize("name", spreads())
 def test_runs_of_all_lengths(name):
     x = spreads()[name]
@@ -368,6 +369,7 @@ def under_labels(blocks, labels, x, step):
     return total
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("blocks", NEAR.values(), ids=NEAR)
 @pytest.mark.parametrize("step", [1000, 1 << 20])
 def test_sums_that_fill_what_is_gathered_near(blocks, step):

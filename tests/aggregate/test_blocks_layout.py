@@ -117,7 +117,7 @@ def same(found, expected):
 NAMES = ["f8", "f4", "i8", "u1", "matrix", "struct"]
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("kind", ["random", "contiguous", "key"])
 @pytest.mark.parametrize("name, blocks", [*itertools.product(NAMES, [1, 40, 2049]), ("f8", 70_001)])
 @pytest.mark.parametrize("drop", [False, True])

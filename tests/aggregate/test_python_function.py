@@ -20,7 +20,7 @@ from dpfast.tables.key_words import secret
 
 from ..reference.aggregate import python_function as reference
 from ..support import faults
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 
 EXECUTORS = ["threads", "processes"]
 
@@ -54,6 +54,7 @@ def coded(codes):
 # --- answers ------------------------------------------------------------------------------------
 
 
+@every_value
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("blocks", [1, 7, 250])
 def test_equals_a_plain_loop(executor, blocks):

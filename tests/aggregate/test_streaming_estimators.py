@@ -183,6 +183,7 @@ def test_rows_by_definition(name, kind, drop, columns):
     check(*BY_ROW[name], rows, partition_of(kind, 12, 3000, drop), ids_of(kind, 3000))
 
 
+@quick_rows(42)
 @pairwise(drop=True)
 @pytest.mark.parametrize("name", [*BY_COLUMN, *SORTED, *BY_ROW])
 @pytest.mark.parametrize("kind", ["contiguous", "random", "key"])
@@ -671,7 +672,7 @@ def tables(directory, n):
     yield dp.scan(path, ["a", "b"]), "who"
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("kind,drop", PARTITIONS)
 def test_tables_and_files(tmp_path, kind, drop):
     n = 5000

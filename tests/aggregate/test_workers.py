@@ -24,7 +24,7 @@ from dpfast.tables.row_files import File
 from ..reference.aggregate import python_function as reference
 from ..reference.aggregate.python_function import blocks, in_file
 from ..support import faults
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 
 
 def mild_faults(seed, size=300):
@@ -148,6 +148,7 @@ def test_a_block_is_the_functions_own(function, planted):
     assert found[:, 0].tolist() == each
 
 
+@every_value
 @pytest.mark.parametrize(
     "rows",
     [
@@ -532,6 +533,7 @@ def test_no_rows_at_all():
     assert ticks == [5]
 
 
+@pytest.mark.full
 def test_a_matrix_and_named_columns():
     random = np.random.default_rng(0)
     x = random.normal(size=(600, 3))
@@ -835,6 +837,7 @@ def spoils_messages(block):
     return 1.0
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("where", ["payload", "socket", "process", "board", "selector"])
 def test_no_more_files_is_one_error(where, monkeypatch):
     def full(*_, **__):

@@ -40,7 +40,7 @@ from dpfast.rng import InsecureGenerator  # noqa: E402
 from dpfast.tables import shared_pass  # noqa: E402
 from dpfast.tables.files import Reader  # noqa: E402
 
-from ..support.pairwise import quick_rows  # noqa: E402
+from ..support.pairwise import every_value, quick_rows  # noqa: E402
 from ..support.paths import program  # noqa: E402
 
 ROWS = 30_000
@@ -818,6 +818,7 @@ def test_explain_does_not_tell_how_many_rows_there_are_where_that_is_private(wri
     assert shown[0] == shown[1] and [r["passes"] for r in shown[0]] == [1, 2, 1]
 
 
+@every_value
 @pytest.mark.parametrize("ending", ["csv", "npy"])
 @pytest.mark.parametrize(
     ("statistic", "more"),

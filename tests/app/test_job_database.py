@@ -11,6 +11,8 @@ duckdb = pytest.importorskip("duckdb")
 from dpfast import Budget, job  # noqa: E402
 from dpfast.errors import ArgumentError, MissingExtraError, SourceError  # noqa: E402
 
+from ..support.pairwise import quick_rows  # noqa: E402
+
 RELEASES = """
 [defaults]
 bounds = [0, 100]
@@ -107,6 +109,7 @@ def test_a_query_over_files_needs_no_database(write, folder):
     assert results["mean of delay"] == pytest.approx(50, abs=0.1)
 
 
+@quick_rows(8)
 @pytest.mark.parametrize(
     ("data", "error", "said"),
     [

@@ -73,7 +73,7 @@ def test_all_but_a_few_releases_can_be_mechanisms():
     assert len(RELEASES) > 20 and {name for name, _ in FED} >= {"mean", "quantiles", "keys"}
 
 
-@quick_rows(60)
+@quick_rows(20)
 @pytest.mark.parametrize("name, loss", FED, ids=str)
 def test_it_is_the_call_of_its_function(name, loss):
     case = CASES[name]

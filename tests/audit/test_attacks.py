@@ -128,14 +128,14 @@ def test_no_more_is_recovered_than_privacy_allows(name):
     assert (recovered(attack, attack.loss, REPEATS, 1) <= limit(attack, bits)).all()
 
 
-@quick_rows(9)
+@quick_rows(4)
 @EVERY
 def test_the_same_questions_without_much_noise_give_the_bits_away(name):
     attack = ATTACKS[name]
     assert (recovered(attack, attack.careless(), 1, 2) > 0.93 * attack.rows).all()
 
 
-@quick_rows(9)
+@quick_rows(4)
 @pytest.mark.parametrize("name", [name for name, one in ATTACKS.items() if not one.own_budget])
 def test_the_attack_spends_the_whole_budget(name):
     attack = ATTACKS[name]

@@ -302,6 +302,7 @@ def test_without_scipy(monkeypatch):
 # ---- Answers that are there. ----
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("claim", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-3}, {"rho": 0.5}])
 @pytest.mark.parametrize("scale, refuted", [(1, False), (0.4, True)])
 def test_answers_are_judged_by_their_second_half(claim, scale, refuted):
@@ -358,6 +359,7 @@ SAID = {
 }
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("way", SAID)
 @pytest.mark.parametrize("many", [False, True])
 def test_what_is_said_of_a_row_is_an_infinite_loss(way, many, capsys):
@@ -370,7 +372,7 @@ def test_what_is_said_of_a_row_is_an_infinite_loss(way, many, capsys):
         test(told(speak)[many])()
 
 
-@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("many", [pytest.param(False, marks=pytest.mark.full), True])
 def test_what_is_always_said_or_by_chance_is_no_loss(many):
     rng = InsecureGenerator(4)
 

@@ -17,6 +17,7 @@ from dpfast.audit import replayed
 from dpfast.budget import watched
 
 from ..support import battery
+from ..support.pairwise import quick_rows
 
 N = 60
 #: What passes its arguments on to a mechanism of the caller's; see `Marked`.
@@ -55,11 +56,13 @@ def beside(name: str, row: str | None = None) -> dp.audit.Replay:
     return dp.audit.replay(program, x, x2)
 
 
+@quick_rows(27)
 @pytest.mark.parametrize("name", sorted({name for name, _ in BESIDE}))
 def test_entries_that_look_at_their_own_row_are_clean(name):
     assert beside(name) == dp.audit.Replay((), 1)
 
 
+@quick_rows(31)
 @pytest.mark.parametrize(("name", "row"), BESIDE, ids=map("-".join, BESIDE))
 def test_entries_that_look_at_other_rows_are_found(name, row):
     found = beside(name, row)
@@ -105,6 +108,7 @@ NAMED = {
 }
 
 
+@quick_rows(6)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMED)
 def test_named_columns(name, form):

@@ -13,7 +13,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.rng import InsecureGenerator
 
 from ..support.battery import CASES
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 from ..support.surface import broken
 from ..support.views import quoted
 
@@ -66,6 +66,7 @@ def test_a_release_that_says_nothing_of_its_error_is_caught():
     assert not says_enough(Expected(0.95))
 
 
+@every_value
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.form == "column"])
 def test_the_rows_are_not_looked_at(name, relation):

@@ -504,6 +504,7 @@ def test_a_recorded_answer_that_went_back(path, tmp_path):
             ask()
 
 
+@quick_rows(5)
 @pytest.mark.parametrize("use", USES)
 def test_another_ledger_under_the_same_name_is_never_written(path, tmp_path, use):
     budget = dp.Budget(epsilon=1, path=path)

@@ -17,6 +17,8 @@ from dpfast.budget.ledger import chain, file
 from dpfast.errors import LedgerError
 from dpfast.privacy import Pure
 
+from ..support.pairwise import quick_rows
+
 VECTORS = Path(__file__).parents[1] / "reference" / "vectors"
 #: By form and name, such as "1 plain".
 OLD = {
@@ -168,6 +170,7 @@ def opened(path, told):
     return alarms, shares
 
 
+@quick_rows(2)
 @FORMS
 def test_streams_go_on_with_their_secrets(tmp_path, form):
     path, told = unpacked(f"{form} streams", tmp_path), OLD[f"{form} streams"]

@@ -58,8 +58,8 @@ class Silent(dp.rng.SecureGenerator):
 
 
 def names(text):
-    """The names of classes, functions and variables in a text."""
-    for node in ast.walk(ast.parse(text)):
+    """The names of classes, functions and variables in a text that has one that is gone."""
+    for node in ast.walk(ast.parse(text)) if any(name in text for name in GONE) else ():
         for kind in ("id", "name", "attr", "arg"):
             yield getattr(node, kind, None)
 

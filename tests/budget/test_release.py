@@ -120,6 +120,7 @@ def test_also_where_both_may_spend_from_the_ledger(tmp_path):
     assert run("blocks", path=tmp_path / "study.db")[1][0] == "BudgetError"
 
 
+@pytest.mark.full
 @can_fork
 @quick_rows(1)
 @pytest.mark.parametrize("way", ["blocks", "thread", "propose", "reduce"])

@@ -20,6 +20,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, LedgerE
 from dpfast.privacy import ZCDP, Approx, Draws, Pure, convert
 
 from ..support.ledger_damage import unguarded
+from ..support.pairwise import quick_rows
 from ..support.paths import program
 
 REP, AR = "replace", "add-remove"
@@ -240,6 +241,7 @@ def beyond(each, gone, come, ratio):
     return sum(max(Fraction(0), p - ratio * q) for p, q in pairs(each, gone, come))
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_charge_covers_every_answer_about_a_person_and_is_attained(relation, k):

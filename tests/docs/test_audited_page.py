@@ -141,6 +141,7 @@ def test_integers_that_are_drawn_ahead_are_those_of_their_noise():
     assert ahead == whole[0] + whole[1]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize(
     "loss,step,distribution",
     [

@@ -11,6 +11,7 @@ TOTALS = ROOT / "dpfast" / "statistics" / "totals" / "api.py"
 RNG = "By default the secure one. `InsecureGenerator` is for tests; a budget refuses it."
 
 
+@pytest.mark.full
 def test_every_docstring_has_the_shared_texts():
     assert tool["main"](check=True) == 0
 

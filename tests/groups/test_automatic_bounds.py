@@ -16,6 +16,8 @@ from dpfast.groups import automatic_bounds
 from dpfast.measurement.outer_bounds import WIDEST, DrawnBounds
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import every_value, quick_rows
+
 N = 9000
 BITS = np.random.default_rng(7)
 TABLE = {
@@ -77,6 +79,7 @@ def overcharged(mechanism, relation, of):
 CASES = [(r, of) for r in ("add-remove", "replace") for of in ROWS_AT_ONCE]
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("relation, of", CASES)
 def test_bounds_and_statistic_cost_no_more_than_is_charged(loss, relation, of):
@@ -107,6 +110,7 @@ def test_rows_of_a_person_that_are_counted_as_one_are_caught(plant):
         assert overcharged(mechanism_of(STATISTICS["mean"], relation, of), relation, of) > 0
 
 
+@every_value
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("more", [{}, PEOPLE, {"keys": None}, {"neighbors": "replace"}], ids=str)
 def test_one_spend_pays_for_all(name, more):
@@ -192,6 +196,7 @@ def forms(tmp_path):
     yield dd.from_pandas(frame, npartitions=3)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("more", [{}, PEOPLE, {"keys": None}], ids=str)
 def test_every_form_of_a_table(tmp_path, more):
     loss = {"epsilon": 400, "delta": 1e-6}

@@ -13,6 +13,7 @@ from dpfast._kernels.tables import Key
 from dpfast.tables.key_words import KeyWords
 
 from ..reference.groups import codes as twin
+from ..support.pairwise import quick_rows
 
 KEY = Key(bytes(range(32)))
 WORDS = KeyWords(KEY)
@@ -52,6 +53,7 @@ def added(codes, piece):
     return out.tolist(), fresh.tolist()
 
 
+@quick_rows(5)
 @pytest.mark.parametrize("kind, i", CASES)
 def test_codes_are_those_of_the_twin_in_every_form_and_cut(kind, i):
     keys, forms = FORMS[kind]

@@ -19,6 +19,7 @@ from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
 from ..support.views import quoted, replaced
 
 RNG = np.random.default_rng(5)
@@ -166,6 +167,7 @@ def test_values_of_a_person_are_a_uniform_choice():
 # ---- The release. ----
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.3}, {"epsilon": 0.5, "delta": 1e-6}])
 def test_the_noise_is_that_of_a_count(loss):
     """The same bits as an integer with the noise that is said, and no others."""

@@ -60,6 +60,7 @@ def test_answers_are_within_their_bars_and_not_within_half_of_them(name, loss):
     assert max(short) > LIMIT  # on some data, a bar that is too short does not pass
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", LOSSES[:3], ids=str)
 def test_weighted_means_are_within_their_bars(loss):
     weighted = {"weights": "w", "weight_bounds": (0.5, 2)}

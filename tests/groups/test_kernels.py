@@ -20,6 +20,7 @@ from dpfast.tables.base import Near
 
 from ..reference.groups import quantile as quantile_twin
 from ..reference.groups import sums as sums_twin
+from ..support.pairwise import quick_rows
 
 GRID = 2.0**-10
 DTYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"]
@@ -249,6 +250,7 @@ def test_bad_arguments(change):
         kernel.quantiles(rows, offsets, *given.values(), np.zeros(1, np.int32), 0, stream)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("reach", [50, 1])
 @pytest.mark.parametrize("inside", [0, 2])
 def test_rows_near_the_rank_are_as_good_as_all(reach, inside):

@@ -30,7 +30,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..reference.groups import key_selection as twin
 from ..reference.groups import partition_selection as rivals
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 
 LOSSES = [
     Approx(epsilon, delta)
@@ -49,6 +49,7 @@ def at_order(loss, groups, touched, factor=1.2):
 # ---- Equal parts. ----
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_the_closed_form_is_the_recursion(loss):
     mp = context(300)
@@ -70,6 +71,7 @@ def test_bits_by_recursion_are_those_one_by_one(loss):
     assert table[1] != rule._whole(1) + 1  # planted: rounded up
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_no_neighbour_tells_more_than_the_loss(loss):
     """Shown or not shown, one person more or less, from the bits that coins compare."""
@@ -117,6 +119,7 @@ RULES = [
 ]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 def test_the_probabilities_are_the_largest_and_no_larger(rule):
     """Within a divergence of r in arbitrary precision, and next to those of the twin."""
@@ -193,6 +196,7 @@ STEPS = [(1, "add-remove", 24), (2, "add-remove", 24), (3, "add-remove", 16), (1
 STEPS += [(2, "replace", 14)]
 
 
+@every_value
 @pytest.mark.parametrize("loss", [Approx(ONE, MILLE), Approx(2, TINY)], ids=repr)
 @pytest.mark.parametrize(("groups", "neighbors", "reach"), STEPS)
 def test_what_is_shown_of_all_keys_tells_no_more_than_the_loss(loss, groups, neighbors, reach):
@@ -368,7 +372,7 @@ def test_a_loss_without_delta_shows_no_key(loss):
         choose_rule(loss, 1, "replace")
 
 
-@quick_rows(8)
+@quick_rows(3)
 @pytest.mark.parametrize("delta", [Fraction(1, 10**300), Fraction(1, 10**59), TINY, 1 - TINY])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2**30), ONE / 4, Fraction(500)])
 @pytest.mark.parametrize("groups", [1, 100])
@@ -469,6 +473,7 @@ CELLS = list(
 )
 
 
+@quick_rows(3)
 @pytest.mark.parametrize(
     ("epsilon", "delta", "groups"),
     [pytest.param(*cell, marks=() if cell[0] == 1 else pytest.mark.full) for cell in CELLS],

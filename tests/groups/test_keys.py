@@ -23,6 +23,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.tables.columns import Table
 
 from ..support.hostile_engine import HostileEngine
+from ..support.pairwise import quick_rows
 
 LOSS = {"epsilon": 5, "delta": 1e-9}
 N = 400
@@ -228,6 +229,7 @@ def types_of(name, folder):
         yield form[0][0], [one.dtype for one in found]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_the_type_of_keys_is_that_of_the_column_with_rows_or_without(name, tmp_path):
     for form, types in types_of(name, tmp_path):

@@ -11,6 +11,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.tables import key_words
 
+from ..support.pairwise import quick_rows
+
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
@@ -72,6 +74,7 @@ def test_days_that_are_not_looked_for_are_noticed(monkeypatch):
     assert counts(TABLES["pandas"](NAIVE), DAYS) == [0, 1, 0]
 
 
+@quick_rows(6)
 @pytest.mark.parametrize("form", TABLES)
 @pytest.mark.parametrize("listed", LISTS)
 def test_zones_are_not_mixed(form, listed):

@@ -330,7 +330,7 @@ def worst_of_rows(record, name, relation, loss, most):
     return worst
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize("loss", LOSSES)
@@ -464,7 +464,7 @@ def worst_of_people(record, name, relation, loss, limits, trials=60):
     return worst
 
 
-@quick_rows(3)
+@quick_rows(2)
 @pytest.mark.parametrize("name", OF_PEOPLE)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize("loss", LOSSES)

@@ -19,6 +19,7 @@ from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
 from ..support.databases import connect, table
+from ..support.pairwise import quick_rows
 
 MOST, LIMIT = 2, 5
 KEYS = ["a", "b"]
@@ -78,6 +79,7 @@ def test_no_person_moves_more_than_the_sensitivity():
         assert planted.sensitivity.l1 < l1  # the control: a limit that is smaller by one
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}], ids=str)
 def test_bars_hold_the_rows_of_all_people(loss):
     groups = grouped([(4, 0), (5, 1), (1, 5), (0, 2)] * 30)

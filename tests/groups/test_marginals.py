@@ -17,6 +17,7 @@ from dpfast.privacy import ZCDP
 from dpfast.rng import InsecureGenerator
 
 from ..reference.groups import marginals as twin
+from ..support.pairwise import quick_rows
 
 SHAPES = [(), (2,), (3,), (2, 2), (2, 3), (3, 3), (2, 2, 2), (2, 3, 3)]
 BOTH = ["add-remove", "replace"]
@@ -110,6 +111,7 @@ def renyi(p, q, alpha):
     return math.log(total) / (alpha - 1)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize(
     "shape, scale, reach", [((2,), 2.2, 24), ((3,), 1.5, 11), ((2, 2), 1.2, 6)], ids=str
 )
@@ -423,6 +425,7 @@ def test_bad_input_is_one_clear_error_that_costs_nothing(given, text):
     assert not budget.history
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", [{"rho": 20}, {"epsilon": 20, "delta": 1e-6}], ids=str)
 def test_bars_of_little_noise_are_those_of_its_law(loss):
     made = measured((2, 3), [("a0", "a1")], **loss)

@@ -18,6 +18,8 @@ from dpfast.rng import InsecureGenerator
 from dpfast.tables.forms import Values
 from dpfast.tables.times import Clipped
 
+from ..support.pairwise import quick_rows
+
 N = 3000
 BITS = np.random.default_rng(5)
 LO, HI = dt.date(2020, 1, 1), dt.date(2022, 1, 1)
@@ -46,6 +48,7 @@ def released(statistic, data=TABLE, **more):
     return groups.agg({"x": statistic}, rng=InsecureGenerator(3), **(more or LOSSES[0]))
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("name", POINTS)
 def test_an_answer_is_that_of_the_counts(name, loss):

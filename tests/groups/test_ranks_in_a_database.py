@@ -19,6 +19,7 @@ from dpfast.tables.sql import groups as sql
 from dpfast.tables.sql.store import Database
 
 from ..support.databases import ENGINES, HOSTILE, connect, in_memory, table
+from ..support.pairwise import quick_rows
 
 DRAW = np.random.default_rng(3)
 ROWS = 3000
@@ -211,6 +212,7 @@ def moves(engine, secrets):
     return max(Counter(secret for secret, _ in sizes).values()), max(sizes.values())
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     "engine", ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.full)]
 )
@@ -225,6 +227,7 @@ def test_a_unit_that_is_not_bounded_is_caught(monkeypatch, name):
     assert groups > 4 or rows > MOST
 
 
+@pytest.mark.full
 def test_a_draw_that_wants_all_rows_leaves_out_those_without_a_number(monkeypatch):
     wanted, whole = Counter(), PartsNear.whole
     monkeypatch.setattr(ranks, "width", lambda *_: 9)
@@ -240,6 +243,7 @@ def test_a_draw_that_wants_all_rows_leaves_out_those_without_a_number(monkeypatc
     assert wanted["1"]
 
 
+@pytest.mark.full
 def test_many_quantiles_are_one_statement():
     many = dp.stat.quantiles("x", np.linspace(0.001, 0.999, 999), **B)
     rows = {name: own[:40] for name, own in DATA.items()}

@@ -34,7 +34,7 @@ from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
 from ..statistics.test_replay_totals import lost
-from ..support.pairwise import pairwise
+from ..support.pairwise import pairwise, quick_rows
 
 AR, REP = "add-remove", "replace"
 BOUNDS = {"across": (-1.0, 2.0), "above": (0.5, 2.0), "below": (-2.0, -0.25), "one": (1.5, 1.5)}
@@ -152,7 +152,7 @@ def case(name, relation, most, rows, bounds, every=None):
     return statistic, groups, sides(groups, most, rows, values)
 
 
-@pairwise
+@quick_rows(12)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize(("most", "rows"), STEPS)
@@ -168,6 +168,7 @@ def test_the_sensitivity_is_what_neighbors_differ_by(name, relation, most, rows,
     assert found == replace(said, moved=None) or not said.l1
 
 
+@pairwise
 @pytest.mark.parametrize("name", ["count", "people", "sum", "mean", "histogram"])
 @pytest.mark.parametrize(
     ("most", "rows", "every"), [(1, 1, 1), (1, 2, 1), (2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 4)]
@@ -186,7 +187,7 @@ def test_two_sides_share_some_of_few_groups(name, most, rows, every, bounds):
     assert int((-(-np.abs(apart) // max(1, far))).sum(axis=1).max()) <= moves
 
 
-@pairwise
+@quick_rows(12)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize(("most", "rows"), STEPS)
@@ -243,7 +244,7 @@ def test_joint_noise_covers_every_move(name, relation, most, rows, bounds, loss)
     assert charged == plan.noise.loss == (Draws(40, draws=most) if most > 1 else Pure(40))
 
 
-@pairwise
+@quick_rows(18)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize(("most", "rows"), STEPS)

@@ -23,6 +23,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.summaries import units
 
 from ..reference.summaries import units as twin
+from ..support.pairwise import quick_rows
 
 RNG = np.random.default_rng(34)
 N = 400
@@ -66,6 +67,7 @@ def due(shop, most, *columns):
     return found
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 0.5}])
 def test_groups_are_sums_of_what_counts_of_each_person(silent, loss):
     x, y = np.clip(TABLE["pay"], 0, 3), TABLE["tip"]

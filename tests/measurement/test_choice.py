@@ -18,6 +18,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import half_of
 from dpfast.sulq import rounds
 
+from ..support.pairwise import every_value
 from ..support.views import innermost, quoted
 
 # ---- The loss, by the law of the noisy vector ----
@@ -271,6 +272,7 @@ def uncovered(charged, drawn):
     return isinstance(charged, dp.privacy.Draws) and charged != drawn
 
 
+@every_value
 @pytest.mark.parametrize("name", FEW_CELLS)
 @pytest.mark.parametrize(
     "loss",

@@ -20,6 +20,7 @@ from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import Count
 
+from ..support.pairwise import quick_rows
 from .test_choice import law, law_of_one, shifted
 
 pa = pytest.importorskip("pyarrow")
@@ -77,6 +78,7 @@ def test_all_statistics_are_here():
     assert {name for name, text in docs.items() if says in text} == {*EVERY}
 
 
+@quick_rows(7)
 @pytest.mark.parametrize("name", EVERY)
 def test_missing_rows_are_dropped_where_their_number_is_private(name):
     if name == "ptr.iqr":  # whose noise multiplies the range has no add-remove
@@ -96,6 +98,7 @@ def test_missing_rows_are_dropped_where_their_number_is_private(name):
         call(name, nan="drop", neighbors="replace")
 
 
+@quick_rows(7)
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "quantile_interval"])
 def test_so_they_are_of_people_and_under_masks(name):
     for neighbors in ("add-remove", "replace"):

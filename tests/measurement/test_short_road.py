@@ -20,6 +20,8 @@ from dpfast.measurement.choice import choose_noise
 from dpfast.noise.distributions.discrete import FewLaplace, laplace_noise
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import every_value, quick_rows
+
 ROWS = np.arange(1, 41)
 BOUNDS = {"bounds": (0, 50)}
 LOSS = statistic.offer(1, 0.0, None, "add-remove", None, None)
@@ -82,6 +84,7 @@ def outcome(function, data, call):
         return type(error), str(error)
 
 
+@every_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", CALLS)
 def test_both_roads_have_the_same_bits_and_errors(name, kind, monkeypatch):
@@ -218,6 +221,7 @@ class OfValue(dp.Mean):
     value: Any = None
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("value", [[1], np.ones(2), NoHash(ValueError()), NoHash(TypeError())])
 def test_a_value_without_a_hash_is_planned_anew(value):
     mine = OfValue(**BOUNDS, value=value).measure(epsilon=400)

@@ -31,6 +31,7 @@ from dpfast.statistics.quantiles.smooth import SmoothQuantile
 from dpfast.tables import people as ids_of_rows
 from dpfast.tables.people import apart, checked
 
+from ..support.pairwise import every_value, quick_rows
 from ..support.views import innermost, quoted
 
 RNG = np.random.default_rng(4)
@@ -191,6 +192,7 @@ FEW += [(dp.trimmed_mean, BOUNDS), (dp.winsorized_mean, BOUNDS)]
 FEW += [(dp.histogram, {**BOUNDS, "bins": 5})]
 
 
+@every_value
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("call", "more"), FEW, ids=[call.__name__ for call, _ in FEW])
 def test_a_large_loss_gives_the_statistic_of_rows_that_count(call, more, relation):
@@ -451,6 +453,7 @@ SEVERAL = {
 PLAIN = [name for name in SEVERAL if name != "covariance" and "weighted" not in name]
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("wide", [False, True])

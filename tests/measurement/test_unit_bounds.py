@@ -21,6 +21,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.tables import Chunk
 
 from ..reference.measurement import unit_bounds as twin
+from ..support.pairwise import quick_rows
 from ..support.views import quoted
 
 RNG = np.random.default_rng(34)
@@ -164,6 +165,7 @@ def test_the_loss_of_the_draw_is_its_part():
     assert 0.124 < price.rho <= SHARE / 2
 
 
+@quick_rows(6)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("loss", [{"epsilon": 1.0}, {"rho": 0.3}])
 def test_one_spend_pays_for_the_bound_and_the_answer(name, loss):

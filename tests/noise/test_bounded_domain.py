@@ -33,6 +33,7 @@ def worst(most, moved, scale):
     return max(np.abs(table[u] - table[v]).max() for u, v in pairs if abs(u - v) <= moved)
 
 
+@quick_rows(7)
 @pytest.mark.parametrize(("most", "moved"), DOMAINS)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_loss_is_reached_and_not_passed(most, moved, epsilon):

@@ -72,6 +72,7 @@ def cases(seed=0):
     yield np.concatenate([[0], steps, np.nextafter(steps, 0), np.nextafter(steps, 1e9)]), 1.0, None
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("case", list(cases()), ids=lambda c: f"{len(c[0])} runs, c={c[1]}")
 def test_bounds_are_upper_bounds(case):
     check_bounds(*case)

@@ -203,7 +203,7 @@ def test_a_bound_that_is_too_small_is_caught():
 WIDE = (kinds.PolyPlace(1.2), kinds.PolyPlace(1.001), kinds.ArsinhNormal(10.0))
 
 
-@quick_rows(6)
+@quick_rows(2)
 @pytest.mark.parametrize("kind", [x for x in [*KINDS, *SLOW_KINDS] if x not in WIDE], **IDS)
 def test_bounds_are_small_where_samples_fall(kind):
     """Speed, not truth: a bound of a few units is what makes an undecided sample rare."""
@@ -211,6 +211,7 @@ def test_bounds_are_small_where_samples_fall(kind):
     assert np.mean(rows[:, 7] <= 2.0**-53 * (3 + 8 * np.abs(rows[:, 0]))) > 0.98
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("kind", [*KINDS, *SLOW_KINDS], **IDS)
 def test_evaluate_is_the_kernel(kind):
     """`Prepared.evaluate`, the vectorised twin above and the compiled kernel are one function."""
@@ -238,6 +239,7 @@ def test_rows_cover_every_exponent():
     assert ROWS == 2 + ((63 - OCTAVE) << SPLIT)  # and one for small k, one for a corner
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("kind", [*KINDS, *SLOW_KINDS], **IDS)
 def test_survival_density_and_quantile_agree(kind):
     mp = context(120)
@@ -251,6 +253,7 @@ def test_survival_density_and_quantile_agree(kind):
     assert kind.survival(mp, mp.zero) == 0.5
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("kind", [*KINDS, *SLOW_KINDS], **IDS)
 def test_survival_is_the_twin(kind):
     """Two precisions and, where there is one, SciPy's function."""

@@ -129,7 +129,7 @@ def test_values_scales_and_grids(kind, value, scale, granularity):
     assert got == defined(kind, words, value, scale, granularity)
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("kind", KINDS, **IDS)
 @pytest.mark.parametrize("factor", [2.0**10, 2.0**18, math.inf])
 def test_forced_fallback_gives_the_same_samples(kind, factor):
@@ -219,7 +219,7 @@ def doubtful(kind, factor):
     return Prepared(kind, rows, known.knee)
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("scale", WIDTHS, ids=str)
 def test_discrete_laplace_is_its_definition(scale):
     words = extreme_words(300, 21) + words_near_steps(scale, 100, 22)
@@ -229,6 +229,7 @@ def test_discrete_laplace_is_its_definition(scale):
         assert scripted_integers(scale, words, doubtful(kinds.Laplace(), factor)) == expected
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("sigma", WIDTHS, ids=str)
 def test_discrete_gaussian_trials_are_their_definition(sigma):
     t = int(sigma) + 1

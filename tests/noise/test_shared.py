@@ -14,6 +14,8 @@ from dpfast.noise.shared import SharedNoise
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import every_value
+
 FAR = 300
 
 
@@ -128,6 +130,7 @@ def test_noise_over_even_integers_alone_is_found():
     assert joint[0, 1] < 1e-12 < joint[0, 0]  # of two groups: never one of either
 
 
+@every_value
 @pytest.mark.parametrize("loss", [Pure(1), ZCDP(Fraction(1, 2)), Approx(1, 1e-6)], ids=str)
 @pytest.mark.parametrize(("groups", "size"), [(20, 1), (100, 1), (100, 3)])
 def test_deviations_and_tails_are_those_of_draws(loss, groups, size):

@@ -265,7 +265,7 @@ def test_large_integers_are_divided_first(bits):
     assert np.mean(abs(values) > noise.within(0.05)) == pytest.approx(0.05, abs=0.02)
 
 
-@quick_rows(3)
+@quick_rows(1)
 @pytest.mark.parametrize("epsilon", ["0.2", "1.7", "4", "9"])
 @pytest.mark.parametrize(("step", "core"), [(6, 1), (9, 3), (9, 4)])
 def test_its_price_in_rho(epsilon, step, core):
@@ -376,6 +376,7 @@ def joint_law(noise, stairs=3):
         }
 
 
+@quick_rows(3)
 @pytest.mark.parametrize(("steps", "cores"), JOINT)
 @pytest.mark.parametrize("epsilon", [0.7, 2.5])
 def test_every_move_within_the_box_is_covered(steps, cores, epsilon):
@@ -522,6 +523,7 @@ def test_a_mean_and_a_variance_with_a_private_n():
 # ---- Many vectors, and many moves. ----
 
 
+@pytest.mark.full
 def test_many_vectors_fit_and_those_of_other_stairs_do_not():
     noise, size = Stairs(1.5, (1, 4), (0, 1)), 60_000
     drawn = Counter(map(tuple, noise.draws(size, InsecureGenerator(5)).T.tolist()))

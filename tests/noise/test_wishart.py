@@ -15,6 +15,8 @@ from dpfast.noise.wishart import MatrixNoise, matrix_noise
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 LOSS = Pure(1)
 
 
@@ -85,6 +87,7 @@ def exactly(noise, numbers):
     return [math.floor(noise.scale / 2 * s + Fraction(1, 2)) for s in sums]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("bits", [8, 40, 100])
 def test_what_is_sure_is_rounded_as_exact_numbers_are(bits):
     d = 3

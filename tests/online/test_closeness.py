@@ -19,6 +19,7 @@ from dpfast.rng import InsecureGenerator
 from ..reference.online import median as reference
 from ..support import streams
 from ..support.names import shown
+from ..support.pairwise import quick_rows
 
 ONE = 1 << BITS
 HISTOGRAM = [13_000_000, 4_000_000, 2_000_000, 1_000_000]
@@ -162,6 +163,7 @@ def test_it_halts_cleanly_and_lasts_is_honest():
     assert stream.left == left
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("accuracy", [0.1, 1e-6, 1.5], ids=shown)
 def test_an_accuracy_that_cannot_be_kept(accuracy):
     budget = dp.Budget(epsilon=1)

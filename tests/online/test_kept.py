@@ -21,6 +21,7 @@ from dpfast.online.queries import coded, decoded
 from dpfast.privacy import Pure
 
 from ..support.names import shown
+from ..support.pairwise import quick_rows
 
 HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
 LINEAR = {"epsilon": 1, "queries": 12, "accuracy": 0.15}
@@ -50,6 +51,7 @@ def sparse(path, **others):
     return dp.online.SparseVector(budget=dp.Budget(path=path), name="n", **given)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kind", ["MedianMechanism", "PrivateMultiplicativeWeights"])
 def test_a_stream_goes_on_after_its_last_answer(kind, path):
     one = linear(kind, path)
@@ -427,6 +429,7 @@ def test_turns_that_were_exchanged_are_noticed(path, tmp_path, monkeypatch):
             ask()
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("turns", [0, 2])
 def test_a_lost_secret_is_not_drawn_again(path, turns):
     """A second noise of the threshold has not been paid for. A stream that is over has none."""

@@ -21,6 +21,7 @@ GIVEN = {"epsilon": 1, "queries": 20, "accuracy": 0.15}
 HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_answers_are_those_of_the_twin(seed):
     g = np.random.default_rng(seed)

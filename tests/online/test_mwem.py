@@ -18,6 +18,7 @@ from dpfast.privacy import ZCDP, Approx, Draws, Pure, range_within
 from dpfast.rng import InsecureGenerator
 
 from ..support.names import shown
+from ..support.pairwise import quick_rows
 
 HISTOGRAM = [130, 40, 20, 10]
 QUERIES = np.array([[1, 0, 0, 0], [0, 1, 1, 0], [0.5, 0.5, 0, 0.25], [1, 1, 1, 1]])
@@ -146,6 +147,7 @@ def test_no_element_changes_all_answers_by_more_than_is_said():
     assert (moved**2).sum() >= 0.999 * held.sensitivity().l2_squared
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", [{"rho": 0.5}, {"epsilon": 2}, {"epsilon": 2, "delta": 1e-6}])
 def test_all_at_once_are_nearer_than_noisy_answers(loss, monkeypatch):
     """What is fitted agrees with itself, so it has less noise than what it was fitted to."""

@@ -126,7 +126,7 @@ def test_data_of_another_kind_than_the_universe_spend_nothing(open_, data, unive
     assert not budget.history
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("dtype", [">i4", "<u2", "f2", "f4", ">f8", np.longdouble])
 def test_elements_of_every_type_of_number(dtype):
     universe = np.array([1, 2, 3], dtype)

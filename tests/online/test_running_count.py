@@ -59,6 +59,7 @@ def test_without_noise_it_is_the_total(steps, fan_out):
 # ---- Privacy. ----
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize(("steps", "fan_out"), [(1, 2), (2, 2), (3, 2), (5, 2), (8, 2), (9, 3)])
 @pytest.mark.parametrize("most", [1, 3])
@@ -120,6 +121,7 @@ def test_errors_are_those_that_are_said(loss):
         assert np.mean(off > bar) <= limit < np.mean(off > 0.35 * bar)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("b", [2, 3, 5])
 def test_the_weights_of_nodes_are_those_of_least_squares(b):
     for step in (1, 2, 3, 8, 11, 30):
@@ -137,6 +139,7 @@ def test_the_weights_of_nodes_are_those_of_least_squares(b):
     assert RunningCount(1 << 40, rho=1).half_width((1 << 40) - 1) < 2000  # no array of so many
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_the_fan_out_is_the_best_one(loss):
     """By the deviations that are told; for pure noise more than two are better by far."""

@@ -99,6 +99,7 @@ def paid_part(one, other, loss):
     return worst / float(loss.rho)
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("c", [1, 2, 3])
 @pytest.mark.parametrize("asked", [ZCDP(0.2), ZCDP(3), Approx(0.1, 0.2)], ids=str)
 def test_transcripts_cost_no_more_in_other_losses(asked, c):

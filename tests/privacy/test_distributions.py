@@ -49,6 +49,7 @@ def test_zcdp_to_approx_delta_beside_dp_accounting(rho):
     assert theirs <= ours * (1 + 1e-2)
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("each", [Pure(0.1), Approx(0.1, 1e-8), Pure(1)])
 @pytest.mark.parametrize("times", [1, 10, 50])
 def test_composition_of_equal_losses(each, times):

@@ -248,6 +248,7 @@ def vectors(l1, most):
             yield [m for m in cut if m]
 
 
+@every_value
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "6"])
 @pytest.mark.parametrize(
     "l1, most", [(1, 1), (2, 1), (2, 2), (4, 2), (5, 2), (5, 3), (6, 4), (7, 3)]
@@ -300,7 +301,7 @@ def two_points(epsilon, t):
     return [p, 1 - p], [t, t - epsilon]
 
 
-@quick_rows(5)
+@quick_rows(2)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_draws_of_bounded_range(epsilon):
     e, price = float(F(epsilon)), rho_of_range(F(epsilon))

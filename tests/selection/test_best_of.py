@@ -17,6 +17,7 @@ from dpfast.privacy.repetition import mean_runs, repeated_selection
 from dpfast.rng import InsecureGenerator
 from dpfast.selection.best_of import BestOf, RunCount
 
+from ..support.pairwise import quick_rows
 from ..support.views import quoted
 
 LAWS = [(0.1, 1), (0.3, 0), (0.25, 0.5), (0.25, -0.5), (0.5, 3)]
@@ -87,6 +88,7 @@ def pure_pairs(epsilon):
     yield skewed, np.array([1e-3 * e, 1e-3 * e, 1 - 2e-3 * e])
 
 
+@quick_rows(4)
 @pytest.mark.parametrize(("gamma", "eta"), LAWS)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_the_pure_price_by_enumeration(gamma, eta, epsilon):
@@ -125,6 +127,7 @@ def hockey_stick(a, b, epsilon):
     return float(np.maximum(a - math.exp(epsilon) * b, 0).sum())
 
 
+@quick_rows(2)
 @pytest.mark.parametrize(("gamma", "eta"), [(0.05, 1), (0.1, 0), (0.2, 0.5)])
 @pytest.mark.parametrize("rho", [0.005, 0.1])
 def test_the_price_in_rho_by_enumeration(gamma, eta, rho):

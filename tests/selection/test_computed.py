@@ -167,6 +167,7 @@ def fails_at_77(data, candidate):
 
 
 @pytest.mark.filterwarnings("ignore::dpfast.errors.SlowWarning")
+@quick_rows(2)
 @pytest.mark.parametrize("score", [fails_at_77, numba.njit(fails_at_77)])
 def test_what_a_function_raises_passes(score, stretch):
     with pytest.raises(IndexError, match="77"):

@@ -132,7 +132,7 @@ BAD = {
 }
 
 
-@quick_rows(4)
+@quick_rows(1)
 @pytest.mark.parametrize("name", list(BAD))
 def test_what_goes_wrong_in_the_pass_spends_nothing(name):
     function, data, count, error = BAD[name]

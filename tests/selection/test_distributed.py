@@ -46,7 +46,7 @@ def many(monkeypatch):
         yield
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("name", SCORES)
 def test_draws_are_those_of_scores_in_memory(name, draw):

@@ -64,6 +64,7 @@ def test_flags_are_those_of_the_twin():
     )
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_short_length_and_block(dtype):
     for n in [*range(0, 40), 63, 64, 65, 127, 129, 255, 257, 300]:

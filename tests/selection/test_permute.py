@@ -69,6 +69,7 @@ def test_exponents_are_lower_bounds(c, distance, slack):
     assert counts.sum() == 1 and counts[found] == 1
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("c", [0.5, 1.0, 0.1, 1e-7, 123.456])
 def test_exponents_near_whole_numbers(c):
     """Distances one step round those where c d / ln 2 is an integer."""

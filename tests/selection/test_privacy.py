@@ -143,7 +143,7 @@ def test_the_curve_is_that_of_the_definition():
     assert abs(curve(p[5:6], q[5:6], [1 + 1e-6]) - float(kullback)) < 1e-5
 
 
-@quick_rows(3)
+@quick_rows(1)
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("rho", [1 / 32, 1 / 8, 9 / 8, 8])
 def test_the_zcdp_curve_of_the_exponential_mechanism_is_below_rho(rho, monotone):

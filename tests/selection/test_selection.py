@@ -222,7 +222,7 @@ def certain(shape, axis, seed=0):
     return scores, best
 
 
-@pairwise(drop=True)
+@every_value(drop=True)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
 @pytest.mark.parametrize("layout", ["C", "F", "reversed", "strided"])
@@ -347,7 +347,7 @@ def shares(draw, scores):
     return np.bincount(found, minlength=2)[:2] / 2000
 
 
-@quick_rows(29)
+@quick_rows(10)
 @pairwise(drop=True)
 @pytest.mark.parametrize("draw", [selection.exponential, selection.permute_and_flip])
 @pytest.mark.parametrize("kind", UNTYPED)
@@ -372,7 +372,7 @@ def test_scores_that_numpy_made_floats_of_are_caught(mixed):
     assert abs(found[1] - 1 / (1 + math.exp(-2))) > 0.3
 
 
-@quick_rows(3)
+@quick_rows(1)
 @pytest.mark.parametrize("mixed", MIXED)
 def test_scores_of_python_in_blocks_and_with_weights(mixed):
     """More than are looked at one by one, with a base, and what to expect of them."""

@@ -113,7 +113,7 @@ def test_a_faulty_mirror_fails_the_same_test(fault, universes):
     assert not agrees_with_its_definition(fault, universes)
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("q", QUANTILES)
 def test_add_remove_equals_its_definition(q):
     domain, most = (0, 1, 3, 7), 9
@@ -224,7 +224,7 @@ def test_replace_equals_the_twin():
                 assert close(found.smooth_replace(m, beta, floor, method), want), method
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("q", QUANTILES)
 def test_add_remove_equals_the_twin(q):
     rng = np.random.default_rng(5)
@@ -307,6 +307,7 @@ def test_large_data_by_the_other_method(n):
                     assert abs(got / want - 1) < 2.0**-40
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("q", [Fraction(1, 10), HALF, Fraction(9, 10)])
 def test_a_window_gives_what_all_the_data_give(q, relation):

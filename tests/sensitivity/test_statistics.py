@@ -49,6 +49,7 @@ def about(most):
 # ---- Replaced rows. ----
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
 def test_mean_replace(n):
     every = reference.Every(reference.mean, (-1, 0, 2, 5, 9), [n])
@@ -81,7 +82,7 @@ def test_sum_add_remove(lo):
                 assert smooth_of(dp.Sum, data, beta=0.3, **kw) == want
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("name", ["trimmed", "winsorized"])
 @pytest.mark.parametrize("proportion", [0, TENTH, FIFTH, FOUR, HALF])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
@@ -124,7 +125,7 @@ def centred(lo, hi, n):
     return [Fraction(s, n - 1) for s in range(lo * (n - 1), hi * (n - 1) + 1)]
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("ddof", [0, 1])
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_variance(n, ddof):
@@ -187,6 +188,7 @@ def test_std_add_remove(ddof):
     assert all(is_smooth(every, beta, smooth) for beta in (0.05, 0.5, 2.0))
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_iqr_replace(n):
     domain = (-1, 0, 2, 5, 9) if n < 6 else (0, 1, 5, 9)
@@ -334,7 +336,7 @@ SMOOTH, LOCAL = (
 )
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("name", list(SMOOTH))
 @settings(deadline=None, max_examples=60)
 @given(data=rows, place=st.integers(0, 24), new=st.floats(-3, 12), beta=st.floats(0.01, 5))
@@ -346,7 +348,7 @@ def test_neighbors_have_smooth_bounds(name, data, place, new, beta):
     assert a >= LOCAL[name](data, bounds=(0, 9)) * (1 - 1e-12)
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("name", list(SMOOTH))
 @settings(deadline=None, max_examples=30)
 @given(data=rows, beta=st.floats(0.01, 5))

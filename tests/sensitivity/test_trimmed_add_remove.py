@@ -42,7 +42,7 @@ MEANS = {
 }
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("size", list(DOMAINS))
 @pytest.mark.parametrize("share", SHARES, ids=str)
 @pytest.mark.parametrize("name", list(MEANS))
@@ -57,7 +57,7 @@ def test_means(name, share, size):
         assert is_smooth_bound(every, bound, beta)
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("ddof", [0, 1])
 @pytest.mark.parametrize("size", list(DOMAINS))
 def test_variance(size, ddof):
@@ -125,7 +125,7 @@ def test_the_largest_pair_is_the_twins(lower, upper, ahead, rate):
     assert want * (1 - 2.0**-43) <= got <= want * (1 + 2.0**-50)
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("name", list(MEANS))
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 10), Fraction(2, 5)], ids=str)
 def test_a_window_is_as_good_as_all_rows(name, share, monkeypatch):

@@ -56,6 +56,7 @@ def test_uniform(blocks):
             assert uniform(labels[residue::period], blocks) < 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("blocks", [2, 10, 100])
 def test_pairs_are_independent(blocks):
     assert pairs(random(blocks), blocks) < 1
@@ -112,7 +113,7 @@ def written(kind: str):
     return [f"{i:09d}@example.org" for i in numbers.tolist()]
 
 
-@quick_rows(7)
+@quick_rows(3)
 @pytest.mark.parametrize("blocks", [2, 3, 10, 1000, 65_537])
 @pytest.mark.parametrize("kind", ["integers", "text", "bytes", "strings of Python"])
 def test_labels_of_ids_are_uniform(kind, blocks):

@@ -90,7 +90,7 @@ def test_fit(name):
     assert signs(np.abs(z)) > 1
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("name", CASES)
 def test_tails(name):
     """Counts beyond probabilities down to 1e-4, where Kolmogorov-Smirnov sees nothing."""
@@ -142,6 +142,7 @@ DISCRETE = {
 }
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", DISCRETE)
 @pytest.mark.parametrize("width", [0.4, 1.0, 3.7, 60.0])
 def test_discrete_fit(name, width):
@@ -153,6 +154,7 @@ def test_discrete_fit(name, width):
     assert chi_square(k, weight(width / 1.03)) > 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("width", [Fraction(2, 5), Fraction(37, 10)], ids=str)
 def test_the_twin_has_the_same_distribution(width):
     """The published integer-only samplers, drawn from, against the same probabilities."""

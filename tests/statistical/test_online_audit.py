@@ -86,7 +86,7 @@ def test_planted_faults_are_caught(monkeypatch, fault):
     assert lower_bound(*(runs(v, size, epsilon, 1, threshold) for v in (one, other))) > epsilon
 
 
-@quick_rows(3)
+@quick_rows(1)
 @pytest.mark.parametrize("name", list(reference.CAUGHT))
 def test_published_variants_that_are_broken_are_caught(name):
     """By runs drawn from their exact distributions, as if they were black boxes."""

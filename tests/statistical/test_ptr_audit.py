@@ -59,7 +59,7 @@ NEAR = {
 }
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("name", list(NEAR))
 def test_neighbors_lose_no_more_than_epsilon_and_delta(name):
     call, a, b = NEAR[name]

@@ -11,6 +11,8 @@ from scipy import special
 import dpfast as dp
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 N = 1 << 20
 ALPHA = 1e-9
 
@@ -34,6 +36,7 @@ def kary_table(k, epsilon, seed=1):
     return table, np.bincount(values, minlength=k) / N
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 3.0])
 @pytest.mark.parametrize("k", [2, 3, 17])
 def test_kary(k, epsilon):

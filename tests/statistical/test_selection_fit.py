@@ -169,7 +169,7 @@ def distributions():
     return {name: floats(twin.exponential(s, eps / 2)) for name, (s, eps) in SMALL.items()}
 
 
-@quick_rows(3)
+@quick_rows(1)
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("way", WAYS)
 def test_exponential(distributions, name, way):
@@ -186,7 +186,7 @@ def test_exponential(distributions, name, way):
 SCALED = [name for name, (s, _) in SMALL.items() if name != "all equal"]
 
 
-@quick_rows(7)
+@quick_rows(3)
 @pytest.mark.parametrize("name", SCALED)
 @pytest.mark.parametrize("factor", [1.05, 1 / 1.05])
 def test_a_scale_five_per_cent_off_is_caught(distributions, name, factor):
@@ -315,6 +315,7 @@ def distribution_of(scores, c):
     return (inside / many)[where]
 
 
+@quick_rows(6)
 @pytest.mark.parametrize("draws", [50_000, pytest.param(4_000_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", BIG)
 def test_blocks(name, draws):
@@ -407,7 +408,7 @@ def test_both_forms_of_the_distribution_of_permute_and_flip_agree():
     assert misfit(noisy, twin.permute_and_flip(SMALL["five"][0], 0.5)) < 1
 
 
-@quick_rows(3)
+@quick_rows(1)
 @pytest.mark.parametrize("name", FLIPPED)
 @pytest.mark.parametrize("way", FLIP_WAYS)
 def test_permute_and_flip(name, way):
@@ -706,7 +707,7 @@ def ceiling(x):
         return int(twin.mp.ceil(twin.mp.ldexp(x(), 64 * WORDS)))
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("gap", [43.0, 57.25, 100.0, 200.0])
 def test_far_candidates_by_the_exponential_mechanism(gap, pair):
@@ -736,7 +737,7 @@ def test_far_candidates_by_the_exponential_mechanism(gap, pair):
     assert kept != ceiling(lambda: twin.mp.exp(-far) * 2**shift)
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("gap", [43.0, 57.25, 100.0, 200.0])
 def test_far_candidates_by_permute_and_flip(gap, pair):

@@ -17,6 +17,7 @@ from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.bounded_release import METHODS, folded
 
+from ..support.pairwise import quick_rows
 from ..support.views import quoted
 
 GIVEN = {"bounds": (-1.0, 3.0), "sensitivity": 0.25}
@@ -27,6 +28,7 @@ def made(value=0.5, **kw):
     return quoted(dp.bounded_release, value, **{**GIVEN, "epsilon": 1, **kw})
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_answers_lie_in_the_bounds_near_the_value(method, loss):

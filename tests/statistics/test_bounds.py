@@ -99,6 +99,7 @@ def test_the_sampler_has_the_weights_of_the_definition(name, share, c):
 OTHERS = {"any size": (1 / 256, 1 / 16, 640), "about 1": (1 / 256, 1 / 4, 640)}
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_priors_are_as_defined_and_cost_the_same(name, monkeypatch):
     weights = twin.prior(*OTHERS[name])
@@ -312,7 +313,7 @@ def test_nothing_costs_more_than_its_part():
 
 def test_no_statistic_refuses_bounds_that_can_be_drawn():
     numbers = tails.NUMBERS
-    places = [0, 1, 2, 5000, 6718, 6719, 6720, 6721, 6722, 6723, 9000, -3, -2, -1]
+    places = [0, 1, 6719, 6720, 6721, 6722, 9000, -2, -1]
     places = [p % len(numbers) for p in places]
     pairs = [(i, j) for i in places for j in places if i < j]
     pairs += [(i, i + 1) for i in range(0, len(numbers) - 1, 611)]

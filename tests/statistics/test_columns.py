@@ -97,6 +97,7 @@ def test_no_neighbor_moves_further_than_the_noise_is_made_for(name, relation, ma
     assert max(worst) <= 1 and min(worst) > Fraction(999, 1000)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", ["sum", "mean", "variance"])
 @pytest.mark.parametrize("masked", [False, True])
 def test_each_column_drops_its_own_missing_numbers(name, masked):
@@ -105,6 +106,7 @@ def test_each_column_drops_its_own_missing_numbers(name, masked):
     assert len(worst) == {"sum": 3, "mean": 4, "variance": 6}[name]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", ["sum", "mean", "variance"])
 def test_a_bound_that_is_too_small_would_be_caught(name):
     """The control: the bounds of the first column for all of them, or half of the right ones."""
@@ -180,6 +182,7 @@ def forms(data):
     yield "mixed pandas", pd.DataFrame({**fields, "b": data[:, 1].astype(np.int64)})
 
 
+@every_value
 @pytest.mark.parametrize("name", list(STATISTICS))
 @pytest.mark.parametrize("masked", [False, True])
 def test_every_form_of_data_gives_the_same(name, masked, tmp_path, monkeypatch):

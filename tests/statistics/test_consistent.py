@@ -11,6 +11,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 RANDOM = np.random.default_rng(5)
 
 
@@ -163,6 +165,7 @@ WAYS = {
 }
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_release_is_the_same_but_for_numbers_below_0(way):
     pairs = [

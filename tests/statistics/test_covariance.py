@@ -17,7 +17,7 @@ from dpfast.statistics import covariance as room
 from dpfast.statistics.covariance import covariance
 
 from ..support.noise import Recorder
-from ..support.pairwise import quick_rows
+from ..support.pairwise import pairwise, quick_rows
 from ..support.views import quoted, replaced
 from .test_totals import recorded as of_one_column
 
@@ -42,6 +42,7 @@ def recorded(data, way=room.OfEntries, **kw):
     return kept.moves, kept.values, found
 
 
+@pairwise
 @pytest.mark.parametrize("way", [room.OfEntries, room.OfGram])
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("masked", [False, True])
@@ -185,6 +186,7 @@ def furthest(domain, axes_of=lambda axes: axes):
     )
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("width", [2, 3])
 def test_no_replaced_row_leaves_the_ellipsoid(width):
     """All pairs of rows of a grid with its corners; the bound is nearly reached."""

@@ -20,6 +20,8 @@ from dpfast.tables.data import as_rows
 from dpfast.tables.kinds import kinds_of
 from dpfast.tables.memory import ArraySource
 
+from ..support.pairwise import every_value
+
 pa = pytest.importorskip("pyarrow")
 dp.describe  # noqa: B018  loads its module
 room = sys.modules["dpfast.statistics.describe"]
@@ -46,6 +48,7 @@ def prepared(data=TABLE, **call):
     return dp.extend.prepare(dp.describe, data, **call)
 
 
+@every_value
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("given", [{}, {"bounds": PUBLIC}, {"categories": WORDS}])
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])

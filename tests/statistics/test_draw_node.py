@@ -91,7 +91,7 @@ def pairs(trials, divides, monkeypatch, reach=None, change=lambda c: c):
         yield [(end.cell, end.part) for end in found], due
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("divides", [False, True], ids=["leaf", "divides"])
 @pytest.mark.parametrize("reach", [None, 12, 3, 1])
 def test_draws_are_those_of_the_twin(reach, divides, monkeypatch):
@@ -101,6 +101,7 @@ def test_draws_are_those_of_the_twin(reach, divides, monkeypatch):
         assert found == due
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("divides", [False, True], ids=["leaf", "divides"])
 def test_a_rate_that_is_too_large_is_caught(divides, monkeypatch):
     same = [

@@ -89,7 +89,7 @@ def drawn(data, aim, size, seed=1, last=4, cut=draws.CUT):
     return Counter(draw(col, col.ends(n), aim, n, bits, cut=cut).cell for _ in range(size))
 
 
-@quick_rows(13)
+@quick_rows(5)
 @pytest.mark.parametrize("share", [0, 1 << 17, 1 << 18, 1 << 19], ids=bin)
 @pytest.mark.parametrize("q", [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), 1])
 @pytest.mark.parametrize("name", list(COLUMNS))
@@ -257,7 +257,7 @@ def worst_of_a_node(place, share, parts, fault=None):
     return found
 
 
-@quick_rows(6)
+@quick_rows(3)
 @pytest.mark.parametrize("parts", [None, 2, 3])
 @pytest.mark.parametrize("place", [Fraction(0), HALF := Fraction(1, 2), Fraction(9, 10)], ids=str)
 @pytest.mark.parametrize("share", [0, 1 << 18, 1 << 19])
@@ -379,7 +379,7 @@ def near_pairs(datasets, neighbors, on=ON):
         yield from ((d, e) for e in set(near) & known)
 
 
-@quick_rows(8)
+@quick_rows(3)
 @pytest.mark.parametrize("share", [None, 0, 1 << 18, 1 << 19])
 @pytest.mark.parametrize("q", [0, Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), 1], ids=str)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
@@ -400,7 +400,7 @@ def test_one_quantile_is_private(q, neighbors, share):
     assert max(np.abs(pmf[d] - pmf[e]).max() for d, e in near_pairs(pmf, neighbors)) > epsilon
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("ties", [1, 2, 50])
 @pytest.mark.parametrize("q", [0, Fraction(1, 3), Fraction(1, 2), Fraction(9, 10)], ids=str)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
@@ -673,6 +673,7 @@ class Chunks:
 
 
 @pytest.mark.usefixtures("same_pivots")
+@quick_rows(6)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1", "i8", "u4"])
 @pytest.mark.parametrize("shape", ["spread", "ties", "NaN"])
 def test_prefetch_is_one_pass(dtype, shape):
@@ -711,6 +712,7 @@ def test_a_missed_prefetch_costs_a_pass_and_no_more(monkeypatch):
     assert source.passes > 1
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "u8", "u4", "u2"])
 def test_bracket_passes_are_bracket_pass(dtype):
     rng = np.random.default_rng(4)

@@ -108,7 +108,7 @@ def test_the_same_counts_as_numpy(bins, bounds):
     assert counted(plain(edges), values)[:-1] == expected.tolist()
 
 
-@quick_rows(6)
+@quick_rows(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("bins", [1, 2, 15, 16, 17, 24, 25, 32, 33, 300])
 def test_few_and_many_bins(bins, dtype):
@@ -131,7 +131,7 @@ def tight(count):
     return np.delete(edges, rng.choice(len(edges), len(edges) - count, replace=False))
 
 
-@quick_rows(18)
+@quick_rows(6)
 @pytest.mark.parametrize("dtype", ["<f4", "<f8"])
 @pytest.mark.parametrize("count", [26, 63, 64, 65, 127, 128, 129, 130, 255, 256, 257, 258])
 def test_edges_that_fill_registers(count, dtype):

@@ -240,7 +240,7 @@ def neighbors(last, most, relation):
                 yield from ((rows, (*rows[:-1], other)) for other in range(last + 1))
 
 
-@quick_rows(10)
+@quick_rows(4)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("qs", QS, ids=str)
 def test_the_range_by_enumeration(qs, relation):
@@ -281,7 +281,7 @@ def by_counts(qs, n):
     return worst
 
 
-@quick_rows(3)
+@quick_rows(1)
 @pytest.mark.parametrize("qs", [q for q in QS if len(q) < 3], ids=str)
 def test_the_range_is_that_of_enough_rows(qs):
     """With enough rows the bound is reached for every q, so nothing less would do."""
@@ -289,7 +289,7 @@ def test_the_range_is_that_of_enough_rows(qs):
     assert max(by_counts(qs, n) for n in (10, 12, 20)) == bound
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", [Pure(F(1)), Pure(F(4)), ZCDP(F(1, 2))], ids=repr)
 def test_neighbors_on_a_small_domain(loss, relation):
@@ -308,7 +308,7 @@ def test_neighbors_on_a_small_domain(loss, relation):
         assert curve > rho
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("qs", [[F(0)], [F(0), F(1)], [F(1), F(1)], [F(0), F(1, 2)]], ids=str)
 def test_neighbors_at_the_ends(qs, relation):
@@ -362,6 +362,7 @@ def draw(data, qs, bounds=(0.0, 1.0), seed=0, **more):
     return dp.quantiles(data, qs, bounds=bounds, method="joint", **options)
 
 
+@quick_rows(10)
 @pytest.mark.parametrize("epsilon", [1e-6, 1, 700, 1e6])
 @pytest.mark.parametrize(
     "data",

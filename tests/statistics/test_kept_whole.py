@@ -11,6 +11,7 @@ from dpfast.measurement.linear import LinearMeasurement
 from dpfast.rng import InsecureGenerator
 
 from ..support.databases import connect, table
+from ..support.pairwise import every_value
 
 SIZES = np.arange(400) % 7 + 1
 WHO = np.repeat(np.arange(400), SIZES)
@@ -24,6 +25,7 @@ def data_of(kind):
     return table(connect(kind), columns)
 
 
+@every_value
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 @pytest.mark.parametrize("kind", ["table", "duckdb", "sqlite"])
 def test_it_is_the_share_by_definition(kind, neighbors):

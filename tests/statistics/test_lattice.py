@@ -25,7 +25,7 @@ STEPS = [Fraction(1), Fraction(1, 4), Fraction(1, 100), Fraction(7, 3), Fraction
 AGES = np.repeat(np.arange(18.0, 91), 400)
 
 
-@quick_rows(8)
+@quick_rows(3)
 @pytest.mark.parametrize("step", STEPS, ids=str)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u2", "i8", "u8"])
 def test_rows_are_on_the_nearest_multiple(dtype, step):

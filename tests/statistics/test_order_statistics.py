@@ -130,7 +130,7 @@ def most_lost(pmfs, neighbors, some=False):
     return most
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("inside", [0.3, 0.7, 14])
 @pytest.mark.parametrize("q", [0, 1])
 @pytest.mark.parametrize("some", [False, True])
@@ -147,7 +147,7 @@ def test_extremes_lose_no_more_than_epsilon(q, neighbors, some, inside, monkeypa
         assert most_lost(doubled, neighbors) > EPSILON
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("q", [0, Fraction(1, 3), Fraction(1, 2), 1])
 def test_quantiles_of_some_rows_cost_no_more(q):
     """A row that is replaced may leave the kept rows or enter: the same rate covers that."""

@@ -14,7 +14,7 @@ from dpfast.groups.pairs import GroupCorrelation
 from dpfast.groups.step import Step
 from dpfast.rng import InsecureGenerator
 
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 
 RNG = np.random.default_rng(9)
 SIZE = 2000
@@ -40,6 +40,7 @@ KINDS = [(dp.Ratio, ratio), (dp.Correlation, correlation)]
 BOTH = pytest.mark.parametrize(("kind", "by_definition"), KINDS)
 
 
+@quick_rows(3)
 @BOTH
 @pytest.mark.parametrize("unit", UNITS)
 def test_it_is_what_numpy_says(kind, by_definition, unit):
@@ -101,6 +102,7 @@ LOSSES = [{"epsilon": 1}, {"rho": 0.02}]
 EVEN = np.stack([np.linspace(0, 1, 1500), 2 * np.linspace(0, 1, 1500) % 1], axis=1)
 
 
+@every_value
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("unit", ["add-remove", "replace"])
 @BOTH
@@ -127,6 +129,7 @@ def shapes(n):
     yield from ([corner, corner], [corner, other], [corner, 1 - other], [half, 1 - half])
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("loss", [{"rho": 0.1}, {"epsilon": 6}, {"epsilon": 1}])
 @pytest.mark.parametrize("unit", ["add-remove", "replace"])
@@ -145,6 +148,7 @@ def test_error_bars_of_correlations_hold_for_all_that_vary_as_much(unit, loss):
     assert reached > 31  # the control: a quarter of the bar would not hold
 
 
+@every_value
 @pytest.mark.parametrize("loss", LOSSES)
 @BOTH
 def test_error_bars_by_group_hold_and_a_part_of_them_does_not(kind, by_definition, loss):

@@ -255,7 +255,7 @@ def neighboring(played, loss):
     return found, apart, largest
 
 
-@quick_rows(9)
+@quick_rows(4)
 @pytest.mark.parametrize(("name", "relation", "masked", "policy"), list(combinations()))
 def test_neighbors_are_covered_and_noisy_integers_are_all_that_counts(
     name, relation, masked, policy

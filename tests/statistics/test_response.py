@@ -84,7 +84,7 @@ def test_unary_beside_the_twin(n, k, epsilon):
     assert got.tolist() == plain.unary(values, k, epsilon, words(1))
 
 
-@pytest.mark.parametrize("make", ["binary", "kary", "unary"])
+@pytest.mark.parametrize("make", ["binary", "kary", pytest.param("unary", marks=pytest.mark.full)])
 def test_large_arrays_are_done_in_parts(make, monkeypatch):
     """A part that is a multiple of the kernel's block uses the same bits of coins."""
     values = truth(3 * plain.BLOCK + 5, 2)
@@ -244,6 +244,7 @@ def test_uniform_ranks_by_counting(others):
         assert out[0] == others and script.used == 2
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_the_loss_by_enumeration(epsilon, k):
@@ -559,7 +560,7 @@ def covered(how, of, spoilt=1.0):
     return hits / 600
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("how", ["binary", "kary", "unary"])
 @pytest.mark.parametrize("of", ["data", "population"])
 def test_intervals_cover(how, of):

@@ -74,7 +74,7 @@ def norms(a, b):
     return sum(moved), sum(m * m for m in moved), sum(m > 0 for m in moved), max(moved)
 
 
-@pairwise
+@every_value
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(STATISTICS))
 @pytest.mark.parametrize("masked", [False, True])
@@ -106,6 +106,7 @@ def test_no_neighbor_moves_further_than_the_noise_is_made_for(name, relation, ma
     assert min(worst, most) > (-1 if constant else Fraction(999, 1000))
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_the_variance_with_a_public_n(n):
     """The extremes of the square domain: the sensitivity (n - 1) s^2 is reached, never passed."""
@@ -409,6 +410,7 @@ def test_bad_arguments_cost_nothing(name, kw, error, words):
     assert budget.remaining["epsilon"] == 1
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("width", [16, 32, 64, 16_000])
 def test_a_variance_is_charged_what_is_drawn_for_any_number_of_rows(width, monkeypatch):
     """In rho, on few cells: the choice of a distribution must not change with what a row moves."""

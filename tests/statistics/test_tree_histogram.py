@@ -20,6 +20,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.statistics.tree import api, consistency
 from dpfast.statistics.tree.counts import TreeCounts
 
+from ..support.pairwise import quick_rows
 from ..support.views import prepared, quoted
 
 RNG = np.random.default_rng(12)
@@ -137,6 +138,7 @@ def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, bins, fa
     assert (flat.noise.scale < most) == (levels > 1)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 def test_the_variance_of_a_range_is_the_one_that_is_said(loss, relation):
@@ -235,6 +237,7 @@ def test_times():
 # ---- Error bars. ----
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_error_bars(loss):
     mechanism = quoted(dp.tree_histogram, X, bins=30, bounds=(0, 30), fan_out=3, **loss)
@@ -260,6 +263,7 @@ def test_the_bound_of_a_weighted_sum(loss):
         assert missed < failure + limit and failure - limit < short
 
 
+@quick_rows(2)
 @pytest.mark.parametrize(
     "loss", [Pure(9), Pure(3), Pure(0.1), ZCDP(0.01), ZCDP(0.3), ZCDP(9)], ids=str
 )

@@ -21,6 +21,7 @@ from dpfast.statistics.workload.queries import Queries, queries_of
 from dpfast.statistics.workload.strategy import best_strategy
 
 from ..reference.statistics import workload as reference
+from ..support.pairwise import quick_rows
 from ..support.views import prepared, quoted
 
 RNG = np.random.default_rng(34)
@@ -46,6 +47,7 @@ def exact(data, queries, **kw):
 # ---- The least error. ----
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", MATRICES)
 def test_no_strategy_errs_by_a_hundredth_less(name):
     """By descent, and by a bound in fractions alone."""

@@ -20,6 +20,7 @@ from dpfast.sulq.rows import labeled_rows
 
 from ..reference.sulq import logistic as reference
 from ..support.learners import rounds_of
+from ..support.pairwise import every_value
 
 RELATIONS = ["replace", "add-remove"]
 COLUMNS = columns_of([(0, 4), None, (-1, 1)], [None, [0.0, 1.0, 5.0], None])
@@ -88,6 +89,7 @@ def test_no_order_and_no_neighbor_changes_a_sum():
     assert (np.array(shuffled) == together).all()
 
 
+@every_value
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", list(ANSWERS))
 def test_a_row_changes_sums_by_no_more_than_is_said(kind, relation):

@@ -34,7 +34,7 @@ from dpfast.tables import Chunk
 
 from ..support import battery, surface
 from ..support.learners import rounds_of
-from ..support.pairwise import pairwise
+from ..support.pairwise import every_value
 from .test_noisy_sums import recorded
 from .test_pca import recorded as recorded_components
 
@@ -175,7 +175,7 @@ LARGE = [
 ]
 
 
-@pairwise
+@every_value
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize(
     ("kind", "bounds"),

@@ -22,7 +22,7 @@ from dpfast.sulq.rows import matrices, unlabeled_rows
 from ..reference.sulq import nearest as plain
 from ..reference.sulq import noisy_sums as reference
 from ..support import learners, transcript
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 
 RELATIONS = ["replace", "add-remove"]
 
@@ -108,7 +108,7 @@ def worst_round(relation, loss, init=CENTERS):
     return 3 * reference.worst(first, DOMAIN, relation, 1, 3)  # of three rounds
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", [{"rho": 1}, {"rho": 1e-3}], ids=["rho", "little rho"])
 def test_no_row_uses_more_than_the_loss_of_a_round(relation, loss, monkeypatch):
@@ -128,6 +128,7 @@ def test_no_row_uses_more_than_the_loss_of_a_round(relation, loss, monkeypatch):
     assert worst_round(relation, loss, "cells") > 1
 
 
+@every_value
 @pytest.mark.parametrize("init", [CENTERS, "cells"], ids=["centers", "cells"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_row_moves_a_center_out_of_its_box(relation, init, monkeypatch):
@@ -283,6 +284,7 @@ def test_too_few_rows_for_cells_are_no_error(n):
         assert np.isfinite(made.cluster_centers_).all() and np.isfinite(made.cluster_counts_).all()
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(("k", "d"), [(8, 5), (10, 4)])
 def test_cells_keep_it_out_of_local_minima(k, d):
     """All clusters of mixtures are found, where steps from public points miss some."""

@@ -177,6 +177,7 @@ def test_every_form_of_data_leads_to_the_same(name, form):
         assert one.score(X, y) == pytest.approx(other.score(*forms[form]), rel=1e-12)
 
 
+@quick_rows(6)
 @EVERY
 def test_a_column_of_numbers_is_rows_of_one_number(name):
     X, y = table()
@@ -212,6 +213,7 @@ def test_chunks_and_threads_do_not_change_a_bit(name, monkeypatch):
     assert len(results) == 1
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0] not in BINNED])
 def test_missing_values_and_rows_outside_the_bounds(name):
     X, y = table(900)
@@ -315,6 +317,7 @@ def test_nothing_exact_is_kept_and_the_rest_can_be_stored(name):
         assert np.array_equal(call(rows), other(rows))
 
 
+@quick_rows(18)
 @EVERY
 @pytest.mark.parametrize("loss", [Pure(0.5), Approx(0.5, 1e-6), ZCDP(0.1)], ids=str)
 def test_one_entry_in_the_ledger(name, loss):

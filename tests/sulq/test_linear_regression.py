@@ -25,6 +25,7 @@ from ..reference.sulq import margin as plain
 from ..reference.sulq import noisy_sums as reference
 from ..support import learners, transcript
 from ..support.learners import rounds_of
+from ..support.pairwise import every_value, quick_rows
 
 RELATIONS = ["replace", "add-remove"]
 recorded = partial(learners.recorded, LinearRegression, bounds=(0, 1), y_bounds=(-1, 2), ridge=0)
@@ -117,6 +118,7 @@ def worst(relation, loss, **kw):
     return reference.worst(integers, DOMAIN, relation, 0 if "epsilon" in loss else 1)
 
 
+@every_value
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_row_uses_more_than_the_loss(relation, intercept, monkeypatch):
@@ -165,6 +167,7 @@ def most(relation, parts_of=Moments.parts, d=2):
     return l1, l2
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_row_changes_the_first_sums_by_more_than_is_said(relation):
     l1, l2 = most(relation)
@@ -179,6 +182,7 @@ def test_no_row_changes_the_first_sums_by_more_than_is_said(relation):
     assert min(most(relation, less)) > 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_first_sums_of_three_features_have_joint_noise(relation, monkeypatch):
     """With an epsilon alone: each has less, and over all rounds no row costs more than is paid."""
@@ -393,6 +397,7 @@ def test_without_noise_standard_errors_are_those_of_least_squares():
     assert made.coef_standard_error_ == pytest.approx(np.sqrt(np.diag(covariance)), rel=0.02)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kw", [{"rho": 0.2}, {"epsilon": 2}, {"rho": 0.2, "neighbors": "replace"}])
 def test_coefficients_are_off_by_their_standard_errors(kw, monkeypatch):
     off = np.array(list(lines(60, **kw)))

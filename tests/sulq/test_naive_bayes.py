@@ -21,7 +21,7 @@ from ..reference.sulq import decision_tree as reference
 from ..reference.sulq import noisy_sums as neighborly
 from ..support import learners
 from ..support.names import shown
-from ..support.pairwise import pairwise
+from ..support.pairwise import every_value
 
 RELATIONS = ["replace", "add-remove"]
 recorded = partial(learners.recorded, NaiveBayes, classes=[0, 1])
@@ -139,7 +139,7 @@ def used(kind, relation, loss):
     return worst
 
 
-@pairwise
+@every_value
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", list(SPOTS))
 @pytest.mark.parametrize("loss", [ZCDP(1), Pure(1)], ids=["rho", "epsilon"])

@@ -31,7 +31,7 @@ from dpfast.sulq import oracle as oracle_room
 from dpfast.sulq.row_functions import split
 
 from ..support.names import shown
-from ..support.pairwise import pairwise, quick_rows
+from ..support.pairwise import every_value, pairwise, quick_rows
 from .test_noisy_sums import spent, worst_moves
 
 RELATIONS = ["replace", "add-remove"]
@@ -75,6 +75,7 @@ def cost_of(rows, kw):
 # --- what it costs --------------------------------------------------------------------------------
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("tolerances", [[0.01] * 7, [0.01, 0.02, 0.02, 0.3]])
 @pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (2, 2.5)])
 def test_the_cost_is_that_of_the_formula(tolerances, bounds):
@@ -115,7 +116,7 @@ def test_no_other_count_is_cheaper_for_several_tolerances(tolerances, power, kin
     assert 0.999 < found / least < 1.003
 
 
-@pairwise
+@every_value
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("kind", "delta"), KINDS)
 @pytest.mark.parametrize("often", [1, 50])
@@ -138,6 +139,7 @@ def test_tolerances_may_differ_by_twelve_orders_of_magnitude(relation, kind, del
     assert all(math.isfinite(x) for x in oracle.batch([np.zeros(10)] * 2))
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", ["rho", "epsilon"])
 def test_tolerances_at_the_limits_of_float64(relation, kind):
@@ -217,6 +219,7 @@ def test_the_ledger_has_the_cost_and_nothing_else(relation, kw):
 DIFFERENT = 10 ** np.random.default_rng(5).uniform(-4, 3, (25, 30))
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", [{"rho": 1e-3}, {"epsilon": 0.1}, {"epsilon": 0.1, "delta": 1e-7}])
 @pytest.mark.parametrize(

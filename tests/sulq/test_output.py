@@ -14,6 +14,8 @@ from dpfast.errors import ArgumentError, MissingExtraError
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import PCA, KMeans, NotFittedError, TruncatedSVD, rounds
 
+from ..support.pairwise import quick_rows
+
 pd = pytest.importorskip("pandas")
 sklearn = pytest.importorskip("sklearn")
 checks = pytest.importorskip("sklearn.utils.estimator_checks")
@@ -27,6 +29,7 @@ def made_of(kind):
     return kind(2, bounds=(0, 1), rho=50)
 
 
+@quick_rows(4)
 @EVERY
 @pytest.mark.parametrize(
     "check",

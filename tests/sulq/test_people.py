@@ -16,7 +16,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sulq import estimator, rounds, rows
 from dpfast.sulq.estimator import Estimator
 
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 from ..support.transcript import recorded, used
 from . import test_replay as replay
 from .test_learners import CASES, EVERY, NAMES, learned, table
@@ -67,7 +67,7 @@ def worst(name, relation, loss, weight=None):
     return result
 
 
-@quick_rows(8)
+@quick_rows(2)
 @pytest.mark.parametrize("relation", replay.RELATIONS)
 @pytest.mark.parametrize("loss", ["epsilon", "approx", "rho"])
 @pytest.mark.parametrize("name", LEARNERS)
@@ -75,6 +75,7 @@ def test_a_person_costs_what_was_paid(name, relation, loss):
     assert 0.05 < worst(name, relation, loss) <= 1
 
 
+@every_value
 @pytest.mark.parametrize("relation", replay.RELATIONS)
 @pytest.mark.parametrize("name", ["k-means", "pca", "bayes", "scaling"])
 def test_a_person_with_heavy_rows_costs_what_was_paid(name, relation):
@@ -88,6 +89,7 @@ def test_rows_that_are_not_bounded_are_caught(name, monkeypatch):
     assert worst(name, "add-remove", "rho") > 1.2
 
 
+@every_value
 @pytest.mark.parametrize("name", ["k-means", "pca", "tree by choices", "bayes", "scaling"])
 @pytest.mark.parametrize("loss", ["epsilon", "approx", "rho"])
 def test_noise_for_one_row_of_a_person_is_caught(name, loss, monkeypatch):
@@ -112,6 +114,7 @@ def fitted(name, X, y, ids, seed=1, **kw):
     return made.fit(X, y, ids=ids, max_rows=MOST, rng=InsecureGenerator(seed))
 
 
+@quick_rows(3)
 @EVERY
 def test_the_same_as_of_the_rows_that_are_kept(name):
     X, y = table(1200)

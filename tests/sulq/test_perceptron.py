@@ -24,7 +24,7 @@ from ..reference.sulq import margin as plain
 from ..reference.sulq import noisy_sums as reference
 from ..support import learners, transcript
 from ..support.names import shown
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 from .test_noisy_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
@@ -178,6 +178,7 @@ def test_no_row_uses_more_than_the_loss_of_a_round(form, relation, loss, monkeyp
     assert max(worst_round(relation, LOSSES[loss], **FORMS[form])) > 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("form", ["cube", "through 0"])
 def test_no_row_moves_the_sum_out_of_its_box(form, monkeypatch):
     """With an epsilon alone, over all rounds: what the joint noise of wrong rows has cost."""
@@ -337,6 +338,7 @@ def test_predictions():
     assert (made.classes_ == [-1, 1]).all()
 
 
+@every_value
 @pytest.mark.parametrize("other", [0.0, 2.0, -2.0, math.nan, math.inf, 1 + 2.0**-52], ids=shown)
 @pytest.mark.parametrize("kw", [{"bounds": (-1, 1)}, {"radius": 1.5, "neighbors": "replace"}])
 def test_a_row_with_another_label_counts_nowhere(other, kw):

@@ -215,7 +215,7 @@ def worst(name, relation, loss, sets=DATA):
     return result
 
 
-@quick_rows(13)
+@quick_rows(6)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", list(LOSSES))
 @pytest.mark.parametrize("name", list(RUNS))
@@ -329,7 +329,7 @@ def test_choices_that_are_too_sharp_are_caught(loss, monkeypatch):
     assert worst("tree by choices", "add-remove", LOSSES[loss]) > 1
 
 
-@quick_rows(8)
+@quick_rows(4)
 @pytest.mark.parametrize(
     "name",
     # Rows that are nowhere at right angles move products from 0 by no more than one that comes.

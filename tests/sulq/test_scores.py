@@ -19,7 +19,7 @@ from dpfast.tables.key_words import secret
 from dpfast.tables.people import IdColumn
 
 from ..reference.sulq import scores as reference
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 from ..support.transcript import recorded, used
 from .test_learners import CASES, NAMES, table
 
@@ -41,7 +41,7 @@ def fitted(name, n=900):
 # --- what they are --------------------------------------------------------------------------------
 
 
-@quick_rows(10)
+@quick_rows(4)
 @EVERY
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_without_noise_it_is_the_score_by_definition(name, relation):
@@ -100,6 +100,7 @@ def learner(name, relation="add-remove"):
     return kind(**own, neighbors=relation)
 
 
+@quick_rows(2)
 @KINDS
 def test_scores_are_those_of_fits_of_the_other_folds(name):
     """By the folds that were drawn, and with almost no noise."""
@@ -178,6 +179,7 @@ def test_it_is_one_entry_in_the_ledger_and_parts_are_what_they_say(loss, relatio
         assert together == loss
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("epsilon", [0.01, 1, 50])
 @pytest.mark.parametrize("folds", [2, 10])
 def test_parts_of_rho_are_less_noise_than_parts_of_epsilon_and_delta(epsilon, folds):
@@ -211,6 +213,7 @@ def worst(name, relation, loss, most=1, size=1):
     return result
 
 
+@every_value
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("name", "loss"),

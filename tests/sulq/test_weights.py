@@ -144,6 +144,7 @@ def test_sums_of_some_rows_add_up_to_sums_of_repeated_rows():
         assert len(called) <= max(1, int(some.max(initial=0)).bit_length())
 
 
+@every_value
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 1}], ids=["epsilon", "rho"])
 @pytest.mark.parametrize("name", list(ONE_ROUND))
 def test_a_round_is_the_sum_over_rows_by_definition(name, loss):
@@ -267,7 +268,7 @@ def worst(name, relation, loss, sets=DATA):
 LEAST = {"perceptron": 0.1, "regression in rounds": 0.15, "boosting of numbers": 0.15}
 
 
-@quick_rows(11)
+@quick_rows(5)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", list(LOSSES))
 @pytest.mark.parametrize("name", list(LEARNERS))

@@ -359,7 +359,7 @@ def test_memory_is_bounded_when_the_sample_lies():
 # --- sorted data --------------------------------------------------------------------------------
 
 
-@quick_rows(4)
+@quick_rows(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sorted_data_are_sliced(dtype):
     for _, data in patterns(20_000, dtype, seed=12):

@@ -17,7 +17,7 @@ from dpfast.summaries.cells import FINE, SQUARES, cells, nearest
 from dpfast.tables import CHUNK_DTYPES
 
 from ..reference.summaries import quantise as reference
-from ..support.pairwise import every_value, pairwise
+from ..support.pairwise import every_value, pairwise, quick_rows
 from ..support.paths import on_every_path
 
 DTYPES = [d.str for d in CHUNK_DTYPES]
@@ -74,6 +74,7 @@ def test_beside_the_plain_twin(dtype, grid):
         assert missing.tolist() == [int(x != x) for x in values.tolist()]
 
 
+@quick_rows(22)
 @pairwise(drop=True)
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if "f" not in d])
 @pytest.mark.parametrize("bounds", WHOLE)

@@ -8,6 +8,8 @@ from dpfast.errors import DataError
 from dpfast.summaries import order
 from dpfast.summaries.order import Ranks, window
 
+from ..support.pairwise import quick_rows
+
 KINDS = ["f8", "f4", "i8", "u8", "i4", "u4"]
 
 
@@ -20,6 +22,7 @@ def made(kind, n, levels, seed):
     return rng.integers(low, levels, n).astype(dtype)
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("levels", [1, 2, 10, 10**9])
 def test_windows_are_those_of_sorting(levels, kind):

@@ -24,6 +24,7 @@ from dpfast.summaries import units
 from dpfast.summaries.units import bounded
 
 from ..reference.summaries import units as twin
+from ..support.pairwise import quick_rows
 
 RNG = np.random.default_rng(33)
 BOUNDS = {"bounds": (0, 3)}
@@ -83,6 +84,7 @@ def data_of(name, rows):
     return {"x": np.array(first, float), "w": np.array(second, float)}
 
 
+@quick_rows(15)
 @pytest.mark.parametrize(
     ("name", "loss"),
     [
@@ -198,6 +200,7 @@ AUDITED += [("proportion", "epsilon"), ("count", "rho")]
 FULL = [(name, loss) for name in EVERY for loss in LOSSES if (name, loss) not in AUDITED]
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("most", [1, 2])
 @pytest.mark.parametrize(
     ("name", "loss"), [*AUDITED, *(pytest.param(*one, marks=pytest.mark.full) for one in FULL)]

@@ -17,6 +17,8 @@ from dpfast.tables import filtered as module  # noqa: E402
 from dpfast.tables.filtered import filtered  # noqa: E402
 from dpfast.tables.scan import columns, reader  # noqa: E402
 
+from ..support.pairwise import quick_rows  # noqa: E402
+
 ROWS = 300
 x, f, w, d, text = map(pc.field, ("x", "f", "w", "d", "text"))
 ASK = {"epsilon": 400}
@@ -89,6 +91,7 @@ def rows_of(file, where):
     return sorted(map(int, found))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("file", ["t.parquet", "t.arrow", "v.arrow"])
 def test_the_rows_that_pass_one_by_one(folder, kept, file):
     assert {name: rows_of(folder / file, test) for name, test in TESTS.items()} == kept

@@ -18,6 +18,7 @@ from dpfast.tables.key_words import KeyWords
 
 from ..reference.groups import bounding as twin
 from ..reference.groups import codes as codes_twin
+from ..support.pairwise import every_value
 from ..support.paths import on_every_path
 
 SECRET = bytes(range(32))
@@ -59,6 +60,7 @@ def people(kind, n=240, seed=0):
     return names, codes
 
 
+@every_value
 @pytest.mark.parametrize("kind", ["integers", "text", "mixed"])
 @pytest.mark.parametrize("limits", LIMITS)
 def test_marks_are_those_of_the_twin_however_rows_are_cut(kind, limits, tmp_path):

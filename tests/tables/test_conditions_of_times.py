@@ -11,6 +11,8 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 
+from ..support.pairwise import every_value
+
 FIRST = dt.datetime(2024, 1, 1, 12)
 MOMENTS = [FIRST + dt.timedelta(days=i, milliseconds=i) for i in range(-200, 200)] + [None] * 3
 SIGNS = {
@@ -46,6 +48,7 @@ def kept(path, **where):
     return np.flatnonzero(counts).tolist()
 
 
+@every_value
 @pytest.mark.parametrize("test", SIGNS)
 @pytest.mark.parametrize("at", [-201, -7, 0, 7, 201])
 def test_comparisons_are_those_of_python(path, test, at):

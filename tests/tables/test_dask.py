@@ -298,6 +298,7 @@ def test_masked_arrays_indices_and_records():
             dp.sum(columns, axis=0, bounds=(0, 1), epsilon=1)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("names", [["pay", "text"], ["text"], ["at"], ["at", "text"]])
 def test_rows_are_counted_whatever_their_columns_hold(names):
     """A table of text or of times is not refused, and least of all after the spend."""

@@ -16,7 +16,7 @@ from dpfast.tables.columns import Rows, Table, TableColumn, TableRows
 from dpfast.tables.engine import Part, Task
 
 from ..support.hostile_engine import HostileEngine, sent
-from ..support.pairwise import every_value
+from ..support.pairwise import quick_rows
 
 N = 4000
 RNG = np.random.default_rng(0)
@@ -190,7 +190,7 @@ def in_memory():
     )
 
 
-@every_value
+@quick_rows(16)
 @pytest.mark.parametrize("name", RELEASES)
 @pytest.mark.parametrize("parts, seed", [(1, 0), (7, 1), (30, 2)])
 def test_answers_are_those_of_the_same_rows_in_memory(name, parts, seed):
@@ -243,6 +243,7 @@ def test_little_travels():
     assert data.store.passes == 2 and data.store.largest_task < 8000
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("form", ["column", "table", "matrix"])
 def test_each_row_is_in_one_block(form):
     """And blocks are about as large as random ones."""
@@ -340,7 +341,7 @@ def of_other_types(part):
     return part.astype({name: kinds[part[name].dtype.kind] for name in part})
 
 
-@every_value
+@quick_rows(6)
 @pytest.mark.parametrize("rows", [0, 40])
 @pytest.mark.parametrize("name", RELEASES)
 def test_the_type_of_a_partition_decides_whatever_its_rows_are(name, rows):

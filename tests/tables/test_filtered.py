@@ -26,7 +26,7 @@ from dpfast.tables.scan import columns, reader  # noqa: E402
 from dpfast.tables.shared_pass import SharedPasses  # noqa: E402
 
 from ..reference.tables.conditions import kept  # noqa: E402
-from ..support.pairwise import every_value  # noqa: E402
+from ..support.pairwise import every_value, quick_rows  # noqa: E402
 
 ROWS = 400
 SINGLE = float(np.float32(0.1))
@@ -120,6 +120,7 @@ def differing(file, wheres):
     return wrong
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "v.arrow", "t.csv"])
 def test_the_rows_that_pass_one_by_one(folder, name):
     assert differing(folder / name, [*NUMBERS, *TEXT]) == []

@@ -16,7 +16,7 @@ from dpfast.tables.arrow import BATCH
 from dpfast.tables.columns import ROWS
 
 from ..support.battery import CASES, X, same
-from ..support.pairwise import every_value
+from ..support.pairwise import quick_rows
 
 #: The rows of the battery so often that there are more than two pieces of them.
 TIMES = (2 * BATCH) // len(X) + 30
@@ -55,7 +55,7 @@ def place(tmp_path_factory):
     return tmp_path_factory.mktemp("rows")
 
 
-@every_value
+@quick_rows(21)
 @pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize("name", CASES_OF_ROWS)
 def test_a_mask_and_ids_meet_their_rows(place, ending, name):

@@ -15,6 +15,8 @@ from dpfast.sulq.rows import matrices
 from dpfast.tables.data import as_rows
 from dpfast.tables.table import only
 
+from ..support.pairwise import every_value
+
 X = np.random.default_rng(0).uniform(size=(5000, 3))
 TABLE = {name: np.ascontiguousarray(X[:, j]) for j, name in enumerate("abc")}
 
@@ -73,6 +75,7 @@ ASKED = [
 ]
 
 
+@every_value
 @pytest.mark.parametrize("some", [None, X[:, 2] < 0.3])
 @pytest.mark.parametrize("asked", ASKED)
 def test_sums_are_the_same_however_rows_lie(asked, some):

@@ -15,6 +15,7 @@ from dpfast.tables.batch_reader import StreamReader
 from dpfast.tables.digest import digest
 
 from ..support.battery import CASES, same
+from ..support.pairwise import quick_rows
 
 ORDER = "same order whenever it is read"
 FED = {name: case for name, case in CASES.items() if case.form in ("column", "table")}
@@ -64,6 +65,7 @@ def is_caught(case, order, ids):
     return False
 
 
+@quick_rows(11)
 @pytest.mark.parametrize("name", OF_PEOPLE)
 def test_rows_of_people(name):
     """Sums are made in one read, in whatever order, unless a bound is drawn in another.
@@ -81,6 +83,7 @@ def test_rows_of_people(name):
     assert is_caught(case, shuffled, None)  # ids that stand at the rows, by their numbers
 
 
+@quick_rows(12)
 @pytest.mark.parametrize("name", MASKED)
 def test_rows_of_a_mask(name):
     case = CASES[name]

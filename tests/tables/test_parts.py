@@ -15,6 +15,8 @@ from dpfast.tables import arrow, dataset, npy
 from dpfast.tables.batches import Batches
 from dpfast.tables.scan import scan
 
+from ..support.pairwise import every_value
+
 pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -68,6 +70,7 @@ def wanted_columns_are_read(folder, route, second):
     assert table.sum("v", bounds=(0, 9), epsilon=400)["sum"] == pytest.approx([4, 6], abs=1e-3)
 
 
+@every_value
 @pytest.mark.parametrize("second", SECOND)
 @pytest.mark.parametrize("route", ROUTES)
 def test_columns_that_nobody_asks_for_decide_nothing(tmp_path, route, second):
@@ -295,6 +298,7 @@ def test_columns_that_only_a_header_has(tmp_path, shape):
     assert scan(path, 999).length == 0
 
 
+@pytest.mark.full
 def test_columns_without_a_limit_are_noticed(tmp_path, monkeypatch):
     """Planted: as many columns as the header says, if each can be named."""
     monkeypatch.setattr(npy, "COLUMNS", 1 << 21)

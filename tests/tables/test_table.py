@@ -131,7 +131,7 @@ def forms(base):
     }
 
 
-@quick_rows(95)
+@quick_rows(40)
 @pairwise(drop=True)
 @pytest.mark.parametrize("workers", [None, 1, 3])
 @pytest.mark.parametrize("shape", [(ROWS,), (ROWS, 3), (0,), (0, 2), (1, 1)])
@@ -533,6 +533,7 @@ def test_columns_at_equal_distances_are_a_matrix(n):
             assert got[name].tolist() == list(table[name])
 
 
+@quick_rows(6)
 @pytest.mark.parametrize("name", TABLES)
 def test_tables(cut, name):
     columns = people()
@@ -597,7 +598,7 @@ def write(columns, path):
 FILES = ["t.parquet", "t.arrow", "t.arrows", "t.csv"]
 
 
-@quick_rows(3)
+@quick_rows(2)
 @pytest.mark.parametrize("workers", [None, 1, 3])
 @pytest.mark.parametrize("name", FILES)
 def test_files(cut, tmp_path, name, workers):
@@ -751,7 +752,7 @@ IDS = {
 }
 
 
-@quick_rows(22)
+@quick_rows(10)
 @every_value(drop=True)
 @pytest.mark.parametrize("name", IDS)
 @pytest.mark.parametrize("workers", [1, 3])

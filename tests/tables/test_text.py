@@ -366,7 +366,7 @@ def kept_by_failures(path, times=8):
 @pytest.mark.parametrize("fault", ["none", "planted"])
 def test_a_block_that_cannot_be_unpacked_is_let_go(tmp_path, monkeypatch, fault):
     """Planted: `read` of pyarrow, which keeps what it would have filled."""
-    packed = gzip.compress(b"v\n" + b"1.5\n" * (1 << 20), mtime=0)
+    packed = gzip.compress(b"v\n" + b"1.5\n" * (1 << 18), mtime=0)
     path = tmp_path / "t.csv.gz"
     path.write_bytes(packed[:1000] + bytes(50) + packed[1050:])
 
@@ -378,4 +378,4 @@ def test_a_block_that_cannot_be_unpacked_is_let_go(tmp_path, monkeypatch, fault)
     if fault == "planted":
         monkeypatch.setattr(text, "_bytes", keeping)
     kept = kept_by_failures(path)
-    assert (kept > 4 << 20) == (fault == "planted"), kept
+    assert (kept > 1 << 20) == (fault == "planted"), kept

@@ -19,6 +19,8 @@ from dpfast.tables.columns import Want
 from dpfast.tables.scan import reader as reader_of
 from dpfast.tables.text_format import ENCODINGS, MISSING, THOUSANDS, TextFormat, text_format
 
+from ..support.pairwise import quick_rows
+
 pa = pytest.importorskip("pyarrow")
 arrow_csv = pytest.importorskip("pyarrow.csv")
 
@@ -109,6 +111,7 @@ def same(a, b):
     return a == b or (a is not None and b is not None and math.isnan(a) and math.isnan(b))
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("form", NUMBERS, ids=lambda form: str(form.declared))
 def test_a_cell_is_the_number_of_its_definition(form):
     dice = random.Random(str(form))

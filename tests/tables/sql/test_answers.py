@@ -12,6 +12,8 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 from tests.support.databases import ENGINES, Server, connect, ibis, table
 
+from ...support.pairwise import quick_rows
+
 ROWS = 400
 DRAW = np.random.default_rng(5)
 X = DRAW.normal(50, 40, ROWS)
@@ -109,6 +111,7 @@ QUICK = [("duckdb", question) for question in QUESTIONS]
 QUICK += [("sqlite", question) for question in ("mean", "each", "weights", "histogram", "of text")]
 
 
+@quick_rows(19)
 @pytest.mark.parametrize(("engine", "question"), QUICK)
 def test_answers_are_those_of_memory(engine, question):
     expect_same(QUESTIONS[question], table_of(engine))
@@ -121,6 +124,7 @@ def test_answers_of_all_databases(engine, question):
     expect_same(QUESTIONS[question], table_of(engine))
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("statistic", [dp.sum, dp.mean, dp.variance])
 def test_where_the_number_of_rows_is_public(statistic, there):
     loss = {"rho": 0.1, "neighbors": "replace"}
@@ -246,6 +250,7 @@ OF_TIMES = {
 }
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("question", OF_TIMES)
 @pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
 def test_times(engine, question):
@@ -297,6 +302,7 @@ DIFFERENCES = {
 }
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", DIFFERENCES)
 def test_differences_between_two_groups(there, name):
     columns, of, keys = DIFFERENCES[name]

@@ -14,6 +14,8 @@ from dpfast.tables.sql import cells as sql
 from dpfast.tables.sql.cells import cell, equal_bins, exactly
 from dpfast.tables.sql.sums import BITS, Term, sums, sums_by
 
+from ...support.pairwise import every_value, quick_rows
+
 ibis = pytest.importorskip("ibis")
 pa = pytest.importorskip("pyarrow")
 INF, NAN = math.inf, math.nan
@@ -77,6 +79,7 @@ def hostile(grid, draw):
     return numbers
 
 
+@every_value
 @pytest.mark.parametrize("database", ["duckdb", "sqlite"])
 @pytest.mark.parametrize(
     ("lo", "hi"), [*QUICK, *(pytest.param(*pair, marks=pytest.mark.full) for pair in FULL)]
@@ -101,6 +104,7 @@ def decimals(digits, scale):
 INTEGERS = [0, 1, -1, 99, 100, 2**53, 2**53 + 1, -(2**53) - 1, 2**62 + 257, 2**63 - 1, -(2**63)]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
@@ -129,6 +133,7 @@ def test_types_of_duckdb(kind, values, duckdb):
 MIXTURE = [1, 2.5, "3", "abc", b"7", None, 2**53 + 1, 2**63 - 1, -(2**63), INF, 0.1, 5e-324, True]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     "declared",
     [

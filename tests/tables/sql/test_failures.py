@@ -10,6 +10,8 @@ from dpfast.errors import ArgumentTypeError
 from dpfast.tables.sql.failures import MENDS, OTHERWISE, expect_no_failures
 from tests.support.databases import ENGINES, HOSTILE, connect, ibis, table
 
+from ...support.pairwise import quick_rows
+
 DRAW = random.Random(1)
 KINDS = {
     "a": "float64", "b": "float64", "f": "float32", "i": "int64", "j": "int32", "h": "int16",
@@ -193,6 +195,7 @@ def run(expression):
     return rows.aggregate(n=rows.x.count(), most=rows.x.cast("string").max()).to_pyarrow()
 
 
+@quick_rows(64)
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_what_is_allowed_fails_on_no_value(name, there):
     make, engines = EXPRESSIONS[name]
@@ -205,6 +208,7 @@ def test_what_is_allowed_fails_on_no_value(name, there):
         expect_no_failures(expression, engine, "data")
 
 
+@quick_rows(13)
 @pytest.mark.parametrize("name", FAILING)
 def test_what_is_refused_fails(name):
     """Planted faults: each of these expressions tells of a row."""

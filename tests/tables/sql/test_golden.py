@@ -31,7 +31,14 @@ CASTS_TO_BYTES = ("bigquery", "databricks")
 WHOLE = exp.Floor, exp.Least, exp.Trunc, exp.Sub, exp.Case
 
 
-@pytest.fixture(scope="module", params=golden.DIALECTS)
+#: Of the dialects two have the quick tests.
+OF_DIALECTS = [
+    pytest.param(name, marks=[pytest.mark.full] * (name in ("databricks", "snowflake")))
+    for name in golden.DIALECTS
+]
+
+
+@pytest.fixture(scope="module", params=OF_DIALECTS)
 def dialect(request):
     return request.param
 

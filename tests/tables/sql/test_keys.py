@@ -10,6 +10,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.tables.sql.keys import digest, exact
 
 from ...support.databases import ENGINES, HOSTILE, connect, ibis, table
+from ...support.pairwise import every_value, quick_rows
 
 
 def keys_of(engine, kind, values):
@@ -21,6 +22,7 @@ def keys_of(engine, kind, values):
     return {row["key"]: row["rows"] for row in groups}, hashes.to_pyarrow().as_py()
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", ["string", "int64", "boolean", "date", "timestamp"])
 def test_keys_are_equal_if_their_bytes_are(engine, kind):
@@ -111,6 +113,7 @@ NO_TYPE = {
 }
 
 
+@every_value
 @pytest.mark.parametrize("first", [1, "a", 1.5, None, b"a"])
 @pytest.mark.parametrize("question", NO_TYPE)
 @pytest.mark.parametrize("is_sql", [False, True])
@@ -135,6 +138,7 @@ STATISTICS = {
 }
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", STATISTICS)
 def test_numbers_of_a_column_without_a_type_are_those_of_each_row(name):
     """Whatever the first row is, and so whatever type Ibis takes them for."""
@@ -161,6 +165,7 @@ def test_columns_made_of_declared_ones_have_ids_and_keys_in_sqlite():
     assert dp.group_by(made, "half", keys=[2]).count(epsilon=100)["count"].tolist() == [199]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("text", ["CAST(x'ff41' AS TEXT)", "char(0xD800)", "'a' || char(0)"])
 def test_text_that_is_no_utf8_is_no_error_in_sqlite(text):
     """Ids, keys and numbers that have a digest go to a function of Python, which takes no such."""

@@ -13,6 +13,7 @@ from dpfast.tables.sql.sums import sums_by
 from dpfast.tables.sql.units import MOST, bounded, first_groups, units_of
 
 from ...support.databases import ENGINES, connect, table
+from ...support.pairwise import every_value, quick_rows
 
 
 def twin(rows, least, most):
@@ -61,6 +62,7 @@ def rows_of(values, seed=1):
     return [(draw.randrange(9), draw.randrange(2), draw.choice(values)) for _ in range(120)]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("values, least, most", CASES)
 def test_units_count_as_their_rows_and_totals_say(engine, values, least, most):
@@ -109,6 +111,7 @@ def clamped(rows, least, ends):
     return found
 
 
+@every_value
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("values, least, ends", ENDS)
 def test_totals_of_units_are_clamped(engine, values, least, ends):
