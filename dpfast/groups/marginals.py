@@ -69,7 +69,7 @@ from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
-from ..statistics.histogram import MOST, MOST_OF_SQL, Bins, axis_of
+from ..statistics.histogram import MOST, MOST_OF_SQL, Bins, as_tuples, axis_of
 from ..summaries.side_by_side import flat, stretches
 from ..tables.base import RowChunk, Term
 from ..tables.columns import Columns
@@ -189,9 +189,9 @@ def planned(
     """
     above: defaultdict[Places, float] = defaultdict(float)
     for marginal, weight in weights.items():
-        each = weight / math.prod(sizes[i] for i in marginal)
+        weight /= math.prod(sizes[i] for i in marginal)
         for places in subsets_of(marginal):
-            above[places] += each
+            above[places] += weight
     alike: defaultdict[tuple[tuple[int, ...], float], list[Places]] = defaultdict(list)
     for places, weight in above.items():
         shape = tuple(sizes[i] for i in places)
@@ -221,26 +221,23 @@ def half_width(parts: Sequence[Residuals], failure: float) -> float:
         Those of all parts of the marginal, the marginal itself last.
     failure : float
     """
-    variance = slack = rounding = growth = 0.0
+    cells, variance, slack, rounding, growth = parts[-1].cells, 0.0, 0.0, 0.0, 0.0
     for residuals in parts:
-        spread = parts[-1].cells // residuals.cells  # the cells that a residual is spread over
-        scale, shift = float(residuals.noise.scale), residuals.noise.shift
-        kept = math.prod((size - 1) / size for size in residuals.shape) / spread**2
-        variance += residuals.deviation**2 * kept
-        size = math.prod(2 * (size - 1) / size for size in residuals.shape) / spread
-        unit = 2.0**shift / residuals.cells * size
-        slack, rounding = slack + unit / 2, rounding + (unit if shift else 0.0)
-        if residuals.noise.distribution == "gaussian":
-            growth -= residuals.cells * math.log1p(-min(1 / (24 * scale**2), 0.75))
+        noise, shares = residuals.noise, [(size - 1) / size for size in residuals.shape]
+        variance += (residuals.deviation * residuals.cells / cells) ** 2 * math.prod(shares)
+        weight = 2.0**noise.shift / cells * math.prod(2 * share for share in shares)
+        slack, rounding = slack + weight / 2, rounding + (weight if noise.shift else 0.0)
+        if noise.distribution == "gaussian":
+            growth -= residuals.cells * math.log1p(-min(1 / (24 * float(noise.scale) ** 2), 0.75))
     deviation = math.sqrt(variance)
     if growth < 1:  # and no 1 / (24 s^2) is as large as .75
         width = normal(failure * math.exp(-growth)) * deviation + slack
     else:
         width = deviation * math.sqrt(2 * math.log(2 / failure))
     if failure > RAREST and slack > deviation / 16:  # the law of little noise is looked at
-        each = [(one.noise.waves, *one.weights_in(parts[-1].cells)) for one in parts]
-        largest = max(float(weights.max()) for _, weights, _ in each)
-        width = symmetric_sum(each, max(deviation, largest), failure, width)
+        laws = [(part.noise.waves, *part.weights_in(cells)) for part in parts]
+        largest = max(float(weights.max()) for _, weights, _ in laws)
+        width = symmetric_sum(laws, max(deviation, largest), failure, width)
     return width + rounding
 
 
@@ -287,9 +284,9 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         self._place = {name: i for i, name in enumerate(axes)}
         self._sizes = [axis.native.bins for axis in axes.values()]
         self._values = {
-            places: (one, value[i])
-            for one, value in zip(residuals, values, strict=True)
-            for i, places in enumerate(one.subsets)
+            places: (alike, value[i])
+            for alike, value in zip(residuals, values, strict=True)
+            for i, places in enumerate(alike.subsets)
         }
 
     def __getitem__(self, names: Any) -> Answer:
@@ -322,7 +319,7 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         """
         parts = self._parts(names)
         cells = parts[-1][0].cells
-        return np.asarray(sum(values * (one.cells / cells) for one, values in parts))
+        return np.asarray(sum(values * (part.cells / cells) for part, values in parts))
 
     def error(self, *names: str, confidence: Number = CONFIDENCE) -> float:
         """Return what the error of a cell does not exceed, with a probability.
@@ -339,7 +336,7 @@ class MarginalTables(Mapping[Names, Answer], Noted):
             In rows. It depends on public numbers alone.
         """
         share = checks.share("confidence", confidence)
-        return half_width([one for one, _ in self._parts(names)], 1 - share)
+        return half_width([part for part, _ in self._parts(names)], 1 - share)
 
     def to_dict(self) -> dict[str, dict[str, list[Any]]]:
         """Return the tables by names that commas separate, of what JSON has.
@@ -430,7 +427,7 @@ class Marginals(Statistic[MarginalTables]):
             *(("axes", axes), ("requested", requested)),
             ("ways", int(self.ways) if checks.is_whole(self.ways) else requested),
             ("importance", weights_of(self.importance, requested) or None),
-            *((name, _pairs(getattr(self, name))) for name in ("categories", "bins", "bounds")),
+            *((name, as_tuples(getattr(self, name))) for name in ("categories", "bins", "bounds")),
         ):
             object.__setattr__(self, name, value)
 
@@ -497,28 +494,22 @@ class MarginalCounts(Mechanism[MarginalTables]):
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> MarginalTables:
         parts = np.split(summary, self._starts[1:-1])
-        noisy = [
-            one.noisy(counts, generator) for one, counts in zip(self.residuals, parts, strict=True)
-        ]
+        pairs = zip(self.residuals, parts, strict=True)
+        noisy = [residuals.noisy(counts, generator) for residuals, counts in pairs]
         return MarginalTables(self.statistic.axes, self.statistic.requested, self.residuals, noisy)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a cell, of whatever marginal it is the longest."""
-        owner = {places: one for one in self.residuals for places in one.subsets}
-        alike = {
-            tuple(id(owner[part]) for part in subsets_of(places)): places
-            for places in self.statistic.weights
-        }
-        width = max(
-            half_width([owner[part] for part in subsets_of(places)], 1 - confidence)
-            for places in alike.values()
-        )
+        owner = {places: alike for alike in self.residuals for places in alike.subsets}
+        parts = ([owner[part] for part in subsets_of(names)] for names in self.statistic.weights)
+        kinds = {tuple(map(id, residuals)): residuals for residuals in parts}
+        width = max(half_width(residuals, 1 - confidence) for residuals in kinds.values())
         return Expected(confidence, width, note=NOISE)
 
     @cached_property
     def _starts(self) -> list[int]:
         """Where the counts of each of the `residuals` start, and where the last ones stop."""
-        cells = [len(one.subsets) * one.cells for one in self.residuals]
+        cells = [len(alike.subsets) * alike.cells for alike in self.residuals]
         return [0, *np.cumsum(cells).tolist()]
 
     def _added(self, rows: SqlRows) -> NDArray[np.int64]:
@@ -548,10 +539,8 @@ class MarginalCounts(Mechanism[MarginalTables]):
             read += rows
         return Coded(kept, 0, read)
 
-    def _merge(self, some: Coded, others: Coded) -> Coded:
-        both = Coded(
-            [*some.kept, *others.kept], some.counts + others.counts, some.read + others.read
-        )
+    def _merge(self, a: Coded, b: Coded) -> Coded:
+        both = Coded([*a.kept, *b.kept], a.counts + b.counts, a.read + b.read)
         if sum(places.size for places in both.kept) < PENDING:
             return both
         return Coded([], self._counted(both), both.read)
@@ -562,9 +551,10 @@ class MarginalCounts(Mechanism[MarginalTables]):
         counts += coded.counts
         if coded.kept:
             places = np.ascontiguousarray(np.concatenate(coded.kept, axis=1))
-            for one, own in zip(self.residuals, np.split(counts, self._starts[1:-1]), strict=True):
-                room, shape = own.reshape(-1, one.cells), np.array(one.shape, np.uint32)
-                subsets = np.array(one.subsets, np.uint32).reshape(len(room), len(shape))
+            rooms = np.split(counts, self._starts[1:-1])
+            for alike, room in zip(self.residuals, rooms, strict=True):
+                room, shape = room.reshape(-1, alike.cells), np.array(alike.shape, np.uint32)
+                subsets = np.array(alike.subsets, np.uint32).reshape(len(room), len(shape))
                 for i in range(0, len(room), TOGETHER):
                     j = i + TOGETHER
                     jobs.append((places, subsets[i:j], shape, room[i:j]))
@@ -611,10 +601,10 @@ def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
     else:
         if not isinstance(ways, (tuple, list)) or not ways:
             checks.fail_type("ways", "a whole number, or a list of marginals", ways)
-        requested = [_names("ways", one, names) for one in ways]
-        if len({frozenset(one) for one in requested}) < len(ways):
+        requested = [_names("ways", marginal, names) for marginal in ways]
+        if len(set(map(frozenset, requested))) < len(ways):
             checks.fail("ways", "a list of different marginals", ways)
-        cells = sum(math.prod(sizes[name] for name in one) for one in requested)
+        cells = sum(math.prod(map(sizes.__getitem__, marginal)) for marginal in requested)
     if cells > MOST_CELLS:
         checks.fail("ways", f"of at most {MOST_CELLS} cells in all", f"{cells} cells")
     return tuple(requested)
@@ -643,15 +633,6 @@ def _names(argument: str, value: Any, known: Sequence[str]) -> Names:
     if len({*listed}) < len(listed):
         checks.fail(argument, "of different attributes", value)
     return tuple(listed)
-
-
-def _pairs(value: Any) -> Any:
-    """Return a mapping as pairs, which nobody changes, and lists and arrays as tuples."""
-    if isinstance(value, Mapping):
-        return tuple((name, _pairs(one)) for name, one in value.items())
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    return tuple(map(_pairs, value)) if isinstance(value, (list, tuple)) else value
 
 
 @function_of(Marginals)

@@ -18,11 +18,6 @@ class PlanOfBounds(Answer):
     unit: ClassVar[str] = "bound"
 
 
-def bounds_up_to(rows: int) -> list[int]:
-    """Return powers of two, up to the first that no number of rows exceeds."""
-    return [1 << i for i in range(max(0, rows - 1).bit_length() + 1)]
-
-
 def unit_plan(
     bar: Callable[[int, int], Expected], rows: Any, units: Any, max_rows: Sequence[int] | None
 ) -> PlanOfBounds:
@@ -42,16 +37,14 @@ def unit_plan(
         checks.fail("units", f"at most the number of rows, {n}", units)
     most = n - many + 1  # what one unit has where all others have one row
     if max_rows is None:
-        max_rows = bounds_up_to(most)
+        max_rows = [1 << i for i in range((most - 1).bit_length() + 1)]
     elif not isinstance(max_rows, (list, tuple)) or not max_rows:
         checks.fail_type("max_rows", "a list of whole numbers", max_rows)
     listed = [checks.rows_each(bound) for bound in max_rows]
     even = [min(n, many * bound) for bound in listed]
     bars = [bar(*pair).half_width for pair in zip(listed, even, strict=True)]
     errors = [np.nan if width is None else float(np.max(width)) for width in bars]
-    kept = {
-        "rows at most": even,
-        "rows at least": [many - 1 + min(bound, most) for bound in listed],
-    }
-    columns = {"max_rows": listed, f"error {CONFIDENCE:.0%}": errors, **kept}
+    least = [many - 1 + min(bound, most) for bound in listed]
+    named = {f"error {CONFIDENCE:.0%}": errors, "rows at most": even, "rows at least": least}
+    columns = {"max_rows": listed, **named}
     return PlanOfBounds({name: np.array(column) for name, column in columns.items()})

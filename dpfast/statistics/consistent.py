@@ -42,8 +42,10 @@ Floats = NDArray[np.float64]
 MOST = 1e100
 
 
-def not_below_0(answers: Any) -> Any:
+def not_below_0(answers: Any, is_wanted: bool = True) -> Any:
     """Return the answers, those below 0 as 0, which is no farther from a truth that is not."""
+    if not is_wanted:
+        return answers
     return max(answers, 0) if isinstance(answers, int) else np.maximum(answers, 0)
 
 
@@ -124,7 +126,8 @@ def consistent(
     whole = np.zeros((1,) * numbers.ndim)
     kept = next((t for t, v in zip(sums, spread[1:], strict=True) if not v), whole)
     if is_cut and kept.min() < 0:
-        checks.fail("totals", "0 or more where they are exact, with nonnegative", kept.min())
+        rule = "0 or more where they are exact, with nonnegative"
+        checks.fail("totals", rule, float(kept.min()))
     if sums:
         numbers = _agreeing([numbers, *sums], spread)
     # A line for each of the sums that are kept.

@@ -20,7 +20,7 @@ counts are rounded then.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -167,7 +167,7 @@ class Binned(Automatic[Value]):
             object.__setattr__(self, "axes", axes)
             object.__setattr__(self, "single", not several)
         for name in ("bins", "bounds", "categories"):
-            object.__setattr__(self, name, _tuples(getattr(self, name)))
+            object.__setattr__(self, name, as_tuples(getattr(self, name)))
 
     @cached_property
     def reads_numbers(self) -> bool:
@@ -248,9 +248,7 @@ class Binned(Automatic[Value]):
         noisy += counts >> noise.shift
         if noise.shift != parts:
             noisy = rounded(noisy, noise.shift - parts)
-        if self.nonnegative:
-            noisy = not_below_0(noisy)
-        return noisy.reshape(self.shape), self.edges
+        return not_below_0(noisy, self.nonnegative).reshape(self.shape), self.edges
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float | list[float]:
         """Return how far the count of a bin, or of each, is off, but with a failure probability."""
@@ -524,8 +522,7 @@ class BinWeights(BinCounts):
         noisy = ((summary >> noise.shift) + drawn).astype(np.float64)
         # Powers of two, which no int64 may hold.
         sums = in_units(np.ldexp(noisy, noise.shift), self.cells.grid)
-        if statistic.nonnegative:
-            sums = not_below_0(sums)
+        sums = not_below_0(sums, statistic.nonnegative)
         return sums.reshape(statistic.shape), statistic.edges
 
     def error(self, rows: int | None, confidence: float) -> Expected:
@@ -735,9 +732,11 @@ def _listed(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
-def _tuples(value: Any) -> Any:
-    """Return lists and arrays as tuples, which nobody changes."""
-    return tuple(map(_tuples, value)) if _listed(value) else value
+def as_tuples(value: Any) -> Any:
+    """Return lists and arrays, and mappings as pairs, as tuples, which nobody changes."""
+    if isinstance(value, Mapping):
+        return tuple((name, as_tuples(item)) for name, item in value.items())
+    return tuple(map(as_tuples, value)) if _listed(value) else value
 
 
 def _nested(value: Any) -> bool:

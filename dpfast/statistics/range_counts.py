@@ -138,9 +138,8 @@ class RangeCounts(ABC):
             return self.edges[i]
         lo, hi, inside = self.edges[i], self.edges[i + 1], sums[i + 1] - sums[i]
         part = min(max((target - sums[i]) / inside, 0.0), 1.0) if inside > 0 else 0.0
-        if isinstance(lo, float):
-            return float(lo + part * (hi - lo))
-        return lo + part * (hi - lo)
+        place = lo + part * (hi - lo)
+        return float(place) if isinstance(lo, float) else place
 
     @property
     def _is_listed(self) -> bool:
@@ -160,30 +159,22 @@ class RangeCounts(ABC):
     def _place(self, name: str, x: Any) -> float:
         edges: list[Any] = list(self.edges)
         if self._is_listed:
-            rule = "one of the categories"
             try:
                 return float(edges.index(x))
             except ValueError:
-                checks.fail(name, rule, x)
-        kind = edges[0]
-        if isinstance(kind, float):
+                checks.fail(name, "one of the categories", x)
+        kind = type(edges[0])
+        if issubclass(kind, float):
             x = checks.number(name, x, "a number")
-        elif isinstance(kind, np.datetime64):
-            x = _like(name, np.datetime64, x)
-        elif isinstance(kind, np.timedelta64):
-            x = _like(name, np.timedelta64, x)
-        elif not isinstance(x, type(kind)):
-            checks.fail_type(name, f"a {type(kind).__name__}, as the edges are", x)
+        elif issubclass(kind, np.datetime64 | np.timedelta64):
+            try:
+                x = kind(x)
+            except Exception:  # whatever an object thinks of being a time
+                checks.fail_type(name, "a time, as the edges are", x)
+        elif not isinstance(x, kind):
+            checks.fail_type(name, f"a {kind.__name__}, as the edges are", x)
         i = min(bisect_right(edges, x), len(edges) - 1)
         if not i:
             return 0.0
         part = float((x - edges[i - 1]) / (edges[i] - edges[i - 1]))
         return i - 1 + min(part, 1.0)
-
-
-def _like(name: str, kind: Any, x: Any) -> Any:
-    """Return a time as NumPy has it."""
-    try:
-        return kind(x)
-    except Exception:  # whatever an object thinks of being a time
-        checks.fail_type(name, "a time, as the edges are", x)

@@ -87,6 +87,8 @@ CHOICE, MOST = 64, 1 << 26
 PASSES, STEPS = 40, 30
 #: An exchange has to help by this fraction, so that rounding does not make it go in circles.
 LEAST = 1e-9
+#: The largest square of a distance in a score, whose noise is a number then.
+MOST_SQUARE = 2.0**1000
 
 
 class Box:
@@ -535,14 +537,18 @@ class KMeans(Transformer, Scored):
 
         def distances(x: Floats, _: NDArray[Any]) -> Floats:
             filled = x if skip else np.where(np.isnan(x), fills, x)
-            nearest = squared_distances(np.clip(filled, box.lo, box.hi), centers).min(axis=1)
+            with np.errstate(over="ignore"):  # what is infinite is clamped
+                nearest = squared_distances(np.clip(filled, box.lo, box.hi), centers).min(axis=1)
             if box.nan == "drop":
                 nearest = np.nan_to_num(nearest)  # a row without a number is in no cluster
             return answers(nearest[:, None])
 
         # No row is farther from its center than a corner of the box is from any one.
-        farthest = float((np.maximum(centers - box.lo, box.hi - centers) ** 2).sum(axis=1).min())
-        return Score(Sum(bounds=(0.0, farthest)), distances, lambda total: -float(total[0]))
+        with np.errstate(over="ignore"):
+            squares = np.maximum(centers - box.lo, box.hi - centers) ** 2
+            farthest = squares.sum(axis=1).min()
+        limits = 0.0, min(float(farthest), MOST_SQUARE)
+        return Score(Sum(bounds=limits), distances, lambda total: -float(total[0]))
 
     def _exact_score(self, X: Any, y: Any) -> float:
         score = self._score()

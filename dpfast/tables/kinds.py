@@ -85,10 +85,7 @@ def _kind(typed: Any) -> str:
 
 
 def as_numbers(
-    data: Any,
-    beside: Beside,
-    words: Mapping[str, tuple[str, ...]],
-    times: Mapping[str, AsNumbers],
+    data: Any, beside: Beside, words: Mapping[str, tuple[str, ...]], times: Mapping[str, AsNumbers]
 ) -> Chosen:
     """Choose all columns of a table as numbers: those of text by words, those of times by counts.
 

@@ -92,6 +92,15 @@ def test_bad_arguments_of_a_score_are_refused_before_anything_is_spent(name):
     assert len(budget.history) == 1
 
 
+def test_squares_of_distances_that_are_no_numbers_are_clamped():
+    budget = dp.Budget(epsilon=2)
+    made, X = dp.sulq.KMeans(2, bounds=(-1e160, 1e160), epsilon=1), np.ones((60, 2))
+    with np.errstate(over="raise", invalid="raise"):
+        assert np.isfinite(made.fit(X).score(X, epsilon=1, budget=budget))
+        assert np.isfinite(cross_validate(made, X, epsilon=1, cv=2, budget=budget).scores).all()
+    assert budget.remaining["epsilon"] == 0
+
+
 # --- cross-validation -----------------------------------------------------------------------------
 
 

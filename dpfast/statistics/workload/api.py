@@ -7,8 +7,8 @@ most m times the longest column, in each norm.
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import Any, ClassVar
 
@@ -61,8 +61,6 @@ class Workload(Binned[WorkloadCounts]):
     name: ClassVar[str] = "workload"
     grid: ClassVar[int] = GRID
     needs_delta: ClassVar[bool] = True
-    #: What noise is planned for, once there is a loss.
-    strategy: Strategy = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,9 +84,12 @@ class Workload(Binned[WorkloadCounts]):
                 "above 0, or rho given instead of epsilon (for epsilon alone call tree_histogram)"
             )
             checks.fail("delta", rule, 0)
-        planned = copy(self)
-        object.__setattr__(planned, "strategy", best_strategy(self.queries, prod(self.shape)))
-        return super(Workload, planned).mechanism(terms)
+        return super().mechanism(terms)
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        """The sums that get noise, planned for the queries."""
+        return best_strategy(self.queries, prod(self.shape))
 
     def sensitivity(self, terms: Terms) -> Sensitivity:
         one = self.strategy.sensitivity(terms.neighbors)

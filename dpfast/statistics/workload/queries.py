@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,31 +19,23 @@ SIZES = 1e-100, 1e100
 MOST = 4096
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Queries:
-    """Queries as `dpfast.workload` takes them, one a row of the matrix, if that is given."""
+    """Queries as `dpfast.workload` takes them: a word, or the numbers of a matrix, row by row."""
 
     word: str
-    matrix: Floats | None = None
-    hashed: int = field(init=False, default=0)
+    numbers: bytes = b""
+    bins: int = 0
 
-    def __post_init__(self) -> None:
-        if self.matrix is not None:
-            self.matrix.flags.writeable = False
-            object.__setattr__(self, "hashed", crc32(self.matrix.tobytes()))
+    @property
+    def matrix(self) -> Floats | None:
+        """The matrix, one query a row, if there is no word; nobody may change it."""
+        return np.frombuffer(self.numbers).reshape(-1, self.bins) if self.numbers else None
 
     def __repr__(self) -> str:
         if self.matrix is None:
             return repr(self.word)
         return "{} queries about {} bins".format(*self.matrix.shape)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Queries) or (self.word, self.hashed) != (other.word, other.hashed):
-            return False
-        return self.word != "" or np.array_equal(self.rows(0), other.rows(0))
-
-    def __hash__(self) -> int:
-        return hash((self.word, self.hashed))
 
     def rows(self, bins: int) -> Floats:
         """Return the queries as a matrix, of all ranges the prefix sums that they are made of."""
@@ -72,11 +63,8 @@ def queries_of(value: Any) -> Queries:
     if isinstance(value, str):
         return Queries(checks.choice("queries", value, get_args(Word)))
     rule = "a matrix of finite numbers, a query in each row, or a word: prefix, ranges"
-    try:
-        matrix = np.array(value)
-    except Exception:  # rows of different lengths, or whatever an object thinks of being an array
-        checks.fail_type("queries", rule, value)
-    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+    matrix = checks.array("queries", value, rule, "biuf")
+    if matrix.ndim != 2:
         checks.fail_type("queries", rule, value)
     matrix = matrix.astype(np.float64)
     if not np.isfinite(matrix).all():
@@ -86,4 +74,4 @@ def queries_of(value: Any) -> Queries:
     if not SIZES[0] <= (largest := float(np.abs(matrix).max())) <= SIZES[1]:
         rule = "numbers of which the largest is from {} to {} in size".format(*SIZES)
         checks.fail("queries", rule, largest)
-    return Queries("", matrix)
+    return Queries("", matrix.tobytes(), matrix.shape[1])
