@@ -183,10 +183,10 @@ def symmetric_sum(
     step = math.pi / (30 * deviation)
     u = step * (np.arange(math.ceil(7.5 / width / step)) + 0.5)
     whole = np.exp(-((width * u) ** 2) / 2) * (2 / np.pi * step) / u
-    each = ((waves, *pair) for waves, *listed in parts for pair in zip(*listed, strict=True))
-    for waves, size, many in each:
-        own = waves(size * u)
-        whole *= own if many == 1 else np.abs(own) ** many * np.sign(own) ** (many % 2)
+    for waves, sizes, times in parts:
+        for size, many in zip(sizes, times, strict=True):
+            law = waves(size * u)
+            whole *= law if many == 1 else np.abs(law) ** many * np.sign(law) ** (many % 2)
     kept = math.erf(3.3 / math.sqrt(2))
     beyond = solve(lambda t: (1 - float((np.sin(u * t) * whole).sum())) / kept, failure)
     return min(most, beyond + 3.3 * width)

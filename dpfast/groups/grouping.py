@@ -6,7 +6,7 @@ and it is made once for equal ones.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -136,25 +136,23 @@ class Grouping:
             for key, statistic in statistics
         }
         if LOST in shares:
-            mechanisms[LOST] = self._lost(mechanisms, share(offered, shares[LOST]).loss, relation)
+            of_lost = share(offered, shares[LOST]).loss
+            mechanisms[LOST] = self._lost(mechanisms.values(), of_lost, relation)
         self._check_names(mechanisms)
         title = f"{name} by {', '.join(self.keys.by)}" if statistics else KEYS
         if any(isinstance(one, WithBounds) for one in mechanisms.values()):
             title += ", a part of it for bounds"
         return Table(title, self.keys, mechanisms, relation, self.persons, rule)
 
-    def _lost(self, others: Mapping[str, ByGroup], loss: Loss, relation: Neighbors) -> Lost:
-        """Return what releases how many rows are left out, for the bars of others."""
+    def _lost(self, mechanisms: Iterable[ByGroup], loss: Loss, relation: Neighbors) -> Lost:
+        """Return what releases how many rows are left out, for the bars of some mechanisms."""
         persons = self.persons
         assert persons is not None and persons.max_rows and persons.rows_limit
-        if not any(
-            isinstance(one, Sums) and one.lost_of_row is not None for one in others.values()
-        ):
-            how = "left out: it is for the bars of counts and sums of rows"
-            checks.fail("rows_limit", how, persons.rows_limit)
+        if all(not isinstance(sums, Sums) or sums.lost_of_row is None for sums in mechanisms):
+            rule = "left out: it is for the bars of counts and sums of rows"
+            checks.fail("rows_limit", rule, persons.rows_limit)
         step = replace(self._step(relation, Count()), rows=1)
-        lost = Lost(step=step, loss=loss, most=persons.max_rows, limit=persons.rows_limit)
-        return lost.charged()
+        return Lost(step=step, loss=loss, most=persons.max_rows, limit=persons.rows_limit).charged()
 
     def _with_unit_bound(
         self,
@@ -166,7 +164,7 @@ class Grouping:
         weights: Any,
     ) -> Mechanism[Answer]:
         """Return the mechanism of some statistics one bound of which is drawn first."""
-        if argument == "max_rows" and not any(_counts_rows(one) for _, one in statistics):
+        if argument == "max_rows" and not any(map(_counts_rows, dict(statistics).values())):
             bounded = replace(self, persons=replace(persons, max_rows=None))  # nobody asks for it
             return bounded._table(name, statistics, offered, weights)
 

@@ -198,10 +198,10 @@ def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
     early = None
     for factor in sorted(ORDERS, key=lambda factor: abs(factor - 1.2)):
         order = 1.0 + factor * unit
-        one = Round(loss, max_groups, touched, order, _ROUGH, 1 - _EARLY, _STEEP)
-        weight = one.reach(0.5, fewest - 1) if order <= _HIGHEST else 0
+        tried = Round(loss, max_groups, touched, order, _ROUGH, 1 - _EARLY, _STEEP)
+        weight = tried.reach(0.5, fewest - 1) if order <= _HIGHEST else 0
         if weight:
-            early, fewest = one, weight
+            early, fewest = tried, weight
         elif early is None:  # an epsilon that is too small
             return rule
     assert early is not None

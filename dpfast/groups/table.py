@@ -247,26 +247,25 @@ class Table(Mechanism[Answer]):
     def _told_of(self, source: Batches, coder: PrivateCoder) -> NDArray[np.uint64]:
         """Return what people in an engine count for in each group, by codes that there are."""
         assert source.of_engine is not None
-        _, found = gathered(self, source.of_engine, _rng.check(None).stream())
+        _, weights = gathered(self, source.of_engine, _rng.check(None).stream())
         room = np.zeros((coder.groups, 1), np.uint64)
-        codes = coder.codes(as_rows(found))
+        codes = coder.codes(as_rows(weights))
         if coder.groups > len(room):
             raise DataError("the rows must have the same keys in both passes, and have not")
-        room[codes] = found.rooms[None][: found.groups]
+        room[codes] = weights.rooms[None][: weights.groups]
         return room
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a group of so many rows; those of several statistics by name."""
         every: Mapping[str, ByGroup] = self.statistics
         bars = {name: one.expected(rows, confidence) for name, one in every.items()}
-        about = str(self.persons or "")
+        about = filter(None, [str(self.persons or "")])
         if len(bars) == 1:
             (bar,) = bars.values()
-            return replace(bar, note="; ".join(filter(None, [bar.note, about])))
+            return replace(bar, note="; ".join(filter(None, [bar.note, *about])))
         if not bars:  # private keys alone
             return unknown(confidence, KEYS)
-        each = (f"{name}: {bar.note}" for name, bar in bars.items())
-        notes = "; ".join(filter(None, [*each, about]))
+        notes = "; ".join([*(f"{name}: {bar.note}" for name, bar in bars.items()), *about])
         widths = {name: bar.half_width for name, bar in bars.items()}
         return Expected(confidence, widths, {name: bar.ranks for name, bar in bars.items()}, notes)
 
@@ -467,8 +466,8 @@ class Summary:
         assert units is not None
         groups = units.groups(max_groups, coder.names(), shown)
         people, groups = units.owners()[groups >= 0], groups[groups >= 0]
-        each = rule.weights(np.bincount(people))[people]
-        room = np.bincount(groups, each, coder.groups + 1)  # exact below 2**53
+        weights = rule.weights(np.bincount(people))[people]
+        room = np.bincount(groups, weights, coder.groups + 1)  # exact below 2**53
         return room.astype(np.uint64).reshape(-1, 1)
 
     def merge(self, other: Summary) -> None:

@@ -99,8 +99,8 @@ class Disjoint(Around[Any]):
         shares = shares[: len(widths) + 1]
         if 2 * shares[-1] > failure:
             return replace(bar, confidence=confidence, ranks=None)
-        each = np.maximum.accumulate(np.array(widths)).reshape(len(widths), -1).T
-        sums = [sum_of_two(column, shares, failure) for column in each]
+        columns = np.maximum.accumulate(np.array(widths)).reshape(len(widths), -1).T
+        sums = [sum_of_two(column, shares, failure) for column in columns]
         return Expected(confidence, np.reshape(sums, widths[0].shape).tolist(), note=BOUND)
 
 

@@ -309,10 +309,10 @@ def drawn_bounds(
     ArgumentError
         If the loss is too small for so many columns.
     """
-    each: Any = part(loss, Fraction(1, columns or 1))
-    if not isinstance(each, ZCDP):
-        each = Draws(each.epsilon, 1, bounded_range=True)
-    made = DrawnBounds(share, neighbors, nan, each, columns, prior)
+    of_column: Any = part(loss, Fraction(1, columns or 1))
+    if not isinstance(of_column, ZCDP):
+        of_column = Draws(of_column.epsilon, 1, bounded_range=True)
+    made = DrawnBounds(share, neighbors, nan, of_column, columns, prior)
     if made.rate < RATES[0]:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
         checks.fail(name, "larger: float64 cannot hold a column's part beside ranks", loss)

@@ -162,8 +162,8 @@ class BoxNoise:
         ]:
             return self._of_joint(joint, failure, float(noises[0][0].scale), float(noises[0][1]))
         parts = len(noises) + 1
-        rest = self.sum_within(failure / parts, joint)
-        return rest + sum(f * noise.within(failure / parts) for noise, f in noises)
+        of_joint = self.sum_within(failure / parts, joint)
+        return of_joint + sum(f * noise.within(failure / parts) for noise, f in noises)
 
     def _of_joint(
         self, factors: Mapping[int, Fraction], failure: float, scale: float = 0.0, head: float = 0.0

@@ -183,8 +183,8 @@ class IntegerNoise:
         float
         """
         size, place = np.unique(np.abs(weights), return_inverse=True)
-        each = np.broadcast_to(np.asarray(times, np.float64), place.shape)
-        many: NDArray[np.float64] = np.bincount(place, each).astype(np.float64)
+        every = np.broadcast_to(np.asarray(times, np.float64), place.shape)
+        many: NDArray[np.float64] = np.bincount(place, every).astype(np.float64)
         many, size = many[size > 0], size[size > 0]
         if not self.scale or not size.size:
             return 0.0
@@ -195,10 +195,10 @@ class IntegerNoise:
         elif self.distribution == "rounded-gaussian":
             bound = float(self.scale) * width * normal(failure) + total / 2
         else:
-            one = replace(self, shift=0)
-            bound = total * one.within(failure / float(many.sum()))
+            unshifted = replace(self, shift=0)
+            bound = total * unshifted.within(failure / float(many.sum()))
             if failure > RAREST:
-                deviation = max(width * one.deviation, float(size[-1]))
+                deviation = max(width * unshifted.deviation, float(size[-1]))
                 bound = symmetric_sum([(self.waves, size, many)], deviation, failure, bound)
         return math.ldexp(bound + (total if self.shift else 0), self.shift)
 

@@ -147,8 +147,8 @@ class Staircase:
         fall = -math.expm1(-self.epsilon)
         whole = (2 * self.core + 1) / fall + 2 * self.step * b / fall**2
         turn = np.exp(1j * u * (self.core + 0.5)) / (1 - b * np.exp(1j * u * self.step))
-        found = np.divide(turn.imag, half * whole, out=np.ones(u.shape), where=half != 0)
-        return np.asarray(np.clip(found, -1, 1))
+        law = np.divide(turn.imag, half * whole, out=np.ones(u.shape), where=half != 0)
+        return np.asarray(np.clip(law, -1, 1))
 
     def draw(self, size: int, generator: Generator) -> Integers:
         """Return noise."""

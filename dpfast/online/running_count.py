@@ -247,10 +247,11 @@ class RunningCount(Session[int, Total]):
             self._b = checks.whole("fan_out", fan_out, 2)
         self._noise = noise_of(self._b)
         self._root: _Root | None = None
-        if fan_out is None and name is None and self._steps <= MOST_VALUES:
-            root = None if isinstance(asked, Pure) else _Root(self._steps)
-            noise = integer_noise(asked, root.sensitivity(sides, most)) if root else self._noise
-            if root and noise.deviation**2 * root.mean_variance < cost(self._b):
+        may_keep = fan_out is None and name is None and self._steps <= MOST_VALUES
+        if may_keep and not isinstance(asked, Pure):
+            root = _Root(self._steps)
+            noise = integer_noise(asked, root.sensitivity(sides, most))
+            if noise.deviation**2 * root.mean_variance < cost(self._b):
                 self._root, self._noise = root, noise
         levels = 0 if self._root else _level_count(self._steps, self._b)
         #: How many trees of each level a total is made of, and the sum of their W.
@@ -357,11 +358,7 @@ class RunningCount(Session[int, Total]):
         state.left, state.rho = state.left - 1, values
         sums = [float(noisy), *self._noisy]
         answer = {"total": float(root.back[: len(sums)] @ sums), "left": state.left}
-
-        def apply() -> None:
-            self._noisy = sums
-
-        return Draft(answer, b"", not state.left, apply)
+        return Draft(answer, b"", not state.left, lambda: self._noisy.insert(0, float(noisy)))
 
     def _told(self, answer: dict[str, Any]) -> Total:
         step = self._steps - answer["left"]

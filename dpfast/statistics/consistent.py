@@ -181,17 +181,17 @@ def _variances(value: Any, count: int) -> list[float]:
     return spread
 
 
-def _agreeing(each: Sequence[Floats], spread: Sequence[float]) -> Floats:
-    """Return the parts that fit themselves, the first of `each`, and totals of them best."""
-    shape = each[0].shape
+def _agreeing(answers: Sequence[Floats], spread: Sequence[float]) -> Floats:
+    """Return the parts that fit themselves, the first of `answers`, and totals of them best."""
+    shape = answers[0].shape
     answer = np.zeros(shape)
     for same in product((True, False), repeat=len(shape)):
         weights, weighted = 0.0, np.zeros(1)
-        for numbers, variance in zip(each, spread, strict=True):
-            own = [size if n == 1 else 1 for n, size in zip(numbers.shape, shape, strict=True)]
-            if any(n > 1 and not alike for n, alike in zip(own, same, strict=True)):
+        for numbers, variance in zip(answers, spread, strict=True):
+            summed = [size if n == 1 else 1 for n, size in zip(numbers.shape, shape, strict=True)]
+            if any(n > 1 and not alike for n, alike in zip(summed, same, strict=True)):
                 continue  # the total says nothing of it
-            cells = float(np.prod(own))
+            cells = float(np.prod(summed))
             part = _component(numbers, same) / cells
             if not variance:
                 weights, weighted = 1.0, part

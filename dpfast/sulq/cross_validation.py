@@ -226,5 +226,5 @@ def fold_numbers(rows: Rows, folds: int, key: Key) -> NDArray[np.int64]:
         return [(batch.start, of(words.of(batch.columns[column])))] if batch.rows else []
 
     batches = ids.reduce([], [], number, operator.add, column)
-    each = [numbers for _, numbers in sorted(batches, key=operator.itemgetter(0))]
-    return np.concatenate([np.empty(0, np.int64), *each])
+    in_order = [numbers for _, numbers in sorted(batches, key=operator.itemgetter(0))]
+    return np.concatenate([np.empty(0, np.int64), *in_order])

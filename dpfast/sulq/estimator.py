@@ -341,13 +341,13 @@ class Estimator(ABC):
         learned(rows, rest, budget=None, rng=rng)  # refuses what cannot be had
         of_row = first if unit.ids is None else one_row(first, relation, most)
         policy = checks.nan_policy(self.nan, unit.of_rows)
-        each = drawn_bounds(of_row, rows.width, unit.of_rows, policy)
+        limits = drawn_bounds(of_row, rows.width, unit.of_rows, policy)
 
         def learn(paid: tuple[None, Generator]) -> None:
             _, generator = paid
             kept = rows.bounded(most, generator)
             columns = View(rows.source, True, rows.width, kept.kept)
-            self.bounds_ = release(columns, each, budget=None, rng=generator)
+            self.bounds_ = release(columns, limits, budget=None, rng=generator)
             learned(kept, rest, budget=None, rng=generator).run()
 
         allocation = Allocation(with_bounds(self._name), loss, relation, ids=unit.ids)

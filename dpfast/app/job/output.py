@@ -387,10 +387,9 @@ def _of_tables(value: dict[str, dict[str, list[Any]]]) -> Iterator[dict[str, Any
     for name, table in value.items():
         *keys, counts, errors = table.values()
         groups = zip(*keys, strict=True) if keys else [()]
-        for place, row in enumerate(zip(groups, counts, errors, strict=True)):
-            group, count, error = row
-            own = {"index": str(place), "at": name, "group": json.dumps(group), "note": OF_NOISE}
-            yield {**own, **_value(count), "half_width": error}
+        for place, (group, count, error) in enumerate(zip(groups, counts, errors, strict=True)):
+            cell = {"index": str(place), "at": name, "group": json.dumps(group), "note": OF_NOISE}
+            yield {**cell, **_value(count), "half_width": error}
 
 
 def _shape(value: Any) -> tuple[int, ...]:

@@ -92,10 +92,10 @@ class Workload(Binned[WorkloadCounts]):
         return best_strategy(self.queries, prod(self.shape))
 
     def sensitivity(self, terms: Terms) -> Sensitivity:
-        one = self.strategy.sensitivity(terms.neighbors)
+        of_row = self.strategy.sensitivity(terms.neighbors)
         size = terms.rows << PARTS if terms.has_ids else 1
         # With more than one number there is no staircase, which has a pure loss.
-        return Sensitivity(max(one.l0, 2), size * one.l1, size**2 * one.l2_squared)
+        return Sensitivity(max(of_row.l0, 2), size * of_row.l1, size**2 * of_row.l2_squared)
 
     def answer(
         self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
