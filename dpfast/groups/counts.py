@@ -171,10 +171,9 @@ class GroupHistogram(Counted):
         found = room.of_units(self.step.rows, self.cells.first, codes)
         return found if self.sparse else dense(found, groups)
 
-    def placed(self, values: Any) -> NDArray[Any]:
+    def placed(self, values: Any) -> Any:
         """Return what has a bin, of what is read."""
-        found: NDArray[Any] = values
-        return found
+        return values
 
     def sum(self, values: Any, cells: NDArray[np.int32], room: NDArray[np.uint64]) -> None:
         """Add rows to their cells."""
@@ -241,8 +240,7 @@ class GroupHistogram(Counted):
         """Return sums in parts of ``2**shift`` cells, rounded down."""
         if totals.dtype == np.int64:
             return shifted(totals, shift)
-        counts: NDArray[np.int64] = totals[:, 0].view(np.int64) >> shift
-        return counts
+        return np.asarray(totals[:, 0].view(np.int64) >> shift)
 
     def answer(self, sums: NDArray[np.int64]) -> NDArray[Any]:
         """Return the answers of sums with noise."""
@@ -316,9 +314,8 @@ class WeightedHistogram(GroupHistogram):
         own = numbers(columns[self.weights])
         return super().read(columns), clamped(own, self.limits, "raise")
 
-    def placed(self, values: Any) -> NDArray[Any]:
-        found: NDArray[Any] = values[0]
-        return found
+    def placed(self, values: Any) -> Any:
+        return values[0]
 
     def sum(self, values: Any, cells: NDArray[np.int32], room: NDArray[np.uint64]) -> None:
         grid = self.cells

@@ -343,9 +343,8 @@ class OfCount(Counted):
         return self.statistic.column if self.statistic.looks else None
 
     @property
-    def unit_ends(self) -> tuple[int, int] | None:
-        ends: tuple[int, int] | None = self.statistic.unit_limits
-        return ends
+    def unit_ends(self) -> Any:
+        return self.statistic.unit_limits
 
     @property
     def lost_of_row(self) -> float | None:

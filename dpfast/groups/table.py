@@ -497,8 +497,7 @@ class TailsOfUnits:
     def __call__(self, source: Batches, generator: Generator) -> Counts:
         statistic = UnitTails(self.of_groups, Counted())
         table = Table("", self.keys, {"": statistic}, "add-remove", self.persons)
-        tails: Counts = table.told(source, generator.stream())[1].rooms[""].counts[0]
-        return tails
+        return np.asarray(table.told(source, generator.stream())[1].rooms[""].counts[0])
 
 
 def used(batches: Batches, where: Any, relation: str) -> Batches:

@@ -43,8 +43,7 @@ def clamped(
     value = replacement(policy, *limits)
     if not isinstance(value, str):
         values[np.isnan(values)] = value
-    clipped: NDArray[np.float64] = np.clip(values, *limits, out=values)
-    return clipped
+    return np.asarray(np.clip(values, *limits, out=values))
 
 
 class OfWeighted(OfLinear):
@@ -123,8 +122,7 @@ class WeightedSum(OfWeighted):
 
     def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
         x, w = self.factors_of(columns)
-        products: NDArray[Any] = x * w
-        return products
+        return np.asarray(x * w)
 
     def cell_of(self, rows: SqlRows) -> Any:
         return rows.rounded(self.products(rows), self.cells)

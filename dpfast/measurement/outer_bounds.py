@@ -165,8 +165,7 @@ class Draw:
         over = Fraction(level) + Fraction(self.best)
         for k in np.flatnonzero(keep).tolist():
             keep[k] = decide(stream.word(), 1.0, over, stream, count=total, shift=-shift)
-        kept: NDArray[np.int64] = found[keep]
-        return kept
+        return np.asarray(found[keep])
 
 
 def sides(summary: Counts, share: Fraction, c: float, prior: Floats = PRIOR) -> tuple[Side, Side]:

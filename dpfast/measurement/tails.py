@@ -100,5 +100,4 @@ def beyond(summary: Counts, *, above: bool) -> Counts:
     held = summary[:MISSING] if above else summary[:MISSING][::-1]
     from_here = np.cumsum(held[::-1])[::-1]
     tail = np.concatenate([from_here[1 : _SIZE + 2], from_here[_SIZE + 1 :]])
-    found: Counts = tail if above else tail[::-1]
-    return found
+    return np.asarray(tail if above else tail[::-1])

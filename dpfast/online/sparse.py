@@ -388,8 +388,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
             wide = array.astype(np.float64, copy=False)
             places = np.floor(wide / (self._unit or 1.0))
             places[(places == 0) & (wide < 0)] = -1.0
-        whole: NDArray[np.int64] = np.clip(places, -float(FAR), float(FAR)).astype(np.int64)
-        return whole
+        return np.asarray(np.clip(places, -float(FAR), float(FAR)).astype(np.int64))
 
     # --- answers --------------------------------------------------------------------------------
 

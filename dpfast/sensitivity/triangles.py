@@ -112,8 +112,7 @@ def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:
         sound = not adjacent.diagonal().any() and (adjacent == adjacent.T).all()
         if not sound or not ((array == 0) | (array == 1)).all():
             checks.fail_kind("data", rule, graph)
-        dense: NDArray[np.float32] = adjacent.astype(np.float32)
-        return dense
+        return np.asarray(adjacent.astype(np.float32))
     count = checks.whole("nodes", nodes, 0, _MOST)
     pairs = array.reshape(0, 2).astype(np.int64) if array.size == 0 else array
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":

@@ -124,5 +124,4 @@ def _range(axis: Bins) -> tuple[float, float]:
 def whole(weights: Floats) -> Floats:
     """Return weights as integers, those of a score shortened where they are too large in sum."""
     large = np.abs(weights).sum(axis=0) / (LARGEST - len(weights) * FINE)
-    integers: Floats = np.rint(weights / np.maximum(large, 1.0) / FINE)
-    return integers
+    return np.asarray(np.rint(weights / np.maximum(large, 1.0) / FINE))

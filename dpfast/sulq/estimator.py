@@ -815,8 +815,7 @@ class Classifier(Supervised):
 
     def _places(self, numbers: Floats) -> NDArray[Any]:
         """Return the place of the class of each row among `classes_`."""
-        places: NDArray[np.intp] = numbers.argmax(axis=1)
-        return places
+        return np.asarray(numbers.argmax(axis=1))
 
     def _predicted(self, numbers: Floats) -> NDArray[Any]:
         return np.asarray(self.classes_[self._places(numbers)])
@@ -854,8 +853,7 @@ class Classifier(Supervised):
         numbers = self._numbers()
 
         def right(x: Floats, y: NDArray[Any]) -> Floats:
-            same: Floats = (self._predicted(answers(numbers(x))) == y)[:, None] + 0.0
-            return same
+            return np.asarray((self._predicted(answers(numbers(x))) == y)[:, None] + 0.0)
 
         return Score(Mean(bounds=(0.0, 1.0)), right, lambda shares: float(shares[0]))
 

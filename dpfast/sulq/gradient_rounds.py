@@ -109,8 +109,7 @@ class ClassAnswers:
     def wrong(self, parts: Floats, scores: Floats) -> Floats:
         """Return the multiples of each row, shape (rows, outputs), in the same units."""
         left = parts - chances(scores)
-        wrong: Floats = left[:, 1:] if self.outputs == 1 else left
-        return wrong
+        return np.asarray(left[:, 1:] if self.outputs == 1 else left)
 
     def first(self, sums: Floats) -> Floats:
         """Return the gradient at weights of 0 from the sums of all answers."""
@@ -192,8 +191,7 @@ def chances(scores: Floats) -> Floats:
     total = np.zeros(len(scores))
     for column in likely.T:
         total += column
-    rounded: Floats = np.floor(likely * SCALE / total[:, None])
-    return rounded
+    return np.asarray(np.floor(likely * SCALE / total[:, None]))
 
 
 def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:

@@ -96,8 +96,7 @@ def score(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     Counts have the shape (values, sets, classes).
     """
     if criterion == "max":
-        right: NDArray[np.int64] = counts.max(axis=2).sum(axis=0)
-        return right
+        return np.asarray(counts.max(axis=2).sum(axis=0))
     total = counts.sum(axis=2)
     if criterion == "gini":
         # In int64 as long as squares fit; N itself is far below 2**31 elsewhere.
@@ -107,10 +106,8 @@ def score(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         wrong = n * n - (exact * exact).sum(axis=2)
         whole, rest = wrong // safe, wrong % safe
         units = whole * (1 << _UNIT) + rest * (1 << _UNIT) // safe
-        rows: NDArray[np.int64] = -units.sum(axis=0).astype(np.int64)
-        return rows
-    bits: NDArray[np.int64] = _each(counts).sum(axis=(0, 2)) - _each(total).sum(axis=0)
-    return bits
+        return np.asarray(-units.sum(axis=0).astype(np.int64))
+    return np.asarray(_each(counts).sum(axis=(0, 2)) - _each(total).sum(axis=0))
 
 
 def noisy_score(criterion: str, counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -118,14 +115,11 @@ def noisy_score(criterion: str, counts: NDArray[np.float64]) -> NDArray[np.float
     n = np.maximum(counts, 0.0)
     total = n.sum(axis=2)
     if criterion == "max":
-        wrong: NDArray[np.float64] = n.max(axis=2).sum(axis=0) - total.sum(axis=0)
-        return wrong
+        return np.asarray(n.max(axis=2).sum(axis=0) - total.sum(axis=0))
     if criterion == "gini":
         right = (n * n).sum(axis=2) / np.where(total > 0, total, 1.0)
-        rows: NDArray[np.float64] = (right - total).sum(axis=0)
-        return rows
-    bits: NDArray[np.float64] = _plogp(n).sum(axis=(0, 2)) - _plogp(total).sum(axis=0)
-    return bits
+        return np.asarray((right - total).sum(axis=0))
+    return np.asarray(_plogp(n).sum(axis=(0, 2)) - _plogp(total).sum(axis=0))
 
 
 def _plogp(n: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -246,8 +240,7 @@ def _shares(counts: NDArray[np.float64], default: NDArray[np.float64]) -> NDArra
     """Return the fraction of each class, from noisy counts; the default, if there are none."""
     rows = np.maximum(counts, 0.0)
     rows = np.where(rows.any(axis=1, keepdims=True), rows, default)
-    shares: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
-    return shares
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
 def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:

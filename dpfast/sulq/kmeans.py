@@ -782,8 +782,7 @@ class _Answer:
             mean = sums.sum(axis=0) * (shift / whole)
             mean *= _kept(mean[None], len(counts) * noise / whole**2)[0]
             middle = np.clip(box.middle + mean / box.unit, box.lo, box.hi)
-            nearer: Floats = centers + (middle - centers) / 2
-            return nearer
+            return np.asarray(centers + (middle - centers) / 2)
         rows = counts[live, None]
         means, whole = sums[live] * shift / rows, rows.sum()
         mean = sums[live].sum(axis=0) * shift / whole
@@ -819,5 +818,4 @@ def _kept(distances: Floats, noise: Floats | float) -> Floats:
     d = distances.shape[1]
     squares = (distances**2).sum(axis=1)
     lost = max(d - 2, 0) / d * noise / np.where(squares > 0, squares, 1.0)
-    kept: Floats = np.maximum(0.0, 1.0 - lost)[:, None]
-    return kept
+    return np.asarray(np.maximum(0.0, 1.0 - lost)[:, None])

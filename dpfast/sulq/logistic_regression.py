@@ -164,5 +164,4 @@ def likely(scores: Floats) -> Floats:
     if scores.shape[1] == 1:
         scores = np.hstack([np.zeros_like(scores), scores])
     numbers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    chances: Floats = numbers / numbers.sum(axis=1, keepdims=True)
-    return chances
+    return np.asarray(numbers / numbers.sum(axis=1, keepdims=True))

@@ -184,8 +184,7 @@ class Line(NamedTuple):
     @property
     def slopes(self) -> Floats:
         """What a place changes by with each coordinate, in units of the bounds."""
-        slopes: Floats = self.weights * (REACH / PLACE)
-        return slopes
+        return np.asarray(self.weights * (REACH / PLACE))
 
     def places(self, x: Floats) -> Floats:
         """Return the place of each row; that of a row which is left out may be NaN."""
@@ -193,8 +192,7 @@ class Line(NamedTuple):
         if not self.limits.skip:
             x = np.where(np.isnan(x), fills, x)
         cells = np.clip(np.rint((np.clip(x, lo, hi) - middle) * scale), -REACH, REACH)
-        places: Floats = np.clip(cells @ self.weights - self.middle, -PLACE, PLACE) / PLACE
-        return places
+        return np.asarray(np.clip(cells @ self.weights - self.middle, -PLACE, PLACE) / PLACE)
 
 
 def _same(x: Floats) -> Floats:

@@ -274,5 +274,4 @@ def _thresholds(feature: NDArray[np.intp], drawn: Floats, ends: Floats) -> Float
 
 def _uniform(generator: InsecureGenerator, shape: tuple[int, ...]) -> Floats:
     words: NDArray[Any] = generator.random_raw(shape)
-    numbers: Floats = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return numbers
+    return np.asarray((words >> np.uint64(11)).astype(np.float64) * 2.0**-53)

@@ -139,8 +139,7 @@ class RowSets:
     @property
     def sizes(self) -> NDArray[np.int64]:
         """Number of rows of each set."""
-        sizes: NDArray[np.int64] = np.bitwise_count(self._words).sum(axis=1, dtype=np.int64)
-        return sizes
+        return np.asarray(np.bitwise_count(self._words).sum(axis=1, dtype=np.int64))
 
     def mask(self, number: int) -> NDArray[np.bool_]:
         """Return the rows of one set as a mask.

@@ -287,8 +287,7 @@ def wholes(halves: NDArray[np.int64]) -> NDArray[Any]:
     high, low = halves
     if np.abs(high).max(initial=0) >= 1 << 30:
         high, low = high.astype(object), low.astype(object)
-    integers: NDArray[Any] = ((high << 32) + low).astype(object)
-    return integers
+    return np.asarray(((high << 32) + low).astype(object))
 
 
 def labeled_rows(

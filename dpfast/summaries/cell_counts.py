@@ -44,8 +44,7 @@ class CellCounts:
     def numbers(self) -> NDArray[np.float64]:
         """The numbers that cells stand for."""
         numbers = np.arange(len(self.held), dtype=np.float64) + self.cells.first
-        scaled: NDArray[np.float64] = numbers * self.cells.grid
-        return scaled
+        return np.asarray(numbers * self.cells.grid)
 
     @property
     def totals(self) -> Totals:

@@ -174,8 +174,7 @@ class Count(OfFeatures[Counts]):
         """Tell of each number whether it counts."""
         if self.nan == "keep":
             return np.ones(len(values), np.bool_)
-        counted: NDArray[np.bool_] = (values == values) == (self.nan == "drop")
-        return counted
+        return np.asarray((values == values) == (self.nan == "drop"))
 
     def totals(self, counted: int, rows: int) -> Totals:
         """Return the totals of so many rows of which some count."""

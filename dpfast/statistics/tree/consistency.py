@@ -62,8 +62,7 @@ def consistent(levels: Sequence[NDArray[np.generic]], fan_out: int) -> Floats:
 def shares(bins: int, first: float, stop: float) -> Floats:
     """Return the share of each bin that a range has, from place to place."""
     places = np.arange(bins)
-    found: Floats = np.clip(stop - places, 0, 1) - np.clip(first - places, 0, 1)
-    return found
+    return np.asarray(np.clip(stop - places, 0, 1) - np.clip(first - places, 0, 1))
 
 
 def weights(bins: int, fan_out: int, first: float, stop: float) -> Floats:

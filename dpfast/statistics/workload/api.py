@@ -107,11 +107,10 @@ class Workload(Binned[WorkloadCounts]):
             counts_of_bins.reshape(self.shape), self.edges, self.queries, self.strategy, noise, unit
         )
 
-    def bar(self, noise: IntegerNoise, parts: int, failure: float) -> list[Any]:
+    def bar(self, noise: IntegerNoise, parts: int, failure: float) -> Any:
         """Return the error bar of the count of each bin."""
         widths = [noise.weighted_within(factors, failure) for factors in self.strategy.inverse]
-        bars: list[Any] = (2.0**-parts * np.array(widths)).reshape(self.shape).tolist()
-        return bars
+        return (2.0**-parts * np.array(widths)).reshape(self.shape).tolist()
 
     def in_times(self, answer: WorkloadCounts, units: Units) -> WorkloadCounts:
         return answer._replace(edges=units.edges)
