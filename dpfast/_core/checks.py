@@ -110,6 +110,12 @@ def items(sequence: Iterable[Any]) -> list[Any]:
     return list(iter(sequence))  # `list` would believe that, and ask for as much memory
 
 
+def assign(frozen: object, **values: object) -> None:
+    """Set fields of a frozen dataclass that have been checked, in its ``__post_init__``."""
+    for name, value in values.items():
+        object.__setattr__(frozen, name, value)
+
+
 def mapping(argument: str, value: Any) -> Mapping[Any, Any]:
     """Return a mapping; pairs are one, too, as statistics, mechanisms and jobs have them."""
     kinds = tuple, list

@@ -127,12 +127,8 @@ class mechanism(Preparing[Any]):
         width = None if columns is None else checks.whole("columns", columns, 1)
         if width is not None and width > Statistic.most_columns:
             checks.fail("columns", f"at most {Statistic.most_columns}", columns)
-        for name, value in (
-            ("name", found[0]),
-            ("columns", width),
-            ("dtype", _dtype(dtype)),
-            ("_items", tuple(sorted(items))),
-        ):
+        fields = {"name": found[0], "columns": width, "dtype": _dtype(dtype)}
+        for name, value in {**fields, "_items": tuple(sorted(items))}.items():
             object.__setattr__(self, name, value)
         self._made()
 

@@ -231,7 +231,9 @@ class GroupHistogram(Counted):
         noise = self.noise
         sums = self.exact(totals.reshape(-1, totals.shape[-1]), noise.shift)
         sums += noise.draw(len(sums), generator)
-        answer = not_below_0(self.answer(sums), self.statistic.nonnegative)
+        answer = self.answer(sums)
+        if self.statistic.nonnegative:
+            answer = not_below_0(answer)
         by_bin = np.ascontiguousarray(answer.reshape(totals.shape[:2]).T)
         named = zip(self.names(name), by_bin, strict=False)
         return {**dict(named), **self.error_bar(name, len(totals))}

@@ -231,10 +231,7 @@ class EqualParts(KeyRule):
     def __post_init__(self) -> None:
         epsilon, delta = self.loss.epsilon / self.touched, part_of(self.loss.delta, self.touched)
         last, more = _lasts(epsilon, delta)
-        for name, value in zip(
-            ("epsilon", "delta", "last", "most"), (epsilon, delta, last, last + more), strict=True
-        ):
-            object.__setattr__(self, name, value)
+        checks.assign(self, epsilon=epsilon, delta=delta, last=last, most=last + more)
 
     def bits(self, people: Sequence[int]) -> list[int]:
         if self.most > _LONGEST:

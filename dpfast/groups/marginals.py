@@ -423,13 +423,11 @@ class Marginals(Statistic[MarginalTables]):
             checks.fail("column", "left out, for marginals are of several columns", self.column)
         axes = attributes_of(self.categories, self.bins, self.bounds)
         requested = marginals_of(self.ways, {name: axis.native.bins for name, axis in axes.items()})
-        for name, value in (
-            *(("axes", axes), ("requested", requested)),
-            ("ways", int(self.ways) if checks.is_whole(self.ways) else requested),
-            ("importance", weights_of(self.importance, requested) or None),
-            *((name, as_tuples(getattr(self, name))) for name in ("categories", "bins", "bounds")),
-        ):
-            object.__setattr__(self, name, value)
+        names = "categories", "bins", "bounds"
+        arguments = {name: as_tuples(getattr(self, name)) for name in names}
+        arguments["ways"] = int(self.ways) if checks.is_whole(self.ways) else requested
+        arguments["importance"] = weights_of(self.importance, requested) or None
+        checks.assign(self, axes=axes, requested=requested, **arguments)
 
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any

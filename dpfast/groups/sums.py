@@ -367,7 +367,7 @@ class OfCount(Counted):
         self, totals: NDArray[np.uint64], generator: Generator
     ) -> tuple[NDArray[Any], Floats | None]:
         counts, bars = super().finish(totals, generator)
-        return not_below_0(counts, self.statistic.nonnegative), bars
+        return not_below_0(counts) if self.statistic.nonnegative else counts, bars
 
 
 @dataclass(frozen=True)

@@ -644,8 +644,7 @@ class Weighted(Statistic[Value]):
                 checks.fail("weight_bounds", "given with weights, and only then", None)
         if self.weight_bounds is not None:
             limits = checks.bounds(self.weight_bounds, "weight_bounds")
-            object.__setattr__(self, "weight_bounds", limits)
-            object.__setattr__(self, "limits", limits)
+            checks.assign(self, weight_bounds=limits, limits=limits)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -148,8 +148,7 @@ class BoxNoise:
         """
         sizes = {i: abs(f) for i, f in factors.items() if f and self.sensitivities[i]}
         joint = {i: f for i, f in sizes.items() if i >= len(self.each)}
-        alone = [(self.each[i], f) for i, f in sizes.items() if i not in joint]
-        noises = [(noise, f) for noise, f in alone if noise is not None]
+        noises = [(noise, sizes[i]) for i, noise in enumerate(self.each) if noise and i in sizes]
         if len(sizes) == 1:
             ((i, f),) = sizes.items()
             return f * self.within(failure, i) * self.sensitivities[i]

@@ -49,8 +49,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
         share = checks.fraction("q", self.q)
         if not 0 <= share <= MOST_SHARE:
             checks.fail("q", "a number between 0 and 1/4", self.q)
-        object.__setattr__(self, "q", share)
-        object.__setattr__(self, "nan", nan_policy.checked(self.nan))
+        checks.assign(self, q=share, nan=nan_policy.checked(self.nan))
 
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any

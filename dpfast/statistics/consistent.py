@@ -42,10 +42,8 @@ Floats = NDArray[np.float64]
 MOST = 1e100
 
 
-def not_below_0(answers: Any, is_wanted: bool = True) -> Any:
+def not_below_0(answers: Any) -> Any:
     """Return the answers, those below 0 as 0, which is no farther from a truth that is not."""
-    if not is_wanted:
-        return answers
     return max(answers, 0) if isinstance(answers, int) else np.maximum(answers, 0)
 
 

@@ -59,8 +59,7 @@ class Difference(Statistic[Any]):
         of = statistic_of("of", self.of)
         if not of.subtracts or (isinstance(of, Automatic) and of.is_auto) or of.limits is not None:
             checks.fail_kind("of", "a statistic of numbers, with public bounds, unweighted", of)
-        object.__setattr__(self, "of", of)
-        object.__setattr__(self, "keys", two_categories(self.keys, "keys"))
+        checks.assign(self, of=of, keys=two_categories(self.keys, "keys"))
 
     @property
     def only_adds(self) -> bool:  # type: ignore[override]

@@ -164,10 +164,9 @@ class Binned(Automatic[Value]):
             if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
                 sizes = [axis.native.bins for axis in axes]
                 checks.fail("bins", f"at most {MOST_CELLS} in all", sizes)
-            object.__setattr__(self, "axes", axes)
-            object.__setattr__(self, "single", not several)
-        for name in ("bins", "bounds", "categories"):
-            object.__setattr__(self, name, as_tuples(getattr(self, name)))
+            checks.assign(self, axes=axes, single=not several)
+        names = "bins", "bounds", "categories"
+        checks.assign(self, **{name: as_tuples(getattr(self, name)) for name in names})
 
     @cached_property
     def reads_numbers(self) -> bool:
@@ -248,7 +247,9 @@ class Binned(Automatic[Value]):
         noisy += counts >> noise.shift
         if noise.shift != parts:
             noisy = rounded(noisy, noise.shift - parts)
-        return not_below_0(noisy, self.nonnegative).reshape(self.shape), self.edges
+        if self.nonnegative:
+            noisy = not_below_0(noisy)
+        return noisy.reshape(self.shape), self.edges
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float | list[float]:
         """Return how far the count of a bin, or of each, is off, but with a failure probability."""
@@ -522,7 +523,8 @@ class BinWeights(BinCounts):
         noisy = ((summary >> noise.shift) + drawn).astype(np.float64)
         # Powers of two, which no int64 may hold.
         sums = in_units(np.ldexp(noisy, noise.shift), self.cells.grid)
-        sums = not_below_0(sums, statistic.nonnegative)
+        if statistic.nonnegative:
+            sums = not_below_0(sums)
         return sums.reshape(statistic.shape), statistic.edges
 
     def error(self, rows: int | None, confidence: float) -> Expected:

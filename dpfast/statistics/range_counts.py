@@ -89,9 +89,7 @@ class RangeCounts(ABC):
         float
             A bound of the error that noise makes. It depends on public numbers alone.
         """
-        share = checks.number("confidence", confidence)
-        if not 0 < share < 1:
-            checks.fail("confidence", "a number between 0 and 1", confidence)
+        share = checks.share("confidence", confidence)
         factors = self._factors(*self._places(lo, hi))
         return self.unit * self.noise.weighted_within(factors, 1 - share)
 

@@ -321,9 +321,8 @@ class _Walk:
 
         That of a feature with one value is 0.
         """
-        if learned.errors is None:
-            return None
-        return np.abs(self.in_units(learned._replace(slopes=learned.errors))[0])
+        errors = learned.errors
+        return None if errors is None else np.abs(self.in_units(learned._replace(slopes=errors))[0])
 
     def in_units(self, learned: _Learned) -> tuple[Floats, float]:
         """Return coefficients and the constant in the units of the rows."""

@@ -46,7 +46,6 @@ from ...rng import Generator
 from .output_grid import (
     OutputGrid,
     SmoothAggregator,
-    assign,
     check_blocks,
     noisy,
     outputs,
@@ -174,7 +173,7 @@ class VectorAttention:
         centres = np.stack([g.cells(given[:, i]) for i, g in enumerate(grids)], axis=1)
         spans = np.array([g.span for g in grids])
         far = np.maximum(centres, spans - centres).sum(axis=1)
-        assign(
+        checks.assign(
             self,
             candidates=given,
             loss=loss,

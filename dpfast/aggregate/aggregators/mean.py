@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core import checks
 from ...noise.additive import Additive, additive
 from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
@@ -15,7 +16,6 @@ from ...rng import Generator
 from .output_grid import (
     OnGrid,
     OutputGrid,
-    assign,
     check_blocks,
     noisy,
     noisy_vector,
@@ -112,7 +112,7 @@ class VectorMean:
         blocks = check_blocks(self.blocks)
         grids = tuple(OutputGrid(lo, hi, blocks) for lo, hi in self.bounds)
         noise = additive(self.loss, max(1, sum(grid.span > 0 for grid in grids)))
-        assign(self, grids=grids, noise=noise, loss=noise.loss)
+        checks.assign(self, grids=grids, noise=noise, loss=noise.loss)
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]:
         """Return the noisy averages of the columns of `z`, shape (blocks, d), within the bounds.

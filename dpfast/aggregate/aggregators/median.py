@@ -17,7 +17,7 @@ from ...rng import Generator
 from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...statistics.quantiles.smooth import SmoothQuantile
 from ...tables import as_source
-from .output_grid import Aggregator, assign, check_blocks, outputs
+from .output_grid import Aggregator, check_blocks, outputs
 
 _HALF = Fraction(1, 2)
 
@@ -31,7 +31,7 @@ class _Median(Aggregator):
     def __post_init__(self) -> None:
         check_blocks(self.blocks)
         quantile = self.mechanism(*checks.bounds((self.lo, self.hi)))
-        assign(self, quantile=quantile, loss=quantile.loss)
+        checks.assign(self, quantile=quantile, loss=quantile.loss)
 
     @abstractmethod
     def mechanism(self, lo: float, hi: float) -> SmoothQuantile | ExponentialQuantile:

@@ -59,12 +59,6 @@ def outputs(z: NDArray[np.float64], *shape: int) -> NDArray[np.float64]:
     return z
 
 
-def assign(frozen: object, **values: object) -> None:
-    """Set fields of a frozen dataclass, in its ``__post_init__``."""
-    for name, value in values.items():
-        object.__setattr__(frozen, name, value)
-
-
 @dataclass(frozen=True, slots=True)
 class OutputGrid:
     """The cells between public bounds, for sums of up to `blocks` of them."""
@@ -83,7 +77,7 @@ class OutputGrid:
         if lo < hi and hi - lo < step:
             checks.fail("bounds", f"equal, or at least {step:.3g} apart", (lo, hi))
         first, last = (0, 0) if lo == hi else ends(lo, hi, step)
-        assign(self, lo=lo, hi=hi, step=step, first=first, span=last - first)
+        checks.assign(self, lo=lo, hi=hi, step=step, first=first, span=last - first)
 
     def cell(self, x: float) -> int:
         """Return the cell of one number."""
@@ -157,7 +151,7 @@ class OnGrid(Aggregator):
 
     def __post_init__(self) -> None:
         grid = OutputGrid(self.lo, self.hi, check_blocks(self.blocks))
-        assign(self, grid=grid, **self.calibrated(grid))
+        checks.assign(self, grid=grid, **self.calibrated(grid))
 
     @abstractmethod
     def calibrated(self, grid: OutputGrid) -> dict[str, object]:

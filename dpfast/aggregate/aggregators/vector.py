@@ -18,7 +18,7 @@ from ...rng import Generator
 from . import choose, make
 from .attention import VectorAttention
 from .mean import VectorMean
-from .output_grid import Aggregator, assign, check_coordinates, outputs
+from .output_grid import Aggregator, check_coordinates, outputs
 
 #: A smaller rho leaves hardly any smoothing.
 _LEAST_RHO = Fraction(1, 2**40)
@@ -57,7 +57,7 @@ class Coordinates:
         part, loss = parts[0].loss, self.loss
         if isinstance(part, Pure):  # then a delta would be left unspent
             loss = several(part, _varying(self.bounds))
-        assign(self, parts=parts, loss=loss)
+        checks.assign(self, parts=parts, loss=loss)
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]:
         """Return the private coordinates of `z`, shape (blocks, d), within the bounds."""

@@ -129,8 +129,7 @@ class Count(OfFeatures[Counts]):
             lo, hi = (int(end) for end in checks.bounds(self.per_unit, "per_unit"))
             if (lo, hi) != tuple(self.per_unit) or not 0 <= lo <= hi < 2**53:
                 checks.fail("per_unit", "two whole numbers of rows, ascending", self.per_unit)
-            object.__setattr__(self, "per_unit", (lo, hi))
-            object.__setattr__(self, "unit_limits", (lo, hi))
+            checks.assign(self, per_unit=(lo, hi), unit_limits=(lo, hi))
 
     def with_limit(self, bound: int) -> Self:
         return replace(self, per_unit=(0, bound))

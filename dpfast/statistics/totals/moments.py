@@ -100,8 +100,7 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
                 checks.fail("per_unit", "left out with weights", self.per_unit)
             is_drawn = checks.is_auto(self.per_unit) or isinstance(self.per_unit, Parts)
             limits = self.per_unit if is_drawn else checks.bounds(self.per_unit, "per_unit")
-            object.__setattr__(self, "per_unit", limits)
-            object.__setattr__(self, "unit_limits", limits)
+            checks.assign(self, per_unit=limits, unit_limits=limits)
 
     def with_limit(self, bound: int) -> Self:
         limits: Any = Parts(bound)
