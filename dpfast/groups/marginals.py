@@ -57,7 +57,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.error_bars import CONFIDENCE, NOISE, RAREST, Expected, normal, symmetric_sum
 from .._core.threads import each, threads
-from .._core.types import Number
+from .._core.types import Floats, Number
 from .._kernels import statistics as _native
 from .._kernels.statistics import MOST_CELLS
 from ..budget.mechanism import Mechanism
@@ -79,7 +79,6 @@ from ..tables.masked import refuse_mask
 from ..tables.sql.store import SqlRows
 from ..tables.table import RULE
 
-Floats: TypeAlias = NDArray[np.float64]
 #: Names of attributes.
 Names: TypeAlias = tuple[str, ...]
 #: Places of attributes, as `in_order` has them.

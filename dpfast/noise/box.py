@@ -51,10 +51,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core.error_bars import (
     RAREST,
@@ -73,8 +72,6 @@ from .choice import below
 from .distributions.discrete import laplace_integers
 from .sensitivity import Sensitivity
 from .stairs import Stairs
-
-Floats: TypeAlias = NDArray[np.float64]
 
 #: Steps of the norm in a difference of size 1, and the largest scale of geometric numbers.
 _STEPS, _FAR = 1 << 20, 1 << 40

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import Number, Numbers, Size
+from .._core.types import Floats, Number, Numbers, Size
 from .._kernels.rng import BitStream
 from ..rng import Generator, InsecureGenerator, check
 from . import choice as exact
@@ -34,7 +34,6 @@ from .distributions import Distribution, Gaussian, Laplace, Logistic
 from .distributions.inverted import geometric, gumbel
 from .samplers import draw, draw_array, in_pieces, saturated
 
-Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
 #: What one call gives at most.

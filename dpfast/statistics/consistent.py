@@ -32,12 +32,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._core import checks
-from .._core.types import Number
+from .._core.types import Floats, Number
 
-Floats = NDArray[np.float64]
 #: The largest number and variance, so that nothing overflows.
 MOST = 1e100
 

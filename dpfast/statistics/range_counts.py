@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import Number
+from .._core.types import Floats, Number
 from ..noise.calibrated_integer import IntegerNoise
 
-Floats = NDArray[np.float64]
 #: How many numbers a notebook shows, the first ones.
 SHOWN = 20
 

@@ -35,12 +35,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._core.types import Integers
 from ..._kernels.noise import OCTAVE, ROWS, SPLIT, WIDTH, Table
 from .base import Distribution, Floats, Piece, context
-
-Integers = NDArray[np.int64]
 
 ORDER = 8
 SAFETY = 1 + 2.0**-10

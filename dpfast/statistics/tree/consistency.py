@@ -24,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..._core.types import Floats
 
 
 def level_sizes(bins: int, fan_out: int) -> list[int]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.html import facts, table
+from ..._core.types import Floats
 from ...noise.calibrated_integer import IntegerNoise
 from ..range_counts import SHOWN, RangeCounts
 from .consistency import weights
-
-Floats = NDArray[np.float64]
 
 
 class _Fields(NamedTuple):

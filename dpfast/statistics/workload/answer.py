@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.html import facts, table
+from ..._core.types import Floats
 from ...noise.calibrated_integer import IntegerNoise
 from ..range_counts import SHOWN, RangeCounts
 from ..tree.consistency import shares
-from .queries import Floats, Queries
+from .queries import Queries
 from .strategy import Strategy
 
 

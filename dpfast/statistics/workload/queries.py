@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._core.types import Floats
 
-Floats = NDArray[np.float64]
 #: All prefix sums, the last of which is the total, and all ranges of neighboring bins.
 Word: TypeAlias = Literal["prefix", "ranges"]
 #: The least and the largest size of the largest number, so that squares and sums are float64.

@@ -38,8 +38,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core.types import Floats
 from ...noise.sensitivity import Sensitivity
-from .queries import MOST, Floats, Queries
+from .queries import MOST, Queries
 
 #: The log2 of the units of a strategy, and of the parts that counts are multiplied in.
 GRID = 20
