@@ -32,12 +32,9 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
         if isinstance(table.keys, PublicKeys) and most is not None and coder.groups <= most:
             most = None  # all groups count that are told
         units = Units(persons.column, most, bytes(stream.take(32)).hex())
-    rooms, integers = {}, {}
-    for name, statistic in table.counted.items():
-        if persons is not None and statistic.by_unit:
-            rooms[name] = statistic.of_units(rows, persons.column, table.keys.listed)
-        else:
-            integers[name] = statistic.integers(rows)
+    every, of_units = table.counted.items(), (persons and persons.column, table.keys.listed)
+    rooms = {name: one.of_units(rows, *of_units) for name, one in every if one.by_unit}
+    integers = {name: one.integers(rows) for name, one in every if not one.by_unit}
     alone = [name for name, one in integers.items() if one.bins is None and not one.near]
     statements = list(filter(None, [alone, *([name] for name in integers if name not in alone)]))
     # How many rows the groups have, which is the same if nothing is drawn.

@@ -42,12 +42,12 @@ from ..measurement.unit import one_row
 from ..measurement.unit_bounds import tails_of, with_unit_bound
 from ..privacy import Loss
 from ..rng import Generator
-from ..summaries.units import unit_sizes
+from ..summaries.units import total_sizes
 from ..tables import Chunk
 from ..tables.batches import Piece
 from ..tables.sql.store import SqlRows
 from .counts import GroupHistogram
-from .of_column import Integers, OfColumn
+from .of_column import OfColumn
 from .step import Step
 from .sums import Counted, OfLinear
 
@@ -97,12 +97,9 @@ class UnitTails(Counted):
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         return self.like.add(totals, codes, values)
 
-    def integers(self, rows: SqlRows) -> Integers:
-        return self.like.integers(rows)
-
     def of_units(self, rows: SqlRows, ids: str, by: Mapping[str, Any]) -> Tails:
         """Return the tails of the units of a database."""
-        sizes = [(feature, self.part) for feature in self.integers(rows).features]
+        sizes = [(feature, self.part) for feature in self.like.integers(rows).features]
         return Tails(tails_of(*rows.unit_sizes(ids, by, self.of_groups, sizes))[None])
 
     def bound(self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int) -> Any:
@@ -111,7 +108,7 @@ class UnitTails(Counted):
         if self.of_groups:
             np.add.at(sizes, codes, 1)
         else:
-            np.maximum.at(sizes, codes, unit_sizes(room, self.like.cells.first, self.part))
+            np.maximum.at(sizes, codes, total_sizes(room, self.like.cells.first, self.part))
         return Tails(tails_of(sizes)[None])
 
     def merge(self, room: Any, more: Any) -> None:
@@ -207,9 +204,6 @@ class WithBounds(OfColumn):
     @property
     def units(self) -> Units | None:
         return self.bounds.units
-
-    def integers(self, rows: SqlRows) -> Integers:
-        return self.bounds.integers(rows)
 
     @property
     def reads(self) -> tuple[str, ...]:

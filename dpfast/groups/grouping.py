@@ -23,6 +23,7 @@ from ..measurement.statistic import Automatic, Offer, Statistic
 from ..measurement.unit_bounds import OCTAVES, with_unit_bound
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
+from ..rng import Generator
 from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid
 from ..statistics.totals.count import Count
@@ -32,7 +33,7 @@ from ..tables.key_words import key_kind
 from ..tables.public_values import expect_matches
 from ..tables.times import times_of
 from ..tables.words import Words
-from .automatic_bounds import WithBounds, with_bounds, with_limits
+from .automatic_bounds import UnitTails, WithBounds, with_bounds, with_limits
 from .counts import GroupHistogram
 from .distinct import CountDistinct
 from .key_coins import KeyRule
@@ -41,8 +42,8 @@ from .keys import KEYS, MOST, PrivateKeys, PublicKeys
 from .lost import LOST, Lost
 from .mechanisms import drawn, is_by_group, made, share
 from .step import Step
-from .sums import Sums
-from .table import ByGroup, Persons, Table, TailsOfUnits
+from .sums import Counted, Sums
+from .table import ByGroup, Persons, Table
 from .top import Top
 
 #: Most public keys that are remembered for the next call.
@@ -178,8 +179,13 @@ class Grouping:
             return bounded._table(name, statistics, Offer(loss, offered.unit), weights)
 
         everyone = replace(persons, max_groups=None, max_rows=None)
-        tails = TailsOfUnits(self.keys, everyone, argument == "max_groups")
-        octaves = FEW_GROUPS if tails.of_groups else OCTAVES
+        counted = {"": UnitTails(argument == "max_groups", Counted())}
+        table = Table("", self.keys, counted, "add-remove", everyone)
+
+        def tails(source: Batches, generator: Generator) -> Any:
+            return table.told(source, generator.stream())[1].rooms[""].counts[0]
+
+        octaves = FEW_GROUPS if argument == "max_groups" else OCTAVES
         relation = offered.unit.neighbors
         return with_unit_bound(argument, offered.loss, relation, within, tails, octaves)
 

@@ -432,8 +432,6 @@ class Marginals(Statistic[MarginalTables]):
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
         view = read(data, attributes, self.axes, relation=relation, where=where, ids=ids)
-        if view.adds and ids is not None:
-            checks.fail_kind("ids", "left out for a table of a database", ids)
         if view.adds and max(self.sizes) > MOST_OF_SQL:
             checks.fail("categories", f"at most {MOST_OF_SQL} in a database", max(self.sizes))
         return view

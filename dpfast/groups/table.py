@@ -30,7 +30,6 @@ from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
 from ..errors import DataError
 from ..measurement.columns_by_name import Answer
-from ..measurement.tails import Counts
 from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.units import grown
@@ -41,7 +40,7 @@ from ..tables.forms import Values, index_of
 from ..tables.key_words import secret
 from ..tables.masked import mask
 from .added import added
-from .automatic_bounds import UnitTails, WithBounds
+from .automatic_bounds import WithBounds
 from .key_coins import KeyRule
 from .key_selection import Round
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending
@@ -162,9 +161,8 @@ class Table(Mechanism[Answer]):
     def passes(self) -> int:
         """Return 1, and one before that chooses rows of people; and both for bounds."""
         drawn = self._drawn.values()
-        chosen = [self.persons is not None and not one.bounds.adds_units for one in drawn]
-        of_bounds = 1 + any(chosen) if drawn else 0
-        return of_bounds + 1 + self.chooses_rows
+        chosen = self.persons is not None and not all(one.bounds.adds_units for one in drawn)
+        return 1 + self.chooses_rows + bool(drawn) + chosen
 
     @property
     def chooses_rows(self) -> bool:
@@ -476,28 +474,6 @@ class Summary:
         for name, room in self.rooms.items():
             self.missing[name] += other.missing[name]
             self.statistics[name].merge(room, other.rooms[name])
-
-
-@dataclass(frozen=True, slots=True)
-class TailsOfUnits:
-    """Tells how many units have how many groups, or rows in one of them at most.
-
-    Parameters
-    ----------
-    keys : PublicKeys or PrivateKeys
-    persons : Persons
-        Of whom all counts.
-    of_groups : bool
-    """
-
-    keys: PublicKeys | PrivateKeys
-    persons: Persons
-    of_groups: bool
-
-    def __call__(self, source: Batches, generator: Generator) -> Counts:
-        statistic = UnitTails(self.of_groups, Counted())
-        table = Table("", self.keys, {"": statistic}, "add-remove", self.persons)
-        return np.asarray(table.told(source, generator.stream())[1].rooms[""].counts[0])
 
 
 def used(batches: Batches, where: Any, relation: str) -> Batches:

@@ -39,7 +39,7 @@ from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import cells_of, weighted_moments
 from ..summaries.side_by_side import flat
 from ..summaries.totals import Totals, column_totals, settled, totals
-from ..summaries.units import Room, Units, add_products, bounded, unit_sizes, unit_sums
+from ..summaries.units import Room, Units, add_products, bounded, total_sizes, unit_sums
 from ..tables.base import Feature
 from ..tables.intake import Public, View, all_columns, read, text_column
 from ..tables.key_words import secret
@@ -854,16 +854,15 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         ndarray
         """
         key, rows = secret(generator.stream()), source.source
-        places = [(column.cells, column.part) for column in self.columns]
         if isinstance(rows, SqlRows):
             assert source.ids is not None
-            each = zip(cells_of(rows, *self._grids, self.nan), places, strict=True)
-            sizes = [(Feature(u, cells.span, cells.first), part) for u, (cells, part) in each]
+            each = zip(cells_of(rows, *self._grids, self.nan), self.columns, strict=True)
+            sizes = [(Feature(u, one.span, one.cells.first), one.part) for u, one in each]
             return tails_of(*rows.unit_sizes(source.ids.column, sizes=sizes))
 
         def of(rooms: Sequence[Room]) -> Counts:
-            each = zip(rooms, places, strict=True)
-            sizes = [unit_sizes(room, cells.first, part) for room, (cells, part) in each]
+            each = zip(rooms, self.columns, strict=True)
+            sizes = (total_sizes(room, one.cells.first, one.part) for room, one in each)
             return tails_of(reduce(np.maximum, sizes))
 
         return reduce(add_counts, map(of, self._rooms(source, key)[0].parts()))

@@ -277,19 +277,16 @@ class OfUnits(Around[Value]):
         assert summary.ids is not None
         most, stream = self.unit.max_rows, generator.stream()
         assert not isinstance(most, str)
-        if summary.adds and not isinstance(self.inner, AddsUnits):
-            # As many bits as a choice in memory takes, so that noise is the same.
-            assert most is not None
-            rows = summary.chosen(most, bytes(stream.take(32)).hex())
-            return self.inner.finish(self.inner.reduce(rows), generator)
-        key = secret(stream)
         if isinstance(self.inner, AddsUnits):
             every = UNBOUNDED if most is None else most
-            answer: Value = self.inner.of_units(summary, every, key, generator)
+            answer: Value = self.inner.of_units(summary, every, secret(stream), generator)
             return answer
         assert most is not None
-        kept = summary.ids.kept(summary.where, most, key)
-        if summary.length not in (None, len(kept)):
-            refuse_beside()
-        rows = replace(summary, where=kept)
+        if summary.adds:  # as many bits as a choice in memory takes, so that noise is the same
+            rows = summary.chosen(most, bytes(stream.take(32)).hex())
+        else:
+            kept = summary.ids.kept(summary.where, most, secret(stream))
+            if summary.length not in (None, len(kept)):
+                refuse_beside()
+            rows = replace(summary, where=kept)
         return self.inner.finish(self.inner.reduce(rows), generator)

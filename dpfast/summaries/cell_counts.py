@@ -10,19 +10,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.statistics import Axis
 from ..tables import Source
-from ..tables.base import RowSource
+from ..tables.base import RowSource, Term
+from ..tables.sql.store import SqlRows
 from .cells import Cells
 from .side_by_side import BLOCK, tallied
 from .totals import Totals
 
 Counts = NDArray[np.int64]
+Rows: TypeAlias = RowSource | SqlRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +71,7 @@ class CellCounts:
 
 
 def cell_counts(
-    source: list[Source] | RowSource, where: NDArray[np.bool_] | None, cells: Sequence[Cells]
+    source: list[Source] | Rows, where: NDArray[np.bool_] | None, cells: Sequence[Cells]
 ) -> list[CellCounts]:
     """Return the counts of the cells of each column, of the rows that `where` keeps.
 
@@ -78,9 +80,13 @@ def cell_counts(
     DataError
         If the data turn out to be of another length than `where`.
     """
+    if isinstance(source, SqlRows):
+        return [_counted(source, i, one) for i, one in enumerate(cells)]
     axes = []
     for one in cells:
         edges = (np.arange(one.span + 2, dtype=np.float64) + (one.first - 0.5)) * one.grid
+        odd = edges[(one.first + 1) % 2 :: 2]  # whose lower ends are on the even cells below
+        odd[:] = np.nextafter(odd, np.inf)
         axes.append(Axis(edges[:-1].copy(), float(edges[-1]), len(edges), False))
     ends = [(np.float64(one.first * one.grid), np.float64(one.last * one.grid)) for one in cells]
 
@@ -93,3 +99,12 @@ def cell_counts(
         CellCounts(own, counts[:-1], int(counts[-1]))
         for own, counts in zip(cells, each, strict=True)
     ]
+
+
+def _counted(rows: SqlRows, column: int, cells: Cells) -> CellCounts:
+    """Return the counts of the cells of a column of a database."""
+    counts, places = np.zeros(cells.span + 2, np.int64), cells.of_row(rows, column)
+    every = rows.sums_by([rows.filled(places, cells.span + 1)], [Term(rows.present(), 1)])
+    for (place,), (number,) in every.items():
+        counts[place] = number
+    return CellCounts(cells, counts[:-1], int(counts[-1]))

@@ -390,16 +390,16 @@ def clamped_counts(
     return counted
 
 
-def unit_sizes(room: Room, first: int, part: float) -> NDArray[np.float64]:
+def total_sizes(room: Room, first: int, part: float) -> NDArray[np.float64]:
     """Return the size of the total of each unit in so large parts, rounded up.
 
     Each row of a unit adds `first`, and what a room has of it beside the number of rows.
     """
     *sums, rows = room.astype(np.float64).T
     carries = room[:, -1] >> np.uint64(CARRY)
-    totals = sum(sums, 2.0**64 * carries + first * (rows - 2.0**CARRY * carries))
-    sizes: NDArray[np.float64] = np.ceil(np.abs(totals) / part)
-    return sizes
+    totals: NDArray[np.float64]
+    totals = reduce(add, sums, 2.0**64 * carries + first * (rows - 2.0**CARRY * carries))
+    return np.ceil(np.abs(totals) / part)
 
 
 def add_wide(room: NDArray[np.int64], more: NDArray[np.int64]) -> None:

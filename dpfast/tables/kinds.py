@@ -14,7 +14,7 @@ import numpy as np
 
 from .._core import checks
 from .arrow import arrow_numbers
-from .base import NO_ROWS, width_of
+from .base import width_of
 from .columns import Elsewhere, Rows, Table
 from .data import form_of
 from .forms import Objects, Values
@@ -58,6 +58,9 @@ def kinds_of(data: Any, without: Any = None) -> list[ColumnKind]:
         checks.fail_kind("data", RULE, data)
     if isinstance(form, Table):
         names = [name for name in form.names if name != without]
+        if isinstance(form.store, Database):
+            for name in names:
+                form.store.expect_declared(name)
         pieces = {name: form.pieces.get(name) or form.store.typed(name) for name in names}
         return [ColumnKind(name, _kind(one), times_of(one)) for name, one in pieces.items()]
     rows = rows_of(form)
@@ -95,10 +98,8 @@ def as_numbers(
     if not isinstance(form, Table):
         return all_columns(form, beside)
     store, names, pieces = form.store, form.names, form.pieces
-    if isinstance(store, Database):
-        checks.fail_kind("data", NO_ROWS, data)
     coded = {name: Words(some, others=True) for name, some in words.items()}
-    if isinstance(store, Elsewhere):
+    if isinstance(store, (Elsewhere, Database)):
         for name, one in times.items():
             store = store.with_numbers(name, one)
         return store.rows(Rows(names, None, coded)), True, len(names)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import checks
 from ..errors import DpfastError
-from .columns import Columns, Elsewhere, Table, TableColumn
+from .columns import Columns, Elsewhere, Table
 from .data import form_of
 from .files import Reader
 from .forms import Values
@@ -63,13 +63,8 @@ def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColum
     times = times_of(store.typed(name))
     if times is None:
         return given, None
-    if isinstance(store, Database):
-        if not can_count(times, store.dialect):
-            return given, None
-        return given, TimeColumn(
-            times, lambda numbers: store.with_times(name, times, numbers).column(name)
-        )
+    if isinstance(store, Database) and not can_count(times, store.dialect):
+        return given, None
     return given, TimeColumn(
-        times,
-        lambda numbers: TableColumn(store.with_numbers(name, AsNumbers(times, numbers)), name),
+        times, lambda numbers: store.with_numbers(name, AsNumbers(times, numbers)).column(name)
     )

@@ -208,7 +208,7 @@ def test_totals_of_a_unit_in_each_group_are_found(seen, monkeypatch):
         automatic_bounds.UnitTails,
         "bound",
         lambda self, room, codes, groups: automatic_bounds.Tails(
-            tails_of(automatic_bounds.unit_sizes(room, self.like.cells.first, self.part))[None]
+            tails_of(automatic_bounds.total_sizes(room, self.like.cells.first, self.part))[None]
         ),
     )
     assert moves_of_totals(seen)[0] > 1

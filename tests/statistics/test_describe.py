@@ -141,7 +141,7 @@ def plain_counts(column, cells, mask):
     counts = [0] * (cells.span + 2)
     for i, x in enumerate(column):
         if mask is None or mask[i]:
-            at = -1 if np.isnan(x) else int(np.floor(x / cells.grid + 0.5)) - cells.first
+            at = -1 if np.isnan(x) else int(np.rint(x / cells.grid)) - cells.first
             counts[-1 if np.isnan(x) else min(max(at, 0), cells.span)] += 1
     return counts
 

@@ -103,8 +103,7 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
             checks.assign(self, per_unit=limits, unit_limits=limits)
 
     def with_limit(self, bound: int) -> Self:
-        limits: Any = Parts(bound)
-        return replace(self, per_unit=limits)
+        return replace(self, per_unit=Parts(bound))  # type: ignore[arg-type]
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         if self.per_unit is not None:

@@ -34,21 +34,20 @@ def groups_of(
 
     That some keys are asked for is only a filter: the database may call more of them equal.
     """
-    ids = None if units is None else units.ids
+    ids = units and units.ids
     rows, keys, features = selected(table, columns, dialect, by, features, ids, bins)
-    whose = [] if units is None else ["unit"]
     places = [] if bins is None else ["bin"]
     terms = [[Term(one.above + one.least, one.most, one.least)] for one in features]
     if near:
         rows, places = rows.mutate(bin=terms[0][0].integer), ["bin"]
     if units is not None:
         if not near:
-            rows = units_of(rows, [*whose, *keys, *places], features, dialect)
+            rows = units_of(rows, ["unit", *keys, *places], features, dialect)
         if units.max_groups is not None:
             rows = first_groups(rows, "unit", keys, units.max_groups, units.secret, dialect)
         if near:
             most = features[0].rows or MOST
-            rows = first_rows(rows, ["unit", *keys], "bin", most, units.secret, dialect)
+            rows = first_rows(rows, ["unit", *keys], ["bin"], most, units.secret, dialect)
         elif bins is None:
             rows, terms = bounded(rows, keys, features, dialect)
         else:

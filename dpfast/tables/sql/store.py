@@ -21,7 +21,7 @@ from ..base import NO_ROWS, Feature, Gridded, Groups, Near, RowChunk, Term, Unit
 from ..columns import Batch, Columns, Rows, Store, Table, Want
 from ..forms import Arrow, Piece
 from ..ids import no_column
-from ..times import Numbering, Times
+from ..times import AsNumbers
 from ..words import RULE as TEXT
 from ..words import Words
 from .cells import binary_search, cell, equal_bins, exactly, numbers, rounded, without_nan
@@ -95,10 +95,10 @@ class Database(Store):
         if self.dialect == "sqlite":
             expect_declared(self.expressions[name], f"column {name!r}")
 
-    def with_times(self, name: str, times: Times, numbering: Numbering) -> Database:
+    def with_numbers(self, name: str, numbers: AsNumbers) -> Database:
         """Return the same columns, of which one of times is read as whole numbers."""
-        numbers = counted(self.expressions[name], times, numbering, self.dialect)
-        return Database(self.given, self.dialect, {**self.expressions, name: numbers})
+        made = counted(self.expressions[name], *numbers, self.dialect)
+        return Database(self.given, self.dialect, {**self.expressions, name: made})
 
     def column(self, name: str) -> SqlColumn:
         return SqlColumn(self, [name])
@@ -202,7 +202,9 @@ class SqlRows:
         return rows.table(names) if len(names) > 1 else rows.column(names[0])
 
     def cell(self, column: int, cells: Gridded) -> Any:
-        """Return the integer that is the cell of a column's number."""
+        """Return the integer that is the cell of a column's number, or the number of its word."""
+        if self.names[column] in self.words:
+            return self.word(column)
         return cell(self._column(column), cells, self.store.dialect)
 
     def number(
@@ -280,9 +282,11 @@ class SqlRows:
     def word(self, column: int) -> Any:
         """Return the integer that is the number of the word that a column of text equals."""
         text = exact(self._column(column), self.store.dialect, "data")
-        words = self.words[self.names[column]].words
-        each = [bytes_of(self._ibis.literal(word), self.store.dialect) for word in words]
-        return self._ibis.cases(*((text == word, i) for i, word in enumerate(each)))
+        own = self.words[self.names[column]]
+        each = [bytes_of(self._ibis.literal(word), self.store.dialect) for word in own.words]
+        arms = [(text == word, i) for i, word in enumerate(each)]
+        arms += [(text.notnull(), len(each))] if own.others else []
+        return self._ibis.cases(*arms)
 
     def filled(self, integer: Any, value: int) -> Any:
         """Return an integer that is `value` where it is missing."""
@@ -296,13 +300,14 @@ class SqlRows:
     def chosen(self, ids: str, most: int, secret: str) -> SqlRows:
         """Return at most so many rows of each unit, a random choice by a fresh secret.
 
-        Of the only column; a row without an id is none.
+        A row without an id is none.
         """
-        (name,), store = self.names, self.store
+        store, values = self.store, {f"value{i}": self._column(i) for i in range(len(self.names))}
         unit = exact(store.expressions[ids], store.dialect, "ids")
-        rows = self._rows.select(value=store.expressions[name], unit=unit).drop_null(["unit"])
-        rows = first_rows(rows, ["unit"], "value", most, secret, store.dialect).select("value")
-        return SqlRows(Database(rows, store.dialect, {name: rows.value}), self.names)
+        rows = self._rows.select(**values, unit=unit).drop_null(["unit"])
+        rows = first_rows(rows, ["unit"], list(values), most, secret, store.dialect)
+        made = {name: rows[value] for name, value in zip(self.names, values, strict=True)}
+        return SqlRows(Database(rows, store.dialect, made), self.names, self.words)
 
     def unit_sizes(
         self,

@@ -30,7 +30,11 @@ def counted(column: Any, times: Times, numbering: Numbering, dialect: str) -> An
     ------
     ArgumentError
         If a public time is none that Python has.
+    ArgumentTypeError
+        For times that the database does not compare exactly.
     """
+    if not can_count(times, dialect):
+        checks.fail_kind("data", f"of dates or times that {dialect} compares exactly", column)
     x = exact(column, dialect, "data")
     if isinstance(numbering, Binned):
         edges = [literal_of(count, times, "bins") for count in numbering.edges]

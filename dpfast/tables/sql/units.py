@@ -68,8 +68,8 @@ def totals_of(units: Any, features: Sequence[Feature], dialect: str) -> list[Any
     for feature, (name, _, factor, offset) in zip(features, _bases(features, is_wide), strict=True):
         sums = {f"rows{name}": offset + feature.least}
         if factor:
-            wide, halves = {f"sum{name}": factor}, {f"high{name}": 1 << HALF, f"low{name}": 1}
-            sums |= wide if is_wide else halves
+            halves = {f"high{name}": 1 << HALF, f"low{name}": 1}
+            sums |= {f"sum{name}": factor} if is_wide else halves
         parts = (units[sum].cast("float64") * exactly(float(by)) for sum, by in sums.items())
         totals.append(reduce(add, parts).fill_null(exactly(0.0)))
     return totals
@@ -90,30 +90,32 @@ def first_groups(
 
 
 def first_rows(
-    rows: Any, by: Sequence[str], value: str, most: int, secret: str, dialect: str
+    rows: Any, by: Sequence[str], values: Sequence[str], most: int, secret: str, dialect: str
 ) -> Any:
     """Return at most so many rows of each unit in a group, a random choice by a fresh secret.
 
-    A choice looks at no other unit. Rows of a unit with the same text are numbered by their value,
-    so which rows are chosen is a matter of their values alone.
+    A choice looks at no other unit. Rows of a unit with the same text are numbered by their values,
+    so which rows are chosen is a matter of these alone.
 
     Parameters
     ----------
     rows : ibis table
     by : sequence of str
         The columns of ids and of keys, none of them NULL.
-    value : str
-        The only other column that matters.
+    values : sequence of str
+        The only other columns that matter.
     most : int
     secret : str
     dialect : str
         The name of the database's kind, as Ibis has it.
     """
     ibis = extra("ibis", "data in a database")
-    table = rows.mutate(text=rows[value].cast("string").fill_null(""))
-    table = table.mutate(copy=ibis.row_number().over(group_by=[*by, "text"], order_by=value))
-    words = [*(table[name] for name in by), table.text, table.copy]
-    order = [digest(secret, words, dialect), table.text, table.copy]
+    texts = {f"text_{name}": rows[name].cast("string").fill_null("") for name in values}
+    table = rows.mutate(**texts)
+    copy = ibis.row_number().over(group_by=[*by, *texts], order_by=list(values))
+    table = table.mutate(copy=copy)
+    own = [*(table[text] for text in texts), table.copy]
+    order = [digest(secret, [*(table[name] for name in by), *own], dialect), *own]
     table = table.mutate(place=ibis.row_number().over(group_by=by, order_by=order))
     return table.filter(table.place < most)
 

@@ -186,7 +186,7 @@ def test_rows_of_a_unit_are_chosen_by_its_own_rows_alone(engine):
     def chosen(columns, secret):
         there = table(connect(engine), columns)
         rows = Database(there, engine, {}).rows(Rows(("x",))).chosen("who", 2, secret)
-        found = answer(rows._rows)["value"].to_pylist()
+        found = answer(rows._rows)["value0"].to_pylist()
         return sorted(found, key=lambda value: (value is not None, value))
 
     seen = set()

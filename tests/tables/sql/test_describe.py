@@ -1,0 +1,116 @@
+"""`describe`, and `marginals` of people, in a database: what memory answers, bit by bit."""
+
+import math
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.rng import InsecureGenerator
+
+from ...support.databases import connect, ibis, table
+
+ENGINES = ["duckdb", *(pytest.param(e, marks=pytest.mark.full) for e in ("sqlite", "postgres"))]
+RNG = np.random.default_rng(36)
+N = 300
+HERE = {
+    "pay": RNG.integers(-8, 900, N) / 256,  # beside the ends of cells, too
+    "age": RNG.integers(18, 200_000, N),
+    "late": np.where(RNG.random(N) < 0.3, np.nan, RNG.normal(5, 30, N)),
+    "is_new": RNG.random(N) < 0.3,
+    "town": RNG.choice(["Ulm", "Bonn", "Zell"], N),
+    "who": RNG.integers(0, 40, N),
+}
+HERE["late"][:4] = 100, -math.inf, math.inf, 1e308
+KINDS = {"pay": "float64", "age": "int64", "late": "float64", "is_new": "boolean"}
+KINDS |= {"town": "string", "who": "int64", "day": "date"}
+PUBLIC = {"pay": (0, 60), "age": (0, 120_000), "late": (-100, 100)}
+WORDS = {"categories": {"town": ["Bonn", "Ulm"]}}
+PEOPLE = {"ids": "who", "max_rows": 60}  # of whom all rows count
+
+
+def in_database(engine, **more):
+    columns = {**HERE, **more}
+    typed = {name: (KINDS[name], column.tolist()) for name, column in columns.items()}
+    return table(connect(engine), typed)
+
+
+def expect_same(release, here, there, **call):
+    a, b = (release(rows, rng=InsecureGenerator(1), **call) for rows in (here, there))
+    assert str(a.to_dict()) == str(b.to_dict())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_are_those_of_memory(engine):
+    there = in_database(engine)
+    call = {"bounds": {**PUBLIC, "who": (0, 50)}, **WORDS, "epsilon": 50}
+    expect_same(dp.describe, HERE, there, **call)
+    young = HERE["age"] < 100_000  # no words now: text has a count alone
+    call = {"bounds": PUBLIC, "epsilon": 50, "neighbors": "replace", **PEOPLE}
+    a = dp.describe(HERE, where=young, rng=InsecureGenerator(2), **call)
+    b = dp.describe(there, where=there.age < 100_000, rng=InsecureGenerator(2), **call)
+    assert str(a.to_dict()) == str(b.to_dict())
+
+
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
+def test_dates_are_those_of_memory(engine):
+    days = np.datetime64("2024-01-01") + RNG.integers(0, 90, N)
+    there = in_database(engine, day=days)[["day"]]
+    year = (np.datetime64("2024-01-01"), np.datetime64("2024-12-31"))
+    for bounds in ({}, {"day": year}):
+        expect_same(dp.describe, {"day": days}, there, bounds=bounds, epsilon=9)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_marginals_of_people_are_those_of_memory(engine):
+    there = in_database(engine)
+    axes = {"categories": {**WORDS["categories"], "is_new": [False, True]}, "rho": 1}
+    axes |= {"bins": {"age": [18, 90_000, 180_000]}, "ids": "who"}
+    expect_same(dp.marginals, HERE, there, **axes, max_rows=60)
+    few = dp.marginals(there, **{**axes, "rho": 400}, max_rows=2)
+    inside = (HERE["town"] != "Zell") & (HERE["age"] < 180_000)
+    most = np.minimum(np.bincount(HERE["who"]), 2).sum()
+    assert 0 < few.counts() < most + 2 and inside.any()
+
+
+def test_rows_of_several_columns_are_chosen_whole():
+    rows = {"who": ("int64", [1] * 6 + [2]), "x": ("float64", [1.0, 2, 3, 4, None, 6, 7])}
+    rows["s"] = ("string", ["a", "b", "c", None, "e", "f", "g"])
+    there = table(connect("duckdb"), rows)
+    seen = set()
+    for _ in range(6):
+        secret = str(RNG.integers(1 << 30))
+        found = dp.tables.data.form_of(there, "data", "").store.rows(
+            dp.tables.columns.Rows(("x", "s"), None, {"s": dp.tables.words.Words(["a"])})
+        )
+        kept = found.chosen("who", 2, secret)._rows.to_pandas()
+        pairs = set(zip(kept["value0"].fillna(0), kept["value1"].fillna(""), strict=True))
+        assert len(kept) == 3 and (7.0, "g") in pairs
+        assert pairs <= {(1, "a"), (2, "b"), (3, "c"), (4, ""), (0, "e"), (6, "f"), (7, "g")}
+        seen.add(frozenset(pairs))
+    assert len(seen) > 1
+
+
+def refused():
+    there = in_database("duckdb")
+    zoned = there.mutate(at=ibis.timestamp("2024-01-01 12:00:00").cast("timestamp('UTC')"))
+    lite = connect("sqlite")
+    lite.raw_sql("CREATE TABLE IF NOT EXISTS untyped (x, y REAL)")
+    lite.raw_sql("INSERT INTO untyped VALUES (1, 2)")
+    return {
+        "bounds must be given in a database": (there, {}),
+        "columns of the data": (there, {"bounds": {**PUBLIC, "what": (0, 1)}}),
+        "compares exactly": (zoned[["at"]], {}),
+        "declared with a type": (lite.table("untyped"), {"bounds": {"x": (0, 1), "y": (0, 1)}}),
+        "data must be a table": (there.pay, {}),
+    }
+
+
+def test_what_a_database_does_not_tell_is_refused_before_the_spend():
+    budget = dp.Budget(epsilon=1)
+    for words, (data, call) in refused().items():
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=words) as error:
+            dp.describe(data, epsilon=1, budget=budget, **call)
+        assert len(str(error.value).split()) < 30
+    assert not budget.history
