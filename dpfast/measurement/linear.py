@@ -796,36 +796,6 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         assert own is not None
         return Totals(weights + rows * own.first, sum=products + own.first * cells)
 
-    def _weighted_units(self, source: View, most: int, key: Key) -> list[list[int]]:
-        """Return the same as `_units`, with weights."""
-        bounds, grids = self._grids
-
-        def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
-            *columns, weights = columns
-            return [
-                add_products(
-                    [column, weights], codes, [pair, bounds[-1]], [grid, grids[-1]], self.nan,
-                    [(0, 1)], room,
-                )
-                for column, pair, grid, room in zip(columns, bounds, grids, rooms, strict=False)
-            ]  # fmt: skip
-
-        widths = [8] * len(self.columns)
-        units = unit_sums(source.source, key, widths, fill, source.where, source.weights)
-        nan_policy.refuse(self.nan, max(units.missing))
-
-        def features(form: Form) -> Callable[[list[int]], list[int]]:
-            return lambda sums: form.totals(
-                self._weighed(sums[4], sums[0], sums[1], sums[2] + (sums[3] << 32))
-            )
-
-        forms = self.plan().forms
-        return units.added(
-            lambda rooms: [
-                bounded(room, most, features(form)) for room, form in zip(rooms, forms, strict=True)
-            ]
-        )
-
     def finish(self, summary: list[Totals], generator: Generator) -> Answers:
         plan = self.plan(summary[0].rows)
         rows = summary[0].rows if self.has_public_rows else None  # that of all columns
@@ -835,7 +805,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         if isinstance(source.source, SqlRows):
             exact = self._added(source.source, most, source)
         else:
-            exact = (self._weighted_units if self.has_weights else self._units)(source, most, key)
+            exact = self._units(source, most, key)
         plan = self.plan()
         return self._answers(plan, plan.ordered(exact), None, generator)
 
@@ -865,41 +835,43 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             sizes = (total_sizes(room, one.cells.first, one.part) for room, one in each)
             return tails_of(reduce(np.maximum, sizes))
 
-        return reduce(add_counts, map(of, self._rooms(source, key)[0].parts()))
+        return reduce(add_counts, map(of, self._rooms(source, key).parts()))
 
-    def _rooms(self, source: View, key: Key) -> tuple[Units, bool]:
-        """Return the sums of the cells of each unit, and whether there are squares."""
-        matches, squares = self.statistic.matches, self.statistic.squares
+    def _rooms(self, source: View, key: Key) -> Units:
+        """Return the sums of each unit: of cells, with squares if there are any, or of products."""
+        matches, (bounds, grids) = self.statistic.matches, self._grids
         places = [
             (1.0 / one.cells.grid, one.cells.first, one.span, self._filler(one))
             for one in self.columns
         ]
 
-        def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
-            each = zip(columns, places, rooms, strict=True)
-            return [
-                add(
-                    flat(column) if matches is None else matches.matched(flat(column)),
-                    codes,
-                    *to,
-                    room,
-                )
-                for column, to, room in each
-            ]
+        def add_rows(i: int, columns: Sequence[Any], codes: Any, room: Room) -> int:
+            if self.has_weights:
+                cells = [bounds[i], bounds[-1]], [grids[i], grids[-1]], self.nan
+                return add_products([columns[i], columns[-1]], codes, *cells, [(0, 1)], room)
+            rows = flat(columns[i])
+            return add(rows if matches is None else matches.matched(rows), codes, *places[i], room)
 
-        widths = [4 if squares else 2] * len(places)
-        units = unit_sums(source.source, key, widths, fill, source.where)
+        def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
+            return [add_rows(i, columns, codes, room) for i, room in enumerate(rooms)]
+
+        width = 8 if self.has_weights else 4 if self.statistic.squares else 2
+        widths, where = [width] * len(places), source.where
+        units = unit_sums(source.source, key, widths, fill, where, source.weights)
         nan_policy.refuse(self.nan, max(units.missing))
-        return units, squares
+        return units
 
     def _units(self, source: View, most: int, key: Key) -> list[list[int]]:
         """Return the features of each column of what counts of each unit."""
-        units, squares = self._rooms(source, key)
+        units, squares = self._rooms(source, key), self.statistic.squares
+
+        def totals_of(sums: list[int]) -> Totals:
+            if self.has_weights:
+                return self._weighed(sums[4], sums[0], sums[1], sums[2] + (sums[3] << 32))
+            return Totals(sums[-1], sum=sums[0], squares=sums[1] if squares else 0)
 
         def features(form: Form) -> Callable[[list[int]], list[int]]:
-            return lambda sums: form.totals(
-                Totals(sums[-1], sum=sums[0], squares=sums[1] if squares else 0)
-            )
+            return lambda sums: form.totals(totals_of(sums))
 
         forms = self.plan().forms
         ends = [self.statistic.unit_ends(column) for column in self.columns]

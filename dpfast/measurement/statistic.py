@@ -495,8 +495,7 @@ class Statistic(ABC, Generic[Value]):
             statistic.require_numbers()
             rows = {"where": where, "ids": ids, "weights": weights}
             view = statistic.read(data, relation=offered.unit.of_rows, axis=axis, **rows)
-            is_auto = isinstance(self, Automatic) and self.is_auto
-            if view.adds and (is_auto or not self.only_adds):
+            if view.adds and not self.only_adds:
                 checks.fail_kind("data", NO_ROWS, data)
         length = None if measured is None else measured.layout.rows
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:

@@ -16,6 +16,7 @@ from .._kernels.statistics import MAGNITUDES, magnitudes
 from ..summaries.side_by_side import tallied
 from ..tables import Chunk, Source
 from ..tables.base import RowSource
+from ..tables.sql.store import SqlRows
 
 Counts = NDArray[np.int64]
 
@@ -65,7 +66,7 @@ def of_counts(numbers: NDArray[np.float64], counts: Counts) -> Counts:
 
 
 def counts(
-    source: Source | RowSource | list[Source], where: NDArray[np.bool_] | None, width: int
+    source: Source | RowSource | SqlRows | list[Source], where: NDArray[np.bool_] | None, width: int
 ) -> Counts:
     """Return a summary of each of the first `width` columns, of the rows that `where` keeps.
 
@@ -74,8 +75,18 @@ def counts(
     DataError
         If the data turn out to be of another length than `where`.
     """
+    if isinstance(source, SqlRows):
+        return np.stack([_of_column(source, i) for i in range(width)])
     columns: Any = [source] if isinstance(source, Source) else source
     return np.stack(list(map(_summary, tallied(columns, where, [MAGNITUDES + 1] * width, _add))))
+
+
+def _of_column(rows: SqlRows, column: int) -> Counts:
+    """Return a summary of the rows of a column of a database."""
+    near, side, many = rows.leading(column)
+    found = of_counts(np.where(side == 1, np.nextafter(near, 0), near), many * (side < 2))
+    found[[MISSING, READ]] += many[side == 2].sum()
+    return found
 
 
 def with_missing(summary: Counts, value: float) -> Counts:

@@ -44,6 +44,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
 
     name: ClassVar[str] = "bounds"
     subtracts: ClassVar[bool] = False
+    only_adds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         share = checks.fraction("q", self.q)

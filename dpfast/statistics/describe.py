@@ -375,11 +375,7 @@ class Describe(Statistic[Answer]):
         words = {one.name: one.words for one in self.described if one.kind == "text"}
         units = {one.name: one.units for one in self.described if one.units is not None}
         times = {name: AsNumbers(one.times, one.number) for name, one in units.items()}
-        view = read(data, as_numbers, words, times, **rows | {"axis": 0})
-        unknown = [one.name for one in self.described if one.limits is None]
-        if view.adds and unknown:
-            checks.fail("bounds", "given in a database, for each column of numbers", unknown[:8])
-        return view
+        return read(data, as_numbers, words, times, **rows | {"axis": 0})
 
     def mechanism(self, terms: Terms) -> Description:
         columns = self.described or self.columns(
@@ -455,8 +451,7 @@ def describe(data: Any, **arguments: Any) -> Any:
         `categories`; one of pandas' objects is of text.
     bounds : mapping of str to (float, float), optional
         Public bounds of the columns of these names, which are then not drawn; of dates and times in
-        their own type. Those without bounds have a count alone. In a database all columns of
-        numbers need them.
+        their own type. Those without bounds have a count alone.
     categories : mapping of str to sequence of str, optional
         Public words of the columns of these names, which are text, for `top` and `freq`.
     epsilon, delta, rho : float, Fraction or Decimal, optional

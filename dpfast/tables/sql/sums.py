@@ -25,24 +25,6 @@ from .dialects import DIALECTS
 BITS = 23
 
 
-def sums(table: Any, terms: Sequence[Term]) -> list[int]:
-    """Return the exact sum of each term over the rows of a table.
-
-    Parameters
-    ----------
-    table : ibis table
-    terms : sequence of Term
-        Their expressions are of this table.
-
-    Raises
-    ------
-    DataError
-        If the database fails. What it says may quote a row, and is not repeated.
-    """
-    _, totals = sums_by(table, terms, ())
-    return [total[0] for total in totals]
-
-
 def sums_by(
     table: Any, terms: Sequence[Term], by: Sequence[str]
 ) -> tuple[Any, list[NDArray[np.object_]]]:
@@ -58,7 +40,7 @@ def sums_by(
     Raises
     ------
     DataError
-        If the database fails.
+        If the database fails. What it says may quote a row, and is not repeated.
     """
     dialect = table.get_backend().name
     is_wide = DIALECTS[dialect].sums_are_wide

@@ -19,6 +19,7 @@ from ibis.expr import operations as ops
 
 import dpfast as dp
 from dpfast.errors import DataError
+from dpfast.rng import InsecureGenerator
 
 FOLDER = Path(__file__).with_name("golden")
 VERSIONS = f"-- Ibis {ibis.__version__}, sqlglot {sqlglot.__version__}"
@@ -55,6 +56,10 @@ QUESTIONS = {
     "days": lambda t: dp.select_keys(t["day"], epsilon=1, delta=1e-6),
     "moments": lambda t: dp.select_keys(t["moment"], epsilon=1, delta=1e-6),
     "count_distinct": lambda t: dp.count_distinct(t["who"], epsilon=1),
+    "bounds": lambda t: dp.bounds(t["pay"], epsilon=1),
+    "totals": lambda t: dp.sum(
+        t["pay"], ids="token", per_unit="auto", rng=InsecureGenerator(1), **B
+    ),
     "median": lambda t: dp.median(t["pay"], **B),
     "median_of_people": lambda t: dp.median(t["pay"], ids="token", max_rows=2, **B),
 }

@@ -88,6 +88,15 @@ QUESTIONS = {
     "workload": lambda t, epsilon, **how: (
         dp.workload(t["x"], "ranges", bins=9, bounds=(0, 90), rho=epsilon, **how).counts
     ),
+    "bounds": lambda t, **how: dp.bounds(t["x"], **how),
+    "bounds of each": lambda t, **how: dp.bounds(two(t), axis=0, **how),
+    "automatic": lambda t, **how: dp.mean(two(t), axis=0, bounds="auto", **how),
+    "automatic bins": lambda t, **how: dp.histogram(t["k"], bins=3, bounds="auto", **how)[0],
+    "automatic ranks": lambda t, **how: dp.median(t["y"], bounds="auto", **how),
+    "automatic pairs": lambda t, **how: dp.covariance(two(t), bounds="auto", **how),
+    "automatic weights": lambda t, **how: dp.sum(
+        t.select(["x", "w"]), bounds="auto", weights="w", weight_bounds=(0, 1), **how
+    ),
     "marginals": lambda t, epsilon, **how: dp.marginals(
         t, **MARGINALS, epsilon=epsilon, delta=0.1, **how
     ).counts("s", "k"),
@@ -195,7 +204,9 @@ REFUSED = {
     "centered": lambda t, **how: dp.sum(t["x"] - t["x"].mean(), **how),
     "a number": lambda t, **how: dp.sum(t["x"].sum(), **how),
     "a table": lambda t, **how: dp.sum(t, **how),
-    "automatic": lambda t, **how: dp.mean(t["x"], **{**how, "bounds": "auto"}),
+    "automatic by group": lambda t, **how: dp.group_by(t, "k", keys=[0]).mean(
+        "x", **{**how, "bounds": "auto"}
+    ),
     "weights": lambda t, **how: dp.mean(t["x"], weights=WEIGHTS, weight_bounds=(0, 1), **how),
     "no weights": lambda t, **how: dp.mean(t["x"], weights="v", weight_bounds=(0, 1), **how),
     "no connection": lambda t, **how: dp.sum(ibis.table({"x": "int"}, name="t")["x"], **how),

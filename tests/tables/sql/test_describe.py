@@ -7,11 +7,16 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.measurement import tails
 from dpfast.rng import InsecureGenerator
+from dpfast.tables.columns import Rows
+from dpfast.tables.data import form_of
+from dpfast.tables.memory import ArraySource
+from dpfast.tables.words import Words
 
-from ...support.databases import connect, ibis, table
+from ...support.databases import HOSTILE, connect, ibis, table
 
-ENGINES = ["duckdb", *(pytest.param(e, marks=pytest.mark.full) for e in ("sqlite", "postgres"))]
+ENGINES = [pytest.param(e, marks=pytest.mark.full) for e in ("duckdb", "sqlite", "postgres")]
 RNG = np.random.default_rng(36)
 N = 300
 HERE = {
@@ -41,16 +46,36 @@ def expect_same(release, here, there, **call):
     assert str(a.to_dict()) == str(b.to_dict())
 
 
+def test_two_columns_are_those_of_memory():
+    some = ["late", "town"]
+    here, there = {name: HERE[name] for name in some}, in_database("duckdb")[some]
+    expect_same(dp.describe, here, there, epsilon=100, **WORDS)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_columns_are_those_of_memory(engine):
     there = in_database(engine)
     call = {"bounds": {**PUBLIC, "who": (0, 50)}, **WORDS, "epsilon": 50}
     expect_same(dp.describe, HERE, there, **call)
+    expect_same(dp.describe, HERE, there, epsilon=100, **WORDS)
     young = HERE["age"] < 100_000  # no words now: text has a count alone
     call = {"bounds": PUBLIC, "epsilon": 50, "neighbors": "replace", **PEOPLE}
     a = dp.describe(HERE, where=young, rng=InsecureGenerator(2), **call)
     b = dp.describe(there, where=there.age < 100_000, rng=InsecureGenerator(2), **call)
     assert str(a.to_dict()) == str(b.to_dict())
+
+
+@pytest.mark.parametrize("engine", ["duckdb", *ENGINES[1:]])
+def test_numbers_beyond_public_ones_are_those_of_memory(engine):
+    """Whatever a number is, and beside each public one."""
+    public = tails.NUMBERS[::11]
+    x = np.concatenate([public, np.nextafter(public, np.inf), np.nextafter(public, -np.inf)])
+    x = np.concatenate([x, RNG.normal(size=300) * 2.0 ** RNG.integers(-1074, 1000, 300)])
+    hostile = HOSTILE["float64"][1]
+    x = np.concatenate([x, [math.nan if one is None else one for one in hostile]])
+    there = form_of(table(connect(engine), {"x": ("float64", x.tolist())}).x, "data", "")
+    here = tails.counts(ArraySource(x), None, 1)
+    assert np.array_equal(here, tails.counts(there.rows(), None, 1))
 
 
 @pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
@@ -81,9 +106,7 @@ def test_rows_of_several_columns_are_chosen_whole():
     seen = set()
     for _ in range(6):
         secret = str(RNG.integers(1 << 30))
-        found = dp.tables.data.form_of(there, "data", "").store.rows(
-            dp.tables.columns.Rows(("x", "s"), None, {"s": dp.tables.words.Words(["a"])})
-        )
+        found = form_of(there, "data", "").store.rows(Rows(("x", "s"), None, {"s": Words(["a"])}))
         kept = found.chosen("who", 2, secret)._rows.to_pandas()
         pairs = set(zip(kept["value0"].fillna(0), kept["value1"].fillna(""), strict=True))
         assert len(kept) == 3 and (7.0, "g") in pairs
@@ -99,7 +122,6 @@ def refused():
     lite.raw_sql("CREATE TABLE IF NOT EXISTS untyped (x, y REAL)")
     lite.raw_sql("INSERT INTO untyped VALUES (1, 2)")
     return {
-        "bounds must be given in a database": (there, {}),
         "columns of the data": (there, {"bounds": {**PUBLIC, "what": (0, 1)}}),
         "compares exactly": (zoned[["at"]], {}),
         "declared with a type": (lite.table("untyped"), {"bounds": {"x": (0, 1), "y": (0, 1)}}),

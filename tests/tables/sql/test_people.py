@@ -165,7 +165,6 @@ def test_what_no_database_bounds_is_refused_before_the_spend():
             lambda: dp.histogram(rows, bins=[0, 1], weights="n", weight_bounds=(0, 1), **unit),
             "rows stay in a database",
         ),
-        (lambda: dp.sum(rows.x, bounds="auto", **unit), "rows stay in a database"),
         (lambda: dp.count(rows.x, **unit | {"ids": DATA["who"]}), "ids must be the name"),
         (
             lambda: dp.count(rows.n, **unit | {"ids": "x"}),

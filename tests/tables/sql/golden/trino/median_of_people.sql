@@ -7,19 +7,19 @@ FROM (
     (
       CASE
         WHEN (
-          "t3"."value" >= CAST(0 AS DOUBLE)
+          "t3"."value0" >= CAST(0 AS DOUBLE)
         )
         AND (
-          "t3"."value" <= (
+          "t3"."value0" <= (
             CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
           )
         )
-        THEN "t3"."value"
-        WHEN "t3"."value" < CAST(0 AS DOUBLE)
+        THEN "t3"."value0"
+        WHEN "t3"."value0" < CAST(0 AS DOUBLE)
         THEN CAST(0 AS DOUBLE)
-        WHEN IS_NAN("t3"."value")
+        WHEN IS_NAN("t3"."value0")
         THEN NULL
-        WHEN "t3"."value" > (
+        WHEN "t3"."value0" > (
           CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
         )
         THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
@@ -32,9 +32,9 @@ FROM (
     ) AS "x"
   FROM (
     SELECT
-      "t2"."value",
+      "t2"."value0",
       "t2"."unit",
-      "t2"."text",
+      "t2"."text_value0",
       "t2"."copy",
       ROW_NUMBER() OVER (
         PARTITION BY "t2"."unit"
@@ -50,26 +50,26 @@ FROM (
                     ),
                     '|'
                   ),
-                  "t2"."text"
+                  "t2"."text_value0"
                 ),
                 '|'
               ),
               CAST("t2"."copy" AS VARCHAR)
             )
           )
-        ) ASC, "t2"."text" ASC, "t2"."copy" ASC
+        ) ASC, "t2"."text_value0" ASC, "t2"."copy" ASC
       ) - 1 AS "place"
     FROM (
       SELECT
-        "t1"."value",
+        "t1"."value0",
         "t1"."unit",
-        "t1"."text",
-        ROW_NUMBER() OVER (PARTITION BY "t1"."unit", "t1"."text" ORDER BY "t1"."value" ASC) - 1 AS "copy"
+        "t1"."text_value0",
+        ROW_NUMBER() OVER (PARTITION BY "t1"."unit", "t1"."text_value0" ORDER BY "t1"."value0" ASC) - 1 AS "copy"
       FROM (
         SELECT
-          "t0"."pay" AS "value",
+          "t0"."pay" AS "value0",
           "t0"."token" AS "unit",
-          COALESCE(CAST("t0"."pay" AS VARCHAR), '') AS "text"
+          COALESCE(CAST("t0"."pay" AS VARCHAR), '') AS "text_value0"
         FROM "c"."d"."t" AS "t0"
         WHERE
           "t0"."token" IS NOT NULL
@@ -89,25 +89,25 @@ FROM (
   SELECT
     CASE
       WHEN (
-        "t3"."value" >= (
+        "t3"."value0" >= (
           CAST(63 AS DOUBLE) / CAST(64 AS DOUBLE)
         )
       )
       AND (
-        "t3"."value" <= (
+        "t3"."value0" <= (
           CAST(65 AS DOUBLE) / CAST(64 AS DOUBLE)
         )
       )
-      THEN "t3"."value"
-      WHEN IS_NAN("t3"."value")
+      THEN "t3"."value0"
+      WHEN IS_NAN("t3"."value0")
       THEN NULL
       ELSE NULL
     END AS "x"
   FROM (
     SELECT
-      "t2"."value",
+      "t2"."value0",
       "t2"."unit",
-      "t2"."text",
+      "t2"."text_value0",
       "t2"."copy",
       ROW_NUMBER() OVER (
         PARTITION BY "t2"."unit"
@@ -123,26 +123,26 @@ FROM (
                     ),
                     '|'
                   ),
-                  "t2"."text"
+                  "t2"."text_value0"
                 ),
                 '|'
               ),
               CAST("t2"."copy" AS VARCHAR)
             )
           )
-        ) ASC, "t2"."text" ASC, "t2"."copy" ASC
+        ) ASC, "t2"."text_value0" ASC, "t2"."copy" ASC
       ) - 1 AS "place"
     FROM (
       SELECT
-        "t1"."value",
+        "t1"."value0",
         "t1"."unit",
-        "t1"."text",
-        ROW_NUMBER() OVER (PARTITION BY "t1"."unit", "t1"."text" ORDER BY "t1"."value" ASC) - 1 AS "copy"
+        "t1"."text_value0",
+        ROW_NUMBER() OVER (PARTITION BY "t1"."unit", "t1"."text_value0" ORDER BY "t1"."value0" ASC) - 1 AS "copy"
       FROM (
         SELECT
-          "t0"."pay" AS "value",
+          "t0"."pay" AS "value0",
           "t0"."token" AS "unit",
-          COALESCE(CAST("t0"."pay" AS VARCHAR), '') AS "text"
+          COALESCE(CAST("t0"."pay" AS VARCHAR), '') AS "text_value0"
         FROM "c"."d"."t" AS "t0"
         WHERE
           "t0"."token" IS NOT NULL
@@ -151,10 +151,10 @@ FROM (
   ) AS "t3"
   WHERE
     "t3"."place" < 2
-    AND "t3"."value" >= (
+    AND "t3"."value0" >= (
       CAST(63 AS DOUBLE) / CAST(64 AS DOUBLE)
     )
-    AND "t3"."value" <= (
+    AND "t3"."value0" <= (
       CAST(65 AS DOUBLE) / CAST(64 AS DOUBLE)
     )
 ) AS "t4"
