@@ -17,7 +17,7 @@ number of rows is private. Group privacy gives each of them its part of the loss
 (`measurement.unit`, which also has the coupling of what is kept); `outer_bounds` has the proof for
 a row that comes or goes. One that leaves the public keys, or enters them, is such a row.
 
-Under add-remove c is epsilon / (4 L0 k) then, and about 4 / c rows may lie beyond a bound: those of
+Under add-remove c is epsilon / (4 L0 k) then, and about 1 / c rows may lie beyond a bound: those of
 so many people as there would be rows without ids.
 """
 

@@ -4,30 +4,31 @@
 
 *What is drawn.* For a public number o let A(o) be how many rows lie above it and B(o) how many lie
 below (`tails.beyond`), o- and o+ the public numbers next to it, n the rows that are numbers, and
+q <= 1/4 the share of them that may lie beyond either bound, by default 0. A pair ``lo < hi`` is
+drawn with probability proportional to
 
-    T = max(min(4 / c, n / 2), share n),      share <= 1/4,
+    w(hi) w(-lo) exp(-r (u(hi) + v(lo))),      r = c if q = 0, and else c / 2,
+    u(hi) = max(A(hi) - q n, q n - A(hi-), 0),      v(lo) = max(B(lo) - q n, q n - B(lo+), 0).
 
-the rows that may lie beyond either bound: so few that noise for a bound further out would do more
-harm than clipping them does, whatever n is (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019, find
-of the order of 1 / c rows, too). A pair ``lo < hi`` is drawn with probability proportional to
+So u is 0 where the row of the rank q n from above lies between hi- and hi; if q = 0 it is A(hi).
+The prior w is public: it falls by a factor of e^2.5 an octave beyond 2^-4, so that a bound that is
+far too wide, which no row speaks against, is rarer than it is harmful. If q = 0 it also leaves out
+some rows, of the order of 1 / c, whatever n is: noise for a bound further out would do more harm
+than clipping them does (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019).
 
-    w(hi) w(-lo) exp(-c (u(hi) + v(lo)) / 2),
-    u(hi) = max(A(hi) - T, T - A(hi-), 0),      v(lo) = max(B(lo) - T, T - B(lo+), 0).
+*Loss, q = 0.* A row that comes raises A(hi) by 1 if it lies above hi, and B(lo) if it lies below
+lo, which is never both, as lo < hi. So the sum changes by 0 to 1.
 
-So u is 0 where the T-th row from above lies between hi- and hi. The prior w is public: it falls by
-a factor of e^2 an octave beyond 2^-8, so that a bound that is far too wide, which hardly a row
-speaks against, is as rare as it is harmful.
+*Loss, q > 0.* Let a row come. T = q n grows by q, the same for all pairs. The row lies
 
-*Loss.* Let a row come. T grows by some t, at most 1/2 and the same for all pairs. The row lies
-
-* above hi: A(hi) and A(hi-) grow by 1, and u changes by -(1 - t) to 1 - t;
-* between hi- and hi: only A(hi-) grows, and u changes by -(1 - t) to 0;
-* below hi-: u changes by -t to t,
+* above hi: A(hi) and A(hi-) grow by 1, and u changes by -(1 - q) to 1 - q;
+* between hi- and hi: only A(hi-) grows, and u changes by -(1 - q) to 0;
+* below hi-: u changes by -q to q,
 
 and so for v. If one of the two is of the last kind, their sum changes by -1 to 1. As lo < hi, both
 are of another kind only where hi- is lo and the row lies between them. Then neither grows. Every
 row is above lo or below hi, so A(hi-) + B(lo+) >= n >= 2 T, and T - A(hi-) and T - B(lo+) are not
-both above 0: one of u and v falls by no more than A(hi) - T or B(lo) - T does, which is t. So the
+both above 0: one of u and v falls by no more than A(hi) - T or B(lo) - T does, which is q. So the
 sum changes by -1 to 0.
 
 All exponents change by numbers of an interval of length c, then. A draw is c-DP (McSherry and
@@ -68,11 +69,11 @@ from .tails import LEAST, MISSING, NUMBERS, PER_OCTAVE, Counts, beyond, counts, 
 
 Floats = NDArray[np.float64]
 
-#: Rows beyond a bound, in units of 1 / c; the largest share of the rows.
-ROWS, MOST_SHARE = 4, Fraction(1, 4)
-#: What is charged for a step of a sixteenth of an octave: a little up to 2**-8, and then more; and
+#: The largest share of the rows beyond a bound.
+MOST_SHARE = Fraction(1, 4)
+#: What is charged for a step of a sixteenth of an octave: a little up to 2**-4, and then more; and
 #: on the other side of 0, from 2**24 on.
-GENTLE, STEEP, NEAR, FAR = 1 / 64, 1 / 8, -8, 24
+GENTLE, STEEP, NEAR, FAR = 1 / 256, 5 / 32, -4, 24
 #: By how much a pair is widened to either side.
 WIDER = 1 / 8
 #: A larger rate would only be spent on ties; a smaller one float64 could not hold beside ranks.
@@ -94,7 +95,7 @@ def _prior(gentle: float, steep: float, near: int) -> Floats:
 #: Those of `bounds`; and two that fewer rows outweigh: of numbers of any size, and of numbers that
 #: are about 1 in size (`statistics.describe`).
 PRIOR = _prior(GENTLE, STEEP, NEAR)
-PRIORS = {"": PRIOR, "any size": _prior(1 / 256, 1 / 16, 0), "about 1": _prior(1 / 256, 1 / 4, 0)}
+PRIORS = {"": PRIOR, "any size": _prior(1 / 256, 1 / 8, 0), "about 1": _prior(1 / 256, 1 / 4, 0)}
 
 
 class Side:
@@ -171,16 +172,11 @@ class Draw:
 def sides(summary: Counts, share: Fraction, c: float, prior: Floats = PRIOR) -> tuple[Side, Side]:
     """Return the draws of a lower and of an upper bound."""
     n = rows(summary)
-    allowed = target(n, share, c)
+    allowed, c = share * n, c if share else 2 * c
     above, below = beyond(summary, above=True), beyond(summary, above=False)
     upper = Side(above, np.append(n, above[:-1]), prior, allowed, c)
     lower = Side(below, np.append(below[1:], n), prior[::-1], allowed, c)
     return lower, upper
-
-
-def target(n: int, share: Fraction, c: float) -> Fraction:
-    """Return T, how many rows may lie beyond a bound."""
-    return max(min(ROWS / Fraction(c), Fraction(n, 2)), share * n)
 
 
 def draw(

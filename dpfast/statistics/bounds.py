@@ -80,9 +80,9 @@ def bounds(data: Any, **arguments: Any) -> Any:
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the loss that it is asked for. A pair of public numbers is
-    drawn with probability proportional to ``w exp(-c (u + v) / 2)``, for a public prior w, and u
-    and v the ranks between each number and the T-th row from its end,
-    ``T = max(min(4 / c, n / 2), q n)``. A row that comes or goes is never at both ends, so all
+    drawn with probability proportional to ``w exp(-c (u + v))``, for a public prior w, and u and v
+    the rows beyond each number; or if `q` is not 0, half of the ranks between the number and that
+    of ``q n`` rows beyond it. A row that comes or goes is never at both ends, so all
     exponents change by numbers of an interval of length c, which is `epsilon`, or half of it if a
     row is replaced (exponential mechanism, McSherry and Talwar, FOCS 2007; in zCDP by its bounded
     range, Cesar and Rogers, ALT 2021). ``dpfast/measurement/outer_bounds.py`` has the proof. Two
@@ -95,7 +95,7 @@ def bounds(data: Any, **arguments: Any) -> Any:
         As in `sum`.
     q : float or Fraction, default 0
         The share of the rows, at most 1/4, that may lie beyond either bound. By default they are
-        about ``4 / c`` rows, however many there are: fewer cannot be told from none.
+        about ``1 / c`` rows, however many there are: fewer cannot be told from none.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The draw is pure: it
         leaves `delta` unspent, and the budget is not charged for it.
@@ -135,7 +135,7 @@ def bounds(data: Any, **arguments: Any) -> Any:
     Notes
     -----
     Numbers below ``2**-40`` (1e-12) in size count as 0, and no bound covers those from ``2**380``
-    on. Where rows are so few that the prior decides, for `n` times c below some hundreds, the
+    on. Where rows are so few that the prior decides, for `n` times c below a hundred or so, the
     answer is near 0. What makes data far from 0 with a small spread (years, say) special is not
     found: their bounds are an eighth of an octave apart at least. Public bounds, if there are any,
     cost nothing and are better.

@@ -25,22 +25,21 @@ def above(rows: Sequence[float]) -> np.ndarray:
     return np.where(o < 0, x > place, x >= place).sum(axis=0)
 
 
-def prior(gentle: float = 1 / 64, steep: float = 1 / 8, turn: int = 512) -> np.ndarray:
+def prior(gentle: float = 1 / 256, steep: float = 5 / 32, turn: int = 576) -> np.ndarray:
     """Minus the logarithm of w: gentle up to so many numbers from 0, and steep from there on."""
     outwards = [
         min(k, turn) * gentle + max(k - turn, 0) * steep for k in range(1, len(MAGNITUDES) + 1)
     ]
-    flat = [max(k - 1024, 0) / 8 for k in range(1, len(MAGNITUDES) + 1)]
+    flat = [max(k - 1024, 0) * 5 / 32 for k in range(1, len(MAGNITUDES) + 1)]
     return np.array([*reversed(flat), 0.0, *outwards])
 
 
 def one_end(rows: Sequence[float], share: float, c: float) -> np.ndarray:
     """Minus the logarithm of what each public number weighs as an upper bound."""
     n, beyond = len(rows), above(rows)
-    target = max(min(4 / c, n / 2), share * n)
     inside = np.concatenate([[n], beyond[:-1]])
-    ranks = np.maximum(np.maximum(beyond - target, target - inside), 0)
-    return c / 2 * ranks + prior()
+    ranks = np.maximum(np.maximum(beyond - share * n, share * n - inside), 0)
+    return (c / 2 if share else c) * ranks + prior()
 
 
 def both_ends(rows: Sequence[float], share: float, c: float) -> tuple[np.ndarray, np.ndarray]:
