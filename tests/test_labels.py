@@ -403,7 +403,7 @@ def test_another_order_is_an_error_after_the_spend(name):
     refused(ROUTES[name], on(INDEX), on(INDEX, ORDER))
 
 
-@every_value
+@every_value(drop=True)
 @pytest.mark.parametrize("second", ["views", "equal", "positions"])
 @pytest.mark.parametrize("name", ROUTES)
 def test_labels_that_are_alike_are_answered(name, second):
