@@ -88,18 +88,20 @@ class EachWithin(Sizes):
 
     Each of k kinds of noise exceeds its size with a k-th of the failure probability, so shares of
     that are not looked at. It holds whatever the distributions are. Where there are `answers`, the
-    error bars are theirs, by the noisy numbers of rows.
+    error bars are theirs, by the noisy numbers of rows; `single` is what a kind by itself exceeds.
     """
 
     plan: Plan
     sizes: tuple[float, ...]
+    single: float = 0.0
     answers: Floats | None = None
 
     @classmethod
     def of_plan(cls, plan: Plan, failure: float) -> EachWithin:
         """Return what the noise of a plan exceeds with a failure probability."""
         kinds = range(len(plan.shifts))
-        return cls(plan, tuple(plan.within(kind, failure / len(kinds)) for kind in kinds))
+        sizes = tuple(plan.within(kind, failure / len(kinds)) for kind in kinds)
+        return cls(plan, sizes, plan.within(0, failure))
 
     @property
     def form(self) -> Form:
@@ -107,6 +109,9 @@ class EachWithin(Sizes):
 
     def of(self, kind: int, share: float = 1.0) -> float:
         return self.sizes[kind]
+
+    def alone(self, share: float) -> float:
+        return self.of(0) if self.answers is None else self.single
 
     def total(self, factors: Sequence[Fraction], share: float = 1.0) -> float:
         each = zip(factors, self.sizes, strict=False)  # later kinds may have no factor

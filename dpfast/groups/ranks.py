@@ -158,13 +158,16 @@ class Quantiles(OfColumn):
     def expected(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a group in ranks, whatever its rows: that of each draw.
 
+        An extreme is at most as much farther off as its target is inside.
         Sorted draws are off by no more than the one that is farthest off, so all of several have
         the bar of that.
         """
         if self.cells.span == 0:
             return Expected(confidence, 0.0, 0.0)
         failure = (1 - confidence) / len(self.qs)
-        ranks = max(ranks_within(self.base(q), self.aim(q), failure) for q in self.qs)
+        ranks = max(
+            self._look(q)[1] + ranks_within(self.base(q), self.aim(q), failure) for q in self.qs
+        )
         return Expected(confidence, None, ranks, RANKS)
 
     def names(self, name: str) -> list[str]:

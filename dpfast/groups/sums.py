@@ -11,9 +11,10 @@ on the group, and is made of the noisy forms alone, which is post-processing. Le
 number of rows of a group of n, and let each noise be at most h in size, in units of what a row adds
 at most; with k noises each exceeds h with a k-th of the failure probability.
 
-* Mean, of forms with the noises e and f: (m n + e) / R - m is ((1 - m) e - m f) / R, and so at most
-  h / R. Of joint noise e for the number of rows and f for the centered sum q n s, it is
-  (f - q e) / (2 R) with |q| <= 1, the same.
+* Mean, of forms with the noises e and f: (m n + e) / R - m is ((1 - m) e - m f) / R, and no larger
+  in law than e / R (`statistics.totals.moments.Mean.bar`), so h may have all of the probability.
+  Noise that both have in common counts 1 - 2 m times in the sum, and once in e. Of joint noise e
+  for the number of rows and f for the centered sum q n s, it is (f - q e) / (2 R) with |q| <= 1.
 * Variance: the linear part of its error over R has weights whose sizes add up to at most 1, and the
   rest is a square, of at most (3 h / (2 R))^2: see `statistics.totals.moments.Variance.bar`.
   Of joint noise the linear part is -q (f - q e) / 2 + (g - y e) / 8 with 2 q^2 - 1 <= y <= 1, so
@@ -535,15 +536,15 @@ class OfLinear(SumsOfFeatures):
         """Return the error bars of answers, from noisy sums."""
         if not self.axis.span or not self.statistic.needs_rows:
             return np.full(len(answers), self.bar(0, 1 - CONFIDENCE))
-        noise = EachWithin(self.plan, self.usual_sizes, answers)
+        noise = replace(self.usual_sizes, answers=answers)
         moments = self.plan.form.moments(sums, None)
         bars: Floats = self.statistic.bar(self.arrays, noise, moments.rows / moments.whole, False)
         return bars
 
     @cached_property
-    def usual_sizes(self) -> tuple[float, ...]:
+    def usual_sizes(self) -> EachWithin:
         """What no noise exceeds, but with the failure probability of error bars."""
-        return EachWithin.of_plan(self.plan, 1 - CONFIDENCE).sizes
+        return EachWithin.of_plan(self.plan, 1 - CONFIDENCE)
 
     def bar(self, rows: int, failure: float) -> float:
         """Return the error bar of a group of so many rows, before there is an answer."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -30,6 +31,7 @@ from ..noise.sensitivity import Sensitivity
 from ..summaries.cells import cells
 from ..tables.batches import Piece, numbers
 from ..tables.sql.store import SqlRows
+from .arrays import EachWithin
 from .of_column import Integers, of_numbers
 from .plan import ROWS, Plan, moves_alike
 from .sums import OfLinear, add_each
@@ -182,9 +184,11 @@ class WeightedMean(OfWeighted):
         return np.ascontiguousarray(totals[:, kind])
 
     @cached_property
-    def usual_sizes(self) -> tuple[float, ...]:
+    def usual_sizes(self) -> EachWithin:
         """What no noise exceeds, with what is rounded of all rows that there may be."""
-        return tuple(size + 2.0 ** (ROWS - 1) for size in super().usual_sizes)
+        own, more = super().usual_sizes, 2.0 ** (ROWS - 1)
+        sizes = tuple(size + more for size in own.sizes)
+        return replace(own, sizes=sizes, single=own.single + more)
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
         least, most = self.limits

@@ -518,6 +518,10 @@ class Sizes(ABC):
     def of(self, kind: int, share: float = 1.0) -> Any:
         """Return the size of the noise of a sum, for a share of the failure probability."""
 
+    def alone(self, share: float) -> Any:
+        """Return the size of the noise of the first sum, if it is all that makes an error."""
+        return self.of(0, share)
+
     @abstractmethod
     def total(self, factors: Sequence[Fraction], share: float = 1.0) -> Any:
         """Return the size of a sum of the noise of each sum, times factors."""

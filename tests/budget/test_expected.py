@@ -2,13 +2,12 @@
 
 import inspect
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._core.error_bars import NOISE, ROWS, SECRET, UNKNOWN, Expected
+from dpfast._core.error_bars import ROWS, SECRET, UNKNOWN, Expected
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.rng import InsecureGenerator
 
@@ -187,70 +186,6 @@ def test_answers_are_within_the_bar_as_often_as_it_says(name, loss):
     off = np.abs(np.array(counts, float) - truth).reshape(RUNS, -1)[:, 0]
     assert np.mean(off > bar * (1 + 1e-9)) <= LIMIT
     assert np.mean(off > bar / 2) > LIMIT  # a bar that is too short by 2 does not pass
-
-
-#: Times the loss of a case, so that noise is that of many integers.
-SMALLER = 1 / 8
-REPEATS = 200
-#: The largest share of misses that is seen, up to 5 standard deviations.
-MOST = 0.05 + 5 * math.sqrt(0.05 * 0.95 / REPEATS)
-
-
-def numbers(answer):
-    """The numbers of an answer: of a histogram its counts, of a tree those of the bins."""
-    first = answer[0] if isinstance(answer, tuple) else getattr(answer, "counts", answer)
-    return np.asarray(first, float)
-
-
-def misses(case, asked, bar):
-    """The share of answers that are off by more than a bar, and by more than half of it."""
-    rng = InsecureGenerator(3)
-    less = {"epsilon": 400, **({"delta": asked["delta"]} if "delta" in asked else {})}
-    if case.call is dp.workload and "rho" in asked:  # which takes no epsilon alone
-        less = {"rho": 400}
-    same = {name: value for name, value in asked.items() if name not in ("epsilon", "rho", "delta")}
-    truth = numbers(case.call(case.data, **same, **less, rng=rng))
-    answers = [case.call(case.data, **asked, rng=rng) for _ in range(REPEATS)]
-    given = [numbers(one) for one in answers if one is not dp.NO_ANSWER]
-    off, size = np.abs(np.array(given) - truth), np.asarray(bar) * (1 + 1e-9)
-    return np.mean(off > size, axis=0).max(), np.mean(off > size / 2, axis=0).max()
-
-
-def with_rows(case):
-    """A case whose rows an answer is about, and the number of these that its bar is for.
-
-    No number of the data is 1, which a proportion counts and which is the key of a group. A share
-    of 0 is never off downwards, and two groups without rows are far below the bar of so many.
-    """
-    where = case.kw.get("where", np.ones(len(case.data), bool))
-    if case.call is dp.proportion:
-        case = replace(case, data=case.data > 30)
-    elif case.call is dp.difference:
-        key = np.arange(len(case.data)) % 2
-        case = replace(case, data=np.column_stack([case.data[:, 0], key]))
-        return case, int(np.bincount(key[where]).min())  # of each group
-    return case, int(where.sum())
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.form in ("column", "table")])
-def test_every_bar_in_units_of_the_data_holds_as_often_as_it_says(name, relation):
-    case, rows = with_rows(CASES[name])
-    if relation not in case.relations:
-        return
-    given = {"neighbors": relation} if "neighbors" in case.parameters else {}
-    for loss in case.losses:
-        small = {kind: size if kind == "delta" else size * SMALLER for kind, size in loss.items()}
-        less = loss if "if there is an answer" in expected(name).note else small
-        asked = {**case.kw, **given, **less}
-        found = dp.expected_error(case.call, case.data, **asked, rows=rows)
-        if found.half_width is None:
-            continue
-        off, half = misses(case, asked, found.half_width)
-        assert off <= MOST
-        # A bar that is too short by 2 does not pass, unless it is one for the worst data.
-        assert half > MOST or found.note != NOISE or np.max(found.half_width) == 0
 
 
 def test_a_budget_that_is_too_small_is_not_asked():

@@ -250,6 +250,11 @@ class ExponentialQuantile(Drawn[float]):
     def name(self) -> str:
         return f"quantile {self.q}"
 
+    @property
+    def ranks(self) -> int:
+        """Return how many ranks the target is from what the answer stands for."""
+        return 0
+
     def reduce(self, source: Source) -> tuple[Column, Window]:
         ranks = self.ranks_of(source)
         column = Column(ranks, self.lo, self.hi, self.grid, self.base, self.lattice)
@@ -277,7 +282,8 @@ class ExponentialQuantile(Drawn[float]):
         """Return the error bar in ranks, whatever the data."""
         if self.lo == self.hi:
             return Expected(confidence, 0.0, 0.0)
-        return Expected(confidence, None, ranks_within(self.base, self.aim, 1 - confidence), RANKS)
+        ranks = self.ranks + ranks_within(self.base, self.aim, 1 - confidence)
+        return Expected(confidence, None, ranks, RANKS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -365,10 +365,10 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         return not_below_0(counts) if self.statistic.nonnegative else counts
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar of each count, that of the noise."""
+        """Return the error bar of each count, that of the noise: a whole number, as errors are."""
         form = self.plan.forms[0]
         size = SizesOf(self.plan, 0, 1 - confidence).total(form.estimate)
-        whole = math.floor(size + HALF) if form.rounding else math.ceil(size)
+        whole = math.floor(size + (HALF if form.rounding else 0))
         note = NOISE if self.statistic.per_unit is None else f"{NOISE}; {CLAMPED}"
         return Expected(confidence, float(whole), note=note)
 

@@ -213,7 +213,7 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
             size = noise.total((HALF, HALF / s), 1 - RARE)
         else:
             least = noise.least(rows, 2 * noise.of(0, RARE / 2) / s)
-            size = noise.of(0, 1 - RARE) / s
+            size = noise.alone(1 - RARE) / s
         return column.width(column.ratio(size, least), noise.farthest(column))
 
 
