@@ -13,11 +13,17 @@ n that of the first four's sums. Then
 
     cov(x, y) = P0 P3 - P1 P2,  var(x) = m (1 - m) - P4 with m = P0 + P1,  var(y) alike.
 
-*Error bars of these.* Let no noise e exceed h in rows, R be the noisy number of rows, E = e0 + e1 +
-e2 + e3, and d_i = (e_i - P_i E) / R the error of P_i. That of the covariance C is P0 d3 + P3 d0 -
-P1 d2 - P2 d1 + d0 d3 - d1 d2. In its linear part e_i is times P3 - 2 C, -P2 - 2 C, -P1 - 2 C and
-P0 - 2 C: while no P exceeds 1/2 the sizes of these add up to 1, and else to at most 1 +
-2 (1 - p) (2 p - 1) <= 5/4. The rest is at most (6 + 16 (P0 P3 + P1 P2)) h^2 / R^2, and P0 P3 +
+*Error bars of ratios.* With noises e and f and the noisy denominator D a ratio r is off by
+(e - r f) / D. If densities are logarithmically concave, as those of staircases are not, that is no
+larger in law than (1 + |r|) e / D (Proschan, Ann. Math. Statist. 1965; see `sums` for noise that
+both have in common). So h may have all of the failure probability: with y what r is off, which is
+at most (1 + |r| + y) h / D of the noisy r, y is at most (1 + |r|) h / (D - h).
+
+*Error bars of covariances.* Let no noise e exceed h in rows, R be the noisy number of rows, E = e0
++ e1 + e2 + e3, and d_i = (e_i - P_i E) / R the error of P_i. That of the covariance C is P0 d3 +
+P3 d0 - P1 d2 - P2 d1 + d0 d3 - d1 d2. In its linear part e_i is times P3 - 2 C, -P2 - 2 C,
+-P1 - 2 C and P0 - 2 C: while no P exceeds 1/2 the sizes of these add up to 1, and else to at most
+1 + 2 (1 - p) (2 p - 1) <= 5/4. The rest is at most (6 + 16 (P0 P3 + P1 P2)) h^2 / R^2, and P0 P3 +
 P1 P2 <= 1/4. So C is off by at most 5/4 t + 10 t^2 for t = h / R. In the linear part of a
 variance's error e0 and e1 are times (1 - 2 m) (1 - m) + P4, e2 and e3 times P4 - (1 - 2 m) m, and
 e4 times -1; with 0 <= P4 <= m (1 - m) the sizes add up to at most 3, and m is off by at most 2 t:
@@ -127,6 +133,11 @@ class GroupQuotient(SumsOfFeatures, Counted):
     gathered = Sums.gathered
 
     @property
+    def together(self) -> int:
+        """Of how many sums noise must be within its size at once, for an answer to be."""
+        return self.features
+
+    @property
     @abstractmethod
     def parts(self) -> list[tuple[float, float]]:
         """Above which number and in parts of what the numbers of each column count."""
@@ -167,7 +178,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
         sums += noise.draw(sums.size, generator).reshape(kinds)
         # Rounding down took half a unit away on average.
         noisy = np.ldexp(sums + bool(noise.shift) / 2, noise.shift) / ONE
-        size = noise.within((1 - CONFIDENCE) / self.features) / ONE
+        size = noise.within((1 - CONFIDENCE) / self.together) / ONE
         answer, widths = self.inner(list(noisy), size)
         bars = np.minimum(self.statistic.half_widths(answer, widths), self.bars(noisy, size))
         return self.statistic.value(answer, widths), bars
@@ -185,6 +196,10 @@ class GroupRatio(GroupQuotient):
 
     features: ClassVar[int] = 2
     least: ClassVar[int] = -ONE
+
+    @property
+    def together(self) -> int:
+        return self.features if self.noise.distribution == "staircase" else 1
 
     @property
     def largest(self) -> int:
