@@ -536,7 +536,8 @@ class OfLinear(SumsOfFeatures):
         """Return the error bars of answers, from noisy sums."""
         if not self.axis.span or not self.statistic.needs_rows:
             return np.full(len(answers), self.bar(0, 1 - CONFIDENCE))
-        noise = replace(self.usual_sizes, answers=answers)
+        usual = self.usual_sizes
+        noise = EachWithin(usual.plan, usual.sizes, usual.single, answers)
         moments = self.plan.form.moments(sums, None)
         bars: Floats = self.statistic.bar(self.arrays, noise, moments.rows / moments.whole, False)
         return bars

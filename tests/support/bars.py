@@ -120,6 +120,12 @@ MORE = {
         weighted, {**by_group.TABLE, "w": np.linspace(0.5, 2, by_group.SIZE)}, **GROUPED
     ),
     "each group with a limit of rows": Case(limited, CROWD, **GROUPED),
+    "median of a lattice": Case(dp.median, X, {**BOUNDS, "granularity": 0.25}),
+    "median of a lattice of each group": Case(
+        by_group.of("median", {"column": "x", **BOUNDS, "granularity": 0.25}),
+        by_group.TABLE,
+        **GROUPED,
+    ),
 }
 BARS = CASES | MORE
 
