@@ -198,7 +198,6 @@ FOREIGN = {
     "budget/parallel.py": "functions of users",
     "budget/watched.py": "watchers of users, and what mechanisms hold beside the rows",
     "extend.py": "the door where a mechanism comes in that need not be a `Mechanism`",
-    "measurement/columns_by_name.py": "NumPy scalars",
     "noise/distributions/base.py": "local variables of a thread",
     "selection/arguments.py": "arrays of scores",
     "tables/": "containers and columns of other libraries, and sources of users",

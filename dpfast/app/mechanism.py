@@ -124,9 +124,8 @@ class mechanism(Preparing[Any]):
             if name not in takes:
                 checks.fail("arguments", f"those of {found[0]}", name)
         items = tuple((name, _kept(name, value)) for name, value in arguments.items())
-        width = None if columns is None else checks.whole("columns", columns, 1)
-        if width is not None and width > Statistic.most_columns:
-            checks.fail("columns", f"at most {Statistic.most_columns}", columns)
+        most = Statistic.most_columns
+        width = None if columns is None else checks.whole("columns", columns, 1, most)
         fields = {"name": found[0], "columns": width, "dtype": _dtype(dtype)}
         for name, value in {**fields, "_items": tuple(sorted(items))}.items():
             object.__setattr__(self, name, value)

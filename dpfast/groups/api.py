@@ -146,11 +146,9 @@ def group_by(
 
 def _limit(name: str, value: Any) -> Any:
     """Return a bound of what counts of a person."""
-    if checks.is_auto(value) and name != "rows_limit":
+    if value is None or (checks.is_auto(value) and name != "rows_limit"):
         return value
-    if value is not None and checks.whole(name, value, 1) > MOST:
-        checks.fail(name, f"at most {MOST}", value)
-    return None if value is None else int(value)
+    return checks.whole(name, value, 1, MOST)
 
 
 @releases

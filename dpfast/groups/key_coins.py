@@ -75,12 +75,6 @@ class KeyRule(ABC):
             low, high = (low, middle) if self.probability(middle) >= 0.5 else (middle, high)
         return high
 
-    def expected(self, people: NDArray[np.int64]) -> float:
-        """Return how many keys are shown on average. NOT PRIVATE: for tests and benchmarks."""
-        present, which = self._distinct(people)
-        each = np.array([self.probability(n) for n in present.tolist()])
-        return float(each @ np.bincount(which, minlength=len(present)))
-
     def keep(self, people: NDArray[np.int64], stream: BitStream) -> NDArray[np.bool_]:
         """Flip the coin of each key.
 

@@ -235,8 +235,7 @@ class Table(Mechanism[Answer]):
                 before[order] = shown
                 room = summary.weights(self.rule.after, self.persons.max_groups, before)
             else:
-                columns = coder.columns(order[shown])
-                known = Partial(int(shown.sum()), columns, {}, {})
+                known = Partial(int(shown.sum()), coder.columns(order[shown]), {}, {})
                 again = replace(self, statistics={}, rule=self.rule.after, shown=known)
                 room = again._told_of(source, coder)
             shown |= self.rule.after.keep(room[order].reshape(-1).view(np.int64), stream)

@@ -63,18 +63,14 @@ class Answer(dict[str, Any], Noted):
         """
         return {name: [_plain(value) for value in column] for name, column in self.items()}
 
-    def _rows(self) -> Iterator[list[str] | None]:
-        """Yield the rows to be shown as text; None for those that are left out."""
-        groups = self.groups
-        for i in range(groups):
-            if groups > SHOWN and i == SHOWN // 2:
-                yield None
-            if groups <= SHOWN or not SHOWN // 2 <= i < groups - SHOWN // 2:
-                yield [_shown(column[i]) for column in self.values()]
+    def _rows(self) -> Iterator[list[str]]:
+        """Yield the rows to be shown as text; dots for those that are left out."""
+        groups, half = self.groups, SHOWN // 2
+        for i in [*range(half), None, *range(-half, 0)] if groups > SHOWN else range(groups):
+            yield ["..." if i is None else _shown(column[i]) for column in self.values()]
 
     def __repr__(self) -> str:
-        rows = list(self._rows())
-        lines = [list(self)] + [["..."] * len(self) if row is None else row for row in rows]
+        lines = [list(self), *self._rows()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         left = [column.dtype.kind not in "iuf" for column in self.values()]
         text = [
@@ -94,8 +90,7 @@ class Answer(dict[str, Any], Noted):
         return f"{groups:,} {self.unit}{'' if groups == 1 else 's'}{note}"
 
     def _repr_html_(self) -> str:
-        rows = (["..."] * len(self) if row is None else row for row in self._rows())
-        return f"{table(self, rows)}<p>{html.escape(self._about)}</p>"
+        return f"{table(self, self._rows())}<p>{html.escape(self._about)}</p>"
 
 
 def labels(numbers: Sequence[float]) -> list[str]:
@@ -116,7 +111,6 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    if kind == "f":
+    if isinstance(value, np.floating):
         return f"{value:.6g}"
     return shown_key(value) if isinstance(value, str) else str(value)

@@ -362,9 +362,7 @@ class Statistic(ABC, Generic[Value]):
         """
         own = unit if isinstance(unit, Unit) else Unit(checks.neighbors(unit))
         offered = offer(epsilon, delta, rho, own.neighbors, own.ids, own.max_rows)
-        width = None if columns is None else checks.whole("columns", columns, 1)
-        if width is not None and width > self.most_columns:
-            checks.fail("columns", f"at most {self.most_columns}", columns)
+        width = None if columns is None else checks.whole("columns", columns, 1, self.most_columns)
         length = None if rows is None else checks.whole("rows", rows)
         statistic = self._of_type(dtype)
         is_whole = self.chooses_by_type and dtype is not None and np.dtype(dtype).kind in "biumM"

@@ -143,9 +143,7 @@ def edges_of(times: Times, bins: Any, bounds: Any) -> tuple[list[int], dt.tzinfo
         edges, zone = times.ascending("bins", rule, bins)
     else:
         lo, hi, zone = limits(times, bounds)
-        parts = checks.whole("bins", bins, 1)
-        if parts > MOST_CELLS:
-            checks.fail("bins", f"at most {MOST_CELLS}", bins)
+        parts = checks.whole("bins", bins, 1, MOST_CELLS)
         if parts > hi - lo:
             checks.fail("bounds", f"far enough apart for {parts} bins", bounds)
         edges = [lo + (hi - lo) * i // parts for i in range(parts + 1)]

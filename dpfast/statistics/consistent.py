@@ -123,8 +123,7 @@ def consistent(
     whole = np.zeros((1,) * numbers.ndim)
     kept = next((t for t, v in zip(sums, spread[1:], strict=True) if not v), whole)
     if is_cut and kept.min() < 0:
-        rule = "0 or more where they are exact, with nonnegative"
-        checks.fail("totals", rule, float(kept.min()))
+        checks.fail("totals", "0 or more where they are exact, with nonnegative", float(kept.min()))
     if sums:
         numbers = _agreeing([numbers, *sums], spread)
     # A line for each of the sums that are kept.

@@ -816,11 +816,9 @@ def _bins(value: Any, limits: tuple[float, float] | None, name: str) -> Bins:
     if isinstance(value, (Sequence, np.ndarray)):
         edges, fine = _numbers(value, name, 2), FINE
     else:
-        count, fine = checks.whole(name, value, 1), 1
+        count, fine = checks.whole(name, value, 1, MOST_CELLS), 1
         bounds = name.replace("bins", "bounds", 1)
         limits = limits or checks.bounds(None, bounds)  # says what is missing
-        if count > MOST_CELLS:
-            checks.fail(name, f"at most {MOST_CELLS}", value)
         edges = np.linspace(*limits, count + 1)
         if not (np.diff(edges) > 0).all():
             checks.fail(bounds, f"far enough apart for {count} bins", limits)

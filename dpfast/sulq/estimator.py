@@ -923,8 +923,7 @@ class Regressor(Supervised):
             whole = square - mean**2
             return 1.0 - 4.0 * left / whole if whole > 0 else math.nan
 
-        limits = [(-1.0, 1.0), (0.0, 1.0), (0.0, 1.0)]
-        return Score(Mean(bounds=limits), moments, determined, 3)
+        return Score(Mean(bounds=[(-1.0, 1.0), (0.0, 1.0), (0.0, 1.0)]), moments, determined, 3)
 
     def _exact_score(self, X: Any, y: Any) -> float:
         def compare(predicted: Floats, y: NDArray[Any]) -> tuple[int, float, float, float]:

@@ -551,12 +551,9 @@ class KMeans(Transformer, Scored):
         return Score(Sum(bounds=limits), distances, lambda total: -float(total[0]))
 
     def _exact_score(self, X: Any, y: Any) -> float:
-        score = self._score()
-        rows = self._rows(X).mapped(1, score.numbers)
-        total, read = rows.reduce(
-            lambda chunk: np.array([chunk.rows.sum(), len(chunk.rows)]), np.add
-        )
-        return -float(total) if read else math.nan
+        rows = self._rows(X).mapped(1, self._score().numbers)
+        sums = rows.reduce(lambda chunk: np.array([chunk.rows.sum(), len(chunk.rows)]), np.add)
+        return -float(sums[0]) if sums[1] else math.nan
 
     def _box(self, width: int, relation: str = "add-remove") -> Box:
         policy = checks.nan_policy(self.nan, relation)

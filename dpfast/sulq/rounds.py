@@ -495,13 +495,12 @@ def _enough(loss: Loss, rounds: int, max_rows: int) -> None:
     Of (epsilon, delta) it has about epsilon / sqrt(T). Each of `max_rows` rows has a part of it.
     """
     size, least = amount(loss), Fraction(max_rows, 2**30)
-    name, times, enough = "epsilon", "2**-30 times", size >= rounds * least
+    name, times, power, enough = "epsilon", "2**-30 times", "", size >= rounds * least
     if isinstance(loss, ZCDP):
-        name, times, enough = "rho", "2**-60 times", size >= rounds * least**2
+        name, times, power, enough = "rho", "2**-60 times", "**2", size >= rounds * least**2
     elif isinstance(loss, Approx):
         times, enough = "2**-30 times the root of", size**2 >= rounds * least**2
     if not enough:
-        power = "**2" if isinstance(loss, ZCDP) else ""
         of = "the number of rounds" if max_rows == 1 else f"rounds times max_rows{power}"
         checks.fail(name, f"at least {times} {of}", float(size))
 
