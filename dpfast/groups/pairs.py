@@ -79,9 +79,10 @@ class GroupQuotient(SumsOfFeatures, Counted):
 
     statistic: Quotient
 
-    #: How many features a row has, and the least cell of one.
+    #: How many features a row has, of how many noise is looked at together, the least cell of one.
     width: ClassVar[int] = 2
     features: ClassVar[int]
+    together: ClassVar[int]
     least: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
@@ -133,11 +134,6 @@ class GroupQuotient(SumsOfFeatures, Counted):
     gathered = Sums.gathered
 
     @property
-    def together(self) -> int:
-        """Of how many sums noise must be within its size at once, for an answer to be."""
-        return self.features
-
-    @property
     @abstractmethod
     def parts(self) -> list[tuple[float, float]]:
         """Above which number and in parts of what the numbers of each column count."""
@@ -178,7 +174,8 @@ class GroupQuotient(SumsOfFeatures, Counted):
         sums += noise.draw(sums.size, generator).reshape(kinds)
         # Rounding down took half a unit away on average.
         noisy = np.ldexp(sums + bool(noise.shift) / 2, noise.shift) / ONE
-        size = noise.within((1 - CONFIDENCE) / self.together) / ONE
+        parts = self.features if noise.distribution == "staircase" else self.together
+        size = noise.within((1 - CONFIDENCE) / parts) / ONE
         answer, widths = self.inner(list(noisy), size)
         bars = np.minimum(self.statistic.half_widths(answer, widths), self.bars(noisy, size))
         return self.statistic.value(answer, widths), bars
@@ -195,11 +192,8 @@ class GroupRatio(GroupQuotient):
     """Ratios of sums."""
 
     features: ClassVar[int] = 2
+    together: ClassVar[int] = 1
     least: ClassVar[int] = -ONE
-
-    @property
-    def together(self) -> int:
-        return self.features if self.noise.distribution == "staircase" else 1
 
     @property
     def largest(self) -> int:
@@ -231,6 +225,7 @@ class GroupCorrelation(GroupQuotient):
     """Correlations, from sums that no row adds more to than one and a half."""
 
     features: ClassVar[int] = 6
+    together: ClassVar[int] = 6
 
     @property
     def largest(self) -> int:

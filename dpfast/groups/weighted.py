@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -187,8 +186,7 @@ class WeightedMean(OfWeighted):
     def usual_sizes(self) -> EachWithin:
         """What no noise exceeds, with what is rounded of all rows that there may be."""
         own, more = super().usual_sizes, 2.0 ** (ROWS - 1)
-        sizes = tuple(size + more for size in own.sizes)
-        return replace(own, sizes=sizes, single=own.single + more)
+        return EachWithin(own.plan, tuple(size + more for size in own.sizes), own.single + more)
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
         least, most = self.limits
