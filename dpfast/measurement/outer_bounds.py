@@ -95,7 +95,7 @@ def _prior(gentle: float, steep: float, near: int) -> Floats:
 #: Those of `bounds`; and two that fewer rows outweigh: of numbers of any size, and of numbers that
 #: are about 1 in size (`statistics.describe`).
 PRIOR = _prior(GENTLE, STEEP, NEAR)
-PRIORS = {"": PRIOR, "any size": _prior(1 / 256, 1 / 8, 0), "about 1": _prior(1 / 256, 1 / 4, 0)}
+PRIORS = {"": PRIOR, "any size": _prior(1 / 256, 1 / 8, 0), "about 1": _prior(1 / 256, 1 / 2, 0)}
 
 
 class Side:

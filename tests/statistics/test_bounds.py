@@ -96,7 +96,7 @@ def test_the_sampler_has_the_weights_of_the_definition(name, share, c):
 
 
 #: Those of columns of tables, by name: beyond 1 they fall by a factor of e^2 and of e^4 an octave.
-OTHERS = {"any size": (1 / 256, 1 / 8, 640), "about 1": (1 / 256, 1 / 4, 640)}
+OTHERS = {"any size": (1 / 256, 1 / 8, 640), "about 1": (1 / 256, 1 / 2, 640)}
 
 
 @quick_rows(1)
