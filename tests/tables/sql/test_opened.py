@@ -123,7 +123,7 @@ def test_what_matches_nothing_is_refused(where, error):
 
 def test_a_table_of_sqlite_without_declared_types_has_no_conditions():
     connection = connect("sqlite")
-    connection.con.execute("create table untyped (x, y integer)")
+    connection.con.execute("create table if not exists untyped (x, y integer)")
     connection.con.execute("insert into untyped values (1, 2)")
     connection.con.commit()
     rows = DatabaseTable(connection.table("untyped"), "t")
