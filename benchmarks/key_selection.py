@@ -17,9 +17,9 @@ from functools import partial
 import numpy as np
 
 import dpfast as dp
-from dpfast.groups.key_selection import choose_rounds, choose_rule
 from dpfast.privacy import Approx
 from dpfast.rng import InsecureGenerator
+from dpfast.selection.key_selection import choose_rounds, choose_rule
 from tests.reference.groups import partition_selection as by_people
 
 from .rivals.key_selection import RIVALS, Pairs, noise

@@ -31,8 +31,6 @@ from .budget.ledger.text import exact
 from .budget.mechanism import Mechanism, MechanismLike
 from .budget.release import Prepared, Preparing, prepare, relation_of, releases
 from .budget.watched import watched
-from .groups.key_coins import KeyRule
-from .groups.key_selection import choose_rule
 from .measurement.choice import Moves, NoiseCandidate, SumNoise
 from .measurement.features import Feature, Form
 from .measurement.linear import Linear
@@ -42,6 +40,8 @@ from .noise.calibrated_integer import IntegerNoise
 from .noise.calibrated_integer import integer_noise as _integer_noise
 from .noise.sensitivity import Sensitivity
 from .rng import Generator
+from .selection.key_coins import KeyRule
+from .selection.key_selection import choose_rule
 from .sensitivity.known import KnownSensitivity
 from .tables import Chunk, Source
 from .tables.filtered import conditions
@@ -342,8 +342,8 @@ def key_rule(
     Notes
     -----
     NOT PRIVATE by itself: `release` spends the `loss` of the rule. Keys that nobody has are never
-    shown (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022; ``dpfast/groups/key_selection.py``
-    for more keys than one).
+    shown (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022;
+    ``dpfast/selection/key_selection.py`` for more keys than one).
 
     Examples
     --------

@@ -174,8 +174,8 @@ def select_keys(
     for more, in two rounds, of which the second leaves out the keys that the first has shown. In a
     database, and for an epsilon of less than about .03, keys share the loss (Kairouz, Oh and
     Viswanath, ICML 2015) or a divergence, whichever shows keys of fewer people.
-    Proofs are in ``dpfast/groups/key_selection.py``. All coins are exact. A key that nobody has is
-    never shown.
+    Proofs are in ``dpfast/selection/key_selection.py``. All coins are exact. A key that nobody has
+    is never shown.
 
     Parameters
     ----------

@@ -24,6 +24,8 @@ from ..measurement.unit_bounds import OCTAVES, with_unit_bound
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..rng import Generator
+from ..selection.key_coins import KeyRule
+from ..selection.key_selection import choose_rounds, choose_rule
 from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid
 from ..statistics.totals.count import Count
@@ -36,8 +38,6 @@ from ..tables.words import Words
 from .automatic_bounds import UnitTails, WithBounds, with_bounds, with_limits
 from .counts import GroupHistogram
 from .distinct import CountDistinct
-from .key_coins import KeyRule
-from .key_selection import choose_rounds, choose_rule
 from .keys import KEYS, MOST, PrivateKeys, PublicKeys
 from .lost import LOST, Lost
 from .mechanisms import drawn, is_by_group, made, share

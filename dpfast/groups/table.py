@@ -32,6 +32,8 @@ from ..errors import DataError
 from ..measurement.columns_by_name import Answer
 from ..privacy import Loss
 from ..rng import Generator
+from ..selection.key_coins import KeyRule
+from ..selection.key_selection import Round
 from ..summaries.units import grown
 from ..tables.batches import WHERE, Batch, Batches
 from ..tables.bounding import Bounding, marks_of
@@ -41,8 +43,6 @@ from ..tables.key_words import secret
 from ..tables.masked import mask
 from .added import added
 from .automatic_bounds import WithBounds
-from .key_coins import KeyRule
-from .key_selection import Round
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending
 from .lost import LOST, Lost
 from .partial import Partial, as_rows, gathered

@@ -2,19 +2,22 @@
 
 *Parts.* Bounds of the columns for which no public ones are known; the number of rows; of each
 column the number of rows with a value, and the sums of cells and of their squares; its quartiles;
-and how many rows have each of the public words of a column of text. Losses add up, also where what
-is asked second depends on what was answered first, as all else does on the bounds (Dwork,
-McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC 2016). Their shares are public
-numbers. Each part is a measurement that is proved elsewhere: `outer_bounds.DrawnBounds`,
-`totals.count`, `linear.LinearMeasurement` with the features of a variance, of all columns in one
-vector, `quantiles.recursive`, and noise on counts.
+and how many rows have each of the words of a column of text, which are public or shown by the rule
+of private keys. Losses add up, also where what is asked second depends on what was answered first,
+as all else does on the bounds (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and
+Steinke, TCC 2016). Their shares are public numbers. Each part is a measurement that is proved
+elsewhere: `outer_bounds.DrawnBounds`, `totals.count`, `linear.LinearMeasurement` with the features
+of a variance, of all columns in one vector, `quantiles.recursive`, and noise on counts.
 
 *Which loss.* Pure epsilon is divided among d columns in d parts, which costs d times the error;
 rho is, too, at its root. With a delta, epsilon may be spent as the largest rho that implies both
 (`conversions.rho_within`): that is done where a column's draw has the higher rate by it.
 
 *Words.* A row adds 1 to one cell of each of t columns of words. One that comes or goes changes t
-counts by 1, one that is replaced 2 t at most, whatever the words are.
+counts by 1, one that is replaced 2 t at most, whatever the words are. Where no words are public, a
+share of a loss with a delta shows words of enough rows: the pairs of a column and a word are keys
+of a row, which has at most one for each such column (`selection.key_selection`). What is shown is
+private, and then as good as public for counts of other noise.
 
 *Neighbors.* A row may miss a value, which is a function of that row alone. So it is masked in that
 column, and the number of rows of a column is private under both relations.
@@ -48,15 +51,20 @@ from ..measurement.times import Units, are_times, clipped
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.grid import Lattice
 from ..noise.sensitivity import Sensitivity
-from ..privacy import ZCDP, Approx, Loss, Pure, range_within
+from ..privacy import ZCDP, Approx, Loss, Pure, compose, range_within
 from ..privacy.conversions import rho_within
 from ..rng import Generator
+from ..selection.key_coins import KeyRule
+from ..selection.key_selection import choose_rule
 from ..summaries.cell_counts import CellCounts, cell_counts
 from ..summaries.cells import Cells, cells
 from ..summaries.order import ranks_of_counts
+from ..tables.data import form_of
+from ..tables.engine import of_engine
 from ..tables.intake import View, read
-from ..tables.kinds import ColumnKind, as_numbers, kinds_of
+from ..tables.kinds import RULE, ColumnKind, as_numbers, kinds_of
 from ..tables.times import AsNumbers, Clipped
+from ..tables.words import Words
 from .consistent import items_of, not_below_0
 from .quantiles import draws
 from .quantiles.recursive import RecursiveQuantiles
@@ -71,6 +79,8 @@ BOUNDS = {
     "bounds": (Fraction(1, 8), "any size"),
     "bounds around the median": (Fraction(1, 6), "about 1"),
 }
+#: What of a loss with a delta shows words of columns that have no public ones.
+OF_KEYS = Fraction(1, 8)
 #: What of all else is for the number of rows, and for words if there are any
 #: (`benchmarks/describe.py`).
 OF_ROWS, OF_WORDS = Fraction(1, 20), Fraction(1, 4)
@@ -94,13 +104,14 @@ class Columns(Answer):
 class Described:
     """A column, and how it is read as numbers.
 
-    `limits` are public, None where they are to be drawn. `units` turn numbers back into times.
+    `limits` are public, None where they are to be drawn, and so are `words`, None where rows bring
+    them and a rule shows some. `units` turn numbers back into times.
     """
 
     name: str
     kind: str
     limits: tuple[float, float] | None
-    words: tuple[str, ...] = ()
+    words: Sequence[str] | None = ()
     units: Units | None = None
 
     @property
@@ -159,19 +170,24 @@ class Description(Mechanism[Answer]):
         What is charged, but for a delta that is not spent.
     spent : Pure or ZCDP
         What the parts are made for: no more than `offered` allows.
+    rule : KeyRule, optional
+        What shows words that are not public, for a loss of its own.
     """
 
     columns: tuple[Described, ...]
     neighbors: str
     offered: Loss
     spent: Loss
+    rule: KeyRule | None = None
 
     name: ClassVar[str] = "description"
     passes: ClassVar[int] = 2
 
     @property
     def loss(self) -> Loss:
-        return self.offered if isinstance(self.spent, ZCDP) else self.spent
+        if isinstance(self.spent, ZCDP):
+            return self.offered
+        return compose(self.spent, self.rule.loss) if self.rule else self.spent
 
     @cached_property
     def unknown(self) -> list[int]:
@@ -183,7 +199,7 @@ class Description(Mechanism[Answer]):
         """The loss of each part."""
         shares = {name: share * bool(self.unknown) for name, (share, _) in BOUNDS.items()}
         left = 1 - sum(shares.values(), Fraction(0))
-        words = left * OF_WORDS * any(column.words for column in self.columns)
+        words = left * OF_WORDS * any(column.words != () for column in self.columns)
         rows = left * OF_ROWS
         quartiles = (left - rows - words) / 2 * any(column.has_numbers for column in self.columns)
         shares |= {"quartiles": quartiles, "rows": rows, "words": words}
@@ -205,7 +221,7 @@ class Description(Mechanism[Answer]):
     def words(self) -> IntegerNoise:
         """The noise of how many rows have each word."""
         changes = 2 if self.neighbors == "replace" else 1
-        changes *= sum(bool(column.words) for column in self.columns)
+        changes *= sum(column.words != () for column in self.columns)
         return integer_noise(self.parts["words"], Sensitivity(changes, changes, changes, 1))
 
     def sums(self, grids: Sequence[Cells]) -> LinearMeasurement:
@@ -236,44 +252,55 @@ class Description(Mechanism[Answer]):
 
     def reduce(self, source: View) -> tuple[View, Any]:
         """Return the rows, too: how they are read next depends on bounds that are drawn."""
-        some = self.unknown
-        return source, some and tails_of(source.source, source.where, len(self.columns))[some]
+        some, width = self.unknown, len(self.columns)
+        return source, (some or self.rule) and tails_of(source.source, source.where, width)[some]
 
     def finish(self, summary: tuple[View, Any], generator: Generator) -> Answer:
         source, tails = summary
         drawn = iter(self.bounds("bounds").pairs(tails, generator) if self.unknown else ())
-        grids = [column.cells(column.limits or next(drawn)) for column in self.columns]
+        columns = [replace(one, words=source.words.get(one.name, ())) for one in self.columns]
+        grids = [column.cells(column.limits or next(drawn)) for column in columns]
         counts = cell_counts(source.source, source.where, grids)
         quartiles: dict[int, list[float]] = {}
-        for i, column in enumerate(self.columns):
+        for i, column in enumerate(columns):
             if column.has_numbers:
                 quantiles = self.quartiles(grids[i])
                 quartiles[i] = quantiles.finish(column_of(quantiles, counts[i]), generator).tolist()
         if self.unknown:
             self.narrow(counts, quartiles, generator)
-        every = max(1, self.rows.finish([counts[0].totals], generator))
         summed = [held if i in quartiles else held.within(0, 0) for i, held in enumerate(counts)]
+        every = max(1, self.rows.finish([summed[0].totals], generator))
         sums = self.sums([held.cells for held in summed])
         moments: Any = sums.finish([held.totals for held in summed], generator)
         shown: list[dict[str, Any]] = []
-        for i, (column, held) in enumerate(zip(self.columns, counts, strict=True)):
+        for i, (column, held) in enumerate(zip(columns, counts, strict=True)):
             count, mean, deviation = moments[i].tolist()
             row = column.name, column.kind, int(count), min(max(1 - count / every, 0.0), 1.0)
             shown.append(dict(zip(NAMES, row, strict=False)))
             if i in quartiles:
                 places = [mean, *quartiles[i], *held.numbers[[0, -1]].tolist()]
                 shown[i] |= column.places(places, deviation)
-            elif column.words:
-                noise, words = self.words, held.held[: len(column.words)]
-                noisy = not_below_0((words >> noise.shift) + noise.draw(len(words), generator))
-                most = int(np.argmax(noisy))
-                shown[i] |= {"top": column.words[most], "freq": int(noisy[most]) << noise.shift}
+            elif self.columns[i].words != ():
+                shown[i] |= self.top(self.columns[i], column.words, held.held, generator)
         answer = Columns()
         for name in NAMES:
             values = [one.get(name, "" if name == "top" else np.nan) for one in shown]
             if any(name in one for one in shown):
                 answer[name] = np.array(values, object if are_times(values) else None)
         return answer
+
+    def top(self, column: Described, words: Any, held: Any, generator: Generator) -> dict[str, Any]:
+        """Return the word with the largest noisy count, of those that may be shown; "" of none."""
+        noise, held = self.words, held[: len(words)]
+        if column.words is None and self.rule:  # in an order in which no order of rows has a say
+            order = sorted(np.flatnonzero(held).tolist(), key=words.__getitem__)
+            kept = np.array(order, np.int64)[self.rule.keep(held[order], generator.stream())]
+            words, held = [words[i] for i in kept], held[kept]
+        if not words:
+            return {"top": "", "freq": np.nan}
+        noisy = not_below_0((held >> noise.shift) + noise.draw(len(held), generator))
+        most = int(np.argmax(noisy))
+        return {"top": words[most], "freq": int(noisy[most]) << noise.shift}
 
     def narrow(
         self, counts: list[CellCounts], quartiles: dict[int, list[float]], generator: Generator
@@ -352,8 +379,11 @@ class Describe(Statistic[Answer]):
         for name in ("bounds", "categories"):
             object.__setattr__(self, name, _pairs(name, getattr(self, name)))
 
-    def columns(self, kinds: Sequence[ColumnKind]) -> tuple[Described, ...]:
-        """Return how the columns of a table are described, by their kinds."""
+    def columns(self, kinds: Sequence[ColumnKind], none: Any = ()) -> tuple[Described, ...]:
+        """Return how the columns of a table are described, by their kinds.
+
+        `none` are the words of text without public ones: None if rows bring them.
+        """
         bounds, words = dict(self.bounds or ()), dict(self.categories or ())
         names = [kind.name for kind in kinds]
         for argument, columns in (("bounds", bounds), ("categories", words)):
@@ -363,26 +393,30 @@ class Describe(Statistic[Answer]):
                     checks.fail(argument, rule, name)
         if not kinds:
             checks.fail("data", "a table with a column", kinds)
-        return tuple(described(kind, bounds.get(kind.name), words.get(kind.name)) for kind in kinds)
+        return tuple(described(k, bounds.get(k.name), words.get(k.name, none)) for k in kinds)
 
     def prepared(self, data: Any, offered: Any, axis: Any, **rows: Any) -> Any:
         ids, of_columns = rows.get("ids"), copy(self)
         kinds = kinds_of(data, ids if isinstance(ids, str) else None)
-        object.__setattr__(of_columns, "described", self.columns(kinds))
+        is_public = not isinstance(offered.loss, Approx) or of_engine(form_of(data, "data", RULE))
+        object.__setattr__(of_columns, "described", self.columns(kinds, () if is_public else None))
         return super(Describe, of_columns).prepared(data, offered, 0, **rows)
 
     def read(self, data: Any, **rows: Any) -> View:
-        words = {one.name: one.words for one in self.described if one.kind == "text"}
+        words = {k.name: Words(k.words, others=True) for k in self.described if k.kind == "text"}
         units = {one.name: one.units for one in self.described if one.units is not None}
         times = {name: AsNumbers(one.times, one.number) for name, one in units.items()}
-        return read(data, as_numbers, words, times, **rows | {"axis": 0})
+        met = {name: one.words for name, one in words.items()}
+        return replace(read(data, as_numbers, words, times, **rows | {"axis": 0}), words=met)
 
     def mechanism(self, terms: Terms) -> Description:
         columns = self.described or self.columns(
             [ColumnKind(str(i), "number") for i in range(terms.layout.columns or 0)]
         )
-        spent = spent_as(terms.loss, len(columns))
-        return Description(columns, terms.neighbors, terms.loss, spent).tried()
+        texts, keys = sum(one.words is None for one in columns), part(terms.loss, OF_KEYS)
+        rule = choose_rule(keys, texts, checks.neighbors(terms.neighbors)) if texts else None
+        spent = spent_as(part(terms.loss, 1 - OF_KEYS * bool(texts)), len(columns))
+        return Description(columns, terms.neighbors, terms.loss, spent, rule).tried()
 
 
 def described(column: ColumnKind, bounds: Any, words: Any) -> Described:
@@ -395,9 +429,9 @@ def described(column: ColumnKind, bounds: Any, words: Any) -> Described:
     """
     name, kind, times = column
     title = f"bounds[{name!r}]"
-    if words is not None and (kind not in ("text", "number") or bounds is not None):
+    if words and (kind not in ("text", "number") or bounds is not None):
         checks.fail(f"categories[{name!r}]", "left out but for a column of text", list(words))
-    kind = kind if words is None else "text"
+    kind = "text" if words else kind
     if kind == "text" and bounds is not None:
         checks.fail(title, "left out for a column of text", bounds)
     if times is not None and (bounds is not None or times.dtype.kind == "m"):
@@ -406,7 +440,8 @@ def described(column: ColumnKind, bounds: Any, words: Any) -> Described:
     if bounds is not None:
         return Described(name, kind, checks.bounds(bounds, title))
     limits = {"truth": TRUTHS, "text": NONE, "time": NONE}.get(kind)
-    return Described(name, kind, limits, words or (), Units(times, PRESENT) if times else None)
+    words = words if kind == "text" else ()
+    return Described(name, kind, limits, words, Units(times, PRESENT) if times else None)
 
 
 def _pairs(name: str, value: Any) -> Any:
@@ -435,11 +470,12 @@ def describe(data: Any, **arguments: Any) -> Any:
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
     the loss that it is asked for, of all columns together: its parts are bounds of the columns, the
     number of rows, numbers of rows with a value, means and deviations as one vector, quartiles of
-    each column, and counts of public words. They are charged public shares of the loss, which add
-    up, though later parts use the bounds that earlier ones drew (Dwork, McSherry, Nissim and Smith,
-    TCC 2006; for `rho` Bun and Steinke, TCC 2016). `epsilon` is divided among the columns, and so
-    is `rho`, whose errors grow with its root alone. With a `delta` the parts are made for the
-    largest rho that implies both, if that is better. Bounds are those of `bounds`, drawn twice: of
+    each column, and counts of words, public or, with a `delta`, private ones (see Notes). They are
+    charged public shares of the loss, which add up, though later parts use the bounds and words of
+    earlier ones (Dwork, McSherry, Nissim and Smith, TCC 2006; for `rho` Bun and Steinke, TCC 2016).
+    `epsilon` is divided among the columns, and so is `rho`, whose errors grow with its root alone.
+    With a `delta` the parts are made for the largest rho that implies both, if that is better.
+    Bounds are those of `bounds`, drawn twice: of
     all numbers, and around the private median; quartiles those of `quantiles`
     (``dpfast/statistics/describe.py``).
 
@@ -453,7 +489,8 @@ def describe(data: Any, **arguments: Any) -> Any:
         Public bounds of the columns of these names, which are then not drawn; of dates and times in
         their own type. Those without bounds have a count alone.
     categories : mapping of str to sequence of str, optional
-        Public words of the columns of these names, which are text, for `top` and `freq`.
+        Public words of the columns of these names, which are text, for `top` and `freq`. With a
+        `delta` the words of other columns of text are private: those of enough rows are shown.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -477,8 +514,9 @@ def describe(data: Any, **arguments: Any) -> Any:
         ``pandas.DataFrame(answer)`` is a table of it. `column`, `type` ("number", "whole", "truth",
         "text", "time"), `count` (of the rows with a value) and `missing` (the share of those
         without); `mean`, `std`, the quartiles "25%", "50%" and "75%", and `lower` and `upper`, the
-        bounds that rows were clamped to, NaN where a column has none; with `categories`, `top`, the
-        word with the largest noisy count, and `freq`, that count.
+        bounds that rows were clamped to, NaN where a column has none; with `categories` or a
+        `delta`, `top`, the word with the largest noisy count, and `freq`, that count: "" and NaN
+        if no word is shown.
 
     Raises
     ------
@@ -492,8 +530,14 @@ def describe(data: Any, **arguments: Any) -> Any:
     columns and n rows, n epsilon / d should be a thousand or so: of fewer rows what is told is near
     0. With a `delta` that goes for the root of d.
 
-    Cost: two reads of the data, or one with `bounds` of all columns, and some milliseconds for a
-    column.
+    Private words are keys, as of `group_by` with private keys, for an eighth of `epsilon` and of
+    `delta`: a row has one for each column of text without `categories`, and a word that few rows
+    have, or one person alone, is shown with a probability that `delta` bounds
+    (``dpfast/selection/key_selection.py``). They take memory for all different words. In databases
+    and in partitions of Dask and Spark there are public words alone.
+
+    Cost: two reads of the data, or one with `bounds` of all columns and no private words, and some
+    milliseconds for a column.
 
     Examples
     --------
@@ -506,4 +550,10 @@ def describe(data: Any, **arguments: Any) -> Any:
     (True, True)
     >>> bool(abs(answer["freq"][1] - 14_600) < 200)
     True
+
+    With a delta no words have to be known:
+
+    >>> table["town"] = np.repeat(["Ulm", "Bonn"], [20_000, 9_200])
+    >>> str(dp.describe(table, epsilon=1.0, delta=1e-6)["top"][1])
+    'Ulm'
     """

@@ -69,6 +69,8 @@ class View:
         Whether the rows are only added up where they are.
     has_labels : bool
         Whether a pass compares labels, and has to be made for that.
+    words : dict of str to list of str, optional
+        Those of columns of text that are read as numbers; all after a pass, where rows bring them.
     """
 
     source: Any
@@ -79,6 +81,7 @@ class View:
     ids: IdColumn | None = None
     adds: bool = False
     has_labels: bool = False
+    words: Any = None
 
     @property
     def length(self) -> int | None:

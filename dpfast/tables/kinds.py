@@ -88,7 +88,7 @@ def _kind(typed: Any) -> str:
 
 
 def as_numbers(
-    data: Any, beside: Beside, words: Mapping[str, tuple[str, ...]], times: Mapping[str, AsNumbers]
+    data: Any, beside: Beside, words: Mapping[str, Words], times: Mapping[str, AsNumbers]
 ) -> Chosen:
     """Choose all columns of a table as numbers: those of text by words, those of times by counts.
 
@@ -98,13 +98,12 @@ def as_numbers(
     if not isinstance(form, Table):
         return all_columns(form, beside)
     store, names, pieces = form.store, form.names, form.pieces
-    coded = {name: Words(some, others=True) for name, some in words.items()}
     if isinstance(store, (Elsewhere, Database)):
         for name, one in times.items():
             store = store.with_numbers(name, one)
-        return store.rows(Rows(names, None, coded)), True, len(names)
+        return store.rows(Rows(names, None, words)), True, len(names)
     sources = {name: time_source(pieces[name], one.numbers) for name, one in times.items()}
-    for name, own in coded.items():
+    for name, own in words.items():
         column = words_column(pieces[name], own, f"column {name!r} of data")
         sources[name] = only_column(MemoryRows(column))
     return columns_of(form, sources), True, len(names)

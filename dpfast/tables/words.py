@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,8 @@ RULE = "a one-dimensional column of text"
 
 #: Types of text that is told by itself.
 TEXT = frozenset([str, bytes, type(None)])
+#: Held by who adds a word that rows bring.
+_ADDS = Lock()
 #: Dimensions and kinds of NumPy's arrays of text.
 TEXTS = [(1, kind) for kind in "USTO"]
 
@@ -34,15 +38,18 @@ TEXTS = [(1, kind) for kind in "USTO"]
 class Words:
     """Public words, of text or of bytes, and their numbers; `name` is the argument.
 
-    With `others`, anything else has one number more, and NaN is what is missing.
+    With `others`, anything else has one number more, and NaN is what is missing. Where `words` are
+    None, they are those that rows bring, numbered as they are met, which is NOT PRIVATE: after a
+    pass all are. What is no UTF-8 is none.
     """
 
     def __init__(
-        self, words: Sequence[str | bytes], name: str = "categories", others: bool = False
+        self, words: Sequence[str | bytes] | None, name: str = "categories", others: bool = False
     ) -> None:
-        self.words, self.name, self.others = tuple(words), name, others
+        self.words, self.grows = list(words or ()), words is None
+        self.name, self.others = name, others
         self._numbers: dict[Any, float] = {}
-        for i, word in enumerate(words):
+        for i, word in enumerate(self.words):
             self._numbers[word] = self._numbers[_utf8(word)] = float(i)
 
     def of(self, column: Piece) -> NDArray[np.float64]:
@@ -58,6 +65,8 @@ class Words:
 
     def of_objects(self, some: Sequence[Any]) -> list[float]:
         """Return the numbers of Python objects."""
+        if self.grows:
+            self._add(set(map(plain_text, some)).difference(self._numbers, [None]))
         number = self._numbers.get
         texts = some if TEXT.issuperset(map(type, some)) else map(plain_text, some)
         numbers = [number(one, math.nan) for one in texts]
@@ -83,7 +92,10 @@ class Words:
             _check_places(array)
             if len(array.dictionary) <= len(array):
                 return _picked(self.of_arrow(array.dictionary), array.indices)
-            array = array.dictionary.take(array.indices)
+            return self.of_arrow(array.dictionary.take(array.indices))
+        if self.grows:
+            rows = array.cast(pa.large_binary()).dictionary_encode()
+            return _picked(np.array(self.of_objects(rows.dictionary.to_pylist()), F8), rows.indices)
         kind = array.type
         text = family(kind) == "text"
         if types.is_string_view(kind) or types.is_binary_view(kind):
@@ -98,6 +110,16 @@ class Words:
             present = array.is_valid().to_numpy(zero_copy_only=False)
             numbers[np.isnan(numbers) & present] = float(len(self.words))
         return numbers
+
+    def _add(self, texts: set[Any]) -> None:
+        """Give numbers to words that are met."""
+        with _ADDS:
+            for text in texts:
+                with suppress(UnicodeError):  # whose message quotes the row
+                    raw = _utf8(text)
+                    if raw not in self._numbers:
+                        self._numbers[raw.decode()] = self._numbers[raw] = float(len(self.words))
+                        self.words.append(raw.decode())
 
 
 def _utf8(word: str | bytes) -> bytes:

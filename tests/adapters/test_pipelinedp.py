@@ -18,10 +18,10 @@ from dpfast.adapters.pipelinedp.mechanisms import noise_of_gaussian, noise_of_la
 from dpfast.adapters.pipelinedp.partitions import Threshold
 from dpfast.adapters.pipelinedp.percentiles import accumulated, computed, merged, of_partition
 from dpfast.errors import ArgumentError, ArgumentTypeError
-from dpfast.groups.key_selection import choose_rule
 from dpfast.privacy import Approx
 from dpfast.privacy.conversions import rho_within
 from dpfast.rng import InsecureGenerator
+from dpfast.selection.key_selection import choose_rule
 
 from ..noise.test_generator import raised_by
 

@@ -15,8 +15,11 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError
-from dpfast.groups.key_coins import KeyRule
-from dpfast.groups.key_selection import (
+from dpfast.noise.distributions.base import context
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.selection.key_coins import KeyRule
+from dpfast.selection.key_selection import (
     Divergence,
     EqualParts,
     Round,
@@ -24,9 +27,6 @@ from dpfast.groups.key_selection import (
     choose_rule,
     part_of,
 )
-from dpfast.noise.distributions.base import context
-from dpfast.privacy import ZCDP, Approx, Pure
-from dpfast.rng import InsecureGenerator
 
 from ..reference.groups import key_selection as twin
 from ..reference.groups import partition_selection as rivals

@@ -26,11 +26,9 @@ from scipy import special
 import dpfast as dp
 from dpfast._core.once import forget
 from dpfast._kernels.tables import Key
-from dpfast.groups import key_selection, ranks, sums, table, unit_codes
 from dpfast.groups import keys as keys_module
+from dpfast.groups import ranks, sums, table, unit_codes
 from dpfast.groups.counts import GroupHistogram
-from dpfast.groups.key_coins import KeyRule
-from dpfast.groups.key_selection import EqualParts
 from dpfast.groups.ranks import Quantiles
 from dpfast.groups.step import Step
 from dpfast.groups.sums import Counted, OfLinear
@@ -40,6 +38,9 @@ from dpfast.noise.distributions.base import context
 from dpfast.noise.shared import SharedNoise
 from dpfast.noise.stairs import Stairs
 from dpfast.rng import InsecureGenerator
+from dpfast.selection import key_selection
+from dpfast.selection.key_coins import KeyRule
+from dpfast.selection.key_selection import EqualParts
 from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.tables.batches import Batch
 from dpfast.tables.bounding import UNBOUNDED, Bounding

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,6 +16,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.privacy import ZCDP, Approx, Pure, compose
 from dpfast.rng import InsecureGenerator
+from dpfast.selection.key_coins import KeyRule
+from dpfast.selection.key_selection import choose_rule
 from dpfast.summaries.cell_counts import CellCounts, cell_counts
 from dpfast.summaries.cells import Cells
 from dpfast.tables.data import as_rows
@@ -57,11 +61,15 @@ def test_what_is_charged_is_the_sum_of_the_parts(loss, given, relation):
     whole = compose(*mechanism.parts.values())
     assert whole == mechanism.spent
     charged = mechanism.loss
+    rule = mechanism.rule
+    assert (rule is not None) == ("delta" in loss and "categories" not in given)
     if isinstance(mechanism.spent, ZCDP) and "delta" in loss:
         assert charged == Approx(2, 1e-6)
-        assert mechanism.spent.to_approx(charged.delta).epsilon <= charged.epsilon
+        epsilon, delta = (0, 0) if rule is None else (rule.loss.epsilon, rule.loss.delta)
+        rest = mechanism.spent.to_approx(charged.delta - delta).epsilon
+        assert rest + epsilon <= charged.epsilon
     else:
-        assert charged == whole
+        assert charged == (whole if rule is None else compose(whole, rule.loss))
     check_parts(mechanism)
 
 
@@ -77,7 +85,7 @@ def check_parts(mechanism):
     spent["quartiles"] = compose(*quartiles)
     for name in room.BOUNDS if mechanism.unknown else ():
         spent[name] = mechanism.bounds(name).loss
-    if any(one.words for one in mechanism.columns):
+    if any(one.words != () for one in mechanism.columns):
         spent["words"] = mechanism.words.loss
     assert spent.keys() == mechanism.parts.keys()
     for name, own in spent.items():
@@ -224,9 +232,10 @@ FORMS = {
 }
 
 
+@pytest.mark.parametrize("words", [{"categories": WORDS}, {"delta": 1e-3}])
 @pytest.mark.parametrize("form", [*FORMS, "parquet", "batches"])
-def test_every_form_of_a_table_has_the_same_answer(form, tmp_path):
-    given = {"bounds": PUBLIC, "categories": WORDS, "epsilon": 50}
+def test_every_form_of_a_table_has_the_same_answer(form, words, tmp_path):
+    given = {"bounds": PUBLIC, "epsilon": 50, **words}
     data = FORMS.get(form, FORMS["arrow"])()
     if form == "parquet":
         import pyarrow.parquet as pq
@@ -264,6 +273,122 @@ def test_dates_without_bounds_and_other_text_have_a_count_alone():
     answer = dp.describe({"day": TABLE["day"], "town": TABLE["town"]}, epsilon=100)
     assert list(answer) == ["column", "type", "count", "missing"]
     assert np.abs(answer["count"] - N).max() < 20
+
+
+TEXTS = {"a": np.array(["x", "y"]), "b": np.array(["u", "v"])}
+ROWS = [(i, j) for i in range(2) for j in range(2)]
+
+
+def texts(rows):
+    return {name: some[[row[j] for row in rows]] for j, (name, some) in enumerate(TEXTS.items())}
+
+
+def words_law(rows, rule):
+    """The law of the words that are shown, and the numbers of rows that have them."""
+    counts = [Counter(column.tolist()) for column in texts(rows).values()]
+    coins = {word: rule.probability(n) for one in counts for word, n in one.items()}
+    law = {frozenset(): 1.0}
+    for word, p in coins.items():
+        with_it = {shown | {word}: q * p for shown, q in law.items()}
+        law = {shown: q * (1 - p) for shown, q in law.items()} | with_it
+    return law, [[n for _, n in sorted(one.items())] for one in counts]
+
+
+def check_words(relation, monkeypatch, planted=lambda rule: rule):
+    """What decides about words is their numbers of rows, and its loss is what is charged."""
+    handed, keep = [], KeyRule.keep
+    monkeypatch.setattr(
+        KeyRule, "keep", lambda self, n, stream: handed.append(n.tolist()) or keep(self, n, stream)
+    )
+    tables = [rows for n in range(3) for rows in itertools.combinations_with_replacement(ROWS, n)]
+    laws = {}
+    for rows in tables:
+        call = prepared(texts(rows), epsilon=8, delta=0.4, neighbors=relation)
+        handed.clear()
+        call.mechanism.finish(call.mechanism.reduce(call.source), InsecureGenerator(1))
+        laws[rows], counts = words_law(rows, planted(call.mechanism.rule))
+        assert handed == counts
+    assert call.mechanism.rule.loss == Approx(1, Fraction("0.05"))
+    apart = 1 if relation == "add-remove" else 2
+    for one, other in itertools.permutations(tables, 2):
+        moved = (
+            sum((Counter(one) - Counter(other)).values()),
+            sum((Counter(other) - Counter(one)).values()),
+        )
+        if moved == (1, 1) if apart == 2 else sum(moved) == 1:
+            p, q = laws[one], laws[other]
+            beyond = sum(max(p[shown] - np.exp(1) * q.get(shown, 0), 0) for shown in p)
+            assert beyond <= 0.05 + 1e-12, (one, other)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_the_loss_of_private_words_over_all_small_neighbors(relation, monkeypatch):
+    check_words(relation, monkeypatch)
+
+
+class OneMore:
+    """A threshold that is off by one."""
+
+    def __init__(self, rule):
+        self.probability = lambda n: rule.probability(n + 1)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("planted", [OneMore, lambda rule: choose_rule(rule.loss, 1, "add-remove")])
+def test_words_that_are_shown_too_soon_are_found(relation, planted, monkeypatch):
+    with pytest.raises(AssertionError, match=" <= "):
+        check_words(relation, monkeypatch, planted)
+
+
+def test_private_words_by_definition_and_by_the_rule_of_private_keys():
+    """Of the same bits: keys that are shown, and the largest of their counts with noise."""
+    data = {"town": np.repeat(["Zell", "Ulm", "Bonn", "Trier"], [17, 15, 16, 1])}
+    loss = {"epsilon": Fraction(4), "delta": Fraction(1, 1000)}
+    mechanism = prepared(data, **loss).mechanism
+    part = {name: one / 8 for name, one in loss.items()}
+    keys = dp.extend.prepare(dp.select_keys, data["town"], max_groups=1, ids=np.arange(49), **part)
+    assert mechanism.rule == keys.mechanism.rule and mechanism.rule.probability(1) <= 0.001 / 8
+    noise, tops = mechanism.words, Counter()
+    for seed in range(20):
+        rng = InsecureGenerator(seed)
+        answer = dp.describe(data, **loss, rng=InsecureGenerator(seed))
+        held = np.array([16, 1, 15, 17])
+        mechanism.rows.finish([totals_of(49)], rng)
+        grid = mechanism.columns[0].cells((0.0, 0.0))
+        mechanism.sums([grid]).finish([totals_of(49)], rng)
+        kept = np.flatnonzero(mechanism.rule.keep(held, rng.stream()))
+        noisy = np.maximum((held[kept] >> noise.shift) + noise.draw(len(kept), rng), 0)
+        if len(kept):
+            most = int(np.argmax(noisy))
+            word = ["Bonn", "Trier", "Ulm", "Zell"][kept[most]]
+            assert (answer["top"][0], answer["freq"][0]) == (word, noisy[most] << noise.shift)
+        else:
+            assert answer["top"][0] == "" and np.isnan(answer["freq"][0])
+        tops[answer["top"][0]] += 1
+    assert len(tops) > 1 and "Trier" not in tops
+
+
+def totals_of(rows):
+    return CellCounts(Cells(1.0, 0, 0), np.array([rows]), 0).totals
+
+
+def test_what_is_no_text_is_no_word_and_rows_that_are_left_out_have_none():
+    rows = ["Ulm", b"Ulm", None, 3, "\udc80", b"\xff"] * 200
+    for data in (pd.Series(rows, dtype=object), pa.array([b"Ulm", b"Ulm", None, b"\xff"] * 300)):
+        answer = dp.describe({"a": data}, epsilon=9, delta=1e-6, rng=InsecureGenerator(5))
+        assert answer["top"][0] == "Ulm" and answer["freq"][0] > 300
+    where = np.arange(1200) % 6 > 1
+    some = {"a": pd.Series(rows, dtype=object)}
+    answer = dp.describe(some, where=where, epsilon=9, delta=1e-6)
+    assert answer["top"][0] == ""
+
+
+@pytest.mark.full
+def test_words_of_an_engine_have_to_be_public():
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(pd.DataFrame({"town": TABLE["town"]}), npartitions=2)
+    assert prepared(frame, epsilon=1, delta=1e-6).mechanism.rule is None
+    assert prepared({"town": TABLE["town"]}, epsilon=1, delta=1e-6).mechanism.rule is not None
 
 
 def test_empty_columns_and_no_rows_are_no_error():
