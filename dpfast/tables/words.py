@@ -66,7 +66,7 @@ class Words:
     def of_objects(self, some: Sequence[Any]) -> list[float]:
         """Return the numbers of Python objects."""
         if self.grows:
-            self._add(set(map(plain_text, some)).difference(self._numbers, [None]))
+            self._add({text for text in map(plain_text, some) if text not in self._numbers})
         number = self._numbers.get
         texts = some if TEXT.issuperset(map(type, some)) else map(plain_text, some)
         numbers = [number(one, math.nan) for one in texts]
@@ -114,7 +114,7 @@ class Words:
     def _add(self, texts: set[Any]) -> None:
         """Give numbers to words that are met."""
         with _ADDS:
-            for text in texts:
+            for text in texts - {None}:
                 with suppress(UnicodeError):  # whose message quotes the row
                     raw = _utf8(text)
                     if raw not in self._numbers:
