@@ -84,9 +84,9 @@ def counts(
 def _of_column(rows: SqlRows, column: int) -> Counts:
     """Return a summary of the rows of a column of a database."""
     near, side, many = rows.leading(column)
-    found = of_counts(np.where(side == 1, np.nextafter(near, 0), near), many * (side < 2))
-    found[[MISSING, READ]] += many[side == 2].sum()
-    return found
+    summary = of_counts(np.where(side == 1, np.nextafter(near, 0), near), many * (side < 2))
+    summary[[MISSING, READ]] += many[side == 2].sum()
+    return summary
 
 
 def with_missing(summary: Counts, value: float) -> Counts:

@@ -226,8 +226,8 @@ class RunningCount(Session[int, Total]):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[None]:
-        asked = privacy.loss(epsilon, delta, rho)
-        amount(asked)
+        loss = privacy.loss(epsilon, delta, rho)
+        amount(loss)
         self._steps = checks.whole("steps", steps, 1, MOST)
         most = checks.whole("sensitivity", sensitivity, 1, FAR)
         relation = relation_of(neighbors, budget)
@@ -236,7 +236,7 @@ class RunningCount(Session[int, Total]):
         def noise_of(b: int) -> IntegerNoise:
             touched = sides * _level_count(self._steps, b)
             moved = Sensitivity(touched, touched * most, touched * most**2, most)
-            return integer_noise(asked, moved)
+            return integer_noise(loss, moved)
 
         def cost(b: int) -> float:
             return noise_of(b).deviation ** 2 * _mean_variance(self._steps, b)
@@ -248,9 +248,9 @@ class RunningCount(Session[int, Total]):
         self._noise = noise_of(self._b)
         self._root: _Root | None = None
         may_keep = fan_out is None and name is None and self._steps <= MOST_VALUES
-        if may_keep and not isinstance(asked, Pure):
+        if may_keep and not isinstance(loss, Pure):
             root = _Root(self._steps)
-            noise = integer_noise(asked, root.sensitivity(sides, most))
+            noise = integer_noise(loss, root.sensitivity(sides, most))
             if noise.deviation**2 * root.mean_variance < cost(self._b):
                 self._root, self._noise = root, noise
         levels = 0 if self._root else _level_count(self._steps, self._b)
@@ -262,7 +262,7 @@ class RunningCount(Session[int, Total]):
             Allocation(f"running count, {self._steps} steps", self._noise.loss, relation),
             _OpenSums(self._steps, levels),
             (budget, rng, name),
-            loss=asked,
+            loss=loss,
             relation=relation,
             steps=self._steps,
             sensitivity=most,

@@ -269,16 +269,16 @@ def draw(
     for view in _views(column, window, ends, middle, few, divides):
         given = view.rows, view.before, n, view.low, view.high, whole, rest, aim.rate / 2
         more = view.narrow, view.under, view.over, aim.place, aim.ties, flips
-        tries, gone = 0, set[int]()
+        tries, tails = 0, set[int]()
         while True:
             drawn = draw_node(*given, aim.share, divides, column.base, stream, *more)
             if drawn is None:
                 break
-            cell, part, less, leq, coins, told = drawn
+            cell, part, less, leq, coins, undecided = drawn
             end = End(cell, less, leq, part)
-            is_kept, far = told is None, coins[-1] if coins else 0
-            if told is not None:
-                mass, scale, bound, far, word = told
+            is_kept, far = undecided is None, coins[-1] if coins else 0
+            if undecided is not None:
+                mass, scale, bound, far, word = undecided
                 if word is None:
                     ends = view.low, view.high
                     end, far = counted(column, ends, aim, target, cell, n, divides, stream)
@@ -286,9 +286,9 @@ def draw(
                 is_kept = decide(word, aim.rate, Fraction(far, RANK), stream, mass, bound, scale)
             if coins is not None:
                 tries += coins[0]
-                if is_kept and (cell in gone or shows_tails(tries, coins, far, aim.rate, stream)):
+                if is_kept and (cell in tails or shows_tails(tries, coins, far, aim.rate, stream)):
                     is_kept = False
-                    gone.add(cell)
+                    tails.add(cell)
             if is_kept:
                 return end
     raise AssertionError("the last view is not narrow")
