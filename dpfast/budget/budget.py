@@ -23,6 +23,7 @@ from ..privacy.losses import shown
 from .ledger import Amounts, Memory, Spend, State, Unit
 from .ledger.entries import EVERY, began, now, process
 from .ledger.text import exact, parts_of, plain
+from .ledger.text import record as record_text
 from .mechanism import Mechanism
 from .page import page
 from .parallel import Block, Part, Parts, Share
@@ -338,6 +339,7 @@ class Budget(Payer):
         what: str = "",
         note: str = "",
         ids: str | None = None,
+        record: Mapping[str, Any] | None = None,
     ) -> None:
         """Record a loss, or refuse it.
 
@@ -355,6 +357,9 @@ class Budget(Payer):
             The name of the id whose people the loss is about; by default it is a loss of rows. The
             empty text stands for ids without a name, such as an array: they are those of the
             budget, or are named "ids" by the first spend.
+        record : mapping, optional
+            All that is public of the release, in the types of JSON: what the ledger shows of it.
+            A mapping other than a dict must never change; in memory it is kept as it is.
 
         Raises
         ------
@@ -372,7 +377,11 @@ class Budget(Payer):
         note = checks.text("note", note) or (here.notes[-1] if here.notes else "")
         whose = None if ids is None else checks.text("ids", ids)
         words = checks.text("what", what)
-        spend = Spend(amount, neighbors, words, note, now(), process(), ids=whose)
+        if isinstance(record, dict):
+            record = json.loads(record_text(record))
+        elif record is not None and not isinstance(record, Mapping):
+            checks.fail_type("record", "a dict of the types of JSON", record)
+        spend = Spend(amount, neighbors, words, note, now(), process(), ids=whose, record=record)
         entry = None
         try:
             entry = self._entered(spend, here.keys)
@@ -813,6 +822,7 @@ class Budget(Payer):
                 "counted": self._formed(entry.counted, form),
                 "process": entry.process,
                 **({} if entry.answer is None else {"answer": entry.answer}),
+                **({} if entry.record is None else {"record": dict(entry.record)}),
             }
             for entry in entries
         ]

@@ -16,7 +16,7 @@ functions of the user. If such a function forks, the child is refused.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
@@ -52,7 +52,13 @@ class Payer(ABC):
 
     @abstractmethod
     def spend(
-        self, loss: Loss, *, neighbors: Neighbors, what: str = "", ids: str | None = None
+        self,
+        loss: Loss,
+        *,
+        neighbors: Neighbors,
+        what: str = "",
+        ids: str | None = None,
+        record: Mapping[str, Any] | None = None,
     ) -> None:
         """Pay a loss, or refuse."""
 

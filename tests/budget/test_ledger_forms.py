@@ -23,14 +23,21 @@ VECTORS = Path(__file__).parents[1] / "reference" / "vectors"
 #: By form and name, such as "1 plain".
 OLD = {
     f"{form} {name}": ledger
-    for form in (1, 2, 3)
+    for form in (1, 2, 3, 4)
     for name, ledger in json.loads(
         (VECTORS / f"ledgers_form_{form}.json").read_text("utf-8")
     ).items()
 }
-FORMS = pytest.mark.parametrize("form", [1, 2, 3])
+FORMS = pytest.mark.parametrize("form", [1, 2, 3, 4])
 HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
 EYE = np.eye(4)[:3]
+RECORD = {"statistic": "mean", "parameters": {"bounds": [0, 1.5], "nan": None}}
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    """The place at which ledgers of form 4 were made."""
+    monkeypatch.setattr(file.File, "identity", "here")
 
 
 @pytest.fixture(params=OLD)
@@ -58,7 +65,7 @@ def said(path):
 
 
 def spend(path, amount=0.125):
-    dp.Budget(path=path).spend(Pure(amount), neighbors="replace", what="later")
+    dp.Budget(path=path).spend(Pure(amount), neighbors="replace", what="later", record=RECORD)
 
 
 def test_it_is_read_as_it_was_and_left_alone(old):
@@ -75,8 +82,9 @@ def test_the_next_spend_seals_it(old):
     lines = OLD[name]["export"]["lines"]
     found = said(path)["lines"]
     assert found[:-1] == lines and found[-1]["what"] == "later"
+    assert [line.record for line in dp.Budget(path=path).history] == [None] * len(lines) + [RECORD]
     ((form,),), ((steps,),) = sql(path, "PRAGMA user_version", "SELECT count(*) FROM steps")
-    assert form == chain.VERSION == 4 and steps > len(found)
+    assert form == chain.VERSION == 5 and steps > len(found)
     spend(path)
     assert len(said(path)["lines"]) == len(lines) + 2
 
@@ -250,6 +258,6 @@ def test_an_older_dpfast_cannot_write_to_it(tmp_path):
     path = tmp_path / "study.db"
     dp.Budget(epsilon=1, path=path)
     spend(path)
-    assert sql(path, "PRAGMA user_version") == [[(4,)]]
+    assert sql(path, "PRAGMA user_version") == [[(5,)]]
     with pytest.raises(sqlite3.OperationalError, match="has 4 columns but 3 values"):
         sql(path, "INSERT INTO answers VALUES (1, '', '3.5')")

@@ -8,9 +8,10 @@ added or lost is found, even the last one. Whoever has seen step k can tell from
 whether all rows up to then are still there (`held`).
 
 A ledger of form 1 has no steps, and no seals of answers and secrets, one of form 2 no column for
-the unit, and one of form 3 no place. Each is read as it is, without a unit as one of rows, and the
-next write makes it one of form 4 (`renew`). The unit is part of a seal only where it is people, so
-that seals of rows stay.
+the unit, one of form 3 no place, and one of form 4 no column for records. Each is read as it is,
+without a unit as one of rows, and the next write makes it one of form 5 (`renew`). The unit is part
+of a seal only where it is people, and the record only where there is one, so that seals of rows
+stay.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from . import text
 if TYPE_CHECKING:
     import sqlite3
 
-VERSION = 4
+VERSION = 5
 
 STEPS = """
 CREATE TABLE steps (step INTEGER PRIMARY KEY, what TEXT NOT NULL UNIQUE, seal TEXT NOT NULL);
@@ -51,12 +52,13 @@ OF_ENTRIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "answers": (("answer",), ("time", "answer")),
     "streams": ((), ("name", "facts", "start")),
 }
-#: The columns of the unit, which stand last, by their tables.
-UNITS = (
-    ("ledger", "ids TEXT"),
-    ("ledger", "max_rows INTEGER"),
-    ("state", "ids TEXT"),
-    ("lines", "ids TEXT"),
+#: The columns that stand last, by the first form that has them and their tables.
+LATER = (
+    (3, "ledger", "ids TEXT"),
+    (3, "ledger", "max_rows INTEGER"),
+    (3, "state", "ids TEXT"),
+    (3, "lines", "ids TEXT"),
+    (5, "lines", "record TEXT"),
 )
 
 
@@ -115,9 +117,11 @@ def begin(db: sqlite3.Connection, first: str) -> None:
     db.execute("INSERT INTO steps VALUES (0, 'ledger', ?)", (first,))
 
 
-def unit(db: sqlite3.Connection, *columns: str) -> str:
-    """Return the columns of the unit, as a query names them."""
-    return ", ".join(columns if form(db) > 2 else ["NULL"] * len(columns))
+def later(db: sqlite3.Connection, table: str) -> str:
+    """Return the columns of `LATER` of a table, as a query names them: NULL where there is none."""
+    here = form(db)
+    own = [(first, column) for first, named, column in LATER if named == table]
+    return ", ".join(column.split()[0] if first <= here else "NULL" for first, column in own)
 
 
 def grow(db: sqlite3.Connection, table: str, **row: object) -> None:
@@ -221,7 +225,7 @@ def close(db: sqlite3.Connection, before: Place | None = None) -> Place:
 
 
 def _sums(db: sqlite3.Connection) -> tuple[Any, ...]:
-    every = f"SELECT lines, epsilon, delta, rho, neighbors, {unit(db, 'ids')}, seal FROM state"
+    every = f"SELECT lines, epsilon, delta, rho, neighbors, {later(db, 'state')}, seal FROM state"
     (row,) = db.execute(every).fetchall()
     return tuple(row)
 
@@ -310,10 +314,11 @@ def renew(db: sqlite3.Connection, first: str) -> None:
     """Make a ledger of an earlier form, which was checked, one of this form."""
     if form(db) == 1:
         _seal_all(db, first)
-    if form(db) < 3:
-        columns = (f"ALTER TABLE {table} ADD COLUMN {column};\n" for table, column in UNITS)
-        define(db, "".join(columns))
-    define(db, PLACES + guards("places"))
+    for since, table, column in LATER:
+        if form(db) < since:
+            db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    if form(db) < 4:
+        define(db, PLACES + guards("places"))
     db.execute(f"PRAGMA user_version = {VERSION}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
@@ -98,6 +98,8 @@ class Spend:
         None, unless the user called `Budget.record`.
     ids : str or None
         The name of the id whose people the loss is about; None for a loss of rows.
+    record : mapping or None
+        All that is public of the release, in the types of JSON; None in entries of before.
     """
 
     loss: Loss
@@ -109,12 +111,14 @@ class Spend:
     counted: Amounts = field(default=Amounts(), compare=False)
     answer: Any = field(default=None, compare=False)
     ids: str | None = None
+    record: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def charged(self, counted: Amounts, ids: str | None, time: str) -> Spend:
         """Return the entry of what it takes from a ledger, for the people of an id, or rows."""
         return Spend(
             loss=self.loss, neighbors=self.neighbors, what=self.what, note=self.note,
             time=time, process=self.process, counted=counted, ids=ids,
+            record=self.record,
         )  # fmt: skip
 
 

@@ -93,7 +93,8 @@ CREATE TABLE state (
 CREATE TABLE lines (
     line INTEGER PRIMARY KEY, time TEXT NOT NULL, process TEXT NOT NULL, what TEXT NOT NULL,
     note TEXT NOT NULL, loss TEXT NOT NULL, neighbors TEXT NOT NULL, epsilon TEXT NOT NULL,
-    delta TEXT NOT NULL, rho TEXT NOT NULL, relation TEXT NOT NULL, seal TEXT NOT NULL, ids TEXT
+    delta TEXT NOT NULL, rho TEXT NOT NULL, relation TEXT NOT NULL, seal TEXT NOT NULL, ids TEXT,
+    record TEXT
 );
 CREATE TABLE answers (
     line INTEGER PRIMARY KEY, time TEXT NOT NULL, answer TEXT NOT NULL, seal TEXT NOT NULL
@@ -389,8 +390,10 @@ class File:
         self._checked(db)
         if chain.form(db) == 1:
             self._narrow()
+        form = chain.form(db)
         chain.renew(db, head.seal)
-        chain.put(db, head.seal, now(), process(), self.identity)
+        if form < 4:
+            chain.put(db, head.seal, now(), process(), self.identity)
 
     def _move(self, db: sqlite3.Connection) -> Header:
         """Make this the place of a ledger, which is checked."""
@@ -551,7 +554,7 @@ class File:
                 f"ledger {self.path} was made by a newer dpfast (its form is {version}, known "
                 f"here is {VERSION}): pip install --upgrade dpfast"
             )
-        unit = chain.unit(db, "ids", "max_rows")
+        unit = chain.later(db, "ledger")
         whole = f"SELECT created, process, name, loss, neighbors, seal, {unit} FROM ledger"
         ((*parts, seal, ids, max_rows),) = db.execute(whole).fetchall()
         if version < 1 or text.seal("", *parts, *text.of_people(ids, max_rows)) != seal:
@@ -570,7 +573,7 @@ class File:
         )
 
     def _state(self, db: sqlite3.Connection) -> State:
-        unit = chain.unit(db, "ids")
+        unit = chain.later(db, "state")
         every = f"SELECT lines, epsilon, delta, rho, neighbors, {unit} FROM state"
         ((lines, *amounts, neighbors, ids),) = db.execute(every).fetchall()
         row = db.execute("SELECT time FROM lines WHERE line = ?", (lines,)).fetchone()
@@ -587,9 +590,10 @@ class File:
         if number > 1:
             query = "SELECT seal FROM lines WHERE line = ?"
             (before,) = db.execute(query, (number - 1,)).fetchone()
-        seal = text.seal(before, str(number), *parts, *text.of_people(spend.ids))
+        record = None if spend.record is None else text.record(spend.record)
+        seal = text.seal(before, str(number), *parts, *text.of_entry(spend.ids, record))
         entry = dict(zip(LINE.split(", "), (number, *parts), strict=True))
-        chain.grow(db, "lines", **entry, seal=seal, ids=spend.ids)
+        chain.grow(db, "lines", **entry, seal=seal, ids=spend.ids, record=record)
         db.execute(
             "UPDATE state SET lines = ?, epsilon = ?, delta = ?, rho = ?, neighbors = ?, ids = ?",
             (number, *_exact(after.spent), after.neighbors, after.ids),
@@ -603,9 +607,9 @@ class File:
         spends: list[Spend] = []
         rows = chain.rows_of(db, "answers")
         answers = {row.line: json.loads(row.parts[-1]) for row in rows}
-        every = f"SELECT {LINE}, {chain.unit(db, 'ids')}, seal FROM lines ORDER BY line"
-        for number, *parts, ids, seal in db.execute(every).fetchall():
-            before = text.seal(before, str(number), *parts, *text.of_people(ids))
+        every = f"SELECT {LINE}, {chain.later(db, 'lines')}, seal FROM lines ORDER BY line"
+        for number, *parts, ids, record, seal in db.execute(every).fetchall():
+            before = text.seal(before, str(number), *parts, *text.of_entry(ids, record))
             if seal != before or number != len(spends) + 1:
                 raise Damaged(f"entry {len(spends) + 1} is not what was written")
             when, by, what, note, loss, neighbors, *amounts, relation = parts
@@ -614,8 +618,10 @@ class File:
                 total = Amounts()
             total += counted
             is_over |= not total.within(Amounts.of(head.limit))
-            answer = answers.get(number)
-            spends.append(Spend(cost, neighbors, what, note, when, by, counted, answer, ids))
+            facts = None if record is None else json.loads(record)
+            spends.append(Spend(
+                cost, neighbors, what, note, when, by, counted, answers.get(number), ids, facts
+            ))  # fmt: skip
         chain.rows_of(db, "keys")
         chain.whole(db, head.seal)
         ids = head.ids or (spends[0].ids if spends else None)

@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from functools import lru_cache
@@ -117,6 +117,19 @@ def _plain(answer: Any) -> Any:
 def of_people(*parts: str | int | None) -> tuple[str | int | None, ...]:
     """Return what a seal has of the unit: nothing for rows, as before a loss could be of people."""
     return () if all(part is None for part in parts) else parts
+
+
+def of_entry(ids: str | None, record: str | None) -> tuple[str | int | None, ...]:
+    """Return what the seal of an entry has last: unit and record, if it has them."""
+    return of_people(ids) if record is None else (ids, record)
+
+
+def record(facts: Mapping[str, Any]) -> str:
+    """Return all that is public of a release as text."""
+    try:
+        return json.dumps(dict(facts), allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        checks.fail("record", "a dict of the types of JSON, without NaN", facts)
 
 
 def seal(before: str, *parts: str | int | None) -> str:

@@ -6,7 +6,8 @@ Run with the package as it was then (commits 0a682ac and 879dc62) on the path:
     PYTHONPATH=OLD python tests/reference/vectors/make_ledgers.py
 
 Form 3 is that before a ledger knew its place; its file has the ledgers of form 2 after a write of
-nothing by the package of commit 040100c.
+nothing by the package of commit 040100c. Form 4 is that before records; its ledgers were made by
+the package of commit 9b8a6c39 at a place that is called "here" (`File.identity`).
 
 Each has the bytes of its file (xz, base64) and what the package of then said of it.
 """
@@ -61,7 +62,7 @@ def keyed(path: Path) -> dict[str, object]:
 
 def streams(path: Path) -> dict[str, object]:
     """Streams: two that go on, with secrets, one that is over, and a fit."""
-    budget = dp.Budget(epsilon=10, path=path)
+    budget = dp.Budget(epsilon=10, path=path, neighbors="replace")
     alarms = dp.online.SparseVector(
         positives=2, threshold=500, epsilon=1, answers=True, budget=budget, name="alarms"
     )
@@ -87,7 +88,9 @@ def secret(stream: object) -> object:
 
 
 def main() -> None:
-    assert file.VERSION in (1, 2)
+    assert file.VERSION in (1, 2, 4)
+    if file.VERSION == 4:
+        file.File.identity = "here"
     made = {}
     for maker in (plain, empty, keyed, streams):
         with tempfile.TemporaryDirectory() as folder:
