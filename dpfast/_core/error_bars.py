@@ -74,6 +74,26 @@ class Expected:
     ranks: Any = None
     note: str = ""
 
+    def __str__(self) -> str:
+        """Say it in words: "± 3", "within 33 rows in order", or why it is not known."""
+        if isinstance(self.half_width, dict):
+            each = ((name, size, self.ranks[name]) for name, size in self.half_width.items())
+            bars = (f"{name} {Expected(self.confidence, *bar)}" for name, *bar in each)
+            return f"{'; '.join(bars)} ({self.note})"
+        if self.half_width is not None:
+            return f"± {_text(self.half_width, '{:.6g}'.format)}"
+        if self.ranks is not None:
+            rows = _text(self.ranks, lambda ranks: f"{math.ceil(ranks):,}")
+            return f"within {rows} rows in order"
+        return f"not known: {self.note}" if self.note else "not known"
+
+
+def _text(size: Any, number: Callable[[float], str]) -> str:
+    """Return the text of a size, which may be a time, or of several ones."""
+    if isinstance(size, list):
+        return ", ".join(_text(some, number) for some in size)
+    return number(size) if isinstance(size, (int, float)) else str(size)
+
 
 def unknown(confidence: float, why: str) -> Expected:
     """Return no error bar, and the reason."""

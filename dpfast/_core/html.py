@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import escape
+from itertools import islice
 from typing import Any
 
 __all__ = ["facts", "table"]
 
 #: A longer text of a value is cut.
 LONGEST = 200
+#: Most rows that unfold: more are not sent to a browser.
+MOST = 10_000
 
 
-def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table(titles: Iterable[str], rows: Iterable[Iterable[str]], shown: int | None = None) -> str:
     """Return a table with a head.
 
     Parameters
     ----------
     titles : iterable of str
     rows : iterable of iterables of str
+    shown : int, optional
+        How many rows are shown; the others unfold, which takes no script.
 
     Returns
     -------
@@ -36,8 +41,17 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;</td></tr></tbody></table>'
     """
     head = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    body = (f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
+    first, folded = _table(head, islice(body, shown)), list(islice(body, MOST))
+    if not folded:
+        return first
+    more = "<p>More are left out.</p>" if next(body, None) else ""
+    title = f"<summary>{len(folded):,} more</summary>"
+    return f"{first}<details>{title}{_table(head, folded)}{more}</details>"
+
+
+def _table(head: str, lines: Iterable[str]) -> str:
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
 def facts(title: str, about: Mapping[str, Any], rest: str = "") -> str:

@@ -143,10 +143,8 @@ class mechanism(Preparing[Any]):
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what it costs, why, and how far answers are off."""
         bar = self.expected_error()
-        size = {"half width": bar.half_width, "ranks": bar.ranks}
-        told = {name: number for name, number in size.items() if number is not None}
         about = {"loss": self.loss, "neighbors": self.neighbors, **self.calibration}
-        about |= {f"error ({bar.confidence:.0%})": told or bar.note}
+        about |= {f"error ({bar.confidence:.0%})": str(bar)}
         why = f"<details><summary>theorem</summary><pre>{escape(self.theorem)}</pre></details>"
         return html.facts(repr(self), about, why)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..extend import Expected
+
 
 def loss_text(amounts: Mapping[str, float]) -> str:
     """Return a loss as text, without a delta of 0."""
@@ -25,4 +27,4 @@ def error_text(half_width: Any, ranks: Any, digits: int = 6) -> str:
     """Return an error bar as text; nothing if it is not known."""
     if half_width is not None:
         return f"± {number_text(half_width, digits)}"
-    return "" if ranks is None else f"{number_text(ranks, digits)} ranks"
+    return "" if ranks is None else str(Expected(0, ranks=ranks))

@@ -295,7 +295,7 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         columns = {name: self.edges[name][cells] for name, cells in zip(listed, grid, strict=True)}
         error = np.full(counts.size, self.error(*listed))
         answer = Answer({**columns, COUNT: counts.ravel(), ERROR: error})
-        answer.note = self.note
+        answer.note, answer.by = self.note, tuple(listed)
         return answer
 
     def __iter__(self) -> Iterator[Names]:

@@ -5,21 +5,32 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
+from textwrap import fill
 from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core import checks
+from .._core.error_bars import CONFIDENCE, Expected
+from .._core.extras import extra
 from .._core.html import table
 from ..tables.key_words import shown_key
 
-#: How many groups are shown, half of them from either end.
+#: How many groups are shown, half of them from either end; in HTML the others unfold.
 SHOWN = 20
+#: Most lines of labels of a plot, the height of each and of what is around them, in inches.
+LABELLED, LINE, AROUND = 200, 0.22, 1.2
+#: A longer line of a label is broken.
+LONGEST = 30
 
 
 class Noted:
     """An answer that says what counts of a person, if the loss is one of people."""
 
     note: str = ""
+    #: The columns of keys.
+    by: Sequence[str] = ()
 
 
 class Answer(dict[str, Any], Noted):
@@ -63,6 +74,99 @@ class Answer(dict[str, Any], Noted):
         """
         return {name: [_plain(value) for value in column] for name, column in self.items()}
 
+    def to_pandas(self) -> Any:
+        """Return the columns as a table of pandas, which writes CSV and Excel.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        MissingExtraError
+            pandas is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from dpfast.measurement.columns_by_name import Answer
+        >>> Answer(carrier=np.array(["AA"]), count=np.array([32])).to_pandas().to_csv(index=False)
+        'carrier,count\\nAA,32\\n'
+        """
+        return extra("pandas", "a table of pandas").DataFrame(dict(self))
+
+    def plot(self, *statistics: str, ax: Any = None) -> Any:
+        """Draw statistics of groups with their error bars, one beside the other.
+
+        A group has a line, in the order of the answer. What prints in grey is told by its place and
+        not by its color. No setting of matplotlib is changed.
+
+        Parameters
+        ----------
+        *statistics : str
+            The names of columns; by default all that are neither keys nor error bars.
+        ax : matplotlib Axes, optional
+            Where one statistic is drawn; by default in a new figure.
+
+        Returns
+        -------
+        matplotlib Axes, or an array of them
+            One for each statistic, as pandas returns them.
+
+        Raises
+        ------
+        ArgumentError
+            For a name of no column, or several with an `ax`.
+        MissingExtraError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from dpfast.measurement.columns_by_name import Answer
+        >>> answer = Answer(carrier=np.array(["AA", "UA"]), count=np.array([32, 58]))
+        >>> axes = answer.plot()
+        >>> axes.get_title(), [label.get_text() for label in axes.get_yticklabels()]
+        ('count', ['AA', 'UA'])
+        """
+        keys = list(self.by) or list(self)[:1]
+        numbers = [name for name in self if name not in keys and not self._holds_bars(name)]
+        names = list(statistics) or numbers
+        for name in names:
+            checks.choice("statistics", name, tuple(numbers))
+        if not names or (ax is not None and len(names) > 1):
+            checks.fail("statistics", "at least one, and one with an ax", names)
+        keys_of_groups = zip(*(self[name] for name in keys), strict=True)
+        labels = [fill(", ".join(map(_shown, key)), LONGEST) for key in keys_of_groups]
+        lines, axes = sum(label.count("\n") + 1 for label in labels), [ax]
+        if ax is None:
+            size = 2 + 4 * len(names), AROUND + LINE * min(lines, LABELLED)
+            layout = {"figsize": size, "layout": "constrained", "sharey": True, "squeeze": False}
+            axes = extra("matplotlib.pyplot", "a plot").subplots(1, len(names), **layout)[1][0]
+        places, step = np.arange(self.groups), -(-lines // LABELLED) or 1
+        for axis, name in zip(axes, names, strict=True):
+            axis.errorbar(self[name], places, xerr=self._bars(name), fmt="o", capsize=3)
+            axis.set_title(name)
+            axis.grid(axis="x", color="0.85")
+            if self[name].dtype.kind == "M":  # whose labels are long
+                axis.tick_params("x", rotation=45)
+        axes[0].set_yticks(places[::step], labels[::step])
+        axes[0].set_ylim(self.groups - 0.5, -0.5)
+        return axes[0] if len(names) == 1 else axes
+
+    def _holds_bars(self, name: str) -> bool:
+        """Tell whether a column holds the error bars of others."""
+        owner, _, kind = name.rpartition(" ")
+        others = (other for other in self if other != name)
+        is_owned = any(f"{other} ".startswith(f"{owner} ") for other in others)
+        return kind in ("error", "ranks") and is_owned and f"{name} error" not in self
+
+    def _bars(self, name: str) -> Any:
+        """Return the error bars of a column in its units, which others may share."""
+        words = name.split(" ")
+        owners = (" ".join(words[:size]) for size in range(len(words), 0, -1))
+        return next((self[f"{one} error"] for one in owners if f"{one} error" in self), None)
+
     def _rows(self) -> Iterator[list[str]]:
         """Yield the rows to be shown as text; dots for those that are left out."""
         groups, half = self.groups, SHOWN // 2
@@ -90,7 +194,30 @@ class Answer(dict[str, Any], Noted):
         return f"{groups:,} {self.unit}{'' if groups == 1 else 's'}{note}"
 
     def _repr_html_(self) -> str:
-        return f"{table(self, self._rows())}<p>{html.escape(self._about)}</p>"
+        """Return a table that unfolds, with the error bar of a number behind it."""
+        names = [name for name in self if not self._holds_bars(name) or name[:-6] not in self]
+        columns = zip(*(self._with_bars(name) for name in names), strict=True)
+        wide = 'style="overflow-x: auto; overflow-wrap: break-word"'
+        return f"<div {wide}>{table(names, columns, SHOWN)}</div><p>{html.escape(self._about)}</p>"
+
+    def _with_bars(self, name: str) -> Iterator[str]:
+        """Yield the values of a column as text, with their error bars."""
+        for kind in ("error", "ranks"):
+            bars = self.get(f"{name} {kind}")
+            if bars is not None:
+                yield from map(partial(_with_bar, kind), self[name], bars)
+                return
+        yield from map(_shown, self[name])
+
+
+def _with_bar(kind: str, value: Any, bar: Any) -> str:
+    """Return a value and its error bar of two digits, to as many decimals."""
+    if kind == "ranks":
+        return f"{_shown(value)} ({Expected(CONFIDENCE, ranks=float(bar))})"
+    if isinstance(bar, np.timedelta64) or not 0 < bar < math.inf:
+        return f"{_shown(value)} ± {_shown(bar)}"
+    decimals = max(0, 1 - math.floor(math.log10(bar)))
+    return f"{value:,.{decimals}f} ± {bar:,.{decimals}f}"
 
 
 def labels(numbers: Sequence[float]) -> list[str]:

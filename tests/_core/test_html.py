@@ -28,7 +28,7 @@ GROUPS = partial(dp.group_by, {"who": AGES % 3, "age": AGES}, by="who", keys=[0,
 SHOWN = {
     "budget": (budget, ["&lt;a study&gt;", "0.25", "count"]),
     "mean": (lambda: MEAN(dp.mean), ["add-remove", "deviation", "theorem"]),
-    "median": (lambda: MEAN(dp.median), ["ranks", "McSherry"]),
+    "median": (lambda: MEAN(dp.median), ["rows in order", "McSherry"]),
     "not fitted": (
         lambda: dp.sulq.KMeans(2, bounds=[(0, 90)] * 2, epsilon=1),
         ["not fitted", "epsilon"],

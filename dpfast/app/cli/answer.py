@@ -219,7 +219,7 @@ def _error(bar: Expected) -> str:
         return (f"± {_words(bar.half_width)}, " if alike else "") + bar.note
     if bar.ranks is not None:
         alike = not isinstance(bar.ranks, list)
-        return (f"{_words(bar.ranks)} ranks, " if alike else "") + bar.note
+        return (f"{bar}, " if alike else "") + bar.note
     return f"not known: {bar.note}"
 
 

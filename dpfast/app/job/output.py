@@ -115,11 +115,9 @@ class Results(Mapping[str, Answer]):
         return len(self.outcomes)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the first numbers with their error bars."""
-        every = list(rows(self))
-        lines = [[str(row[name] or "") for name in SHOWN[:2]] + _told(row) for row in every[:MOST]]
-        more = f"<p>{len(every) - MOST:,} more</p>" if len(every) > MOST else ""
-        return html.table([*SHOWN, "error (95%)"], lines) + more
+        """Return what a notebook shows: numbers with their error bars, of which many unfold."""
+        lines = ([str(row[name] or "") for name in SHOWN[:2]] + _told(row) for row in rows(self))
+        return html.table([*SHOWN, "error (95%)"], lines, MOST)
 
     def table(self) -> Any:
         """Return a row for each number, with its error bar, as a table of Arrow.

@@ -1,0 +1,126 @@
+"""Answers by group as HTML, pictures and tables of others."""
+
+import re
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast._core import html
+from dpfast.errors import ArgumentError, MissingExtraError
+from dpfast.measurement.columns_by_name import SHOWN, Answer
+
+NAMES = np.array([f"<carrier> of a name that takes more than a line, {i}" for i in range(30)])
+TABLE = {"k": np.repeat(NAMES, 200), "x": np.tile(np.arange(200.0), 30)}
+GROUPS = dp.group_by(TABLE, "k", keys=list(NAMES))
+MANY = GROUPS.agg(
+    {
+        "n": dp.stat.count(),
+        "mean": dp.stat.mean("x", bounds=(0, 200)),
+        "q": dp.stat.median("x", bounds=(0, 200)),
+        "h": dp.stat.histogram("x", bins=2, bounds=(0, 200)),
+    },
+    epsilon=40,
+)
+
+
+def test_html_unfolds_and_has_bars_behind_numbers():
+    text = MANY._repr_html_()
+    assert text.count("&lt;carrier&gt;") == 30 and "<carrier>" not in text
+    first, folded = text.split("<details>")
+    assert f"<summary>{30 - SHOWN} more</summary>" in folded and first.count("<tr>") == SHOWN + 1
+    titles = re.findall("<th>(.*?)</th>", first)
+    assert titles == ["k", "n", "mean", "q", "h 0", "h 100", "h error"]
+    cells = re.findall("<td>(.*?)</td>", first)[1:4]
+    assert re.fullmatch(r"\d+ ± \d", cells[0]) and re.fullmatch(r"[\d.]+ ± [\d.]+", cells[1])
+    assert re.fullmatch(r"[\d.]+ \(within \d+ rows in order\)", cells[2])
+
+
+def test_what_is_too_long_for_a_browser_is_left_out():
+    rows = ([str(i)] for i in range(html.MOST + 12))
+    text = html.table(["n"], rows, 10)
+    assert text.count("<td>") == html.MOST + 10 and text.endswith(
+        "More are left out.</p></details>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "bar", "text"),
+    [
+        (38.5821, 0.0213, "38.582 ± 0.021"),
+        (12345, 1234.0, "12,345 ± 1,234"),
+        (2.0, np.inf, "2 ± inf"),
+        (np.datetime64("2020-01-02"), np.timedelta64(3, "D"), "2020-01-02 ± 3 days"),
+    ],
+)
+def test_a_number_has_the_digits_of_its_bar(value, bar, text):
+    assert (
+        text
+        in Answer({"k": ["a"], "v": np.array([value]), "v error": np.array([bar])})._repr_html_()
+    )
+
+
+def test_bars_are_said_in_words():
+    say = dp.extend.Expected
+    assert str(say(0.95, 3.0)) == "± 3" and str(say(0.95, [1.5, 2.0])) == "± 1.5, 2"
+    assert str(say(0.95, ranks=4752.88)) == "within 4,753 rows in order"
+    assert str(say(0.95, note="why")) == "not known: why"
+    both = {"n": dp.stat.count(), "q": dp.stat.median("x", bounds=(0, 200))}
+    expected = dp.expected_error(GROUPS.agg, both, epsilon=2)
+    assert str(expected).startswith(f"n ± 3; q {say(0.95, ranks=expected.ranks[chr(113)])} (n: by")
+
+
+@pytest.fixture
+def pyplot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot
+
+    yield matplotlib.pyplot
+    matplotlib.pyplot.close("all")
+
+
+def test_a_plot_has_bars_and_labels_that_do_not_overlap(pyplot):
+    before = dict(pyplot.rcParams)
+    axes = MANY.plot()
+    assert [axis.get_title() for axis in axes] == ["n", "mean", "q", "h 0", "h 100"]
+    assert dict(pyplot.rcParams) == before
+    figure = axes[0].figure
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in axes[0].get_yticklabels()]
+    assert len(boxes) == 30
+    assert all(a.y0 >= b.y1 for a, b in pairwise(boxes))
+    for name, axis in zip(["n", "mean", "q", "h 0"], axes, strict=False):
+        (drawn,) = axis.containers
+        bars = MANY.get(f"{name} error", MANY["h error"] if name == "h 0" else None)
+        assert drawn.has_xerr == (bars is not None)
+        if bars is not None:
+            ends = np.array(drawn[2][0].get_segments())[:, :, 0]
+            assert np.allclose(np.ptp(ends, axis=1), 2 * bars)
+
+
+def test_a_plot_may_be_of_some_and_in_axes_of_others(pyplot):
+    axis = pyplot.subplots()[1]
+    assert MANY.plot("mean", ax=axis) is axis and axis.get_title() == "mean"
+    assert MANY.plot("n").get_title() == "n"
+    day = np.datetime64("2020-01-01")
+    times = Answer(k=["a"], t=np.array([day]), **{"t error": np.array([np.timedelta64(9, "D")])})
+    assert times.plot().containers[0].has_xerr
+    thousand = Answer(k=np.arange(1000), n=np.arange(1000)).plot()
+    assert len(thousand.get_yticks()) == 200
+    for wrong, given in ((("mean", "n"), {"ax": axis}), (("n error",), {})):
+        with pytest.raises(ArgumentError, match="statistics must be"):
+            MANY.plot(*wrong, **given)
+
+
+def test_a_table_of_pandas_is_the_answer(monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    assert MANY.to_pandas().equals(pandas.DataFrame(dict(MANY)))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match="pip install pandas"):
+        MANY.to_pandas()
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingExtraError, match="pip install matplotlib"):
+        MANY.plot()
