@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from html import escape
@@ -33,6 +34,12 @@ if TYPE_CHECKING:
     from .ledger.chain import Place
     from .ledger.file import File
     from .ledger.streams import Record
+
+
+#: A rho loss takes this part of the delta of a limit: 100 such losses fit, and each counts little
+#: more epsilon than with all of it, for epsilon grows with the root of ln(1 / delta).
+RHO_DELTA = Fraction(1, 100)
+_DOWN = Context(prec=4, rounding=ROUND_DOWN, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def _decimal(amount: Fraction) -> str:
@@ -91,7 +98,9 @@ class Budget(Payer):
     rho : float, Fraction or Decimal, optional
         Limit of a zero-concentrated budget, instead of `epsilon`. A pure spend counts as
         epsilon tanh(epsilon / 2), or less where the distribution of its noise or draws is known
-        (`dpfast.privacy.Draws`), rounded up.
+        (`dpfast.privacy.Draws`), rounded up. In an (epsilon, delta) budget a loss of rho counts as
+        the epsilon of `dpfast.privacy.ZCDP.to_approx` at a hundredth of the limit's delta, and so
+        much delta: valid, not tight.
     neighbors : {"replace", "add-remove"}, optional
         The neighboring relation of the limit, by default that of the first spend. It is the default
         of every call that is paid for here. A loss under add-remove counts for replace as twice
@@ -921,7 +930,8 @@ class Budget(Payer):
         relation, counted = self._counted(state, spend, share, units)
         total = state.spent + counted
         if not total.within(self._ceiling):
-            self._refuse(state, spend, "counted as " + self._words(counted))
+            less = self._fitting(state, spend, counted, share, units)
+            self._refuse(state, spend, "counted as " + self._words(counted), less)
         after = State(total, relation, state.entries + 1, unit.ids, time)
         return spend.charged(counted, own.ids, time), after
 
@@ -957,14 +967,53 @@ class Budget(Payer):
                 "relation"
             )  # fmt: skip
         if isinstance(self._limit, ZCDP):
-            if isinstance(loss, Approx):
-                self._refuse(state, spend, "and delta > 0 has no price in a rho budget")
-            return wanted, loss if isinstance(loss, ZCDP) else in_rho(loss)
+            if isinstance(spend.loss, Approx):
+                within = ZCDP.within(spend.loss.epsilon, spend.loss.delta).rho
+                mend = f"pass rho={_digits(within)}, within both"
+                self._refuse(state, spend, f"and delta > 0 has no price in a rho budget: {mend}")
+            return wanted, in_rho(loss) if isinstance(loss, Pure) else loss
         if isinstance(loss, ZCDP):
-            self._refuse(
-                state, spend, "and rho has no price in an epsilon budget: use Budget(rho=...)"
-            )
+            if not self._limit.delta:
+                words = "and rho has no price in a budget without delta: use Budget(rho=...)"
+                self._refuse(state, spend, words)
+            return wanted, in_epsilon(loss, self._limit.delta * RHO_DELTA)
         return wanted, loss
+
+    def _fitting(
+        self,
+        state: State,
+        spend: Spend,
+        counted: Amounts,
+        share: Share | None,
+        units: tuple[Unit, Unit],
+    ) -> str:
+        """Say how much of a loss would fit, in 4 digits, where it counts more than is left.
+
+        In the terms of the call, whatever it counts here: its epsilon or rho is made smaller until
+        what that counts is left, and so is its delta.
+        """
+        left, words, name = self._left(state), list[str](), spend.loss.amounts[0]
+        main = "rho" if isinstance(self._limit, ZCDP) else "epsilon"
+        loss: Any = spend.loss
+        high, low = getattr(loss, name), Fraction(0)
+        most, most_delta = getattr(left, main), left.delta
+
+        def fits(size: Fraction) -> bool:
+            less = replace(spend, loss=replace(loss, **{name: size}))
+            return bool(getattr(self._counted(state, less, share, units)[1], main) <= most)
+
+        if getattr(counted, main) > most:
+            near = high * most / getattr(counted, main)
+            low = near if near and fits(near) else low
+            for _ in range(40):
+                middle = (low + high) / 2
+                low, high = (middle, high) if fits(middle) else (low, middle)
+            if not low:
+                return "; nothing would fit"
+            words.append(f"{name} <= {_digits(low)}")
+        if counted.delta > most_delta:
+            words.append(f"delta <= {_digits(loss.delta * most_delta / counted.delta)}")
+        return f"; {', '.join(words)} in all would fit"
 
     def _unit(self, state: State) -> Unit | None:
         """Return the unit of the limit, as far as it has been said."""
@@ -1023,14 +1072,14 @@ class Budget(Payer):
                 "the call itself"
             )
 
-    def _refuse(self, state: State, spend: Spend, counted: str) -> NoReturn:
+    def _refuse(self, state: State, spend: Spend, counted: str, less: str = "") -> NoReturn:
         spent, left = self._words(state.spent), self._words(self._left(state))
         amount, period = _text(spend.loss), f" this {self._every}" if self._every else ""
         if spend.ids is not None:
             amount += f" for {self._units(state, spend)[1]}"
         raise BudgetError(
             f"budget refused the spend: spent {spent}; asked {amount} under "
-            f"neighbors={spend.neighbors!r}, {counted}; left {left}{period}"
+            f"neighbors={spend.neighbors!r}, {counted}; left {left}{period}{less}"
         )
 
     # --- amounts --------------------------------------------------------------------------------
@@ -1049,10 +1098,27 @@ class Budget(Payer):
         return amounts.named(self._limit)
 
 
+def _digits(amount: Fraction) -> str:
+    """Return the largest decimal of 4 digits that is not above an amount."""
+    return _decimal(Fraction(_DOWN.divide(Decimal(amount.numerator), Decimal(amount.denominator))))
+
+
 @lru_cache(maxsize=1024)
 def in_rho(loss: Pure) -> ZCDP:
     """Return the price of a pure loss in a rho budget."""
     return ZCDP.of_pure(loss)
+
+
+@lru_cache(maxsize=1024)
+def in_epsilon(loss: ZCDP, delta: Fraction) -> Approx:
+    """Return the price of a rho loss in a budget of epsilon and delta, of which it takes `delta`.
+
+    Each rho-zCDP release is (epsilon', delta)-DP for any delta (`ZCDP.to_approx`, rounded up).
+    The one taken here is a part of the limit, so no answer decides about it, and basic composition
+    of losses that are chosen in sequence holds as for any (epsilon, delta). It is valid, and not
+    tight: a budget of rho, converted once, has room for more.
+    """
+    return loss.to_approx(delta)
 
 
 def _spend_of(mechanism: Mechanism[Any]) -> Spend:
