@@ -28,6 +28,13 @@ NEEDS = ("sphinx", "myst_parser", "furo")
 #: The pages beside the gallery and the reference, in their order; all others are an error.
 CONTENTS = {
     "Start": ["docs/start.md", "docs/notebooks/first-release.md", "docs/notebooks/report.md"],
+    "Questions": [
+        "docs/guide/epsilon.md",
+        "docs/guide/slider.md",
+        "docs/guide/used-up.md",
+        "docs/guide/what-to-say.md",
+        "docs/guide/sampling-error.md",
+    ],
     "Guide": [
         "docs/guide/groups.md",
         "docs/guide/contribution.md",
@@ -89,6 +96,8 @@ RETURNED = {
     "dpfast.workload": "dpfast.statistics.workload.answer.WorkloadCounts",
 }
 LINK = re.compile(r"\]\(([^)\s#]+)[^)]*\)")
+#: What a repository's page says where the site has sliders.
+SLIDER = re.compile(r"<!-- slider -->.*<!-- /slider -->", re.S)
 
 
 def public(module=None, name="dpfast"):
@@ -184,8 +193,10 @@ def stage(into):
         shutil.copy(page, into)
     for path in into.glob("docs/notebooks/*.ipynb"):
         notebook(path)
+    slider = f"```{{raw}} html\n{(HERE / 'slider.html').read_text(encoding='utf-8')}```"
     for page in list(into.rglob("*.md")):
         text = page.read_text(encoding="utf-8").replace(".ipynb)", ".md)")
+        text = SLIDER.sub(lambda _: slider, text)
         page.write_text(text, encoding="utf-8")
         for link in LINK.findall(text):  # to what is no page, code for instance
             target = page.parent / link

@@ -99,6 +99,10 @@ def test_the_example_of_learning_in_the_readme_runs():
     "page, least, pictures",
     [
         (DOCS / "start.md", 3, []),
+        (GUIDE / "epsilon.md", 6, []),
+        (GUIDE / "used-up.md", 3, []),
+        (GUIDE / "what-to-say.md", 1, []),
+        (GUIDE / "sampling-error.md", 6, []),
         (GUIDE / "blocks.md", 0, ["blocks", "normality"]),
         pytest.param(GUIDE / "groups.md", 10, [], marks=pytest.mark.full),
         (GUIDE / "contribution.md", 4, []),
