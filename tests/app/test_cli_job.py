@@ -15,6 +15,7 @@ pytest.importorskip("pyarrow")
 
 import dpfast as dp
 from dpfast import job
+from dpfast.app.cli import audit, main
 from dpfast.errors import EntropyError
 
 DOCS = Path(__file__).parents[2] / "docs" / "guide" / "command-line.md"
@@ -60,14 +61,16 @@ def test_run_prints_and_writes_the_same_again_and_again(shell, path):
     code, out, err = shell("run", path)
     assert (code, err) == (0, "") and "[red]mean[/]" in out and "±" in out
     assert f"{found['releases'][0]['value']:.6g}" in out
-    assert shell("run", path, "--quiet") == (0, "", "")
+    done = f"job.toml: 2 of 2 releases answered, epsilon=3, in {path.with_name('out.json')}\n"
+    assert shell("run", path, "--quiet") == (0, done, "")
     assert dp.Budget(path=path.with_name("study.db")).spent["epsilon"] == 3
 
 
 def test_a_page_of_answers_that_are_paid(shell, told, path):
     (release, _) = told("run", path)["releases"]
     page = path.with_name("a page.html")
-    assert shell("run", path, "--quiet", "--report", page) == (0, "", "")
+    code, out, err = shell("run", path, "--quiet", "--report", page)
+    assert (code, out.count("\n"), err) == (0, 1, "") and out.endswith(f" and {page}\n")
     assert f"{release['value']:.6g}" in page.read_text() and "[red]mean[/]" in page.read_text()
     code, out, err = shell("run", path, "--report", "page.pdf")
     assert (code, out) == (2, "") and "report must be" in err
@@ -99,6 +102,8 @@ def test_a_release_that_fails_leaves_the_others_their_answers(shell, path):
     assert "error" in found["releases"][2] and found["releases"][2]["value"] is None
     assert isinstance(found["releases"][0]["value"], float)
     assert "error: " in shell("run", path)[1]
+    code, out_quiet, _ = shell("run", path, "--quiet")
+    assert code == 5 and out_quiet.startswith("job.toml: 2 of 3 releases answered")
     assert shell("run", path, "--json") == (code, out, err)
 
 
@@ -119,6 +124,11 @@ def test_errors(shell, path, change, code, said):
     got, out, err = shell("run", path)
     assert (got, out, err.count("\n")) == (code, "", 1) and said in err
     assert not path.with_name("study.db").exists()
+
+
+def test_the_page_lists_all_exit_codes():
+    table = re.findall(r"^\| (\d+) \|", DOCS.read_text(encoding="utf-8"), re.M)
+    assert {*map(int, table)} == {0, *main.CODES.values(), main.INTERRUPTED, audit.REFUTED}
 
 
 def test_a_budget_that_is_too_small(shell, path):
@@ -144,7 +154,7 @@ def test_no_entropy_and_an_interrupt(shell, path, monkeypatch):
         patch.setattr("dpfast.rng.SecureGenerator.stream", none)
         code, _, err = shell("run", path, "--json")
     assert code == 1 and "no bits" in err
-    assert shell("run", path, "--quiet") == (0, "", "")
+    assert shell("run", path, "--quiet")[0] == 0
     assert dp.Budget(path=path.with_name("study.db")).spent["epsilon"] == 3
 
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import types
 from pathlib import Path
 
@@ -22,7 +23,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 TEXT = (GUIDE / "batch.md").read_text(encoding="utf-8")
 #: The recipes by the file that their first lines name.
 FILES = {
-    re.search(r"# (\S+\.\w+|Containerfile)$", block, re.M)[1]: block
+    re.search(r"# (\S+\.\w+)$", block, re.M)[1]: block
     for block in re.findall(r"^```\w+\n(.*?)^```$", TEXT, re.M | re.S)
 }
 ROWS = 4000
@@ -55,8 +56,15 @@ def environment(folder, **more):
 
 
 def test_every_recipe_is_here():
-    names = ["job.toml", "nightly.sh", "dag.py", "Containerfile", "release.py"]
+    names = ["job.toml", "nightly.sh", "crontab.txt", "dag.py", "container.sh", "release.py"]
     assert list(FILES) == names
+
+
+def test_the_line_of_cron_is_on_one_day_of_each_month():
+    *when, program = FILES["crontab.txt"].splitlines()[1].split()
+    limits = [(0, 59), (0, 23), (1, 28)]
+    assert all(lo <= int(text) <= hi for text, (lo, hi) in zip(when[:3], limits, strict=True))
+    assert when[3:] == ["*", "*"] and program == "/srv/visits/nightly.sh"
 
 
 def test_the_job_bounds_once_and_is_paid_once(folder, monkeypatch):
@@ -80,7 +88,7 @@ def test_the_script_of_cron_runs(folder):
     done = subprocess.run(
         ["sh", "nightly.sh"], cwd=folder, env=environment(folder), capture_output=True, timeout=300
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (done.returncode, done.stdout.count(b"\n"), done.stderr) == (0, 1, b"")
     lines = (folder / "owner.log").read_text(encoding="utf-8").splitlines()
     events = [json.loads(line)["event"] for line in lines]
     assert {"spend", "pass", "release"} <= set(events)
@@ -103,7 +111,9 @@ def test_the_task_of_airflow_runs(folder, monkeypatch):
             return None
 
     for name, word in (
-        ("airflow", "DAG"), ("airflow.operators", ""), ("airflow.operators.bash", "BashOperator"),
+        ("airflow", ""), ("airflow.providers", ""), ("airflow.providers.standard", ""),
+        ("airflow.providers.standard.operators", ""),
+        ("airflow.providers.standard.operators.bash", "BashOperator"), ("airflow.sdk", "DAG"),
     ):  # fmt: skip
         module = types.ModuleType(name)
         if word:
@@ -112,7 +122,9 @@ def test_the_task_of_airflow_runs(folder, monkeypatch):
     exec(compile(FILES["dag.py"], "dag.py", "exec"), {})
     task = made[1]
     own = {name: text.replace("/srv/visits", str(folder)) for name, text in task["env"].items()}
-    assert own.pop("MONTH") == "{{ ds[:7] }}" and task["append_env"]
+    month = "{{ data_interval_end.subtract(months=1).strftime('%Y-%m') }}"
+    assert own.pop("MONTH") == month and task["append_env"]
+    assert made[0]["schedule"] in FILES["crontab.txt"]
     done = subprocess.run(
         ["sh", "-c", task["bash_command"]], cwd=folder, env=environment(folder, **own),
         capture_output=True, text=True, check=True, timeout=300,
@@ -121,15 +133,72 @@ def test_the_task_of_airflow_runs(folder, monkeypatch):
     assert [release["name"] for release in json.loads(report)["releases"]] == ["visits", "hours"]
 
 
-def test_the_container_runs_the_job_of_the_page():
-    lines = FILES["Containerfile"].splitlines()[1:]
-    words = [line.split()[0] for line in lines]
-    assert words == ["FROM", "RUN", "COPY", "USER", "ENTRYPOINT"]
-    extras = re.search(r'"dpfast\[([\w,]+)\]"', FILES["Containerfile"])[1].split(",")
-    known = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert all(re.search(rf"^{extra} = \[", known, re.M) for extra in extras)
-    entry = json.loads(lines[-1].partition(" ")[2])
-    assert entry[:2] == ["dpfast", "run"] and entry[2] == lines[2].split()[2]
+def dockerfile_faults(text):
+    """What is wrong with a Dockerfile, as far as its lines tell."""
+    lines = [line.split(maxsplit=1) for line in text.replace("\\\n", " ").splitlines()]
+    lines = [line for line in lines if line and line[0] != "#"]
+    said = {}  # of the last stage, what was said last
+    for word, rest in lines:
+        said = {word: rest} if word == "FROM" else {**said, word: rest}
+        if word == "FROM" and not re.match(r"python:3\.\d+\.\d+-slim-\w+( AS \w+)?$", rest):
+            yield "a base image without its version"
+        if word == "COPY" and not all((ROOT / name).exists() for name in rest.split()[:-1]):
+            yield "a file that is not there"
+        if word == "RUN" and re.search("pip (install|wheel)", rest) and "--no-cache" not in rest:
+            yield "a cache in the image"
+        if word == "RUN" and "apt-get install" in rest and "--yes" not in rest:
+            yield "a question that nobody answers"
+    if not re.match(r"[1-9]\d*(:|$)", said.get("USER", "root")):
+        yield "it runs as root"
+    if "apt-get" in said.get("RUN", ""):
+        yield "a compiler where the job runs"
+    if json.loads(said["ENTRYPOINT"]) + json.loads(said["CMD"]) != COMMAND:
+        yield "another command"
+
+
+RECIPE = ROOT / "docs" / "recipes" / "Dockerfile"
+COMMAND = ["dpfast", "run", "job.toml", "--quiet"]
+
+
+@pytest.mark.parametrize(
+    "right, wrong, fault",
+    [
+        ("FROM python:3.12.11-slim-bookworm\n", "FROM python\n", "a base image without its version"),
+        ("COPY csrc", "COPY source", "a file that is not there"),
+        ("wheel --no-cache-dir", "wheel", "a cache in the image"),
+        ("install --yes", "install", "a question that nobody answers"),
+        ("USER 1000:1000\n", "", "it runs as root"),
+        ("--quiet", "--json", "another command"),
+    ],
+)
+def test_the_dockerfile_is_linted(right, wrong, fault):
+    text = RECIPE.read_text(encoding="utf-8")
+    assert list(dockerfile_faults(text)) == [] and right in text
+    assert list(dockerfile_faults(text.replace(right, wrong))) == [fault]  # planted
+
+
+def test_the_commands_of_the_container_are_of_this_dockerfile():
+    _, build, run = FILES["container.sh"].splitlines()
+    assert str(RECIPE.relative_to(ROOT)) in build.split() and build.endswith(" --tag dpfast .")
+    assert run.split()[-1] == "dpfast" and ":/data " in run
+    text = RECIPE.read_text(encoding="utf-8")
+    assert "WORKDIR /data\n" in text
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r"\[([a-z,]+)\]\"", text)
+    assert named == ["io,cli"] * 2 and {"io", "cli"} <= set(extras["optional-dependencies"])
+
+
+@pytest.mark.full
+def test_the_container_is_built_and_runs(folder):
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "info"], capture_output=True).returncode:
+        pytest.skip("Docker is not here, or does not run")
+    folder.chmod(0o777)
+    _, build, run = FILES["container.sh"].replace("/srv/visits", str(folder)).splitlines()
+    subprocess.run(build.split(), cwd=ROOT, check=True, timeout=900)
+    done = subprocess.run(run.split(), check=True, capture_output=True, text=True, timeout=300)
+    assert done.stdout.startswith("job.toml: 2 of 2 releases answered")
+    assert (folder / "answers-2024-06.parquet").exists()
 
 
 @pytest.mark.slow

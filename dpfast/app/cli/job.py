@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..job.output import ABOUT
+from ..job.output import ABOUT, Results, amounts
 from ..texts import error_text, loss_text, number_text
 from .shared import SHOWN, Json, Terminal, groups_of, groups_table, print_pairs, table_of
 
@@ -26,7 +26,7 @@ Page = Annotated[
 ]
 #: How many releases are named together; of more it is said how many they are.
 NAMED = 5
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, and no table.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="One line, and no progress bar.")]
 
 
 def run(file: File, as_json: Json = False, quiet: Quiet = False, report: Page = None) -> None:
@@ -41,9 +41,19 @@ def run(file: File, as_json: Json = False, quiet: Quiet = False, report: Page = 
     results = job.run(file, report=report, progress=terminal and not quiet)
     if as_json:
         print(json.dumps(job.report(results), allow_nan=False))
-    elif not quiet:
+    elif quiet:
+        Terminal(soft_wrap=True).print(_line(results))
+    else:
         _answers(job.report(results))
     results.check()
+
+
+def _line(results: Results) -> str:
+    """Return what a run did, as one line."""
+    plan, answered = results.plan, sum(outcome.error is None for outcome in results.outcomes)
+    done = f"{plan.job.title}: {answered} of {len(results)} releases answered"
+    files = " and ".join(str(file) for file in plan.job.outputs.values())
+    return f"{done}, {loss_text(amounts(plan.job.loss))}" + f", in {files}" * bool(files)
 
 
 def explain(file: File, as_json: Json = False) -> None:
