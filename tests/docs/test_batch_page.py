@@ -141,7 +141,7 @@ def dockerfile_faults(text):
     for word, rest in lines:
         said = {word: rest} if word == "FROM" else {**said, word: rest}
         if word == "FROM" and not re.match(r"python:3\.\d+\.\d+-slim-\w+( AS \w+)?$", rest):
-            yield "a base image without its version"
+            yield "a base image of no version"
         if word == "COPY" and not all((ROOT / name).exists() for name in rest.split()[:-1]):
             yield "a file that is not there"
         if word == "RUN" and re.search("pip (install|wheel)", rest) and "--no-cache" not in rest:
@@ -163,7 +163,7 @@ COMMAND = ["dpfast", "run", "job.toml", "--quiet"]
 @pytest.mark.parametrize(
     "right, wrong, fault",
     [
-        ("FROM python:3.12.11-slim-bookworm\n", "FROM python\n", "a base image without its version"),
+        ("FROM python:3.12.11-slim-bookworm\n", "FROM python\n", "a base image of no version"),
         ("COPY csrc", "COPY source", "a file that is not there"),
         ("wheel --no-cache-dir", "wheel", "a cache in the image"),
         ("install --yes", "install", "a question that nobody answers"),
