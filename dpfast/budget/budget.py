@@ -157,7 +157,10 @@ class Budget(Payer):
     entries refuses it, but a new process cannot know. A pickle of a budget with a path opens that
     path again. A budget in memory cannot be pickled.
 
-    Cost: some microseconds in memory, and in a file a few writes that wait for the disk.
+    Cost: some microseconds in memory, and in a file less than a millisecond and five writes that
+    wait for the disk, however many entries there are. Opening checks the sums and the last 1,000
+    entries, in some hundredths of a second. All entries are checked where all are read: by
+    `history`, `export` and `to_dict`, some 50,000 in a second.
 
     Examples
     --------
@@ -337,7 +340,11 @@ class Budget(Payer):
 
     @property
     def history(self) -> tuple[Spend, ...]:
-        """The ledger entries in order: what was spent, and answers only if they were recorded."""
+        """The ledger entries in order: what was spent, and answers only if they were recorded.
+
+        Of a ledger in a file everything is read and checked, while opening checks its sums and its
+        last 1,000 entries. So damage further back is found here, and by `export` and `to_dict`.
+        """
         return self._storage.history()
 
     def spend(

@@ -237,6 +237,37 @@ def test_a_record_of_a_release_is_kept(path, ids):
         dp.Budget(path=path)
 
 
+DAMAGE = {
+    "UPDATE lines SET note = 'x' WHERE line = {}": "entry 6 is not what was written",
+    "UPDATE lines SET record = NULL WHERE line = {}": "entry 6 is not what was written",
+    "UPDATE steps SET seal = 'x' WHERE what = 'lines {}'": "its steps are not",
+    "DELETE FROM answers WHERE line = {}": "its steps are not",
+    "UPDATE answers SET answer = '9.5' WHERE line = {}": "what it holds of answers",
+    "UPDATE keys SET key = 'x' WHERE line = {}": "what it holds of keys",
+}
+
+
+def test_the_tail_is_checked_when_it_is_opened_and_all_where_all_is_read(path, monkeypatch):
+    monkeypatch.setattr(file, "TAIL", 5)
+    budget = dp.Budget(epsilon=9, path=path)
+    for number in range(6):
+        with budget.once(f"key {number}"):
+            budget.spend(Pure(1), neighbors=REP, record={"a": 1})
+        budget.record(number)
+    whole = path.read_bytes()
+    for damage, tail in DAMAGE.items():
+        path.write_bytes(whole)
+        sql(path, damage.format(1))
+        early = dp.Budget(path=path)
+        assert early.spent["epsilon"] == 6
+        with pytest.raises(LedgerError, match="is damaged"):
+            early.export()
+        path.write_bytes(whole)
+        sql(path, damage.format(6))
+        with pytest.raises(LedgerError, match=f"is damaged: ({tail})"):
+            dp.Budget(path=path)
+
+
 def test_an_answer_goes_to_the_line_of_its_thread(path):
     budget = dp.Budget(epsilon=1, path=path)
     barrier = threading.Barrier(2)

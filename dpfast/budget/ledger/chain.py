@@ -16,7 +16,7 @@ stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import text
@@ -174,20 +174,24 @@ def check(db: sqlite3.Connection, table: str, name: str, seal: str | None) -> No
         raise Damaged(f"what it holds of {table} is not what was written")
 
 
-def whole(db: sqlite3.Connection, first: str) -> None:
-    """Raise `Damaged` unless the rows are exactly those of the steps."""
+def whole(db: sqlite3.Connection, first: str, most: int | None = None) -> None:
+    """Raise `Damaged` unless the rows are exactly those of the steps.
+
+    Of more than `most` steps the last ones are checked.
+    """
     if form(db) == 1:
         return
-    rows = dict(_rows(db))
-    before, count = first, 0
-    for number, what, seal in db.execute(
-        "SELECT step, what, seal FROM steps ORDER BY step"
-    ).fetchall():
-        expected = text.seal(before, what, rows.pop(what, None)) if count else first
-        if (number, seal) != (count, expected):
+    begin = 0 if most is None else max(0, last(db).number - most)
+    tail = "SELECT step, what, seal FROM steps WHERE step >= ? ORDER BY step"
+    (step, what, before), *steps = db.execute(tail, (begin,)).fetchall()
+    if (step, before) != (begin, before if begin else first):
+        raise Damaged("its steps are not what was written")
+    rows = dict(_rows(db) if begin == 0 else _rows_named(db, (what for _, what, _ in steps)))
+    for count, (step, what, seal) in enumerate(steps, begin + 1):
+        if (step, seal) != (count, text.seal(before, what, rows.pop(what, None))):
             raise Damaged("its steps are not what was written")
-        before, count = seal, count + 1
-    if rows or not count:
+        before = seal
+    if rows:
         raise Damaged("it holds more than was written")
 
 
@@ -198,6 +202,16 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
             columns = " || ' ' || ".join(name)
             for row, seal in db.execute(f"SELECT {columns}, seal FROM {table}").fetchall():
                 yield f"{table} {row}", seal
+
+
+def _rows_named(db: sqlite3.Connection, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield names and seals of the rows that have these names."""
+    for name in names:
+        table, columns = name.partition(" ")[0], NAMES[name.partition(" ")[0]]
+        where = " AND ".join(f"{column} = ?" for column in columns)
+        one = f"SELECT seal FROM {table} WHERE {where}"
+        for (seal,) in db.execute(one, name.split(" ", len(columns))[1:]).fetchall():
+            yield name, seal
 
 
 # --- sums ---------------------------------------------------------------------------------------

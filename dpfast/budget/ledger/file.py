@@ -19,8 +19,12 @@ several names, since there the log is beside the file under each of them.
 
 Entries are only added. The one row of `state` holds their sums and changes in the same transaction.
 Each entry carries a digest of itself and of the one before (`text.seal`), and all rows are one
-chain (`chain.py`). Each transaction first checks that this is the ledger that was opened, and that
-all that this process has seen of it is still there.
+chain (`chain.py`). Each transaction first checks that this is the ledger that was opened, that its
+sums are those that were sealed with its last row, and that all that this process has seen of it is
+still there. Opening also checks the last entries and steps (`TAIL`). Damage before these is found
+where all is read, which also looks at every page of the file: by `history` and what is made of it.
+So is a damaged row of a key, an answer or a stream that is asked for. No such damage changes what
+may still be spent, which is decided by the sums.
 
 Writes of several threads that wait for each other become one transaction (`_written`). Each is a
 savepoint of its own: what one refuses leaves the others be. No thread goes on before the commit of
@@ -71,12 +75,14 @@ except ImportError:  # pragma: no cover
     ) from None
 
 T = TypeVar("T")
-#: What a transaction is for: "make" also makes the ledger, "check" also looks at every page, and
-#: "move" writes to a ledger at another place.
-Way = Literal["read", "write", "make", "check", "move"]
+#: What a transaction is for: "make" also makes the ledger, and "move" writes to a ledger at another
+#: place.
+Way = Literal["read", "write", "make", "move"]
 
 #: What the file says it is (`PRAGMA application_id`): "dpfl".
 APPLICATION = 0x6470666C
+#: How many entries, and steps, are checked when a ledger is opened: the last ones.
+TAIL = 1000
 #: Seconds that SQLite waits for a lock, and seconds before the next attempt.
 PATIENCE, PAUSE = 0.25, 0.005
 
@@ -185,9 +191,8 @@ class File:
         self._waiting: deque[_Write] = deque()
         if header is not None:
             self._run(lambda db: self._make(db, header), "make")
-        self.header = self._run(self._head if way == "read" else self._move, way)
+        self.header = self._run(self._opened if way == "read" else self._move, way)
         self._known = self.header.seal
-        self._run(self._checked, "check")
 
     # --- the storage ----------------------------------------------------------------------------
 
@@ -319,8 +324,6 @@ class File:
                         raise LedgerError(
                             "a ledger needs a disk on which SQLite can keep a log (WAL)"
                         )
-                    if way == "check" and pragma(db, "integrity_check(1)") != "ok":
-                        raise Damaged("its pages do not fit together")
                     db.execute("BEGIN IMMEDIATE" if write or blank else "BEGIN")
                     files = self._files() if write else None
                     if blank:
@@ -371,7 +374,7 @@ class File:
             )
         place = chain.check_sums(db)
         seen = _seen.get((self.path, head.seal))
-        if seen is not None:
+        if seen not in (None, place):
             self._not_put_back(db, seen)
         return head, place
 
@@ -394,6 +397,11 @@ class File:
         chain.renew(db, head.seal)
         if form < 4:
             chain.put(db, head.seal, now(), process(), self.identity)
+
+    def _opened(self, db: sqlite3.Connection) -> Header:
+        """Check the tail of a ledger, which is all of a short one."""
+        self._checked(db, TAIL)
+        return self._head(db)
 
     def _move(self, db: sqlite3.Connection) -> Header:
         """Make this the place of a ledger, which is checked."""
@@ -599,19 +607,33 @@ class File:
             (number, *_exact(after.spent), after.neighbors, after.ids),
         )
 
-    def _checked(self, db: sqlite3.Connection) -> tuple[Spend, ...]:
-        """Return all entries. Check their seals, their sums and the limit."""
+    def _checked(self, db: sqlite3.Connection, most: int | None = None) -> tuple[Spend, ...]:
+        """Return all entries, and check pages, seals, sums and the limit.
+
+        If there are more than `most`, return the last ones, and check their seals and steps.
+        """
         state, head = self._state(db), self._head(db)
-        before, total, relation, is_over = head.seal, Amounts(), head.neighbors, False
+        skipped = 0 if most is None else max(0, state.entries - most)
+        if skipped:
+            one = "SELECT seal FROM lines WHERE line = ?"
+            (before,) = db.execute(one, (skipped,)).fetchone()
+        elif pragma(db, "integrity_check(1)") != "ok":
+            raise Damaged("its pages do not fit together")
+        else:
+            before = head.seal
+        total, relation, is_over = Amounts(), head.neighbors, False
         since: date | None = None
         spends: list[Spend] = []
-        rows = chain.rows_of(db, "answers")
+        tail = ("WHERE line > ?", skipped) if skipped else ("",)
+        rows = chain.rows_of(db, "answers", *tail)
         answers = {row.line: json.loads(row.parts[-1]) for row in rows}
-        every = f"SELECT {LINE}, {chain.later(db, 'lines')}, seal FROM lines ORDER BY line"
-        for number, *parts, ids, record, seal in db.execute(every).fetchall():
+        every = (
+            f"SELECT {LINE}, {chain.later(db, 'lines')}, seal FROM lines {tail[0]} ORDER BY line"
+        )
+        for number, *parts, ids, record, seal in db.execute(every, tail[1:]).fetchall():
             before = text.seal(before, str(number), *parts, *text.of_entry(ids, record))
-            if seal != before or number != len(spends) + 1:
-                raise Damaged(f"entry {len(spends) + 1} is not what was written")
+            if seal != before or number != skipped + len(spends) + 1:
+                raise Damaged(f"entry {skipped + len(spends) + 1} is not what was written")
             when, by, what, note, loss, neighbors, *amounts, relation = parts
             cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
             if head.every is not None and since != (since := began(head.every, when)):
@@ -622,8 +644,10 @@ class File:
             spends.append(Spend(
                 cost, neighbors, what, note, when, by, counted, answers.get(number), ids, facts
             ))  # fmt: skip
-        chain.rows_of(db, "keys")
-        chain.whole(db, head.seal)
+        chain.rows_of(db, "keys", *tail)
+        chain.whole(db, head.seal, most)
+        if skipped:
+            return tuple(spends)
         ids = head.ids or (spends[0].ids if spends else None)
         if (total, relation, ids) != (state.spent, state.neighbors, state.ids):
             raise Damaged("its sums are not those of its entries")
