@@ -34,6 +34,9 @@ CONTENTS = {
         "docs/guide/used-up.md",
         "docs/guide/what-to-say.md",
         "docs/guide/sampling-error.md",
+        "docs/guide/proportions.md",
+        "docs/guide/cookbook.md",
+        "docs/guide/scikit-learn.md",
     ],
     "Guide": [
         "docs/guide/groups.md",
