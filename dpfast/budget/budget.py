@@ -20,7 +20,7 @@ from .._core.owner_log import write
 from .._core.types import Neighbors, Number
 from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
-from ..privacy.losses import shown
+from .history import History, amount_words, decimal, loss_words
 from .ledger import Amounts, Memory, Spend, State, Unit
 from .ledger.entries import EVERY, began, now, process
 from .ledger.text import exact, parts_of, plain
@@ -42,23 +42,8 @@ RHO_DELTA = Fraction(1, 100)
 _DOWN = Context(prec=4, rounding=ROUND_DOWN, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
-def _decimal(amount: Fraction) -> str:
-    text, ratio = shown(amount)
-    if not ratio:
-        return text
-    return f"about {text}" if ratio == "..." else f"{text} (exactly {ratio})"
-
-
 def _both(amount: Fraction) -> dict[str, Any]:
     return {"value": float(amount), "exact": exact(amount)}
-
-
-def _words(amounts: dict[str, Fraction]) -> str:
-    return ", ".join(f"{name}={_decimal(amount)}" for name, amount in amounts.items())
-
-
-def _text(amount: Loss) -> str:
-    return _words(Amounts.of(amount).named(amount))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,10 +250,10 @@ class Budget(Payer):
         try:
             state = self._state()
         except LedgerError:
-            return f"Budget(limit: {_text(self._limit)}{where}, which cannot be read)"
+            return f"Budget(limit: {loss_words(self._limit)}{where}, which cannot be read)"
         people = "".join(f", {name}={value!r}" for name, value in self._about(state).items())
         return (
-            f"Budget(limit: {_text(self._limit)}; spent: {self._words(state.spent)}; "
+            f"Budget(limit: {loss_words(self._limit)}; spent: {self._words(state.spent)}; "
             f"neighbors={state.neighbors or self._wanted!r}{people}{where})"
         )
 
@@ -339,13 +324,13 @@ class Budget(Payer):
         return self._named(self._left(self._state()))
 
     @property
-    def history(self) -> tuple[Spend, ...]:
+    def history(self) -> History:
         """The ledger entries in order: what was spent, and answers only if they were recorded.
 
         Of a ledger in a file everything is read and checked, while opening checks its sums and its
         last 1,000 entries. So damage further back is found here, and by `export` and `to_dict`.
         """
-        return self._storage.history()
+        return History(self._storage.history())
 
     def spend(
         self,
@@ -807,14 +792,11 @@ class Budget(Payer):
         return page(
             self._name or "Budget",
             facts + ("" if self.path is None else f" {self.path}"),
-            {name: [_decimal(amounts[name]) for amounts in each] for name in each[0]},
-            [
-                [e.what, _text(e.loss), self._words(e.counted), e.note, e.time[:19]]
-                for e in entries
-            ],
-        )  # fmt: skip
+            {name: [decimal(amounts[name]) for amounts in each] for name in each[0]},
+            entries,
+        )
 
-    def _after_all(self) -> tuple[State, tuple[Spend, ...]]:
+    def _after_all(self) -> tuple[State, History]:
         """Return the entries, and the state after the last one of them."""
         entries, state = self.history, self._state()
         own = [
@@ -1081,7 +1063,7 @@ class Budget(Payer):
 
     def _refuse(self, state: State, spend: Spend, counted: str, less: str = "") -> NoReturn:
         spent, left = self._words(state.spent), self._words(self._left(state))
-        amount, period = _text(spend.loss), f" this {self._every}" if self._every else ""
+        amount, period = loss_words(spend.loss), f" this {self._every}" if self._every else ""
         if spend.ids is not None:
             amount += f" for {self._units(state, spend)[1]}"
         raise BudgetError(
@@ -1099,7 +1081,7 @@ class Budget(Payer):
         return self._ceiling - state.spent
 
     def _words(self, amounts: Amounts) -> str:
-        return _words(self._named(amounts))
+        return amount_words(self._named(amounts))
 
     def _named(self, amounts: Amounts) -> dict[str, Fraction]:
         return amounts.named(self._limit)
@@ -1107,7 +1089,7 @@ class Budget(Payer):
 
 def _digits(amount: Fraction) -> str:
     """Return the largest decimal of 4 digits that is not above an amount."""
-    return _decimal(Fraction(_DOWN.divide(Decimal(amount.numerator), Decimal(amount.denominator))))
+    return decimal(Fraction(_DOWN.divide(Decimal(amount.numerator), Decimal(amount.denominator))))
 
 
 @lru_cache(maxsize=1024)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 
 from .._core.html import table
-
-#: How many releases are shown, the last ones.
-SHOWN = 50
+from .history import History
 
 
-def page(title: str, facts: str, sums: dict[str, list[str]], releases: Sequence[list[str]]) -> str:
+def page(title: str, facts: str, sums: dict[str, list[str]], history: History) -> str:
     """Return the HTML of a ledger.
 
     Parameters
@@ -20,17 +17,11 @@ def page(title: str, facts: str, sums: dict[str, list[str]], releases: Sequence[
         Its name, and what else is said of it.
     sums : dict
         Limit, spent and left of each amount, by its name.
-    releases : sequence of list of str
-        What, loss, what it counted, note and time of each.
+    history : History
     """
     head = table(["", "limit", "spent", "left"], [[name, *own] for name, own in sums.items()])
-    shown = releases[-SHOWN:]
-    before = len(releases) - len(shown)
-    lines = [[str(before + i + 1), *one] for i, one in enumerate(shown)]
-    titles = ["", "release", "loss", "counted", "note", "time (UTC)"]
-    rows = table(titles, lines) if lines else "<p>No release yet.</p>"
-    earlier = f"<p>{before} earlier ones are not shown.</p>" if before else ""
+    rows = history.to_html() if history else "<p>No release yet.</p>"
     return (
         f"<div><p><b>{escape(title)}</b> {escape(facts)}</p>{head}"
-        f"<details open><summary>Releases: {len(releases)}</summary>{earlier}{rows}</details></div>"
+        f"<details open><summary>Releases: {len(history)}</summary>{rows}</details></div>"
     )

@@ -2,7 +2,9 @@
 
 import contextlib
 import copy
+import csv
 import errno
+import io
 import json
 import os
 import pickle
@@ -235,6 +237,38 @@ def test_a_record_of_a_release_is_kept(path, ids):
         db.execute("UPDATE lines SET record = NULL WHERE line = 1")
     with pytest.raises(LedgerError, match="entry 1 is not what was written"):
         dp.Budget(path=path)
+
+
+def test_the_history_is_a_table(path):
+    record = {
+        "parameters": {"bounds": [0.0, 1.5], "nan": "drop", "weights": None},
+        "data": {"columns": ["age", "fare"], "where": "age > 3", "version": "June"},
+        "noise": {"kind": "=1+1", "scale": 1 / 3},
+        "error": {"confidence": 0.95, "half_width": 0.25, "ranks": None, "note": "of noise"},
+        "program": {"dpfast": "0.2.0"},
+    }
+    for budget in (dp.Budget(epsilon=9, delta=1e-6, path=at) for at in (path, None)):
+        assert budget.history.to_pandas().shape == (0, 17)
+        budget.spend(Approx(2, 1e-7), neighbors=AR, what="mean", note="a <b>", record=record)
+        budget.spend(Pure(Fraction(1, 3)), neighbors=AR, what="count")
+        table = budget.history.to_dict()
+        assert table["parameters"] == ["bounds=(0, 1.5), nan=drop", ""]
+        assert table["columns"] == ["age, fare", ""] and table["version"] == ["June", ""]
+        assert table["error"] == ["± 0.25 (95 %)", ""] and table["ids"] == ["", ""]
+        assert table["loss"] == ["epsilon=2, delta=1e-07", "epsilon=0.3333333333333333 (exactly "
+                                 "1/3), delta=0"]  # fmt: skip
+        frame = budget.history.to_pandas()
+        assert frame["counted epsilon"].sum() == float(budget.spent["epsilon"])
+        again = list(csv.DictReader(io.StringIO(budget.history.to_csv())))
+        assert [line["noise"] for line in again] == table["noise"]
+        shown = budget._repr_html_()
+        for words in ("a &lt;b&gt;", "bounds=(0, 1.5), nan=drop", "± 0.25 (95 %)", "age &gt; 3"):
+            assert words in shown
+        assert "process" not in shown and "<th>ids" not in shown
+        assert [type(line) for line in budget.history] == [entries.Spend] * 2
+    rho = dp.Budget(rho=1)
+    rho.spend(ZCDP(0.25), neighbors=AR, ids="who")
+    assert rho.history.to_dict()["counted rho"] == [0.25]
 
 
 DAMAGE = {

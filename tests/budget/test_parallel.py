@@ -459,8 +459,8 @@ def test_a_long_ledger_shows_its_end_and_an_unreadable_one_says_so(tmp_path):
     for i in range(60):
         budget.spend(Pure(1), neighbors=AR, what=f"release {i}")
     shown = budget._repr_html_()
-    assert "Releases: 60" in shown and "10 earlier ones" in shown
-    assert "<td>release 9</td>" not in shown and "<td>60</td><td>release 59</td>" in shown
+    assert "Releases: 60" in shown and "10 more" in shown
+    assert shown.index("<td>release 59</td>") < shown.index("10 more") < shown.index("release 9<")
     kept = dp.Budget(epsilon=1, path=tmp_path / "study.db")
     os.remove(tmp_path / "study.db")
     assert "cannot be read" in kept._repr_html_()

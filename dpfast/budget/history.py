@@ -1,0 +1,163 @@
+"""The entries of a ledger as the table of an auditor: for pandas, as CSV and in notebooks."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from .._core.error_bars import Expected
+from .._core.extras import extra
+from .._core.html import table
+from ..privacy import Loss
+from ..privacy.losses import shown
+from .ledger import Amounts, Spend
+
+#: How many entries are shown in a notebook, the last ones; the others unfold.
+SHOWN = 50
+#: What a record says of an error bar, as `Expected` has it.
+BAR = {"confidence", "half_width", "ranks", "note"}
+#: The columns that the record of a release fills, and where they are in it.
+RECORDED = {
+    "parameters": ("parameters",),
+    "columns": ("data", "columns"),
+    "where": ("data", "where"),
+    "version": ("data", "version"),
+    "noise": ("noise",),
+    "error": ("error",),
+    "program": ("program",),
+}
+
+
+def decimal(amount: Fraction) -> str:
+    """Return an amount as text, with the exact ratio where that is something else."""
+    text, ratio = shown(amount)
+    if not ratio:
+        return text
+    return f"about {text}" if ratio == "..." else f"{text} (exactly {ratio})"
+
+
+def amount_words(amounts: Mapping[str, Fraction]) -> str:
+    """Return amounts by name as text."""
+    return ", ".join(f"{name}={decimal(amount)}" for name, amount in amounts.items())
+
+
+def loss_words(loss: Loss) -> str:
+    """Return the amounts of a loss as text."""
+    return amount_words(Amounts.of(loss).named(loss))
+
+
+class History(tuple[Spend, ...]):
+    """The entries of a ledger in order: a tuple of `Spend`, and a table of what was released.
+
+    Columns are ``entry`` (its number), ``time`` (UTC), ``what``, then ``parameters``, ``columns``,
+    ``where``, ``version``, ``noise``, ``error`` and ``program`` of its record, as text and empty in
+    entries of before; ``ids`` (empty for a loss of rows), ``neighbors`` and ``loss`` as the release
+    had them; what the ledger ``counted`` of each amount, as floats; ``note`` and ``process``.
+    Recorded answers are no part of it.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> budget = dp.Budget(epsilon=1)
+    >>> with budget.noted("a first look"):
+    ...     count = dp.count([23, 35, 41], epsilon=0.5, budget=budget)
+    >>> budget.history[0].loss, budget.history.to_dict()["note"]
+    (Draws(epsilon=1/2, draws=1, cells=1), ['a first look'])
+    """
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns of the table as lists, by name.
+
+        Returns
+        -------
+        dict
+            ``polars.DataFrame`` and ``pyarrow.table`` take it as it is.
+        """
+        records = [dict(entry.record or {}) for entry in self]
+        amounts = ["rho"] if any(entry.counted.rho for entry in self) else ["epsilon", "delta"]
+        return {
+            "entry": list(range(1, len(self) + 1)),
+            "time": [entry.time for entry in self],
+            "what": [entry.what for entry in self],
+            **{
+                name: [_words(_within(record, *path)) for record in records]
+                for name, path in RECORDED.items()
+            },
+            "ids": [entry.ids or "" for entry in self],
+            "neighbors": [entry.neighbors for entry in self],
+            "loss": [loss_words(entry.loss) for entry in self],
+            **{
+                f"counted {name}": [float(getattr(entry.counted, name)) for entry in self]
+                for name in amounts
+            },
+            "note": [entry.note for entry in self],
+            "process": [entry.process for entry in self],
+        }
+
+    def to_pandas(self) -> Any:
+        """Return the table as a ``pandas.DataFrame``.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        MissingExtraError
+            pandas is not installed.
+        """
+        return extra("pandas", "a table of pandas").DataFrame(self.to_dict())
+
+    def to_csv(self) -> str:
+        """Return the table as comma-separated text with a head.
+
+        Returns
+        -------
+        str
+        """
+        text, columns = io.StringIO(), self.to_dict()
+        csv.writer(text).writerows([list(columns), *zip(*columns.values(), strict=True)])
+        return text.getvalue()
+
+    def to_html(self) -> str:
+        """Return the table as HTML, the last entry first, without columns that are empty.
+
+        Returns
+        -------
+        str
+        """
+        columns = self.to_dict()
+        columns |= {"time": [time[:19] for time in columns["time"]], "process": []}
+        filled = {name: column[::-1] for name, column in columns.items() if any(column)}
+        rows = ([_words(cell) for cell in row] for row in zip(*filled.values(), strict=True))
+        return f'<div style="overflow-x: auto">{table(filled, rows, SHOWN)}</div>'
+
+    _repr_html_ = to_html
+
+
+def _within(record: Any, *path: str) -> Any:
+    """Return what is at a path of a record, or None."""
+    for name in path:
+        record = record.get(name) if isinstance(record, dict) else None
+    return record
+
+
+def _words(fact: Any) -> str:
+    """Return a fact of a record as text for people, nothing for None."""
+    if isinstance(fact, dict) and fact.keys() >= BAR:
+        bar = Expected(**{name: fact[name] for name in BAR})
+        return f"{bar} ({bar.confidence * 100:.4g} %)"
+    if isinstance(fact, dict):
+        return ", ".join(f"{n}={_nested(part)}" for n, part in fact.items() if part is not None)
+    if isinstance(fact, list):
+        return ", ".join(map(_nested, fact))
+    return "" if fact is None else f"{fact:g}" if isinstance(fact, float) else str(fact)
+
+
+def _nested(fact: Any) -> str:
+    return f"({_words(fact)})" if isinstance(fact, (dict, list)) else _words(fact)
