@@ -69,7 +69,6 @@ from dpfast.statistics.histogram import Histogram as Histogram
 from dpfast.statistics.kept_whole import KeptWhole as KeptWhole
 from dpfast.statistics.proportion import Proportion as Proportion
 from dpfast.statistics.ptr import NO_ANSWER as NO_ANSWER
-from dpfast.statistics.quantiles.interval import QuantileInterval as QuantileInterval
 from dpfast.statistics.quantiles.statistic import Iqr as Iqr
 from dpfast.statistics.quantiles.statistic import IqrMethod, ManyMethod, Method
 from dpfast.statistics.quantiles.statistic import Maximum as Maximum
@@ -77,6 +76,7 @@ from dpfast.statistics.quantiles.statistic import Median as Median
 from dpfast.statistics.quantiles.statistic import Minimum as Minimum
 from dpfast.statistics.quantiles.statistic import Percentile as Percentile
 from dpfast.statistics.quantiles.statistic import Quantile as Quantile
+from dpfast.statistics.quantiles.statistic import QuantileInterval as QuantileInterval
 from dpfast.statistics.quantiles.statistic import Quantiles as Quantiles
 from dpfast.statistics.ratio import Ratio as Ratio
 from dpfast.statistics.smooth_release import smooth_beta as smooth_beta
@@ -626,14 +626,18 @@ def quantile_interval(
     data: Any,
     q: Number,
     *,
-    bounds: Bounds,
+    bounds: BoundsEach | Auto,
     nan: NanPolicy | None = None,
     granularity: Number | None = None,
-    least_rows: int,
+    method: Method = "auto",
+    noise: NoiseName = "auto",
     coverage: float = 0.95,
+    assume_sorted: bool = False,
     epsilon: Number | None = None,
+    delta: Number = 0.0,
     rho: Number | None = None,
     neighbors: Neighbors | None = None,
+    axis: Axis | None = None,
     where: Any = None,
     ids: Any = None,
     max_rows: int | Auto | None = None,

@@ -233,7 +233,7 @@ METHODS = {
     "ratio": PAIR,
     "quantile": {**B, "q": 0.4},
     "quantiles": {**B, "qs": [0.2, 0.7]},
-    "quantile_interval": {**B, "q": 0.4, "least_rows": 9000},
+    "quantile_interval": {**B, "q": 0.4},
     "top_k": {"k": 2},
     **dict.fromkeys(["maximum", "mean", "median", "minimum", "std", "sum", "variance"], B),
 }

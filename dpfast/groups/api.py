@@ -260,7 +260,7 @@ class GroupBy(Methods):
     >>> bool((abs(middle[0] - 9.5) < 6).all())
     True
     >>> quartiles = groups.quantiles("delay", [0.25, 0.5, 0.75], **late)
-    >>> ends = groups.quantile_interval("delay", 0.5, least_rows=9000, **late)
+    >>> ends = groups.quantile_interval("delay", 0.5, **late)
     >>> list(ends)[1:4]
     ['quantile_interval low', 'quantile_interval', 'quantile_interval high']
     >>> high = groups.percentile("delay", 90, **late), groups.maximum("delay", **late)

@@ -15,7 +15,6 @@ from ..noise.grid import lattice
 from ..statistics.correlation import Correlation
 from ..statistics.histogram import Histogram
 from ..statistics.quantiles import statistic as ranked
-from ..statistics.quantiles.interval import QuantileInterval
 from ..statistics.ranked import OnGrid
 from ..statistics.ratio import Ratio
 from ..statistics.totals.count import Count
@@ -47,7 +46,7 @@ WEIGHTED: dict[type, type[OfStatistic]] = {
 }
 
 #: What is drawn.
-DRAWN = (ranked.OneQuantile, ranked.Quantiles, ranked.Extreme, QuantileInterval)
+DRAWN = (ranked.OneQuantile, ranked.Quantiles, ranked.Extreme, ranked.QuantileInterval)
 
 
 def is_by_group(statistic: object) -> bool:
@@ -69,8 +68,7 @@ def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
 @remembered
 def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) -> Quantiles:
     """Return the mechanism of quantiles of numbers; `is_whole` is said of the column."""
-    is_interval = isinstance(statistic, QuantileInterval)
-    if not is_interval and statistic.method not in ("auto", "exponential"):
+    if statistic.method not in ("auto", "exponential"):
         checks.fail("method", "left out by group, where each quantile is drawn", statistic.method)
     bounds, size, numbers = checks.bounds(statistic.bounds), statistic.granularity, None
     if size is not None:
@@ -81,14 +79,10 @@ def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) ->
     nan = nan_policy.of_rows(statistic.nan, is_private=True)
     given: Any = {"column": statistic.column, "bounds": bounds, "nan": nan, "step": step}
     given |= {"loss": offered.loss, "whole": is_whole, "lattice": numbers}
-    given |= {"extreme": isinstance(statistic, ranked.Extreme), "is_interval": is_interval}
-
-    def of(qs: tuple[Fraction, ...]) -> Quantiles:
-        return Quantiles(qs=qs, **given).charged()
-
-    if isinstance(statistic, QuantileInterval):
-        return of(statistic.three(lambda qs, share: of(qs).expected(None, share).ranks))
-    return of(places(statistic))
+    if isinstance(statistic, ranked.QuantileInterval):
+        given["coverage"], statistic = statistic.coverage, statistic.point
+    given["extreme"] = isinstance(statistic, ranked.Extreme)
+    return Quantiles(qs=places(statistic), **given).charged()
 
 
 def places(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:

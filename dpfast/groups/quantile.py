@@ -14,6 +14,7 @@ from ..noise.choice import Stream, decide
 from ..noise.grid import Base
 from ..statistics.quantiles.draws import RANK, Aim, Column, counted
 from ..statistics.quantiles.draws import inside as target_inside
+from ..statistics.quantiles.ends import Widths
 from ..summaries.order import Ranks
 
 
@@ -96,3 +97,35 @@ def draw_quantiles(
         if decide(word, aim.rate, Fraction(far, RANK), stream, mass, bound, scale):
             out[at] = cell - base.first
             at += 1
+
+
+def draw_widths(
+    widths: Widths,
+    points: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    stream: Stream,
+    others: Others | None = None,
+) -> NDArray[np.int64]:
+    """Draw for each group how far the ends of an interval are from a point.
+
+    Parameters
+    ----------
+    widths : Widths
+    points : int32 array, shape (g,)
+        Cells, as `draw_quantiles` returns them.
+    rows, offsets, stream, others
+        As in `draw_quantiles`. The rows of each group are sorted.
+
+    Returns
+    -------
+    int64 array, shape (g,)
+        In cells.
+    """
+    sizes = np.empty(len(points), np.int64)
+    for i, point in enumerate(points.tolist()):
+        group = rows[offsets[i] : offsets[i + 1]]
+        group.sort()
+        before, n = (int(others.before[i]), int(others.sizes[i])) if others else (0, len(group))
+        sizes[i] = widths.draw(point, group, before, n, stream)
+    return sizes

@@ -29,6 +29,7 @@ from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
 from ..rng import Generator, branch
 from ..statistics.quantiles.draws import PARTS, Aim, width
+from ..statistics.quantiles.ends import Widths
 from ..statistics.quantiles.exponential import (
     INSIDE,
     LEAST_RATE,
@@ -41,7 +42,7 @@ from ..summaries.cells import Cells, cells
 from ..tables.base import Feature, Near
 from ..tables.sql.store import SqlRows
 from .of_column import DatabaseSums, Integers, OfColumn
-from .quantile import draw_quantiles
+from .quantile import draw_quantiles, draw_widths
 from .rows import NONE, Rows
 from .rows_near import RowsNear
 from .step import ROW, Step
@@ -77,8 +78,8 @@ class Quantiles(OfColumn):
         How a column of times is read.
     lattice : Lattice, optional
         The candidates, if they are told.
-    is_interval : bool
-        Whether they are a quantile between two ends.
+    coverage : float, optional
+        How often an interval around the only quantile holds it, if there is one, for half the loss.
     """
 
     column: str
@@ -92,7 +93,7 @@ class Quantiles(OfColumn):
     whole: bool = False
     units: Units | None = None
     lattice: Lattice | None = None
-    is_interval: bool = False
+    coverage: float | None = None
 
     @property
     def cells(self) -> Cells:
@@ -123,7 +124,7 @@ class Quantiles(OfColumn):
         return self._rate_by(loss)(q)
 
     def _rate_by(self, loss: Pure | ZCDP) -> Callable[[Fraction], float]:
-        parts = len(self.qs)
+        parts = len(self.qs) if self.coverage is None else 2
         own = ZCDP(loss.rho / parts) if isinstance(loss, ZCDP) else Pure(loss.epsilon / parts)
         each = self.step.each(own)
 
@@ -142,14 +143,28 @@ class Quantiles(OfColumn):
     def aim(self, q: Fraction) -> Aim:
         """Return the draw of one of the quantiles."""
         aim = aim_at(q, self.rate(q))
-        is_lattice = self.lattice is not None or (self.whole and self.cells.grid == 1)
-        return squeezed(aim) if is_lattice and not self.extreme else aim
+        return squeezed(aim) if self.is_lattice and not self.extreme else aim
+
+    @property
+    def is_lattice(self) -> bool:
+        """Tell whether rows are numbers of a lattice."""
+        return self.lattice is not None or (self.whole and self.cells.grid == 1)
 
     def _look(self, q: Fraction) -> tuple[Aim, int, int]:
         """Return a draw, how many ranks inside it aims, and within how many it looks at rows."""
         aim = self.aim(q)
         inside = int(-(-INSIDE // Fraction(aim.rate))) if self.extreme else 0
-        return aim, inside, width(aim.rate, self.base(q).total) + 1 + aim.ties
+        reach = width(aim.rate, self.base(q).total) + 1 + aim.ties
+        widths = self.widths
+        return aim, inside, reach if widths is None else max(reach, widths.reach + inside)
+
+    @property
+    def widths(self) -> Widths | None:
+        """Return the draws of how far the ends of an interval are from the quantile, if any."""
+        if self.coverage is None:
+            return None
+        (aim,), span = map(self.aim, self.qs), self.cells.span
+        return Widths(aim.place, aim.rate, 0, span, 1 - self.coverage, not self.is_lattice)
 
     def base(self, q: Fraction) -> Base:
         """Return what the candidates weigh for a quantile."""
@@ -172,14 +187,14 @@ class Quantiles(OfColumn):
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer are called."""
+        if self.coverage is not None:
+            return [f"{name} low", name, f"{name} high"]
         return [*self._each(name), f"{name} ranks"]
 
     def _each(self, name: str) -> list[str]:
         """Return what the columns of the quantiles are called."""
         if len(self.qs) == 1:
             return [name]
-        if self.is_interval:
-            return [f"{name} low", name, f"{name} high"]
         return [f"{name} {label}" for label in labels(list(map(float, self.qs)))]
 
     @property
@@ -238,7 +253,8 @@ class Quantiles(OfColumn):
             final = np.full(groups, count, np.int32)
             final[kept] = np.arange(count, dtype=np.int32)
         grid, stream = self.cells, generator.stream()
-        drawn = np.empty((len(self.qs), count), np.int32)
+        drawn, sizes = np.empty((len(self.qs), count), np.int32), np.empty(count, np.int64)
+        widths = self.widths
         few = isinstance(room, RowsNear) or (len(self.qs) * count < FEW and room.size < LITTLE)
         with closing(room.by_group(count, final)) as parts:
             # A part has bits of its own, so no number of threads changes any.
@@ -252,18 +268,26 @@ class Quantiles(OfColumn):
                     out[first:stop] = draw_quantiles(
                         given, offsets, aim, self.base(q), reach, streams[part], inside, others
                     )
+                    if widths is not None:
+                        sizes[first:stop] = draw_widths(
+                            widths, out[first:stop], given, offsets, streams[part], others
+                        )
 
             workers = 1 if few else threads()
             each(draw, range(len(parts)), workers)
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
-        cell = np.sort(drawn, axis=0)[order].astype(np.int64) + grid.first
+        cell = np.sort(drawn, axis=0)[order].astype(np.int64)
+        if widths is not None:
+            low, high = widths.ends(cell[0], sizes)
+            cell = np.array([low, cell[0], high])
+        cell += grid.first
         if self.lattice is None:
             every = list(np.clip(cell * grid.grid, *self.bounds))
         else:  # these are exact
             step = self.lattice.step
-            every = list(cell * step.numerator / step.denominator)
+            every = list(np.clip(cell * step.numerator / step.denominator, *self.bounds))
         if self.units is not None:
             every = [np.asarray(self.units.back(places)) for places in every]
         bar = np.full(count, self.expected(None, CONFIDENCE).ranks)
-        return dict(zip(self.names(name), [*every, bar], strict=True))
+        return dict(zip(self.names(name), [*every, bar], strict=widths is None))

@@ -10,12 +10,12 @@ from dpfast.groups.distinct import CountDistinct as count_distinct
 from dpfast.statistics.correlation import Correlation as correlation
 from dpfast.statistics.histogram import Histogram as histogram
 from dpfast.statistics.proportion import Proportion as proportion
-from dpfast.statistics.quantiles.interval import QuantileInterval as quantile_interval
 from dpfast.statistics.quantiles.statistic import ManyMethod, Method
 from dpfast.statistics.quantiles.statistic import Maximum as maximum
 from dpfast.statistics.quantiles.statistic import Median as median
 from dpfast.statistics.quantiles.statistic import Minimum as minimum
 from dpfast.statistics.quantiles.statistic import Quantile as quantile
+from dpfast.statistics.quantiles.statistic import QuantileInterval as quantile_interval
 from dpfast.statistics.quantiles.statistic import Quantiles as quantiles
 from dpfast.statistics.ratio import Ratio as ratio
 from dpfast.statistics.totals.count import Count as count

@@ -240,6 +240,39 @@ class Statistic(ABC, Generic[Value]):
         """
         return self
 
+    def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
+        """Return the statistic whose answer is its error bar, too: lower end, value, upper end.
+
+        Some have an error bar in ranks, and units of the data are a fact about the rows. Their
+        intervals cost a part of the same loss. ``statistic.with_interval().prepare(data, ...)``
+        takes what `prepare` takes, and its answer has the shape (3,), or (3, d) of d columns.
+
+        Parameters
+        ----------
+        coverage : float, default 0.95
+            How often the interval holds the statistic of the clamped rows, at least.
+
+        Returns
+        -------
+        Statistic
+            By default this one itself, where an error bar is in units, or none is known.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            If the coverage is no number between 0 and 1.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> ages = [23, 35, 41, 58, 62] * 2000
+        >>> median = dp.Median(bounds=(0, 120)).with_interval()
+        >>> low, value, high = median.prepare(ages, epsilon=1).run()
+        >>> bool(low <= value <= high)
+        True
+        """
+        return self
+
     def __post_init__(self) -> None:
         """Check the parameters."""
 

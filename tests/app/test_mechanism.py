@@ -112,7 +112,7 @@ def test_the_theorem_is_that_of_the_function(name):
         "quantile": {"q": 0.5}, "quantiles": {"qs": [0.5]}, "percentile": {"q": 50},
         "histogram": {"bins": 3}, "tree_histogram": {"bins": 3}, "ptr.quantile": {"q": 0.5},
         "select_keys": {"delta": 1e-6, "dtype": "str"}, "count_distinct": {"dtype": "str"},
-        "quantile_interval": {"q": 0.5, "least_rows": 900},
+        "quantile_interval": {"q": 0.5},
     }.get(name, {})  # fmt: skip
     if name in ("covariance", "correlation", "ratio"):
         more = {"columns": 2, "bounds": [(0, 1)] * 2}

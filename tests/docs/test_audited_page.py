@@ -45,7 +45,7 @@ NO_ROWS = {
     "marginals",  # whose exact laws are compared with its loss
     *("correlation", "difference", "kept_whole", "proportion", "ratio"),  # what these are made of
     "describe",  # `bounds`, `quantiles`, `variance` and `count`
-    "quantile_interval",  # `quantiles`
+    "quantile_interval",  # `quantile`; its ends are enumerated
     *(f"response.estimate_{name}" for name in ("binary", "kary", "unary")),
     *(f"selection.{name}" for name in ("expected_error", "probabilities", "utility_bound")),
     "smooth_beta",

@@ -1,8 +1,7 @@
-"""A quantile of each group between two more that hold it, as often as they say."""
+"""A quantile of each group between two ends that hold it, as often as they say."""
 
 import datetime as dt
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,95 +10,114 @@ import dpfast as dp
 from dpfast.errors import ArgumentError
 from dpfast.rng import InsecureGenerator
 
-N, GROUPS, RUNS = 2000, 20, 15
+#: Groups of very different sizes.
+SIZES = [3, 100, 1000, 4000] * 25
 BITS = np.random.default_rng(3)
+KEYS = list(range(len(SIZES)))
 TABLE = {
-    "key": np.repeat(np.arange(GROUPS), N),
-    "x": BITS.normal(50, 10, N * GROUPS),
-    "who": np.arange(N * GROUPS) // 2,
+    "key": np.repeat(KEYS, SIZES),
+    "x": BITS.normal(50, 10, sum(SIZES)),
+    "who": np.arange(sum(SIZES)) // 2,
 }
-ASKED = {"bounds": (0, 100), "least_rows": N}
-PEOPLE = {"ids": "who", "max_groups": 1, "max_rows": 2}
+PEOPLE = {"ids": "who", "max_groups": 2, "max_rows": 2}
+B = {"bounds": (0, 100)}
 
 
 def groups(table=TABLE, **more):
-    return dp.group_by(table, "key", keys=list(range(GROUPS)), **more)
+    return dp.group_by(table, "key", keys=KEYS, **more)
 
 
-def quantiles_of(of=None, q=0.5, epsilon=1, **more):
-    """The quantiles that are drawn."""
-    prepared = dp.extend.prepare(
-        (of or groups()).quantile_interval, "x", q, epsilon=epsilon, **{**ASKED, **more}
-    )
-    return prepared.mechanism.statistics["quantile_interval"]
+def ends_of(found, name="quantile_interval"):
+    return [np.asarray(found[f"{name}{end}"]) for end in (" low", "", " high")]
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("side", [-1, 1])
-@pytest.mark.parametrize("of", [{}, PEOPLE], ids=["rows", "people"])
-def test_the_worst_data(side, of):
-    """All rows on one side on a cell of little weight, beside a gap that is nearly all cells."""
-    asked = {"bounds": (0, 100), "least_rows": N, "coverage": 7 / 8, "epsilon": 1.0}
-    own = quantiles_of(groups(**of), **asked)
-    low, middle, high = own.qs
-    assert middle == Fraction(1, 2) == (low + high) / 2
-    cell = 12_345_677 * own.cells.grid
-    data = {**TABLE, "x": np.tile(np.repeat([cell, 100 - cell], N // 2), GROUPS)}
-    true, rng = data["x"][0 if side < 0 else -1], InsecureGenerator(6)
-
-    def missed(call, column):
-        found = np.concatenate([call()[column] for _ in range(RUNS)])
-        return np.mean(found > true if side < 0 else found < true)
-
-    def interval():
-        return groups(data, **of).quantile_interval("x", 0.5, rng=rng, **asked)
-
-    end = "low" if side < 0 else "high"
-    most = 1 / 8 + 5 * math.sqrt(1 / 8 * 7 / 8 / (RUNS * GROUPS))
-    assert missed(interval, f"quantile_interval {end}") <= most
-    # Planted: ends that are a sixteenth as far from the middle.
-    near = [middle + (one - middle) / 16 for one in (low, middle, high)]
-
-    def planted():
-        return groups(data, **of).quantiles("x", near, bounds=(0, 100), epsilon=1.0, rng=rng)
-
-    assert missed(planted, list(planted())[1 if side < 0 else 3]) > most
-
-
-def test_the_three_are_those_of_one_release():
+def test_each_group_has_its_own():
     budget = dp.Budget(epsilon=1)
-    found = groups().quantile_interval("x", 0.5, budget=budget, epsilon=1, **ASKED)
+    found = groups().quantile_interval("x", 0.5, budget=budget, epsilon=1, **B)
+    assert list(found) == [
+        "key", "quantile_interval low", "quantile_interval", "quantile_interval high",
+    ]  # fmt: skip
     assert budget.remaining["epsilon"] == 0 and len(budget.history) == 1
-    low, middle, high = (found[f"quantile_interval{end}"] for end in (" low", "", " high"))
-    assert ((low < middle) & (middle < high) & (low > 40) & (high < 60)).all()
-    own = quantiles_of()
-    ranks = own.expected(None, 0.975).ranks
-    assert min(own.qs[1] - own.qs[0], own.qs[2] - own.qs[1]) * N > ranks
-    assert own.qs[2] < quantiles_of(coverage=0.999).qs[2]
-    assert own.qs[2] < quantiles_of(groups(**PEOPLE)).qs[2]
+    rng = InsecureGenerator(2)
+    low, middle, high = ends_of(groups().quantile_interval("x", 0.5, epsilon=1, rng=rng, **B))
+    assert ((low <= middle) & (middle <= high)).all()
+    lengths = np.median((high - low).reshape(-1, 4), axis=0)
+    assert lengths[0] == 100 and (lengths[1:] < [25, 2, 0.5]).all()
+
+
+def true_quantiles(x, q):
+    return np.array([np.quantile(own, q) for own in np.split(x, np.cumsum(SIZES)[:-1])])
+
+
+def held(part, of, runs, q=0.5, **asked):
+    """The share of groups of each size whose quantile is within a part of both distances."""
+    x = np.round(TABLE["x"]) if "granularity" in asked else TABLE["x"]
+    true = true_quantiles(x, q)
+    rng, shares = InsecureGenerator(6), []
+    for _ in range(runs):
+        found = groups({**TABLE, "x": x}, **of).quantile_interval("x", q, rng=rng, **B, **asked)
+        low, middle, high = ends_of(found)
+        low, high = (middle + (end - middle) * part for end in (low, high))
+        shares.append(((low <= true) & (true <= high)).reshape(-1, 4))
+    return np.mean(shares, axis=(0, 1))
+
+
+@pytest.mark.parametrize(
+    "of, asked",
+    [
+        ({}, {"epsilon": 1.0}),
+        (PEOPLE, {"epsilon": 2.0}),
+        ({"neighbors": "replace"}, {"rho": 0.2}),
+        ({}, {"epsilon": 1.0, "granularity": 1, "q": 0.9}),
+    ],
+    ids=["rows", "people", "rho", "lattice"],
+)
+def test_intervals_hold(of, asked):
+    least = 0.95 - 5.3 * math.sqrt(0.95 * 0.05 / (2 * 25))
+    assert (held(1, of, 2, **asked) >= least).all()
+    assert (held(1 / 8, of, 2, **asked)[1:] < least).any()  # planted
+
+
+def test_one_group_has_the_draws_of_the_plain_function():
+    """The same distances for the same rows, of which a group has no others."""
+    plain = dp.QuantileInterval(q=0.3, **B).measure(epsilon=1, dtype="int64")
+    column = {"key": np.zeros(500, int), "x": TABLE["x"][:500].astype(int)}
+    mechanism = dp.extend.prepare(
+        dp.group_by(column, "key", keys=[0]).quantile_interval, "x", 0.3, epsilon=1, **B
+    ).mechanism.statistics["quantile_interval"]
+    own, other = mechanism.widths, plain.inner.inner.widths
+    assert (own.rate, own.margin, own.most) == (other.rate, other.margin, other.most)
+    assert own.steps.tolist() == other.steps.tolist()
 
 
 def test_times_and_several_statistics():
     start = np.datetime64("2020-01-01")
     table = {**TABLE, "x": start + (TABLE["x"] * 10).astype(int)}
-    asked = {**ASKED, "bounds": (dt.date(2020, 1, 1), dt.date(2022, 9, 1))}
-    statistics = {"q": dp.QuantileInterval("x", 0.5, **asked), "n": dp.stat.count()}
+    bounds = (dt.date(2020, 1, 1), dt.date(2022, 9, 1))
+    statistics = {"q": dp.QuantileInterval("x", 0.5, bounds=bounds), "n": dp.stat.count()}
     found = groups(table).agg(statistics, epsilon=3)
-    assert list(found) == ["key", "q low", "q", "q high", "q ranks", "n", "n error"]
+    assert list(found) == ["key", "q low", "q", "q high", "n", "n error"]
     assert found["q"].dtype == "M8[D]" and (found["q low"] <= found["q high"]).all()
+    both = {
+        "a": dp.QuantileInterval("x", 0.5, bounds="auto"),
+        "b": dp.QuantileInterval("x", 0, **B),
+    }
+    more = groups().agg(both, epsilon=30, rng=InsecureGenerator(2))
+    (low, _, high), true = ends_of(more, "a"), true_quantiles(TABLE["x"], 0.5)
+    assert np.median(high - low) < 1 and ((low <= true) & (true <= high)).mean() > 0.8
+    assert (more["b low"] == 0).all() and (more["b"] <= more["b high"]).all()
 
 
 @pytest.mark.parametrize(
     "given, named",
     [
-        ({"least_rows": 100}, "least_rows must be at least"),
-        ({"q": 0}, "q must be greater than 0"),
-        ({"bounds": "auto"}, "bounds must be a pair"),
+        ({"q": 2}, "q must be"),
         ({"coverage": 1}, "coverage must be"),
+        ({"q": 0.5, "bounds": (2, 1)}, "bounds must be"),
     ],
 )
 def test_what_is_refused_costs_nothing(given, named):
-    budget, asked = dp.Budget(epsilon=1), {"q": 0.5, **ASKED, **given}
+    budget, asked = dp.Budget(epsilon=1), {"q": 0.5, **B, **given}
     with pytest.raises(ArgumentError, match=f"^{named}"):
         groups().quantile_interval("x", epsilon=1, budget=budget, **asked)
     assert not budget.history

@@ -42,7 +42,7 @@ QUESTIONS = {
     "thirds": dp.stat.quantile("k", 0.4, bounds=(0, 90), granularity=0.3),
     "a number": dp.stat.quantile("x", 0.3, nan=17.25, **B),
     "upper": dp.stat.quantile("x", 0.97, nan="upper", **B),
-    "interval": dp.stat.quantile_interval("x", 0.5, least_rows=3000, **B),
+    "interval": dp.stat.quantile_interval("x", 0.5, **B),
     "one number": dp.stat.median("x", bounds=(3, 3)),
 }
 GROUPS = {

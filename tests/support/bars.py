@@ -26,6 +26,7 @@ from dpfast.groups.automatic_bounds import WithBounds
 from dpfast.groups.marginals import MarginalTables
 from dpfast.measurement.equal_parts import EqualParts
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.quantiles.ends import Between
 from dpfast.statistics.quantiles.joint import ExponentialRange
 from dpfast.statistics.range_counts import RangeCounts
 
@@ -376,12 +377,23 @@ def drawn(case: Case, runs: int, asked: dict[str, Any], bar: Expected) -> list[E
     found = []
     for i, own in enumerate(each):
         of = innermost(own)
+        if isinstance(of, Between):
+            found += between(answers[:, :, i], rows[:, i], of, bar)
+            continue
         of = of.quartiles if isinstance(of, ExponentialRange) else of
         column = np.sort(np.clip(rows[:, i].astype(float), of.lo, of.hi))
         qs = [of.q] if hasattr(of, "q") else of.qs
         off = [ranks_off(answers[:, j, i], column, float(q)) for j, q in enumerate(qs)]
         found.append(Errors(np.array(off).T, bars[:, i], bar.note, "ranks"))
     return found
+
+
+def between(answers: np.ndarray, rows: np.ndarray, of: Between, bar: Expected) -> list[Errors]:
+    """Errors of points that have two ends."""
+    column = np.clip(rows.astype(float), of.ends.lo, of.ends.hi)
+    off = answers[:, 1] - np.quantile(column, float(of.ends.q))
+    bars = np.where(off > 0, answers[:, 1] - answers[:, 0], answers[:, 2] - answers[:, 1])
+    return [Errors(np.abs(off)[:, None], bars[:, None], bar.note)]
 
 
 def chosen(case: Case, runs: int, asked: dict[str, Any], bar: Expected) -> Errors:

@@ -259,15 +259,12 @@ WRITTEN = {
     "percentiles of people": Case(
         dp.percentile, X, {**BOUNDS, **PEOPLE, "q": [20], "method": "joint"}, ("ids",)
     ),
-    "interval of a quantile": Case(
-        dp.quantile_interval, X, {**BOUNDS, "q": 0.4, "least_rows": 9000}, losses=(EPSILON, RHO)
-    ),
+    "interval of a quantile": Case(dp.quantile_interval, X, {**BOUNDS, "q": 0.4}),
     "interval of a quantile of some": Case(
         dp.quantile_interval,
         X,
-        {**BOUNDS, **MASKED, "q": 0.5, "least_rows": 9000},
+        {**BOUNDS, **MASKED, "q": 0.5},
         ("where",),
-        losses=(EPSILON, RHO),
     ),
     "joint quantiles": Case(
         dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7], "method": "joint"}, losses=(EPSILON, RHO)

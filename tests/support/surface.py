@@ -715,7 +715,7 @@ add(
     "dp.Quantiles", qs=[0.5], bounds=(0, 1), nan="lower", granularity=0.5, method="joint",
     assume_sorted=True,
 )  # fmt: skip
-add("dp.QuantileInterval", q=0.5, bounds=(0, 1), least_rows=10, coverage=0.9, nan="lower")
+add("dp.QuantileInterval", q=0.5, bounds=(0, 1), coverage=0.9, nan="lower")
 add("dp.TrimmedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy")
 add("dp.WinsorizedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy")
 add("dp.Covariance", bounds=[(0, 1), (0, 1)], nan="raise", ddof=1)

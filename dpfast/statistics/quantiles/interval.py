@@ -1,169 +1,50 @@
-"""An interval that holds a quantile of the data: two more private quantiles, one on either side.
-
-The error bar of a drawn quantile is in ranks and public (`RecursiveQuantiles.error`). So quantiles
-whose targets lie farther from q than their own bars lie on either side of the true one, with the
-probability that those bars have. Of n rows or more, r ranks are at most a share r / n.
-"""
+"""An interval that holds a quantile of the data: its public function, over its statistic."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..._core import checks
-from ..._core.types import Bounds, Number
-from ...budget.mechanism import Mechanism
 from ...measurement.functions import function_of
-from ...measurement.statistic import Terms
-from ...measurement.times import Answer
-from ..ranked import OnGrid
-from .statistic import Quantiles
-
-#: Steps of a bisection: to a hundredth of the farthest.
-STEPS = 8
-#: How near a target may come to an end of all rows, from q on.
-WIDEST = Fraction(9, 10)
-#: The error bar in ranks of some quantiles, that holds with a probability.
-Ranks = Callable[[tuple[Fraction, ...], float], Any]
-
-
-@dataclass(frozen=True)
-class QuantileInterval(OnGrid[NDArray[np.float64]]):
-    """A quantile between two more that hold it, as a statistic to measure.
-
-    Parameters
-    ----------
-    column : str, optional
-        The column of a table, for `GroupBy.agg`.
-    q : float or Fraction
-    bounds : (float, float)
-    least_rows : int
-        By group, no more than the rows of any group.
-    coverage : float, default 0.95
-    nan : {"raise", "lower", "upper", "drop"} or float, optional
-    granularity : float, Fraction or Decimal, optional
-        As in `dpfast.quantile_interval`, which has the theorem and the errors.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        If an argument breaks a rule of `dpfast.quantile_interval`.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> dp.QuantileInterval(q=0.5, bounds=(0, 120), least_rows=1000).coverage
-    0.95
-    """
-
-    q: Number | None = None
-    bounds: Bounds = field(kw_only=True)
-    least_rows: int = field(kw_only=True)
-    coverage: float = field(default=0.95, kw_only=True)
-    method: str = field(init=False, default="recursive")
-
-    name: ClassVar[str] = "interval of a quantile"
-    answer_of_times: ClassVar[Answer] = "point"
-    methods: ClassVar[tuple[str, ...]] = ("recursive",)
-    leaves_out: ClassVar[tuple[str, ...]] = ("delta", "axis")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        place = checks.quantile(self.q)
-        if not 0 < place < 1:
-            checks.fail("q", "greater than 0 and less than 1", self.q)
-        if self.is_auto:
-            rule = "a pair of numbers: error bars of others are not known"
-            checks.fail("bounds", rule, self.bounds)
-        object.__setattr__(self, "q", place)
-        object.__setattr__(self, "least_rows", checks.whole("least_rows", self.least_rows, 1))
-        object.__setattr__(self, "coverage", checks.share("coverage", self.coverage))
-
-    def better(self, terms: Terms) -> str:
-        return self.method
-
-    def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
-        shared: Any = {"bounds": self.bounds, "nan": self.nan, "granularity": self.granularity}
-
-        def of(qs: tuple[Fraction, ...]) -> Mechanism[NDArray[np.float64]]:
-            return Quantiles(qs=qs, **shared, method="recursive").mechanism(terms)
-
-        return of(self.three(lambda qs, share: of(qs).error(self.least_rows, share).ranks))
-
-    def three(self, ranks: Ranks) -> tuple[Fraction, ...]:
-        """Return a lower quantile, this one and a higher one, whose bars keep them apart.
-
-        Parameters
-        ----------
-        ranks : callable
-            ``ranks(qs, confidence)`` returns the error bar in ranks of the draws of these.
-
-        Returns
-        -------
-        tuple of Fraction
-        """
-        place, rows = checks.quantile(self.q), self.least_rows
-        # Each of both ends has half of the failures.
-        each = min((1 + self.coverage) / 2, math.nextafter(1, 0))
-
-        def around(shift: Fraction) -> tuple[Fraction, ...]:
-            return place - shift, place, place + shift
-
-        def off(shift: Fraction) -> int:
-            # A target between two rows may stand for either.
-            return math.ceil(float(np.max(ranks(around(shift), each)))) + 1
-
-        most = WIDEST * min(place, 1 - place)
-        near, far = 0, int(most * rows)
-        if not far or off(Fraction(far, rows)) > far:
-            least = math.ceil((off(most) + 1) / most)
-            checks.fail("least_rows", f"at least {least}, for this loss and coverage", rows)
-        for _ in range(STEPS):  # that one is far enough, and hardly farther than needed
-            middle = (near + far + 1) // 2
-            enough = off(Fraction(middle, rows)) <= middle
-            near, far = (near, middle) if enough else (middle, far)
-        return around(Fraction(far, rows))
+from .statistic import QuantileInterval
 
 
 @function_of(QuantileInterval)
 def quantile_interval(data: Any, **arguments: Any) -> Any:
-    """Release a quantile of a column, between two more that are its error bar in units of the data.
+    """Release a quantile of a column between two ends, its error bar in units of the data.
 
-    The three are `dpfast.quantiles` of q and of a lower and a higher number, which are as near to q
-    as the error bars in ranks allow. With probability `coverage` the quantile of the clamped rows
-    lies between the outer two. How far these are apart is a fact about the data, and paid for.
+    With probability `coverage` the quantile of the clamped rows lies between the ends, whatever the
+    rows and however many there are. How far the ends are apart is a fact about the data, and paid
+    for. Where there are few rows for the loss, the ends are the bounds.
 
     Privacy
     -------
-    Neighbors and loss are those of `dpfast.quantiles` for the recursive method (Kaplan, Schnapp and
-    Stemmer, ICML 2022): which three quantiles are drawn depends on public numbers alone.
+    Neighbors are those of `dpfast.quantile`. Half of the loss is for the quantile, by its theorem.
+    The other half draws the distance of the ends from it by the exponential mechanism (McSherry and
+    Talwar, FOCS 2007), whose utility is how many rows more than needed lie between the quantile and
+    the ends; a row changes it by at most 1, or max(q, 1 - q) if it comes or goes (proof:
+    ``dpfast/statistics/quantiles/ends.py``). Losses add up (Dwork, McSherry, Nissim and Smith, TCC
+    2006).
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `dpfast.quantile`.
     q : float or Fraction
-        The quantile, between 0 and 1.
-    bounds : (float, float)
+        The quantile, 0 to 1. At 0 and 1 the point is that of `dpfast.minimum` and
+        `dpfast.maximum`, and one of the ends is a bound: a row may always lie beyond all others.
+    bounds : (float, float), or "auto"
         As in `dpfast.quantile`.
-    least_rows : int
-        No more than the rows that count: of those that are kept by `where`, are not missing, and
-        are kept of a person. It is public, or comes from a private count. With fewer rows than it
-        says, the interval is wrong more often, and just as private.
-    epsilon, rho : float, Fraction or Decimal, optional
-        The loss of all answers: one of the two.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     coverage : float, default 0.95
         How often the interval holds the quantile, at least: greater than 0 and less than 1.
-    granularity
-        As in `dpfast.quantile`.
+    granularity, method, noise, assume_sorted
+        As in `dpfast.quantile`, of the point.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column; a row is one record. Each column has an equal part of the
+        loss.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
         all, or a public number. By default "drop" where the number of rows is private, and "raise"
@@ -183,15 +64,15 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
 
     Returns
     -------
-    ndarray of float64, shape (3,)
+    ndarray of float64, shape (3,), or (3, d) with `axis`
         The lower end, the private quantile, and the upper end.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, or too few rows for the loss. Nothing has been spent.
+        For a bad argument. Nothing has been spent.
     BudgetError, DataError
-        As in `dpfast.quantiles`.
+        As in `dpfast.quantile`.
 
     See Also
     --------
@@ -199,21 +80,20 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    The interval is the wider the fewer rows lie near the quantile. It rests on a bound for the
-    worst data, and mostly holds the quantile more often than it says.
+    The ends are as far from the quantile on either side, but not beyond the bounds: on the side
+    where about ``(10 to 20) max(q, 1 - q) / epsilon`` rows lie farther from it.
 
-    Cost: that of `dpfast.quantiles`.
+    Cost: that of `dpfast.quantile`.
 
     References
     ----------
-    Kaplan, Schnapp and Stemmer, "Differentially private approximate quantiles", ICML 2022.
+    McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007.
 
     Examples
     --------
     >>> import numpy as np, dpfast as dp
     >>> ages = np.linspace(20, 80, 10_000)
-    >>> low, middle, high = dp.quantile_interval(
-    ...     ages, 0.5, bounds=(0, 120), least_rows=10_000, epsilon=1)
-    >>> bool(46 < low < middle < high < 54)
+    >>> low, middle, high = dp.quantile_interval(ages, 0.5, bounds=(0, 120), epsilon=1)
+    >>> bool(49 < low < middle < high < 51)
     True
     """

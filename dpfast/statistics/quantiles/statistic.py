@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._core.error_bars import CONFIDENCE
 from ..._core.once import once
 from ..._core.types import Auto, BoundsEach, NanPolicy, NoiseName, Number
 from ...budget.mechanism import Mechanism
 from ...measurement.around import OfKept
+from ...measurement.equal_parts import part
 from ...measurement.statistic import Terms
 from ...measurement.times import Answer
 from ...noise.additive import without_delta
@@ -25,6 +27,7 @@ from ...privacy import ZCDP, range_within
 from ...sensitivity.iqr import QUARTILES, IqrSensitivity
 from ...sensitivity.quantile import QuantileSensitivity
 from ..ranked import Crossings, OnGrid, SmoothOrDrawn
+from .ends import Between
 from .exponential import ExponentialExtreme, ExponentialQuantile
 from .joint import ExponentialRange, JointQuantiles
 from .recursive import RecursiveQuantiles
@@ -42,6 +45,8 @@ MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
 #: where rows times the range of the draw come to no more than this for each quantile: there mean
 #: errors are a quarter to nine tenths of those of the recursion (`benchmarks/crossings.py`).
 MOST_JOINT, ROWS_JOINT, RANGE_JOINT = 9, 100_000, 100
+#: The share of the loss that is for a point, where an interval has the other.
+HALF = Fraction(1, 2)
 #: Less is left to no rounding.
 LEAST_JOINT = Fraction(1, 1 << 30)
 
@@ -75,6 +80,9 @@ class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivit
             calibration = calibrate_loss(self.noise, terms.loss)
             return OfKept(SmoothQuantile(**column, calibration=calibration))
         return OfKept(ExponentialQuantile(**column, loss=without_delta(terms.loss)))
+
+    def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
+        return interval_of(self, self.place, coverage, assume_sorted=self.assume_sorted)
 
 
 @dataclass(frozen=True)
@@ -311,6 +319,83 @@ class Extreme(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
             calibration = calibrate_loss(self.noise, terms.loss)
             return OfKept(SmoothExtreme(**column, calibration=calibration))
         return OfKept(ExponentialExtreme(**column, loss=without_delta(terms.loss)))
+
+    def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
+        return interval_of(self, self.end, coverage)
+
+
+@dataclass(frozen=True)
+class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
+    """A quantile between two ends that hold it, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    q : float or Fraction
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    coverage : float, default 0.95
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
+    granularity : float, Fraction or Decimal, optional
+    method : {"auto", "smooth", "exponential"}, default "auto"
+    noise : str, default "auto"
+    assume_sorted : bool, default False
+        As in `dpfast.quantile_interval`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.quantile_interval`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.QuantileInterval(q=0.5, bounds=(0, 120)).measure(epsilon=1).name
+    'quantile 1/2 between two ends'
+    """
+
+    q: Number | None = None
+    coverage: float = field(default=CONFIDENCE, kw_only=True)
+    assume_sorted: bool = field(default=False, kw_only=True)
+    method: Method = field(default="auto", kw_only=True)
+
+    name: ClassVar[str] = "interval of a quantile"
+    answer_of_times: ClassVar[Answer] = "point"
+    methods: ClassVar[tuple[str, ...]] = get_args(Method)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "q", quantile_of(self.q))
+        object.__setattr__(self, "coverage", checks.share("coverage", self.coverage))
+        if self.assume_sorted is not False:
+            checks.flag("assume_sorted", self.assume_sorted)
+
+    @property
+    def point(self) -> OneQuantile | Extreme:
+        """The quantile without an interval."""
+        column: Any = {"bounds": self.bounds, "nan": self.nan, "granularity": self.granularity}
+        column |= {"method": self.method, "noise": self.noise}
+        if self.q in (0, 1):
+            return (Maximum if self.q else Minimum)(**column)
+        return Quantile(q=self.q, **column, assume_sorted=self.assume_sorted)
+
+    def better(self, terms: Terms) -> str:
+        return self.point.better(replace(terms, loss=part(terms.loss, HALF)))
+
+    def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
+        terms, point = replace(terms, loss=part(terms.loss, HALF)), self.point
+        drawn: Any = replace(point, method="exponential", noise="auto").mechanism(terms)
+        made: Any = drawn if self.method == "exponential" else point.mechanism(terms)
+        return OfKept(Between(drawn.inner, made.inner, self.coverage))
+
+
+def interval_of(
+    point: OneQuantile | Extreme, q: Fraction, coverage: float, **more: Any
+) -> QuantileInterval:
+    """Return a quantile with its interval."""
+    column = {name: getattr(point, name) for name in ("column", "bounds", "nan", "granularity")}
+    method: Any = {"method": point.method, "noise": point.noise}
+    return QuantileInterval(q=q, coverage=coverage, **column, **method, **more)
 
 
 @dataclass(frozen=True)
