@@ -185,7 +185,7 @@ def _show(value: object) -> str:
     return printable(text if len(text) <= SHOWN else text[: SHOWN - 3] + "...")
 
 
-def fail(name: str, rule: str, value: object) -> NoReturn:
+def fail(name: str, rule: str, value: object, more: str = "") -> NoReturn:
     """Raise an error about a bad value, without the error that led to it.
 
     Parameters
@@ -194,6 +194,8 @@ def fail(name: str, rule: str, value: object) -> NoReturn:
         Of the argument, and what it must be.
     value : object
         What was given.
+    more : str, optional
+        More words.
 
     Returns
     -------
@@ -210,7 +212,7 @@ def fail(name: str, rule: str, value: object) -> NoReturn:
     Traceback (most recent call last):
     dpfast.errors.ArgumentError: scale must be greater than 0, got -1
     """
-    raise ArgumentError(f"{name} must be {rule}, got {_show(value)}") from None
+    raise ArgumentError(f"{name} must be {rule}, got {_show(value)}{more}") from None
 
 
 def fail_type(name: str, rule: str, value: object) -> NoReturn:

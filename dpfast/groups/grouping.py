@@ -7,7 +7,7 @@ and it is made once for equal ones.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,7 @@ from .._core.types import Neighbors
 from ..budget.mechanism import Mechanism
 from ..measurement.columns_by_name import Answer
 from ..measurement.equal_parts import part
+from ..measurement.functions import OF_TABLES
 from ..measurement.linear import Linear
 from ..measurement.statistic import Automatic, Offer, Statistic
 from ..measurement.unit_bounds import OCTAVES, with_unit_bound
@@ -208,7 +209,7 @@ class Grouping:
         else:
             typed = self.columns.typed(statistic.column, "column", _reads_words(statistic))
             mechanism = self._of_column(statistic, typed, step, offered)
-        self._check_columns(mechanism)
+        self._check_columns(mechanism, statistic)
         rows = self.columns.adding(mechanism.reads)
         if rows is not None:
             mechanism.integers(rows)  # refuses what no database adds up
@@ -267,14 +268,16 @@ class Grouping:
             cells = self.columns.cells(column)
             expect_matches(*categories, typed, f"the column {column!r}", cells)
 
-    def _check_columns(self, mechanism: ByGroup) -> None:
+    def _check_columns(self, mechanism: ByGroup, statistic: Any) -> None:
         """Refuse columns that hold no numbers where these are read."""
+        named = [one.name for one in reversed(fields(statistic)) if one.name in OF_TABLES]
+        arguments = {getattr(statistic, name): name for name in named}
         for name in mechanism.reads:
             is_first = name == mechanism.column
             if is_first and mechanism.is_text:
                 continue
             if not (is_first and mechanism.units is not None):
-                self.columns.numbers(name)
+                self.columns.numbers(name, arguments.get(name, "column"))
 
     def _check_names(self, mechanisms: Mapping[str, ByGroup]) -> None:
         """Refuse two columns of one name, and cells of a file that are to be text and numbers."""

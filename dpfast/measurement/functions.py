@@ -14,6 +14,8 @@ from functools import cache
 from inspect import Parameter, Signature, cleandoc, formatannotation, get_annotations, signature
 from typing import Any, TypeVar, get_args, get_type_hints
 
+from ..errors import ArgumentTypeError
+from ..tables.pick import nearest
 from .statistic import OF_CALLS, Statistic, Weighted, measures_once
 
 #: Fields of a statistic that are the names of columns, where it is one of several by group.
@@ -91,7 +93,10 @@ def function_of(
                 try:
                     given = taken.bind(*args, **kwargs).arguments
                 except TypeError as error:
-                    raise TypeError(f"{declared.__name__}() {error}") from None
+                    hint = nearest((*kwargs.keys() - by_name.keys(), "")[0], by_name)
+                    by_place = f"; all but {', '.join(placed)} go by name" * (not hint)
+                    words = f"{declared.__name__}() {error}{hint}{by_place}"
+                    raise ArgumentTypeError(words) from None
             del given["data"]
             return made(**{name: given[name] for name in given.keys() - OF_CALLS})
 

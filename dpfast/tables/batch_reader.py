@@ -190,4 +190,6 @@ def lazy_reader(frame: Any) -> StreamReader:
         chosen = frame if names is None else frame.select(pl.selectors.by_name(*names))
         return chosen.collect_batches(chunk_size=LAZY, maintain_order=True)
 
-    return StreamReader(factory, empty)
+    reader = StreamReader(factory, empty)
+    reader.given = frame
+    return reader

@@ -157,10 +157,10 @@ class Batches:
         """Return what the cells of a column of a file of text can be; None of a typed column."""
         return None if name in self._beside else self._form.store.cells(name)
 
-    def numbers(self, name: str) -> None:
-        """Refuse a column that holds no numbers, by its type."""
+    def numbers(self, name: str, argument: str) -> None:
+        """Refuse a column that holds no numbers, by its type; `argument` is what names it."""
         store = self._form.store
-        store.check_numbers(store.name_of(name, "column"))
+        store.check_numbers(store.name_of(name, argument))
 
     def is_whole(self, name: str) -> bool:
         """Tell whether a column holds integers, by its type, if that binds what is in it."""

@@ -38,6 +38,21 @@ TYPED = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__")
 SPEAKS_ARROW = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
 
 
+#: What makes a column of an object, by the names of its type or of what that extends.
+MENDS = {
+    name: mend
+    for names, mend in {
+        "BaseGroupBy GroupBy DynamicGroupBy RollingGroupBy TableGroupBy": "use dpfast.group_by",
+        "LazyFrame": ".collect() makes a table of it",
+        "Expr": ".select() on a table makes a column of it",
+        "MultiIndex": ".get_level_values(0) is a column",
+        "spmatrix sparray": ".toarray() makes an array of it",
+        "generator map filter zip set frozenset": "list() makes a column of it",
+    }.items()
+    for name in names.split()
+}
+
+
 class Objects(MemorySource):
     """One Python object after another, without a dtype, like a list: as one column, float64 and
     NaN. Nothing is read before the first pass.
@@ -205,6 +220,9 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
         checks.fail_kind(name, rule, data, ", which an engine holds: compute it first")
     if isinstance(data, WithRows):
         checks.fail_kind(name, rule, data, " (columns of the same table go by their names)")
+    mend = "" if type(data) is list else mend_of(data)
+    if mend:
+        checks.fail_kind(name, rule, data, mend)
     aware, index = has_zone(data), index_of(data)
     data = unwrapped(data)
     if is_untyped(data):
@@ -220,9 +238,16 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
     if is_untyped(array):
         return Objects(untyped_rows(array, name), index)
     if array.ndim == 0:
-        hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
-        checks.fail_kind(name, rule, data, hint)
+        checks.fail_kind(name, rule, data)
     return Values(array, data, row_index=index)
+
+
+def mend_of(data: Any) -> str:
+    """Return what makes a column of an object that is none, by its type; "" of all others."""
+    if isinstance(data, (str, bytes, os.PathLike)):
+        return "; for a file, dpfast.scan; for a column, table['name']"
+    kinds = (kind.__name__ for kind in type(data).__mro__)
+    return next((f"; {MENDS[kind]}" for kind in kinds if kind in MENDS), "")
 
 
 def index_of(data: Any) -> Any:
@@ -377,6 +402,8 @@ def _entries(row: Any, width: int) -> Sequence[Any]:
 
 def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
     """Return the columns of a table by name; None if `data` are no table."""
+    if isinstance(data, type):
+        return None
     if isinstance(data, np.ndarray):
         return {key: data[key] for key in data.dtype.names} if data.dtype.names else None
     if isinstance(data, (dict, Mapping)):  # in this order: an abstract class is slow to tell

@@ -13,7 +13,7 @@ from .base import RowChunk, RowSource
 from .forms import Arrow, Objects, Piece, Values, column_form, title_of
 from .key_words import RULE, key_kind
 from .mapped import MappedRows, expect_rows
-from .pick import nearest
+from .pick import listed, nearest
 
 
 def with_ids(rows: RowSource, ids: Any) -> RowSource:
@@ -76,11 +76,9 @@ def id_name(ids: Any) -> str:
 
 def no_column(ids: Any, names: Collection[str], argument: str = "ids") -> NoReturn:
     """Raise the error about ids, or another argument, that name no column of a table."""
-    hint = nearest(str(ids), names)
-    if argument in ("by", "column"):
-        checks.fail(argument, f"the name of a column{hint}", ids)
-    each = "id" if argument == "ids" else "number"
-    checks.fail(argument, f"the name of a column{hint} or one {each} for each row", ids)
+    each = {"ids": " or one id for each row", "weights": " or one number for each row"}
+    rule = f"the name of a column{nearest(str(ids), names)}{each.get(argument, '')}"
+    checks.fail(argument, rule, ids, f"; the table has: {listed(names)}" if names else "")
 
 
 def no_names(ids: Any) -> NoReturn:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.tables import lies_in_place
-from ..errors import ArgumentTypeError, SourceError
+from ..errors import ArgumentError, ArgumentTypeError, SourceError
 from .base import RowSource, Source, width_of
 from .columns import Columns, Elsewhere, Rows, Store, Table
 from .data import as_rows, as_source, form_of
@@ -409,7 +409,7 @@ def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:
         checks.fail("axis", RECORDS, axis)
     several = has_columns(form) or (axis is not None and isinstance(form, Objects))
     if several and axis is None and not weighted:
-        checks.fail("axis", RECORDS, axis)
+        raise ArgumentError(f"data must be one column, {several_of(form)}, or pass axis=0 for each")
     if axis is not None and not several:
         source_of(form)  # what is no column at all says so itself
         checks.fail("axis", "left out for one column of data", axis)
@@ -427,6 +427,19 @@ def has_columns(form: Form) -> bool:
     if isinstance(form, RowSource) and not isinstance(form, Source):
         return form.dtype.names is not None or (form.width or 1) > 1
     return False
+
+
+def several_of(form: Any) -> str:
+    """Return what a message says of data of several columns, and how to name one."""
+    if isinstance(form, Columns):
+        given = form.store.given
+        kind, names = "table" if given is None else type(given).__name__, form.names
+        collected = ".collect()" if kind == "LazyFrame" else ""
+        name = f"data{collected}[{next(iter(names), 'a')!r}]"
+        return f"got a {kind} of {len(names)}: name one, as {name}"
+    is_array = isinstance(form, Values)
+    width = len(form.array.T) if is_array else form.width or len(form.dtype.names)
+    return f"got {width}: take one, as data[:, 0]"
 
 
 def lying_apart(form: Form) -> list[Source] | None:

@@ -6,6 +6,7 @@ import difflib
 import numbers
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,7 @@ def picker(column: str | int | None) -> Pick:
     """Return what finds the wanted column among the names of a file."""
 
     def pick(names: Sequence[str], path: Path) -> str:
-        shown = ", ".join(names[:LISTED]) + (
-            f", ... ({len(names)} in all)" if names[LISTED:] else ""
-        )
+        shown = listed(names)
         if column is None:
             if len(names) == 1:
                 return names[0]
@@ -75,6 +74,12 @@ def labels(names: Sequence[str]) -> list[str]:
 
 def _label(name: str, place: int) -> str:
     return f"{name} (place {place})".strip()
+
+
+def listed(names: Collection[str]) -> str:
+    """Return what a message says of the names that there are."""
+    more = f", ... ({len(names)} in all)" if len(names) > LISTED else ""
+    return ", ".join(islice(names, LISTED)) + more
 
 
 def nearest(name: str, names: Collection[str]) -> str:

@@ -326,7 +326,7 @@ def test_ids_by_name(tmp_path):
             assert run(dp.sum, column, ids="who", **BOUNDS, **weighted) == summed
         else:
             column = of(table, "x", "who")
-            with pytest.raises(ArgumentError, match="axis must be"):
+            with pytest.raises(ArgumentError, match="or pass axis=0"):
                 run(dp.mean, table, ids="who", **BOUNDS)
         assert run(dp.mean, column, ids="who", **BOUNDS) == one, name
         assert run(dp.median, column, ids="who", **BOUNDS) == half, name

@@ -137,7 +137,7 @@ def test_missing_numbers_of_one_column():
     ("given", "named"),
     [
         ({"axis": 1}, "axis"),
-        ({"axis": None}, "axis"),
+        ({"axis": None}, "data must be one column"),
         ({"bounds": BOUNDS[:2]}, "bounds"),
         ({"bounds": [*BOUNDS[:2], (3, 2)]}, "bounds"),
         ({"data": ROWS[:, 0]}, "axis"),

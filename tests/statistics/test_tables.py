@@ -54,8 +54,8 @@ def test_what_is_counted_may_hold_anything_and_an_axis_asks_for_numbers():
     budget = dp.Budget(epsilon=1)
     for wrong, said in (
         (lambda **kw: dp.count(pd.DataFrame(TABLE), axis=0, **kw), "column 'town'"),
-        (lambda **kw: dp.count(pd.DataFrame(TABLE), nan="drop", **kw), "axis must be 0"),
-        (lambda **kw: dp.count_nonzero(pd.DataFrame(TABLE), **kw), "axis must be 0"),
+        (lambda **kw: dp.count(pd.DataFrame(TABLE), nan="drop", **kw), "or pass axis=0"),
+        (lambda **kw: dp.count_nonzero(pd.DataFrame(TABLE), **kw), "or pass axis=0"),
         (lambda **kw: dp.count({}, **kw), "a table with a column"),
         (lambda **kw: dp.count(np.ones((2, 2, 2)), **kw), "one or two dimensions"),
         (lambda **kw: dp.count("table.csv", **kw), "dpfast.scan"),
@@ -102,11 +102,11 @@ def test_medians_of_columns_are_those_of_each_for_equal_parts_of_the_loss(loss, 
 def test_columns_without_an_axis_and_an_axis_without_columns_are_refused():
     frame, x = pd.DataFrame({"a": [1.0, 2], "b": [1.0, 2]}), np.arange(9.0)
     for wrong, said in (
-        (lambda **kw: dp.median(frame, **kw), "axis must be 0"),
-        (lambda **kw: dp.median(frame.to_numpy(), **kw), "axis must be 0"),
+        (lambda **kw: dp.median(frame, **kw), "or pass axis=0"),
+        (lambda **kw: dp.median(frame.to_numpy(), **kw), "or pass axis=0"),
         (lambda **kw: dp.median(x, axis=0, **kw), "axis must be left out"),
         (lambda **kw: dp.quantile(frame, 0.5, axis=1, **kw), "axis must be 0"),
-        (lambda **kw: dp.percentile(frame, [5, 50], **kw), "axis must be 0"),
+        (lambda **kw: dp.percentile(frame, [5, 50], **kw), "or pass axis=0"),
         (lambda **kw: dp.median([frame.a, frame.b], axis=0, **kw), "does not say what its columns"),
     ):
         budget = dp.Budget(epsilon=1)

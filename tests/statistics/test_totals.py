@@ -398,7 +398,7 @@ def test_what_is_spent():
         ({"bounds": (1.0, math.nextafter(1.0, 2))}, ArgumentError, "apart"),
         ({"epsilon": 501}, ArgumentError, "epsilon"),
         ({"nan": "drop"}, ArgumentError, "nan"),
-        ({"data": np.ones((3, 2))}, ArgumentError, "axis must be 0"),
+        ({"data": np.ones((3, 2))}, ArgumentError, "or pass axis=0"),
     ],
 )
 def test_bad_arguments_cost_nothing(name, kw, error, words):
