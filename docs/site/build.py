@@ -17,6 +17,7 @@ import re
 import shutil
 import sys
 import tempfile
+import tomllib
 from base64 import b64decode
 from pathlib import Path
 from types import ModuleType
@@ -88,6 +89,25 @@ CONTENTS = {
         "CHANGELOG.md",
     ],
 }
+#: Words of a search that lead to a page, and its entries in the index; titles do so by themselves.
+WORDS = {
+    "docs/guide/epsilon.md": ["choose epsilon", "choosing epsilon", "which epsilon", "odds"],
+    "docs/guide/used-up.md": ["budget refused", "budget exhausted", "not enough budget"],
+    "docs/guide/what-to-say.md": ["ethics board", "data protection officer", "GDPR", "disclosure"],
+    "docs/guide/sampling-error.md": ["confidence interval", "standard error", "margin of error"],
+    "docs/guide/proportions.md": ["percentage", "rate", "relative risk", "percentage points"],
+    "docs/guide/cookbook.md": ["pandas", "SQL", "cookbook"],
+    "docs/guide/scikit-learn.md": ["scikit-learn", "sklearn", "pipeline", "cross-validation"],
+    "docs/guide/groups.md": ["privacy unit", "error bar", "groupby"],
+    "docs/guide/contribution.md": ["contribution bounds", "max_rows", "max_groups"],
+    "docs/guide/keys.md": ["partition selection", "private keys"],
+    "docs/guide/ledger.md": ["ledger"],
+    "docs/guide/command-line.md": ["command line", "job"],
+    "docs/guide/engines.md": ["Spark", "Dask", "Parquet"],
+    "docs/guide/sql.md": ["DuckDB", "PostgreSQL", "SQLite"],
+    "docs/guide/sulq.md": ["machine learning", "classification", "clustering"],
+    "docs/theory/threat-model.md": ["threat model", "side channel"],
+}
 #: What users call methods of and never name, on the page of the function that hands it over.
 RETURNED = {
     "dpfast.group_by": "dpfast.groups.api.GroupBy",
@@ -101,6 +121,13 @@ RETURNED = {
 LINK = re.compile(r"\]\(([^)\s#]+)[^)]*\)")
 #: What a repository's page says where the site has sliders.
 SLIDER = re.compile(r"<!-- slider -->.*<!-- /slider -->", re.S)
+
+
+#: A section of a docstring, a parameter of one, and one that is said elsewhere.
+SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
+ENTRY = re.compile(r"\n(?=\S)")
+AS_IN = re.compile(r"\n    As in `([\w.]+)`(?:\.|, which has the theorem\.)$")
+EXPLAINED = tomllib.loads((ROOT / "tools/shared_parameters.toml").read_text("utf-8"))["explained"]
 
 
 def public(module=None, name="dpfast"):
@@ -123,6 +150,52 @@ def arguments(found):
     return list(inspect.signature(found).parameters)
 
 
+def sections(text):
+    """The sections of a docstring by name in their order; what comes before them has no name."""
+    opening, *parts = SECTION.split(text)
+    return {"": opening.strip("\n")} | {
+        name: body.strip("\n") for name, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def parameters(name, every):
+    """The parameters of a public name, those that are said elsewhere with the words of there."""
+    text = sections(inspect.getdoc(every[name]) or "").get("Parameters", "")
+    for entry in filter(None, ENTRY.split(text)):
+        names = entry.partition("\n")[0].partition(" : ")[0].split(", ")
+        there = AS_IN.search(entry)
+        homes = (there[1], f"{name.rpartition('.')[0]}.{there[1]}") if there else ()
+        source = next((home for home in homes if home in every and home != name), None)
+        if source is None:
+            yield names, entry
+            continue
+        for others, words in parameters(source, every):
+            if same := [one for one in others if one in names]:
+                yield same, words.replace(", ".join(others), ", ".join(same), 1)
+                names = [one for one in names if one not in same]
+        if names:
+            yield names, entry.replace(entry.partition("\n")[0], ", ".join(names), 1)
+
+
+def for_readers(name, every):
+    """A docstring with its parameters explained, and before the citations."""
+    parts = sections(inspect.getdoc(every[name]) or "")
+    order = list(parts)
+    if "Parameters" in parts:
+        entries = list(parameters(name, every))
+        pays = name == "dpfast.Budget" or any("budget" in names for names, _ in entries)
+        parts["Parameters"] = "\n".join(
+            "\n    ".join([entry, *(EXPLAINED[x] for x in names if pays and x in EXPLAINED)])
+            for names, entry in entries
+        )
+        if "Privacy" in order:
+            order.remove("Privacy")
+            before = ("Parameters", "Returns", "Raises")
+            order.insert(1 + max(order.index(x) for x in before if x in order), "Privacy")
+    heads = (f"{section}\n{'-' * len(section)}\n" if section else "" for section in order)
+    return "\n\n".join(head + parts[section] for head, section in zip(heads, order, strict=True))
+
+
 def summary(found):
     """The first sentence of a docstring."""
     text = (inspect.getdoc(found) or "").split("\n\n")[0]
@@ -139,6 +212,10 @@ def reference(into):
         if not isinstance(found, ModuleType):
             # Not in the tree of the sidebar: with it every page has every name, at twice the time.
             page = [":orphan:", "", *page, f"In :doc:`{home}`.", ""]
+            if home == "dpfast" and not inspect.isclass(found):  # a search finds it first
+                word = name.removeprefix("dpfast.")
+                words = dict.fromkeys((word, word.replace("_", " ")))
+                page += [f".. index:: {', '.join(f'! {word}' for word in words)}", ""]
         if isinstance(found, ModuleType):
             inside = [n for n in every if n.rpartition(".")[0] == name]
             page += [f".. py:module:: {name}", "", inspect.getdoc(found), ""]
@@ -207,6 +284,11 @@ def stage(into):
             if not target.exists() and own.is_file():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(own, target.resolve())
+    for page, words in WORDS.items():
+        title, _, text = (into / page).read_text(encoding="utf-8").partition("\n")
+        entries = ", ".join(f"! {word}" for word in words)
+        text = f"{title}\n\n```{{index}} {entries}\n```\n{text}"
+        (into / page).write_text(text, encoding="utf-8")
     with (into / "README.md").open("a", encoding="utf-8") as home:
         for caption, pages in CONTENTS.items():
             home.write(toctree(pages, f":caption: {caption}"))

@@ -57,3 +57,31 @@ def code(role, raw, text, line, inliner, options=None, content=()):
 
 roles.register_local_role("code-or-link", code)
 default_role = "code-or-link"
+
+
+def explain(app, what, name, found, options, lines):
+    """Let a docstring say first what a reader of its page asks first."""
+    if name in PUBLIC and what != "module" and "\n".join(lines).strip() == inspect.getdoc(found):
+        lines[:] = site["for_readers"](name, PUBLIC).split("\n")
+
+
+#: What the theme leaves out: levels of headings, what the keyboard scrolls, lines of a signature.
+ACCESSIBLE = {
+    'role="heading">': 'role="heading" aria-level="2">',
+    "<pre>": '<pre tabindex="0">',
+    '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
+    '<dl>\n<dd><em class="sig-param">': '<dl role="presentation">\n<dd><em class="sig-param">',
+}
+
+
+def accessible(app, page, template, context, doctree):
+    """Let a page be read by ear and by keyboard."""
+    for part in ("body", "furo_navigation_tree"):
+        for old, new in ACCESSIBLE.items():
+            context[part] = context.get(part, "").replace(old, new)
+
+
+def setup(app):
+    """Connect what stands above to the steps of the builder."""
+    app.connect("autodoc-process-docstring", explain, priority=400)  # before napoleon
+    app.connect("html-page-context", accessible, priority=900)  # after the theme
