@@ -51,6 +51,8 @@ DRAWN = (ranked.OneQuantile, ranked.Quantiles, ranked.Extreme, ranked.QuantileIn
 
 def is_by_group(statistic: object) -> bool:
     """Tell whether a statistic is one by group."""
+    if isinstance(statistic, ranked.QuantilesInterval):
+        return False
     return isinstance(statistic, (Linear, Top, *PLAIN, *DRAWN))
 
 

@@ -85,7 +85,7 @@ def test_one_group_has_the_draws_of_the_plain_function():
     mechanism = dp.extend.prepare(
         dp.group_by(column, "key", keys=[0]).quantile_interval, "x", 0.3, epsilon=1, **B
     ).mechanism.statistics["quantile_interval"]
-    own, other = mechanism.widths, plain.inner.inner.widths
+    own, (other,) = mechanism.widths, plain.inner.inner.widths
     assert (own.rate, own.margin, own.most) == (other.rate, other.margin, other.most)
     assert own.steps.tolist() == other.steps.tolist()
 

@@ -29,6 +29,12 @@ def made_for(q, data=X, **asked):
     return found
 
 
+def widths_for(q, data=X, **asked):
+    """Its draw of a distance."""
+    (found,) = made_for(q, data, **asked).widths
+    return found
+
+
 # --- the loss -----------------------------------------------------------------------------------
 
 
@@ -82,7 +88,7 @@ def test_the_loss_of_the_distance(q, relation):
 
 
 def test_rows_far_from_the_quantile_change_nothing():
-    widths = made_for(0.3).widths
+    widths = widths_for(0.3)
     rows = np.sort(np.random.default_rng(2).integers(widths.first, widths.last, 9000))
     for cell in (int(rows[2700]), int(rows[2900]), widths.first):
         whole = widths.margins(cell, rows, 0, 9000)
@@ -92,7 +98,7 @@ def test_rows_far_from_the_quantile_change_nothing():
 
 
 def test_the_draw_has_its_law():
-    widths, stream = made_for(0.4, X[:60]).widths, InsecureGenerator(3).stream()
+    widths, stream = widths_for(0.4, X[:60]), InsecureGenerator(3).stream()
     cells = np.sort((X[:60] / 100 * widths.last).astype(np.int64))
     side = widths.side(widths.margins(int(cells[24]), cells, 0, 60))
     law = normalised([side.exact(j) for j in range(len(widths.steps))])
@@ -179,7 +185,7 @@ def test_few_rows_have_the_bounds():
         assert ((low <= middle) & (middle <= high)).all()
         assert np.mean((low == 0) & (high == 100)) > 0.75
     assert dp.quantile_interval(X, 0.5, bounds=(0, 100), epsilon=1e-12)[::2].tolist() == [0, 100]
-    assert made_for(0.5, epsilon=1e-12).widths.reach < MOST
+    assert widths_for(0.5, epsilon=1e-12).reach < MOST
 
 
 # --- where it is asked for ----------------------------------------------------------------------
@@ -218,7 +224,7 @@ def test_columns_people_masks_and_times():
     assert both.shape == (3, 2) and (np.diff(both, axis=0) >= 0).all()
     assert (abs(both - [50, 100]) < [2, 4]).all()
     people = {"ids": np.arange(4000) // 2, "max_rows": 2}
-    assert made_for(0.5, **people).widths.margin > made_for(0.5).widths.margin
+    assert widths_for(0.5, **people).margin > widths_for(0.5).margin
     some = released(X, 0.5, where=X > 50, bounds="auto", epsilon=2)
     assert 50 < some[0] < np.median(X[X > 50]) < some[2] < 65
     days = np.datetime64("2020-01-01") + (X * 10).astype(int)
@@ -244,11 +250,33 @@ def test_with_interval_is_the_same_statistic(statistic):
     half, whole = statistic.measure(epsilon=0.5), found.measure(epsilon=1)
     assert whole.loss.epsilon == 1 and whole.name == f"{half.name} between two ends"
     own, ends = innermost(half), innermost(whole)
-    assert ends.point == own
+    assert ends.point == own and ends.coverage == 0.9
     low, middle, high = whole(np.sort(X))
     assert low <= middle <= high
     mean = dp.Mean(bounds=(0, 100))
     assert mean.with_interval() is mean
+
+
+def test_several_quantiles_and_their_distance():
+    qs, rng = [0, 0.25, 0.75, 0.5], InsecureGenerator(3)
+    many = dp.Quantiles(qs=qs, bounds=(0, 100)).with_interval(0.9)
+    range_ = dp.Iqr(bounds=(0, 100), granularity=0.5).with_interval(0.9)
+    measured = many.measure(epsilon=1)
+    assert measured.loss.epsilon == 1 and many.measure(rho=0.1).loss.rho == Fraction(1, 10)
+    assert [one.epsilon for one in measured.parts.values()] == [Fraction(1, 2)] * 2
+    true, spread = np.quantile(X, qs), np.subtract(*np.quantile(X, [0.75, 0.25]))
+    found = np.array([many.prepare(X, epsilon=1, rng=rng).run() for _ in range(100)])
+    assert found.shape == (100, 3, 4) and (np.diff(found, axis=1) >= 0).all()
+    assert ((found[:, 0] <= true) & (true <= found[:, 2])).mean(axis=0).min() > 0.9 - 0.15
+    low, middle, high = np.transpose(
+        [range_.prepare(X, epsilon=1, rng=rng).run() for _ in range(100)]
+    )
+    assert ((low <= middle) & (middle <= high) & (low >= 0) & (high < 20)).all()
+    assert np.mean((low <= spread + 0.25) & (spread - 0.25 <= high)) > 0.9 - 0.15
+    smooth = dp.Iqr(bounds=(0, 100), method="smooth")
+    assert smooth.with_interval() is smooth
+    with pytest.raises(ArgumentTypeError, match=r"dpfast.stat"):
+        dp.group_by({"k": [1], "x": [1.0]}, "k", keys=[1]).agg({"m": many}, epsilon=1)
 
 
 @pytest.mark.parametrize(

@@ -309,6 +309,18 @@ def grouped(
                         )
                         off, known = abs(value - true), abs(true - other) <= bar / 50
                     parts.setdefault((column, kind), []).append((off[known], bar[known]))
+        for name in names_of(answer, "low"):
+            rows = rows_by_key(case, len(names))
+            some = [(i, rows[key]) for key, i in own.items() if key in rows]
+            low, value, high = (
+                np.array([answer[f"{name}{end}"][i] for i, _ in some])
+                for end in (" low", "", " high")
+            )
+            of = mechanism.statistics[name]
+            (q,) = (of.like if isinstance(of, WithBounds) else of).qs
+            off = value - [np.quantile(one, float(q)) for _, one in some]
+            bar = np.where(off > 0, value - low, high - value)
+            parts.setdefault((name, "error"), []).append((np.abs(off), bar))
     for (_, kind), pairs in parts.items():
         off, bar = (np.concatenate(one)[:, None] for one in zip(*pairs, strict=True))
         yield Errors(off, bar, note, "units" if kind == "error" else kind)
@@ -390,8 +402,9 @@ def drawn(case: Case, runs: int, asked: dict[str, Any], bar: Expected) -> list[E
 
 def between(answers: np.ndarray, rows: np.ndarray, of: Between, bar: Expected) -> list[Errors]:
     """Errors of points that have two ends."""
-    column = np.clip(rows.astype(float), of.ends.lo, of.ends.hi)
-    off = answers[:, 1] - np.quantile(column, float(of.ends.q))
+    (ends,) = of.ends
+    column = np.clip(rows.astype(float), ends.lo, ends.hi)
+    off = answers[:, 1] - np.quantile(column, float(ends.q))
     bars = np.where(off > 0, answers[:, 1] - answers[:, 0], answers[:, 2] - answers[:, 1])
     return [Errors(np.abs(off)[:, None], bars[:, None], bar.note)]
 

@@ -3,7 +3,8 @@
     Between(ends, point, coverage)
 
 Half of the loss is for a point v, by whichever mechanism, the other half for a distance w from it,
-and v - w and v + w are the ends. Both are cells of the public grid or lattice of the column.
+and v - w and v + w are the ends. Both are cells of the public grid or lattice of the column. Of
+several points each has ends of its own, for an equal part of that half.
 
 *What is drawn.* Let ``t = q (n - 1) + 1`` be the rank of the quantile, of n rows: it lies between
 the rows of the ranks next to t. Of the public distances w_0 < w_1 < ..., of which the last is that
@@ -46,7 +47,7 @@ interval begins with the lower bound, and g is of the upper end alone; and so fo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -56,6 +57,7 @@ from numpy.typing import NDArray
 from ... import privacy
 from ..._core.error_bars import Expected
 from ...budget.mechanism import Mechanism
+from ...measurement.around import Around
 from ...measurement.outer_bounds import Draw, Side
 from ...noise.additive import several
 from ...noise.choice import Stream
@@ -69,7 +71,7 @@ from .exponential import ExponentialQuantile
 #: The logarithm of b falls by this with each shorter distance.
 STEP = 3 / 16
 #: Most ranks that are looked at on either side: for a smaller rate the ends are the bounds.
-MOST = 1 << 30
+MOST = 1 << 28
 
 
 def distances(span: int) -> NDArray[np.int64]:
@@ -163,38 +165,47 @@ class Widths:
 
 @dataclass(frozen=True, slots=True)
 class Between(Mechanism[NDArray[np.float64]]):
-    """A quantile between two ends that hold it, for two equal parts of a loss.
+    """Quantiles between two ends each that hold them: the lower ends, the points, the upper ends.
 
     Parameters
     ----------
-    ends : ExponentialQuantile
-        That of the same column, for the part of the loss that is for the ends.
+    ends : tuple of ExponentialQuantile
+        Those of the same column, for the part of the loss that is for the ends of each.
     point : Mechanism
-        Of the released quantile. It may be `ends`.
+        Of the released quantile, or of as many as there are ends. It may be the only one of these.
     coverage : float
+        Of the ends of each.
     """
 
-    ends: ExponentialQuantile
-    point: Mechanism[float]
+    ends: tuple[ExponentialQuantile, ...]
+    point: Mechanism[Any]
     coverage: float
-    widths: Widths = field(init=False, repr=False)
+    widths: tuple[Widths, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        ends, failure = self.ends, 1 - self.coverage
-        given = ends.aim.place, ends.rate, *ends.cells, failure
-        widths = Widths(*given, ends.lattice is None)
-        object.__setattr__(self, "widths", widths)
+        failure = 1 - self.coverage
+        widths = [
+            Widths(one.aim.place, one.rate, *one.cells, failure, one.lattice is None)
+            for one in self.ends
+        ]
+        object.__setattr__(self, "widths", tuple(widths))
 
     @property
     def loss(self) -> Loss:
-        point, ends = self.point.loss, self.ends.loss
+        point, ends = self.point.loss, self.loss_of_ends
         if isinstance(ends, Pure) and point == ends:
             return several(ends, 2)
         return privacy.compose(point, ends)
 
     @property
+    def loss_of_ends(self) -> Loss:
+        """Return the loss of all distances."""
+        each, many = self.ends[0].loss, len(self.ends)
+        return several(each, many) if isinstance(each, Pure) else privacy.compose(*[each] * many)
+
+    @property
     def neighbors(self) -> str:
-        return self.ends.neighbors
+        return self.ends[0].neighbors
 
     @property
     def name(self) -> str:
@@ -202,7 +213,7 @@ class Between(Mechanism[NDArray[np.float64]]):
 
     @property
     def missing(self) -> Any:
-        return self.ends.missing
+        return self.ends[0].missing
 
     @property
     def of_ranks(self) -> bool:
@@ -211,30 +222,54 @@ class Between(Mechanism[NDArray[np.float64]]):
     @property
     def parts(self) -> dict[str, Loss]:
         """Return what the loss is made of."""
-        return {self.point.name: self.point.loss, "ends": self.ends.loss}
+        return {self.point.name: self.point.loss, "ends": self.loss_of_ends}
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
         return self.point.noise_parameters
 
-    def reduce(self, source: Source) -> tuple[Column, Window, Any]:
-        ends, summary = self.ends, self.point.reduce(source)
-        column = summary[0] if self.point is ends else ends.reduce(source)[0]
-        return column, column.look(ends.rank, self.widths.reach + ends.ranks), summary
+    def reduce(self, source: Source) -> tuple[Column, list[Window], Any]:
+        summary = self.point.reduce(source)
+        drawn = isinstance(summary, tuple) and isinstance(summary[0], Column)
+        column = summary[0] if drawn else self.ends[0].reduce(source)[0]
+        pairs = zip(self.ends, self.widths, strict=True)
+        return column, [column.look(one.rank, w.reach + one.ranks) for one, w in pairs], summary
 
     def finish(
-        self, summary: tuple[Column, Window, Any], generator: Generator
+        self, summary: tuple[Column, list[Window], Any], generator: Generator
     ) -> NDArray[np.float64]:
-        column, window, of_point = summary
-        ends, point = self.ends, self.point.finish(of_point, generator)
-        if ends.lo == ends.hi:
-            return np.full(3, point)
-        cell = int(column.cells(np.array([point]))[0])
-        seen = window.values, window.first - 1, window.n
-        size = self.widths.draw(cell, *seen, generator.stream())
-        low, high = (ends.value(int(end)) for end in self.widths.ends(cell, size))
-        return np.clip([min(low, point), point, max(high, point)], ends.lo, ends.hi)
+        column, windows, of_point = summary
+        released = self.point.finish(of_point, generator)
+        points, (first, *_) = np.ravel(released), self.ends
+        answer = np.array([points] * 3, np.float64)
+        cells = column.cells(points).tolist() if first.lo < first.hi else []
+        for i, cell in enumerate(cells):
+            rows, before, n, _ = windows[i]
+            size = self.widths[i].draw(cell, rows, before - 1, n, generator.stream())
+            low, high = (first.value(int(end)) for end in self.widths[i].ends(cell, size))
+            answer[::2, i] = min(low, points[i]), max(high, points[i])
+        answer = np.clip(answer, first.lo, first.hi)
+        return answer if np.ndim(released) else answer[:, 0]
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return that of the point, in ranks: what the ends are apart depends on the rows."""
+        """Return that of the points, in ranks: what ends are apart depends on the rows."""
         return self.point.error(rows, confidence)
+
+
+class RangeBetween(Around[NDArray[np.float64]]):
+    """The distance of two quantiles between two more: those of their nearer and farther ends."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return "interquartile range between two ends"
+
+    def finish(self, summary: Any, generator: Generator) -> NDArray[np.float64]:
+        (low, _), (lower, upper), (_, high) = ends = self.inner.finish(summary, generator)
+        return np.array([max(0.0, ends[0, 1] - ends[2, 0]), upper - lower, high - low])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return that of both quantiles, in ranks, each with half of the failures."""
+        bar = self.inner.error(rows, (1 + confidence) / 2)
+        return replace(bar, confidence=confidence, ranks=float(np.max(bar.ranks)))

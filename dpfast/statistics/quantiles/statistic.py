@@ -18,7 +18,7 @@ from ..._core.types import Auto, BoundsEach, NanPolicy, NoiseName, Number
 from ...budget.mechanism import Mechanism
 from ...measurement.around import OfKept
 from ...measurement.equal_parts import part
-from ...measurement.statistic import Terms
+from ...measurement.statistic import Statistic, Terms
 from ...measurement.times import Answer
 from ...noise.additive import without_delta
 from ...noise.grid import Lattice
@@ -27,7 +27,7 @@ from ...privacy import ZCDP, range_within
 from ...sensitivity.iqr import QUARTILES, IqrSensitivity
 from ...sensitivity.quantile import QuantileSensitivity
 from ..ranked import Crossings, OnGrid, SmoothOrDrawn
-from .ends import Between
+from .ends import Between, RangeBetween
 from .exponential import ExponentialExtreme, ExponentialQuantile
 from .joint import ExponentialRange, JointQuantiles
 from .recursive import RecursiveQuantiles
@@ -82,7 +82,8 @@ class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivit
         return OfKept(ExponentialQuantile(**column, loss=without_delta(terms.loss)))
 
     def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
-        return interval_of(self, self.place, coverage, assume_sorted=self.assume_sorted)
+        own = _fields(self, "noise", "assume_sorted")
+        return QuantileInterval(q=self.place, coverage=coverage, **own)
 
 
 @dataclass(frozen=True)
@@ -283,6 +284,58 @@ class Quantiles(OnGrid[NDArray[np.float64]]):
         column = self.column_of(terms) | {"qs": self.qs, "assume_sorted": self.assume_sorted}
         return OfKept(MANY[self.method](**column, loss=without_delta(terms.loss)))
 
+    def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
+        return QuantilesInterval(coverage=coverage, **_fields(self, "qs", "assume_sorted"))
+
+
+@dataclass(frozen=True)
+class QuantilesInterval(Quantiles):
+    """Several quantiles, each between two ends that hold it: the answer has the shape (3, m).
+
+    Half of the loss is for the quantiles, the other for their ends, an equal part each.
+    """
+
+    coverage: float = field(default=CONFIDENCE, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "coverage", checks.share("coverage", self.coverage))
+
+    def better(self, terms: Terms) -> str:
+        return super().better(replace(terms, loss=part(terms.loss, HALF)))
+
+    def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
+        half = replace(terms, loss=part(terms.loss, HALF))
+        points: Any = super().mechanism(half)
+        loss = without_delta(part(half.loss, Fraction(1, len(self.qs))))
+        column = self.column_of(terms) | {"loss": loss, "assume_sorted": self.assume_sorted}
+        ends = tuple(ExponentialQuantile(q=q, **column) for q in several(self.qs))
+        return OfKept(Between(ends, points.inner, self.coverage))
+
+    def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
+        return replace(self, coverage=coverage)
+
+
+@dataclass(frozen=True)
+class IqrInterval(QuantilesInterval):
+    """The distance of the quartiles between two ends that hold it: the answer has the shape (3,).
+
+    Each quartile is between its own two ends with half of the failures.
+    """
+
+    name: ClassVar[str] = "interquartile range"
+    answer_of_times: ClassVar[Answer] = "span"
+
+    def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
+        both = replace(self, coverage=(1 + self.coverage) / 2)
+        return RangeBetween(super(IqrInterval, both).mechanism(terms))
+
+
+def _fields(statistic: OnGrid[Any], *more: str) -> dict[str, Any]:
+    """Return the arguments of a statistic that one with an interval has, too."""
+    names = "column", "bounds", "nan", "granularity", "method", *more
+    return {name: getattr(statistic, name) for name in names}
+
 
 def several(qs: Any) -> tuple[Fraction, ...]:
     """Return quantiles exactly, in the order in which they are given."""
@@ -321,7 +374,7 @@ class Extreme(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
         return OfKept(ExponentialExtreme(**column, loss=without_delta(terms.loss)))
 
     def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
-        return interval_of(self, self.end, coverage)
+        return QuantileInterval(q=self.end, coverage=coverage, **_fields(self, "noise"))
 
 
 @dataclass(frozen=True)
@@ -386,16 +439,7 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
         terms, point = replace(terms, loss=part(terms.loss, HALF)), self.point
         drawn: Any = replace(point, method="exponential", noise="auto").mechanism(terms)
         made: Any = drawn if self.method == "exponential" else point.mechanism(terms)
-        return OfKept(Between(drawn.inner, made.inner, self.coverage))
-
-
-def interval_of(
-    point: OneQuantile | Extreme, q: Fraction, coverage: float, **more: Any
-) -> QuantileInterval:
-    """Return a quantile with its interval."""
-    column = {name: getattr(point, name) for name in ("column", "bounds", "nan", "granularity")}
-    method: Any = {"method": point.method, "noise": point.noise}
-    return QuantileInterval(q=q, coverage=coverage, **column, **method, **more)
+        return OfKept(Between((drawn.inner,), made.inner, self.coverage))
 
 
 @dataclass(frozen=True)
@@ -509,6 +553,11 @@ class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
             return OfKept(SmoothRange(**column, calibration=calibrate_loss(self.noise, terms.loss)))
         quartiles = MANY[self.method](**column, qs=QUARTILES, loss=without_delta(terms.loss))
         return OfKept(ExponentialRange(quartiles, quartiles.loss, terms.neighbors))
+
+    def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
+        if self.method == "smooth":  # whose noise is about no quartile
+            return self
+        return IqrInterval(qs=QUARTILES, coverage=coverage, **_fields(self))
 
 
 def percentile(
