@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, overload
 from weakref import ref
 
 from .._core import checks
+from .._core.html import table
 from .._core.owner_log import write
 from .._core.types import Neighbors, Number
 from ..errors import BudgetError, LedgerError
@@ -26,7 +27,6 @@ from .ledger.entries import EVERY, began, now, process
 from .ledger.text import exact, parts_of, plain
 from .ledger.text import record as record_text
 from .mechanism import Mechanism
-from .page import page
 from .parallel import Block, Part, Parts, Share
 from .release import Payer, prepare
 
@@ -787,13 +787,15 @@ class Budget(Payer):
             return f"<p>{escape(repr(self))}</p>"
         sums = (self._ceiling, state.spent, self._left(state))
         each = [self._named(amounts) for amounts in sums]
+        rows = [[name, *(decimal(amounts[name]) for amounts in each)] for name in each[0]]
         known = {"neighbors": state.neighbors or self._wanted, **self._about(state)}
-        facts = ", ".join(f"{n}={v!r}" for n, v in known.items() if v is not None)
-        return page(
-            self._name or "Budget",
-            facts + ("" if self.path is None else f" {self.path}"),
-            {name: [decimal(amounts[name]) for amounts in each] for name in each[0]},
-            entries,
+        facts = [f"{n}={v!r}" for n, v in known.items() if v is not None]
+        where = ", ".join(facts) + ("" if self.path is None else f" {self.path}")
+        releases = entries.to_html() if entries else "<p>No release yet.</p>"
+        return (
+            f"<div><p><b>{escape(self._name or 'Budget')}</b> {escape(where)}</p>"
+            f"{table(['', 'limit', 'spent', 'left'], rows)}<details open><summary>Releases: "
+            f"{len(entries)}</summary>{releases}</details></div>"
         )
 
     def _after_all(self) -> tuple[State, History]:

@@ -21,6 +21,7 @@ SHOWN = 50
 BAR = {"confidence", "half_width", "ranks", "note"}
 #: The columns that the record of a release fills, and where they are in it.
 RECORDED = {
+    "mechanism": ("mechanism",),
     "parameters": ("parameters",),
     "columns": ("data", "columns"),
     "where": ("data", "where"),
@@ -52,11 +53,11 @@ def loss_words(loss: Loss) -> str:
 class History(tuple[Spend, ...]):
     """The entries of a ledger in order: a tuple of `Spend`, and a table of what was released.
 
-    Columns are ``entry`` (its number), ``time`` (UTC), ``what``, then ``parameters``, ``columns``,
-    ``where``, ``version``, ``noise``, ``error`` and ``program`` of its record, as text and empty in
-    entries of before; ``ids`` (empty for a loss of rows), ``neighbors`` and ``loss`` as the release
-    had them; what the ledger ``counted`` of each amount, as floats; ``note`` and ``process``.
-    Recorded answers are no part of it.
+    Columns are ``entry`` (its number), ``time`` (UTC), ``what``, then ``mechanism``,
+    ``parameters``, ``columns``, ``where``, ``version``, ``noise``, ``error`` and ``program`` of its
+    record, as text and empty in entries of before; ``ids`` (empty for a loss of rows),
+    ``neighbors`` and ``loss`` as the release had them; what the ledger ``counted`` of each amount,
+    as floats; ``note`` and ``process``. Recorded answers are no part of it.
 
     Examples
     --------
@@ -132,10 +133,11 @@ class History(tuple[Spend, ...]):
         str
         """
         columns = self.to_dict()
-        columns |= {"time": [time[:19] for time in columns["time"]], "process": []}
+        times = [time[:19].replace("T", " ") for time in columns["time"]]
+        columns |= {"time": times, "process": []}
         filled = {name: column[::-1] for name, column in columns.items() if any(column)}
         rows = ([_words(cell) for cell in row] for row in zip(*filled.values(), strict=True))
-        return f'<div style="overflow-x: auto">{table(filled, rows, SHOWN)}</div>'
+        return f'<div tabindex="0" style="overflow-x: auto">{table(filled, rows, SHOWN)}</div>'
 
     _repr_html_ = to_html
 

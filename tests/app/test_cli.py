@@ -307,6 +307,8 @@ OPTIONS = ("--bounds", "LO HI", "--epsilon", "--delta", "--rho", "--neighbors", 
     (["budget", "create"], ["Example: dpfast budget create study.db"]),
     (["budget", "show"], ["Example: dpfast budget show study.db"]),
     (["budget", "history"], ["Example: dpfast budget history study.db"]),
+    (["budget", "report"], ["--html", "Example: dpfast budget report study.db"]),
+    (["label"], ["--tier", "--sheet", "Example: dpfast label study.db"]),
 ])  # fmt: skip
 def test_help_of_a_command(shell, words, said):
     code, out, _ = shell(*words, "--help")

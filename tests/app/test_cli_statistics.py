@@ -68,7 +68,7 @@ NOT_HERE = {
 
 def commands():
     named = {one.name: one.callback for one in main.app.registered_commands}
-    others = {"demo", None, "run", "explain", "audit", "check"}
+    others = {"demo", None, "run", "explain", "audit", "check", "label"}
     return {name: inspect.signature(named[name]).parameters for name in named.keys() - others}
 
 

@@ -248,7 +248,7 @@ def test_the_history_is_a_table(path):
         "program": {"dpfast": "0.2.0"},
     }
     for budget in (dp.Budget(epsilon=9, delta=1e-6, path=at) for at in (path, None)):
-        assert budget.history.to_pandas().shape == (0, 17)
+        assert budget.history.to_pandas().shape == (0, 18)
         budget.spend(Approx(2, 1e-7), neighbors=AR, what="mean", note="a <b>", record=record)
         budget.spend(Pure(Fraction(1, 3)), neighbors=AR, what="count")
         table = budget.history.to_dict()

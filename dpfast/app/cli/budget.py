@@ -41,6 +41,9 @@ Plot = Annotated[
         help="Also draw what was spent over time to this file (.png, .svg, .pdf).",
     ),
 ]
+Html = Annotated[bool, typer.Option("--html", help="One page of HTML.")]
+Tier = Annotated[int, typer.Option(min=1, max=3, metavar="1|2|3", help="How much is said.")]
+Sheet = Annotated[bool, typer.Option("--sheet", help="A sheet by NIST SP 800-226, as Markdown.")]
 
 
 @app.command(epilog="Example: dpfast budget create study.db --epsilon 1 --name 'ages, 2024'")
@@ -144,6 +147,25 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
         )
         table.add_row(str(number), _when(entry.time), cost, Text(what))
     Terminal().print(table)
+
+
+@app.command(epilog="Example: dpfast budget report study.db --html > report.html")
+def report(file: File, as_html: Html = False) -> None:
+    """Say in words what was released, for whom the promise holds, and what is left."""
+    from .. import ledger_words
+
+    print(ledger_words.report(_opened(file, None), as_html))
+
+
+def label(file: File, tier: Tier = 3, as_sheet: Sheet = False) -> None:
+    """Write the record of a ledger for the public registry of deployments, as YAML.
+
+    All is of the ledger. What no ledger knows, such as who publishes, begins with OPEN.
+    """
+    from ..ledger_words import record, sheet
+
+    budget = _opened(file, None)
+    print(sheet(budget) if as_sheet else record(budget, tier))
 
 
 def _opened(file: str, plot: str | None) -> Budget:

@@ -26,6 +26,7 @@ from ...errors import (
 from . import job
 from .audit import audit
 from .budget import app as budget
+from .budget import label
 from .check import DATA, check
 from .shared import TEXT, TEXT_DEFAULTS, Delta, Epsilon, Json, Rho, number, option, set_options
 
@@ -290,6 +291,7 @@ GROUPS = ("by", "keys", "max_groups", "rows_limit")
 
 
 app.add_typer(budget, name="budget")
+app.command("label", epilog="Example: dpfast label study.db > study.yaml")(label)
 app.command("run", epilog="Example: dpfast run job.toml --json\n\n" + EXITS)(job.run)
 app.command("explain", epilog="Example: dpfast explain job.toml\n\n" + EXITS)(job.explain)
 

@@ -1,0 +1,123 @@
+"""A ledger in words: for whoever answers for the data, for a public registry, for an evaluation.
+
+A report, the record of a deployment by https://github.com/opendp/deployments-registry-data, and a
+sheet with the headings of NIST SP 800-226 are texts of `dpfast/data`, filled from the ledger alone.
+What no ledger knows is said there to be open.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from datetime import date
+from fractions import Fraction
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+
+from .. import Budget
+from ..errors import printable
+from ..privacy import ZCDP
+from .job.page import STYLE
+from .texts import loss_text
+
+#: The probability with which a loss of rho is said in odds, and the largest epsilon that is.
+DELTA, MOST = Fraction(1, 10**6), 50
+#: What a report of text shows of each release.
+SHOWN = ("entry", "time", "what", "parameters", "columns", "where", "loss", "error", "note")
+
+
+def _text(name: str) -> str:
+    return files("dpfast").joinpath("data", name).read_text("utf-8")
+
+
+def facts_of(budget: Budget) -> dict[str, str]:
+    """Return what a ledger says, in words, by the names in the texts."""
+    words: dict[str, str] = tomllib.loads(_text("ledger_words.toml"))
+    columns, ids, relation = budget.history.to_dict(), budget.ids, budget.neighbors
+    dates = sorted(time[:10] for time in columns["time"]) or [budget.created[:10]]
+    sums = {"limit": budget.limit, "spent": budget.spent, "remaining": budget.remaining}
+    facts = {name: loss_text({n: float(one[n]) for n in one}) for name, one in sums.items()}
+    every = words["every"].format(every=budget.every) if budget.every else ""
+    unit = words["nobody" if budget.unit is None else "person" if ids else "row"].format(ids=ids)
+    further = words["rows"] * (budget.unit == "rows") + words["max_rows"] * bool(budget.max_rows)
+    about = {"unit": unit.partition(" (")[0], "max_rows": budget.max_rows}
+    neighbors = f"{words[relation or 'unsaid']} {further}".strip().format(**about)
+    what = words["content" if relation == "replace" else "there"].format(**about)
+    kind = "Approximate DP" if sums["limit"].get("delta") else "Pure DP"
+
+    def listed(*names: str) -> str:
+        """Return the different values of columns, and how often each is there."""
+        rows = zip(*(columns[name] for name in names), strict=True)
+        counts = Counter(", ".join(filter(None, row)) for row in rows)
+        return "; ".join(f"{row} ({n})" for row, n in counts.items() if row) or "not recorded"
+
+    days = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    facts |= {
+        **{"title": budget.name or "Releases", "path": str(budget.path)},
+        **{"today": str(date.today()), "program": f"dpfast {version('dpfast')}"},
+        **{"unit": unit, "neighbors": neighbors},
+        "variant": "Zero-concentrated DP" if "rho" in sums["limit"] else kind,
+        "left": words["left"].format(**facts, every=every),
+        "odds_so_far": _odds(words, what, sums["spent"]),
+        "odds_of_limit": _odds(words, what, sums["limit"]),
+        "first": dates[0],
+        "release_type": "One release" if len(columns["time"]) == 1 else "Many releases",
+        "releases": f"{len(columns['time'])} releases, {days}: {listed('what')}.",
+        **{"mechanisms": listed("mechanism", "noise"), "errors": listed("what", "error")},
+        **{name: listed(name) for name in ("parameters", "columns", "version")},
+    }
+    shown = {name: printable(fact, len(fact) + 4) for name, fact in (words | facts).items()}
+    lines = zip(*(columns[name] for name in SHOWN), strict=True)
+    rows = (", ".join(printable(str(cell)) for cell in line if cell) for line in lines)
+    return shown | {"table": "\n".join(rows)}
+
+
+def _odds(words: Mapping[str, str], what: str, amounts: Mapping[str, Fraction]) -> str:
+    """Say what a sum of losses promises, rounded towards less."""
+    if amounts.get("rho"):
+        loss = ZCDP(amounts["rho"]).to_approx(DELTA)
+        amounts = {"epsilon": loss.epsilon, "delta": loss.delta}
+    delta, factor = amounts.get("delta"), math.exp(min(float(amounts.get("epsilon", 0)), MOST))
+    but = words["but"].format(delta=float(delta)) if delta else ""
+    percent = math.ceil(100 * factor / (factor + 9))
+    most = math.ceil(factor * 100) / 100
+    return words["odds"].format(what=what, factor=most, but=but, percent=percent)
+
+
+def report(budget: Budget, as_html: bool) -> str:
+    """Return a report for whoever answers for the data, as a page or as text."""
+    page, facts = _text("report.html"), facts_of(budget)
+    if as_html:
+        table = budget.history.to_html()
+        made = {"style": STYLE, "table": printable(table, len(table) + 4)}
+        return page.format_map({name: escape(fact) for name, fact in facts.items()} | made)
+    for tag, mark in {"<h1>": "# ", "<h2>": "## ", "<li>": "- ", "<.*?>": ""}.items():
+        page = re.sub(tag, mark, page.partition("<body>\n")[2] or page)
+    return page.strip().format_map(facts)
+
+
+def sheet(budget: Budget) -> str:
+    """Return an evaluation under the headings of NIST SP 800-226, as Markdown."""
+    return _text("label.md").format_map(facts_of(budget)).strip()
+
+
+def record(budget: Budget, tier: int) -> str:
+    """Return the record of a deployment up to a tier of the registry, as YAML."""
+    facts = facts_of(budget)
+    quoted = {name: json.dumps(fact, ensure_ascii=False)[1:-1] for name, fact in facts.items()}
+    limit = json.dumps({name: float(amount) for name, amount in budget.limit.items() if amount})
+    lines = (line.rpartition(" # ")[::2] for line in _text("label.yaml").splitlines())
+    return "\n".join(
+        line for line, least in lines if int(least) <= tier
+    ).format(
+        **quoted,
+        tier=tier,
+        amounts=re.sub(r"(?<![.\d])(\d+)e", r"\1.0e", limit),  # else it is text in YAML
+        slug=re.sub(r"\W+", "-", facts["title"].lower()).replace("_", "-"),
+        year=facts["first"][:4],
+    )
