@@ -1,6 +1,7 @@
 """Every page of the gallery runs, keeps its claims and makes the plots that it shows."""
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,15 @@ def example(heading):
     names = {"np": np, "dp": dp}
     exec(section.split("```python\n")[1].split("```")[0], names)
     return names
+
+
+def test_the_readme_begins_with_what_a_person_can_do():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = {}
+    exec(text.split("```python\n")[1].split("```")[0], names)
+    assert names["budget"].remaining["epsilon"] == Fraction(1, 4)
+    assert list(names["report"]["region"]) == ["north", "south"]
+    assert text.index("What you can do") < text.index("What is promised") < text.index("OpenDP")
 
 
 def test_the_example_of_selection_in_the_readme_runs():
