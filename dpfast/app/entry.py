@@ -43,7 +43,7 @@ NOT_HERE = {
     for name in names.split()
 }
 #: Arguments of groups, which few functions of rows have.
-OF_BY = ("keys", "max_groups", "rows_limit")
+OF_BY = ("keys", "other_key", "max_groups", "rows_limit")
 #: What several statistics of the same groups are made of.
 OF_GROUPS: dict[str, Callable[..., Any]] = {name: getattr(stat, name) for name in stat.__all__}
 
@@ -76,6 +76,9 @@ class Entry:
         arguments = {**self.arguments, **call}
         if isinstance(keys := arguments.get("keys"), KeyTexts):
             arguments["keys"] = keys.of(files, self.by)
+        if isinstance(other := arguments.get("other_key"), KeyTexts):
+            labels = tuple(label for (label,) in other.of(files, self.by).values())
+            arguments["other_key"] = labels if len(labels) > 1 else labels[0]
         return arguments
 
     @property

@@ -31,6 +31,7 @@ def group_by(
     by: str | Sequence[str],
     *,
     keys: Any = None,
+    other_key: Any = None,
     ids: Any = None,
     max_groups: int | Auto | None = None,
     max_rows: int | Auto | None = None,
@@ -64,6 +65,12 @@ def group_by(
         that enough people have are shown, which takes a `delta`, and they ascend. A date is the
         whole day in a column of times without a zone. A key that the type of its column cannot hold
         is refused; of a column without a type, like a list, nothing can be told.
+    other_key : key or tuple, optional
+        With `keys`: the last row of the answer, of that name, is about all rows with none of them,
+        null keys among them, so that each row is in one group. It is one group more for
+        `max_groups`, and a key of the type of the others, which are not it. For several columns it
+        is a tuple of such keys. Where keys are private there is none: what all groups have that
+        are not shown is a sum of its own (`dpfast.count` with `where`, say).
     ids : str or array_like, optional
         Whose row it is: the name of a column, or one id for each row. The loss is one of people
         then. Rows without an id count nowhere.
@@ -141,7 +148,7 @@ def group_by(
             beside[IDS] = column_form(ids, "ids", IDS_RULE)
         person = Persons(ids if isinstance(ids, str) else IDS, most, each, id_name(ids), limit)
     rows = Batches(data, beside)
-    return GroupBy(rows, grouping(rows, tuple(names), keys, person), relation)
+    return GroupBy(rows, grouping(rows, tuple(names), keys, person, other_key), relation)
 
 
 def _limit(name: str, value: Any) -> Any:

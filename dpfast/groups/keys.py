@@ -6,7 +6,9 @@ and a row whose keys are not among them is of no group. *Private* keys get codes
 and are put in the order of their words before anything random is drawn, so the order of rows is
 forgotten.
 
-Code -1 is no group: a null key, one that is not listed, a row that is left out.
+Code -1 is no group: a null key, one that is not listed, a row that is left out. With `other_key`
+a row without a public key, be it another one or null, has one more group, the last: so each row
+still has one group or none, by what it holds alone, and what a step touches is what it was.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from .._core import checks
 from .._kernels.groups import Codes, dense, pair
 from .._kernels.tables import Key
 from ..tables.arrow import looked_up
+from ..tables.base import Listed
 from ..tables.batches import Batch, Batches, Piece
 from ..tables.columns import Columns
 from ..tables.data import form_of
@@ -55,6 +58,8 @@ from ..tables.public_values import expect_matches
 Int32s: TypeAlias = NDArray[np.int32]
 
 RULE = "a list of public keys; for several columns a table, a list of tuples, or a list of lists"
+#: Kinds of arrays of keys behind which one of another kind fits.
+LIKE = {"i": "iu", "u": "iu", "M": "OM"}
 #: Most groups: their codes are int32.
 MOST = (1 << 31) - 2
 #: The name of the only column of keys, and under which the rule of private keys has a weight.
@@ -115,6 +120,8 @@ class PublicKeys:
         of as many lists, all combinations of which are keys.
     columns : Batches
         What keys are looked for in. Their types are looked at.
+    other_key : key or sequence of keys, optional
+        That of one more group, of all rows without one of the keys; of several columns one each.
 
     Raises
     ------
@@ -122,7 +129,9 @@ class PublicKeys:
         If they are no keys, none at all, or some are the same.
     """
 
-    def __init__(self, by: Sequence[str], keys: Any, columns: Batches) -> None:
+    def __init__(
+        self, by: Sequence[str], keys: Any, columns: Batches, other_key: Any = None
+    ) -> None:
         self.by = tuple(by)
         given, self.is_product = _listed(self.by, keys)
         self.forms = {name: _alone(column_form(given[name], "keys", RULE)) for name in self.by}
@@ -133,8 +142,10 @@ class PublicKeys:
         self.groups = math.prod(self.lengths) if self.is_product else self.lengths[0]
         if len(set(self.lengths)) > 1 and not self.is_product:
             checks.fail("keys", "columns of equal length", self.lengths)
-        if not 0 < self.groups <= MOST:
-            checks.fail("keys", f"at least one and at most {MOST}", f"{self.groups} of them")
+        if not 0 < self.groups < MOST:
+            checks.fail("keys", f"at least one and fewer than {MOST}", f"{self.groups} of them")
+        self.others = {} if other_key is None else self._others(other_key)
+        self.groups += bool(self.others)
         #: Columns of text, among whose keys bytes are text that is no UTF-8.
         self.text: set[str] = set()
         self.spans: dict[str, str | None] = {}
@@ -161,20 +172,31 @@ class PublicKeys:
         if kind == "text":
             self.text.add(name)
 
+    def _others(self, other_key: Any) -> dict[str, NDArray[Any]]:
+        """Return the key of all other rows, column by column."""
+        labels = [other_key] if len(self.by) == 1 else other_key
+        if not isinstance(labels, (list, tuple)) or len(labels) != len(self.by):
+            rule = f"a tuple with a key for each of {len(self.by)} columns"
+            checks.fail("other_key", rule, labels)
+        each = zip(self._arrays.items(), labels, strict=True)
+        return {name: _one_more(keys, label) for (name, keys), label in each}
+
     @property
-    def listed(self) -> Mapping[str, NDArray[Any]]:
+    def listed(self) -> Listed:
         """The keys of each column."""
-        return self._arrays
+        listed = Listed(self._arrays)
+        listed.others, listed.is_product = self.others, self.is_product
+        return listed
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""
-        found, after = {}, self.groups
+        found, after = {}, math.prod(self.lengths)
         for name, length in zip(self.by, self.lengths, strict=True):
             array = _in_common_units(self._arrays[name].copy())
             if self.is_product:
-                before, after = self.groups // after, after // length
+                before, after = math.prod(self.lengths) // after, after // length
                 array = np.tile(np.repeat(array, after), before)
-            found[name] = array
+            found[name] = np.append(array, self.others[name]) if self.others else array
         return found
 
     def coder(self, key: Key) -> PublicCoder:
@@ -227,10 +249,17 @@ class PublicCoder:
 
     def codes(self, batch: Batch) -> Int32s:
         """Return the codes of the rows of a batch; whoever asks may change them."""
+        codes = self._listed(batch)
+        if self._keys.others:
+            codes[codes < 0] = self.groups - 1
+        return codes
+
+    def _listed(self, batch: Batch) -> Int32s:
+        """Return the codes of the rows of a batch; -1 of those without a public key."""
         pieces = [batch.columns[name] for name in self._keys.by]
         first = self._keys.first_of_run
         if first is not None:
-            found = _dense(pieces[0], first, self.groups)
+            found = _dense(pieces[0], first, self._keys.lengths[0])
             if found is not None:
                 return found
         words = [self._words[name].of(batch.columns[name]) for name in self._keys.by]
@@ -524,6 +553,27 @@ def _copied(form: Piece, array: NDArray[Any]) -> Piece:
     if isinstance(form, Values):
         return Values(array, array, form.mask)
     return Values(array, array) if array.dtype.kind in "biuU" else Objects(list(form.rows))
+
+
+def _one_more(keys: NDArray[Any], other: Any) -> NDArray[Any]:
+    """Return one more key as an array that fits behind some others."""
+    rule, kind = "a key of the type of the others, and none of them", keys.dtype.kind
+    label = _array(column_form([other], "other_key", rule))
+    if kind == "O":
+        label = _of_objects(label.tolist())
+        is_alike = type(label[0]) in {*map(type, keys)}
+    else:
+        is_alike = label.dtype.kind in LIKE.get(kind, kind)
+    if is_alike and kind in "iuM":
+        try:
+            in_type = label.astype(keys.dtype)
+            is_alike = bool((in_type == (in_type if kind == "M" else label))[0])  # no NaT
+            label = in_type
+        except ValueError:  # no time
+            is_alike = False
+    if not is_alike or label[0] in keys:
+        checks.fail("other_key", rule, other)
+    return label
 
 
 def _array(form: Piece) -> NDArray[Any]:

@@ -434,6 +434,34 @@ def test_a_table_of_groups_for_people(shell, folder):
     assert not {"20", "39"} & set(shown)
 
 
+def test_other_keys_have_a_group(write, told, frame):
+    text = release(statistic='"count"', by='["month", "carrier"]', keys='[[1, 2], ["UA"]]',
+                   other_key='[0, "rest"]', name='"pairs"')  # fmt: skip
+    pairs = job.run(write(text, "epsilon = 400"))["pairs"]
+    assert sum(pairs["count"]) == frame.num_rows
+    assert pairs["month"][-1] == 0 and pairs["carrier"][-1] == "rest"
+    text = release(statistic='"count"', by='"carrier"', keys='["UA"]', other_key='"rest"',
+                    ids='"tail"', max_groups=1, max_rows=1)  # fmt: skip
+    text += release(statistic='"count"', by='"carrier"', keys='["UA"]', ids='"tail"', max_groups=1,
+                    max_rows=1, name='"alone"')  # fmt: skip
+    path = write(text, 'epsilon = 900\nids = "tail"')
+    path.with_name("study.db").unlink()
+    results = job.run(path)
+    tails = results["count by carrier"]
+    assert sum(tails["count"]) == frame.to_pandas()["tail"].nunique() and len(tails["count"]) == 2
+    assert len(results["alone"]["count"]) == 1  # with codes of its own, in the same pass
+    for by, keys, other, label in (
+        (["month"], ["2"], ["0"], 0),
+        (["month", "carrier"], ["2", "UA"], ["0", "rest"], "rest"),
+    ):
+        words = [word for one in by for word in ("--by", one)]
+        words += [word for one in keys for word in ("--keys", one)]
+        words += [word for one in other for word in ("--other-key", one)]
+        got = told("count", "t.parquet", *words, "--epsilon", 400)
+        assert sum(got["groups"]["count"]) == frame.num_rows and got["other_key"] == other
+        assert got["groups"][by[-1]][-1] == label
+
+
 def test_totals_of_a_column(told, folder, frame):
     rows = frame.to_pandas()["delay"].fillna(0)
     for statistic, truth in ("sum", rows.sum()), ("mean", rows.mean()), ("variance", rows.var()):

@@ -34,7 +34,7 @@ METHODS = {
 #: The options that stand where nobody gives them, if the function takes them.
 STANDING = ("nan", "noise", "method")
 #: What is shown as it was given.
-SAID = ("other", "columns", "by", "keys", "where")
+SAID = ("other", "columns", "by", "keys", "other_key", "where")
 #: The arguments that an answer shows elsewhere.
 ELSEWHERE = {"column", *SAID, "epsilon", "delta", "rho", "neighbors", "nan", "noise", "method"}
 #: The columns of error bars.
@@ -150,6 +150,8 @@ def _table(
     if "keys" in table:
         of_groups = "of" in options
         table["keys"] = _keys_of_rows(table["keys"]) if of_groups else _keys(table["keys"], by)
+    if "other_key" in table:
+        table["other_key"] = combined([[unquoted(text)] for text in table["other_key"]])
     return {"statistic": statistic, **table}
 
 

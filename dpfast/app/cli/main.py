@@ -249,6 +249,12 @@ OPTIONS: dict[str, Any] = {
         "The public keys, such as UA,AA,DL, once for each --by; or @FILE with one a line. Left "
         "out, keys are private, which takes --delta.",
     ),
+    "other_key": option(
+        list[str],
+        "KEY",
+        "With --keys: the key of one more group, of all rows with other keys or none, once for "
+        "each --by.",
+    ),
     "ids": option(str | None, "COLUMN", "Whose row it is. The loss is one of people then."),
     "max_groups": option(
         Any,
@@ -279,7 +285,7 @@ OPTIONS: dict[str, Any] = {
 USUAL: dict[str, Any] = {
     **{"files": Parameter.empty, "as_json": False, "as_csv": False, "nonnegative": False},
     **{"noise": "auto", "method": "auto"},
-    **dict.fromkeys(("qs", "where", "by", "keys"), ()),
+    **dict.fromkeys(("qs", "where", "by", "keys", "other_key"), ()),
     **TEXT_DEFAULTS,
 }
 #: What every statistic has, and what it has if there are groups of it.
@@ -287,7 +293,7 @@ SHARED = (
     *("files", "column", "where", "epsilon", "delta", "rho", "ledger", "neighbors"),
     *("ids", "max_rows", "rows", *TEXT, "as_json", "as_csv"),
 )
-GROUPS = ("by", "keys", "max_groups", "rows_limit")
+GROUPS = ("by", "keys", "other_key", "max_groups", "rows_limit")
 
 
 app.add_typer(budget, name="budget")

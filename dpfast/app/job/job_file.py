@@ -9,8 +9,8 @@
     [output]    path (.json, .csv, .parquet or .html)
     [defaults]  arguments of every release that takes them, where, and column or columns
     [[release]] statistic, column or columns, name, weight, where, and arguments of the public
-                function; or by, for a statistic of groups, with keys, ids, max_groups, max_rows,
-                rows_limit and arguments of that method of `group_by`; of several,
+                function; or by, for a statistic of groups, with keys, other_key, ids, max_groups,
+                max_rows, rows_limit and arguments of that method of `group_by`; of several,
                 [release.agg.NAME] with statistic, column and arguments
 
 In texts of the first three, ``${NAME}`` is a variable of the environment, and ``$${`` is ``${``.

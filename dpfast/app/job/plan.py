@@ -30,7 +30,7 @@ from . import job_file
 FORM = "dpfast job 1"
 
 #: What bounds people by group, beside the keys' columns and the rows that are used.
-BOUNDS = ("keys", "ids", "max_groups", "max_rows", "rows_limit")
+BOUNDS = ("keys", "other_key", "ids", "max_groups", "max_rows", "rows_limit")
 
 #: The loss of one release, as arguments of its function.
 Share = dict[str, Fraction]

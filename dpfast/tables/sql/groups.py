@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from operator import add, or_
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ..._core.extras import extra
 from ...errors import DataError
-from ..base import Feature, Groups, Near, Term, Units
+from ..base import Feature, Groups, Listed, Near, Term, Units
 from ..forms import Arrow, Piece
 from .cells import exactly
-from .keys import asked, exact
+from .keys import any_of, asked, exact, others_apart
 from .sums import answer, linear, sums_by
 from .units import MOST, as_int64, bounded, first_groups, first_rows, floored, units_of
 
@@ -84,19 +84,22 @@ def selected(
     bins: Any = None,
 ) -> tuple[Any, list[str], list[Feature]]:
     """Return rows that have keys and ids, the names of the columns of keys, and the features."""
-    keys = {
-        f"key{i}": exact(columns[name], dialect, f"column {name!r}") for i, name in enumerate(by)
-    }
+    if isinstance(by, Listed) and by.others:
+        made = others_apart([columns[name] for name in by], by, dialect)
+        by = dict.fromkeys(by)  # rows with any key count
+    else:
+        made = [exact(columns[name], dialect, f"column {name!r}") for name in by]
+    keys = {f"key{i}": key for i, key in enumerate(made)}
     whose = {} if ids is None else {"unit": exact(columns[ids], dialect, "ids")}
     places = {} if bins is None else {"bin": bins}
     parts = [linear(feature.above) for feature in features]
     bases = {base.op(): f"base{i}" for i, (base, _, _) in enumerate(parts)}
-    made = {name: base.to_expr() for base, name in bases.items()}
+    sums = {name: base.to_expr() for base, name in bases.items()}
     for name, listed in by.items():
         condition = None if listed is None else asked(columns[name], listed)
         table = table if condition is None else table.filter(condition)
     table = table.filter(*(column.notnull() for column in (*keys.values(), *whose.values())))
-    rows = table.select(**keys, **whose, **places, **made)
+    rows = table.select(**keys, **whose, **places, **sums)
     features = [
         feature._replace(above=rows[bases[base.op()]] * factor + offset)
         for feature, (base, factor, offset) in zip(features, parts, strict=True)
@@ -120,9 +123,7 @@ def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:
     for place, ranks in near:
         middle, far = size * exactly(place), exactly(ranks)
         tests.append((upto > middle - far) & (before < middle + far))
-    while len(tests) > 1:  # in few levels, whatever their number
-        tests = [reduce(or_, tests[i : i + 2]) for i in range(0, len(tests), 2)]
-    return cells.filter(*tests)
+    return cells.filter(any_of(tests))
 
 
 def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, list[list[Term]]]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 from functools import reduce
+from operator import and_, eq, or_
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.extras import extra
+from ..base import Listed
 from .dialects import DIALECTS, bytes_of, md5, text_of
 
 #: Most public keys of a column that a statement lists.
@@ -108,14 +110,60 @@ def asked(column: Any, keys: NDArray[Any]) -> Any:
 
     It is only a filter, so it may hold for more: what is equal bytewise is equal to every engine.
     """
+    plain = _literals(column, keys)
+    return column.isin(plain) if plain is not None and len(plain) <= LISTED else None
+
+
+def _literals(column: Any, keys: NDArray[Any]) -> list[Any] | None:
+    """Return public keys as a statement has them; None if it has no words for some."""
     kind, plain = column.type(), keys.tolist()
     if kind.is_date():
-        plain = keys.astype("M8[D]").tolist()
-    elif kind.is_integer() or kind.is_boolean():
-        plain = list(map(int if kind.is_integer() else bool, plain))
-    elif not kind.is_string() or not all(isinstance(key, str) and "\0" not in key for key in plain):
-        return None
-    return column.isin(plain) if len(plain) <= LISTED else None
+        return keys.astype("M8[D]").tolist()  # type: ignore[no-any-return]
+    if kind.is_integer() or kind.is_boolean():
+        return list(map(int if kind.is_integer() else bool, plain))
+    is_text = all(isinstance(key, str) and "\0" not in key for key in plain)
+    return plain if kind.is_string() and is_text else None
+
+
+def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[Any]:
+    """Return columns of keys, in which rows without a listed key have one more in its place.
+
+    Keys are compared as `exact` returns them. So a group is what its name says before units are
+    bounded, whatever the engine calls equal.
+
+    Raises
+    ------
+    ArgumentError
+        For keys that a statement has no words for, or too many.
+    """
+    ibis = extra("ibis", "data in a database")
+    keys, every, more = [], [], []
+    for column, name in zip(columns, listed, strict=True):
+        plain = _literals(column, listed[name])
+        other = _literals(column, listed.others[name])
+        if plain is None or other is None or len(plain) > LISTED:
+            rule = f"left out in a database, but for {LISTED} integers, texts, booleans or dates"
+            checks.fail("other_key", rule, listed.others[name].tolist()[0])
+        keys.append(exact(column, dialect, f"column {name!r}"))
+        made = map(ibis.literal, [*plain, *other])
+        *public, last = (
+            [bytes_of(key, dialect) for key in made] if column.type().is_string() else made
+        )
+        every.append(public)
+        more.append(last)
+    if listed.is_product or len(keys) == 1:
+        tests = [reduce(and_, (key.isin(public) for key, public in zip(keys, every, strict=True)))]
+    else:
+        tests = [reduce(and_, map(eq, keys, row)) for row in zip(*every, strict=True)]
+    is_listed = any_of(tests)
+    return [is_listed.ifelse(key, last) for key, last in zip(keys, more, strict=True)]
+
+
+def any_of(tests: list[Any]) -> Any:
+    """Return whether any of some conditions holds, in few levels, whatever their number."""
+    while len(tests) > 1:
+        tests = [reduce(or_, tests[i : i + 2]) for i in range(0, len(tests), 2)]
+    return tests[0]
 
 
 def digest(secret: str, columns: Sequence[Any], dialect: str) -> Any:

@@ -17,7 +17,18 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.extras import extra
-from ..base import NO_ROWS, Feature, Gridded, Groups, Near, RowChunk, Term, Units, named_dtype
+from ..base import (
+    NO_ROWS,
+    Feature,
+    Gridded,
+    Groups,
+    Listed,
+    Near,
+    RowChunk,
+    Term,
+    Units,
+    named_dtype,
+)
 from ..columns import Batch, Columns, Rows, Store, Table, Want
 from ..forms import Arrow, Piece
 from ..ids import no_column
@@ -29,7 +40,7 @@ from .counts import SqlNumbers, is_whole
 from .dialects import DIALECTS, bytes_of
 from .failures import expect_no_failures
 from .groups import groups_of, selected
-from .keys import exact, expect_declared
+from .keys import exact, expect_declared, others_apart
 from .sums import answer, linear, sums_by
 from .times import counted
 from .units import first_rows, totals_of, units_of
@@ -388,6 +399,11 @@ class SqlRows:
     def counted(self, integer: Any) -> Any:
         """Return an integer that is missing where it is 0."""
         return integer.nullif(0)
+
+    def check_others(self, listed: Listed) -> None:
+        """Refuse public keys of which no statement tells whether a row has them."""
+        columns = [self.store.expressions[name] for name in listed]
+        others_apart(columns, listed, self.store.dialect)
 
     def groups(
         self,

@@ -51,6 +51,14 @@ QUESTIONS = {
     "people": lambda t: dp.group_by(t, "town", keys=["Bury"], ids="token", **UNIT).agg(
         STATISTICS, epsilon=1
     ),
+    "other_keys": lambda t: dp.group_by(
+        t,
+        ["town", "name"],
+        keys=[("Bury", "a"), ("York", "b")],
+        other_key=("-", "-"),
+        ids="token",
+        **UNIT,
+    ).agg(STATISTICS, epsilon=1),
     "people_by_name": lambda t: dp.sum(t["age"], ids="name", max_rows=2, **B),
     "private_keys": lambda t: dp.select_keys(t["town"], epsilon=1, delta=1e-6),
     "days": lambda t: dp.select_keys(t["day"], epsilon=1, delta=1e-6),

@@ -17,7 +17,8 @@ from . import golden
 
 #: Functions that fail on no value of their type.
 EVERYWHERE = """
-    Abs Case And Or Cast Sum Count Min Max Coalesce Least Greatest Floor Concat RowNumber Nullif If
+    Abs Case And Or Cast Sum Count Min Max Coalesce Least Greatest Floor Concat RowNumber DenseRank
+    Nullif If
 """
 FUNCTIONS = {
     # It truncates what is whole; IEEE_DIVIDE fails on no number; MD5 gives bytes.

@@ -1,0 +1,231 @@
+"""`other_key`: one more group, of all rows without a public key, where each row is in one group."""
+
+import datetime
+import itertools
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.extend import prepare
+from dpfast.groups.keys import PublicCoder
+from dpfast.groups.step import Step
+from dpfast.rng import InsecureGenerator
+
+from .test_in_a_database import DATA, FEW, ROWS, expect_same, in_database
+
+B = {"bounds": (-3, 3)}
+DAYS = np.array(["2024-02-28", "2024-02-29"], "M8[D]")
+KEYS = {
+    "text": (("word",), ["é", "A", "none"], "rest"),
+    "integers": (("number",), [1, 0], -1),
+    "booleans": (("is_old",), [True], False),
+    "dates": (("day",), DAYS, datetime.date(2000, 1, 1)),
+    "all combinations": (("word", "number"), [["a", "A"], [0, 1]], ("rest", 9)),
+    "some of them": (("word", "number"), [("é", 1), ("a", 2)], ("rest", 9)),
+}
+UNITS = {"ids": "who", "max_rows": 2}
+
+
+def group_by(name, data=DATA, **people):
+    by, keys, other = KEYS[name]
+    return dp.group_by(data, list(by), keys=keys, other_key=other, **people)
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_each_row_is_in_one_group(name):
+    found = group_by(name).agg({"n": dp.stat.count(), "m": dp.stat.mean("x", **B)}, epsilon=400)
+    by, _, other = KEYS[name]
+    assert found["n"].sum() == ROWS
+    labels = other if isinstance(other, tuple) else (other,)
+    assert tuple(found[column][-1] for column in by) == labels
+    plain = dp.group_by(DATA, list(by), keys=KEYS[name][1]).count(epsilon=400)
+    assert found["n"][:-1].tolist() == plain["count"].tolist()
+    for column in by:
+        assert found[column].dtype.kind == plain[column].dtype.kind
+        assert found[column][:-1].tolist() == plain[column].tolist()
+
+
+def test_null_keys_are_others_and_rows_that_are_not_used_are_none():
+    table = {"k": ["a", None, "b", "z", "rest"] * 10, "who": [1, 2, None, 4, 5] * 10}
+    wanted = {(): [10, 40], ("where",): [0, 20], ("ids",): [10, 30]}
+    for arguments, counts in wanted.items():
+        ids = {"ids": "who", "max_rows": 10} if arguments == ("ids",) else {}
+        groups = dp.group_by(table, "k", keys=["a"], other_key="rest", **ids)
+        where = np.arange(50) % 5 >= 3 if arguments == ("where",) else None
+        assert groups.count(where=where, epsilon=400)["count"].tolist() == counts
+
+
+@pytest.mark.parametrize("name", ["text", "some of them"])
+def test_dask_has_the_answers_of_memory(name):
+    pytest.importorskip("dask")
+    import dask.dataframe as dd
+    import pandas as pd
+
+    data = {key: DATA[key] for key in ("who", "word", "number", "x")}
+    rows = dd.from_pandas(pd.DataFrame(data), npartitions=3)
+    for people in ({}, UNITS):
+        answers = (
+            group_by(name, form, **people).agg(FEW, epsilon=1, rng=InsecureGenerator(1))
+            for form in (data, rows)
+        )
+        expect_same(*answers)
+
+
+QUICK = [("duckdb", "text"), ("duckdb", "some of them"), ("sqlite", "all combinations")]
+FULL = [
+    pair for pair in itertools.product(["duckdb", "sqlite", "postgres"], KEYS) if pair not in QUICK
+]
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"), QUICK + [pytest.param(*pair, marks=pytest.mark.full) for pair in FULL]
+)
+def test_a_database_has_the_answers_of_memory(engine, name):
+    if (engine, name) == ("sqlite", "dates"):
+        pytest.skip("its dates are text")
+    rows = in_database(engine)
+    few = FEW | {"bins": dp.stat.histogram("n", categories=[0, 1])}
+    for people in ({}, UNITS):
+        answers = (
+            group_by(name, form, **people).agg(few, epsilon=1, rng=InsecureGenerator(1))
+            for form in (DATA, rows)
+        )
+        expect_same(*answers)
+    middle = group_by(name, rows).median("x", **B, granularity=0.5, epsilon=400)["median"]
+    here = group_by(name).median("x", **B, granularity=0.5, epsilon=400)["median"]
+    assert abs(middle - here)[:-1].max() <= 0.5 or name in ("text", "all combinations")
+    assert abs(middle - here)[-1] <= 0.5
+
+
+# --- the law, on the sums that get noise ----------------------------------------------------------
+
+LISTED, PLACES = ["a", "b"], ["a", "b", "x", "y", None]
+OTHERS = {"who": [0, 0, 1, 2], "k": ["a", "x", "y", "b"]}
+
+
+def sums(form, max_groups, rows, data):
+    """The exact counts of some rows, as noise is added to them."""
+    groups = dp.group_by(
+        form(data),
+        "k",
+        keys=LISTED,
+        other_key="rest",
+        ids="who",
+        max_groups=max_groups,
+        max_rows=rows,
+    )
+    prepared = prepare(groups.count, epsilon=1)
+    coder, found = prepared.mechanism.told(prepared.source, InsecureGenerator(5).stream())
+    return found.rooms["count"][: coder.groups].astype(int).ravel()
+
+
+def expect_a_step(form, cases):
+    """Neighbors that differ in a person differ by no more than the sensitivity says."""
+    for max_groups, rows in ((1, 1), (1, 2), (2, 1)):
+        step, largest = Step("add-remove", max_groups, rows, every=3), 0
+        before = sums(form, max_groups, rows, OTHERS)
+        for case in cases:
+            more = {"who": [7] * len(case), "k": [*case]}
+            moved = sums(form, max_groups, rows, more)
+            both = {name: OTHERS[name] + more[name] for name in more}
+            assert (sums(form, max_groups, rows, both) - before == moved).all()
+            assert np.count_nonzero(moved) <= max_groups and moved.max() <= rows
+            largest = max(largest, moved.sum())
+        assert largest == step.numbers(0, 1).l1
+
+
+CASES = [case for n in (1, 2, 3) for case in itertools.combinations_with_replacement(PLACES, n)]
+
+
+def in_memory(data):
+    return data
+
+
+def in_duckdb(data):
+    return database({"who": ("int64", data["who"]), "k": ("string", data["k"])})
+
+
+def database(columns):
+    from ..support.databases import connect, table
+
+    return table(connect("duckdb"), columns)
+
+
+@pytest.mark.parametrize(
+    ("form", "cases"),
+    [(in_memory, CASES), (in_duckdb, [("x", "y"), ("x", "y", None), ("a", "x", "y")])],
+)
+def test_a_person_moves_what_the_step_says(form, cases):
+    expect_a_step(form, cases)
+
+
+def test_others_that_a_database_takes_for_many_groups_are_found(monkeypatch):
+    """Planted: keys as they are, of which the others are put together after bounding."""
+    from dpfast.tables.sql import groups, keys
+
+    def apart(columns, listed, dialect):
+        return [keys.exact(column, dialect, "k") for column in columns]
+
+    monkeypatch.setattr(groups, "others_apart", apart)
+    with pytest.raises(AssertionError):
+        expect_a_step(in_duckdb, [("x", "y"), ("a", "x", "y")])
+
+
+def test_others_that_have_several_codes_are_found(monkeypatch):
+    """Planted: null keys are of the group before the last."""
+    codes = PublicCoder.codes
+
+    def apart(self, batch):
+        found = codes(self, batch)
+        nulls = [i for i, key in enumerate(batch.columns["k"].rows) if key is None]
+        found[nulls] = -1
+        return found
+
+    monkeypatch.setattr(PublicCoder, "codes", apart)
+    with pytest.raises(AssertionError):
+        test_null_keys_are_others_and_rows_that_are_not_used_are_none()
+
+
+# --- refusals, before anything is spent -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"by": "word", "other_key": "x"}, "left out where keys are private"),
+        ({"by": "word", "keys": ["a"], "other_key": "a"}, "and none of them"),
+        ({"by": "word", "keys": ["a"], "other_key": 3}, "of the type of the others"),
+        ({"by": "word", "keys": ["a"], "other_key": "x\0"}, "null character"),
+        ({"by": "number", "keys": [1], "other_key": "x"}, "of the type of the others"),
+        ({"by": "number", "keys": [1], "other_key": True}, "of the type of the others"),
+        ({"by": "number", "keys": np.array([1], np.uint8), "other_key": -1}, "of the type"),
+        ({"by": "day", "keys": DAYS, "other_key": 5}, "of the type of the others"),
+        ({"by": "day", "keys": DAYS, "other_key": None}, None),
+        ({"by": "day", "keys": DAYS, "other_key": np.datetime64("NaT")}, "other_key"),
+        ({"by": "day", "keys": DAYS, "other_key": DAYS[1]}, "and none of them"),
+        ({"by": ["word", "number"], "keys": [("a", 1)], "other_key": "x"}, "a tuple with a key"),
+        ({"by": ["word", "number"], "keys": [("a", 1)], "other_key": ("x", 1)}, "none of them"),
+    ],
+)
+def test_labels_that_are_refused(given, message):
+    budget = dp.Budget(epsilon=1)
+    if message is None:
+        assert len(dp.group_by(DATA, **given).count(epsilon=1)["count"]) == 2
+        return
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=message) as error:
+        dp.group_by(DATA, **given).count(epsilon=1, budget=budget)
+    assert len(str(error.value).split()) < 30 and not budget.history
+
+
+@pytest.mark.parametrize(
+    ("column", "keys", "label"),
+    [("who", list(range(5000)), -1), ("k", ["a\0b"], "x"), ("when", [DAYS[0]], DAYS[1])],
+)
+def test_keys_that_no_statement_has_words_for_are_refused(column, keys, label):
+    rows = database(
+        {"who": ("int64", [1]), "k": ("string", ["a"]), "when": ("timestamp(6)", [None])}
+    )
+    with pytest.raises(ArgumentError, match="other_key must be left out in a database"):
+        dp.group_by(rows, column, keys=keys, other_key=label)
