@@ -205,7 +205,7 @@ __all__ = [
 def count(
     data: Any,
     *,
-    nan: Literal["keep", "drop", "only"] = "keep",
+    nan: Literal["keep", "drop", "only"] | None = None,
     per_unit: tuple[int, int] | Auto | None = None,
     nonnegative: bool = False,
     epsilon: Number | None = None,
@@ -223,7 +223,7 @@ def count(
 def count(
     data: Any,
     *,
-    nan: Literal["keep", "drop", "only"] = "keep",
+    nan: Literal["keep", "drop", "only"] | None = None,
     per_unit: tuple[int, int] | Auto | None = None,
     nonnegative: bool = False,
     epsilon: Number | None = None,

@@ -13,7 +13,7 @@ class Methods:
         self,
         column: str | None = None,
         *,
-        nan: Literal["keep", "drop", "only"] = "keep",
+        nan: Literal["keep", "drop", "only"] | None = None,
         per_unit: tuple[int, int] | Auto | None = None,
         nonnegative: bool = False,
         epsilon: Number | None = None,

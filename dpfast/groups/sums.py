@@ -352,7 +352,7 @@ class OfCount(Counted):
         return 1.0 if self.unit_ends is None else None
 
     @property
-    def nan(self) -> str:
+    def nan(self) -> str | None:
         return self.statistic.nan
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:

@@ -82,7 +82,7 @@ RANKED = "bounds granularity noise method nan"
 
 #: Word, home, class, what it is, options; and what is not as usual.
 TABLE = (
-    Entry("count", TOTALS, "Count", "the number of rows", "nan=keep per_unit nonnegative"),
+    Entry("count", TOTALS, "Count", "the number of rows", "nan per_unit nonnegative"),
     Entry("count_nonzero", TOTALS, "CountNonzero", "the number of rows that are not 0",
           "nan=keep per_unit nonnegative"),
     Entry("count_distinct", "groups.distinct", "CountDistinct", "the number of distinct values", "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 
 import numpy as np
@@ -525,3 +526,28 @@ def test_more_than_all_rows_may_be_left_out_of_the_number(ddof):
     groups = dp.group_by(rows, "k", keys=["a", "b", "c"])
     answer = groups.variance("x", bounds=(0, 100), ddof=ddof, epsilon=1)
     assert np.isfinite(answer["variance"]).all() and np.isfinite(answer["variance error"]).all()
+
+
+# ---- A count of a column is about the rows with a value, as in pandas. ----
+
+
+@pytest.mark.parametrize("form", ["memory", "arrow", "duckdb"])
+def test_a_count_of_a_column_leaves_out_missing_values(form):
+    days = [datetime.datetime(2024, 2, 29), None, None, datetime.datetime(2024, 3, 1)] * 20
+    kinds = {"k": "string", "who": "int64", "x": "float64", "day": "timestamp(6)"}
+    data = {"k": ["a", "b"] * 40, "who": [*range(80)], "x": [1.0, None, 2.0, 3.0] * 20, "day": days}
+    rows = {**data, "x": np.array(data["x"], float), "day": np.array(days, "M8[us]")}
+    if form == "arrow":
+        rows = pytest.importorskip("pyarrow").table(data)
+    elif form == "duckdb":
+        from ..support.databases import connect, table
+
+        rows = table(connect(form), {name: (kinds[name], data[name]) for name in kinds})
+    for people in ({}, {"ids": "who", "max_rows": 1}):
+        groups = dp.group_by(rows, "k", keys=["a", "b"], **people)
+        assert groups.count("x", epsilon=400)["count"].tolist() == [40, 20]
+        assert groups.count("day", epsilon=400)["count"].tolist() == [20, 20]
+        assert groups.count("x", nan="keep", epsilon=400)["count"].tolist() == [40, 40]
+        assert groups.count(epsilon=400)["count"].tolist() == [40, 40]
+    assert dp.stat.count("x") == dp.stat.count("x", nan="drop") != dp.stat.count("x", nan="keep")
+    assert dp.count([1.0, np.nan], epsilon=400) == 2

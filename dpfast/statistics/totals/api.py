@@ -41,8 +41,9 @@ def count(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
-    nan : {"keep", "drop", "only"}, default "keep"
-        Whether rows that are NaN or null are counted, too, are not, or are the only ones.
+    nan : {"keep", "drop", "only"}, optional
+        Whether rows that are NaN or null are counted, too, as without it, are not, or are the only
+        ones.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional

@@ -88,7 +88,9 @@ class Count(OfFeatures[Counts]):
     ----------
     column : str, optional
         The column of a table, for `GroupBy.agg`.
-    nan : {"keep", "drop", "only"}, default "keep"
+    nan : {"keep", "drop", "only"}, optional
+        By default "drop" where a column is named, so that rows with a number or a time count, and
+        else "keep".
     per_unit : (int, int) or "auto", optional
     nonnegative : bool, default False
         As in `dpfast.count`, which has the theorem and the errors.
@@ -105,7 +107,7 @@ class Count(OfFeatures[Counts]):
     3.0
     """
 
-    nan: Literal["keep", "drop", "only"] = "keep"
+    nan: Literal["keep", "drop", "only"] | None = None
     per_unit: tuple[int, int] | Auto | None = None
     nonnegative: bool = False
 
@@ -114,14 +116,15 @@ class Count(OfFeatures[Counts]):
     name_of_each: ClassVar[str] = "count of each column"
     needs_column: ClassVar[bool] = False
     #: Which rows count, by the word of `nan`.
-    features: ClassVar[Mapping[str, Feature]] = {"keep": EVERY, "drop": PRESENT, "only": MISSING}
+    features: ClassVar[Mapping[Any, Feature]] = {"keep": EVERY, "drop": PRESENT, "only": MISSING}
     #: What tells numbers that count from others; None where all do.
     cells: ClassVar[Celled | None] = None
 
     def __post_init__(self) -> None:
         if self.column is not None:
             checks.text("column", self.column)
-        object.__setattr__(self, "nan", checks.choice("nan", self.nan, tuple(self.features)))
+        nan = ("drop" if self.column else "keep") if self.nan is None else self.nan
+        object.__setattr__(self, "nan", checks.choice("nan", nan, tuple(self.features)))
         checks.flag("nonnegative", self.nonnegative)
         if isinstance(self.per_unit, str) and checks.is_auto(self.per_unit):
             object.__setattr__(self, "unit_limits", self.per_unit)
@@ -233,7 +236,7 @@ class CountNonzero(Count):
     name: ClassVar[str] = "count of what is not 0"
     name_of_each: ClassVar[str] = "count of what is not 0 in each column"
     needs_column: ClassVar[bool] = True
-    features: ClassVar[Mapping[str, Feature]] = {
+    features: ClassVar[Mapping[Any, Feature]] = {
         "keep": NONZERO._replace(missing=1),
         "drop": NONZERO,
     }
@@ -284,7 +287,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         return self.setting.neighbors
 
     @property
-    def missing(self) -> str:
+    def missing(self) -> str | None:
         return self.statistic.nan
 
     @property
