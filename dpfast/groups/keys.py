@@ -139,13 +139,13 @@ class PublicKeys:
         self._arrays = {name: _array(form) for name, form in self.forms.items()}
         self.forms = {name: _copied(form, self._arrays[name]) for name, form in self.forms.items()}
         self.lengths = list(map(len, self._arrays.values()))
-        self.groups = math.prod(self.lengths) if self.is_product else self.lengths[0]
+        self.combined = math.prod(self.lengths) if self.is_product else self.lengths[0]
         if len(set(self.lengths)) > 1 and not self.is_product:
             checks.fail("keys", "columns of equal length", self.lengths)
-        if not 0 < self.groups < MOST:
-            checks.fail("keys", f"at least one and fewer than {MOST}", f"{self.groups} of them")
+        if not 0 < self.combined < MOST:
+            checks.fail("keys", f"at least one and fewer than {MOST}", f"{self.combined} of them")
         self.others = {} if other_key is None else self._others(other_key)
-        self.groups += bool(self.others)
+        self.groups = self.combined + bool(self.others)
         #: Columns of text, among whose keys bytes are text that is no UTF-8.
         self.text: set[str] = set()
         self.spans: dict[str, str | None] = {}
@@ -190,18 +190,18 @@ class PublicKeys:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""
-        found, after = {}, math.prod(self.lengths)
+        found, after = {}, self.combined
         for name, length in zip(self.by, self.lengths, strict=True):
             array = _in_common_units(self._arrays[name].copy())
             if self.is_product:
-                before, after = math.prod(self.lengths) // after, after // length
+                before, after = self.combined // after, after // length
                 array = np.tile(np.repeat(array, after), before)
             found[name] = np.append(array, self.others[name]) if self.others else array
         return found
 
     def coder(self, key: Key) -> PublicCoder:
         """Return what finds the codes of rows."""
-        return PublicCoder(self, key)
+        return CoderOfOthers(self, key) if self.others else PublicCoder(self, key)
 
     @cached_property
     def first_of_run(self) -> int | None:
@@ -249,13 +249,6 @@ class PublicCoder:
 
     def codes(self, batch: Batch) -> Int32s:
         """Return the codes of the rows of a batch; whoever asks may change them."""
-        codes = self._listed(batch)
-        if self._keys.others:
-            codes[codes < 0] = self.groups - 1
-        return codes
-
-    def _listed(self, batch: Batch) -> Int32s:
-        """Return the codes of the rows of a batch; -1 of those without a public key."""
         pieces = [batch.columns[name] for name in self._keys.by]
         first = self._keys.first_of_run
         if first is not None:
@@ -275,6 +268,15 @@ class PublicCoder:
             none = (codes < 0) | (more < 0)
             codes = codes * np.int32(length) + more
             codes[none] = -1
+        return codes
+
+
+class CoderOfOthers(PublicCoder):
+    """The same, where rows without a public key are the last group."""
+
+    def codes(self, batch: Batch) -> Int32s:
+        codes = super().codes(batch)
+        codes[codes < 0] = self.groups - 1
         return codes
 
 

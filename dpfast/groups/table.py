@@ -356,7 +356,7 @@ class Table(Mechanism[Answer]):
         generator: Generator,
     ) -> Answer:
         answer = Answer(columns)
-        answer.by = tuple(columns)
+        answer.by = [*columns]
         for name, statistic in self.statistics.items():
             nan_policy.refuse(statistic.nan, found.missing[name])
             own = statistic.columns(name, found.rooms[name], groups, kept, generator)

