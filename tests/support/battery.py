@@ -456,7 +456,7 @@ WRITTEN = {
 
 #: What a statistic is given that cannot do without it.
 TYPICAL: dict[str, Any] = {
-    **{**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7, "least_rows": 12_000},
+    **{**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7},
     **{"column": "x", "queries": "ranges", "other": "who", "of": dp.Mean(bounds=(0, 100))},
 }
 #: What refuses a pure loss.
@@ -630,7 +630,6 @@ BAD: dict[str, list[Any]] = {
     "fan_out": [0, 1, -2, 2.5, "x", True],
     "categories": [WORD, "x", [[1], [2, 3]], [NAN], []],
     "q": [-0.1, 100.1, NAN, "x", None],
-    "least_rows": [0, -1, 2.5, "x", None, True, 3],
     "coverage": [0, 1, NAN, "x", None, True],
     "qs": [[], [2], ["x"], 0.5, "05", None],
     "noise": WORDS,
