@@ -25,6 +25,7 @@ _HOMES = {
         "app.show_config": "show_config",
         "budget.budget": "Budget",
         "budget.expected": "expected_error",
+        "errors": "PrivacyAdvice",
         "groups.api": "group_by select_keys",
         "groups.stat": "stat",
         "measurement.released": "Release",

@@ -41,6 +41,7 @@ from dpfast.app.mechanism import mechanism as mechanism
 from dpfast.app.show_config import show_config as show_config
 from dpfast.budget.budget import Budget as Budget
 from dpfast.budget.expected import expected_error as expected_error
+from dpfast.errors import PrivacyAdvice as PrivacyAdvice
 from dpfast.groups import stat as stat
 from dpfast.groups.api import group_by as group_by
 from dpfast.groups.api import select_keys as select_keys
@@ -122,6 +123,7 @@ __all__ = [
     "Minimum",
     "OuterBounds",
     "Percentile",
+    "PrivacyAdvice",
     "Proportion",
     "Quantile",
     "QuantileInterval",

@@ -27,6 +27,7 @@ __all__ = [
     "LedgerMissingError",
     "MissingExtraError",
     "NativeError",
+    "PrivacyAdvice",
     "SlowWarning",
     "SourceError",
     "StreamError",
@@ -163,6 +164,15 @@ class WorkerError(DpfastError, RuntimeError):
 
 class SlowWarning(UserWarning):
     """The call is correct but slow. The message names a much faster way."""
+
+
+class PrivacyAdvice(UserWarning):
+    """The call does what it says, and promises little, or answers with little but noise.
+
+    It comes before the spend, and is a function of public arguments and types, never of rows. It
+    names what is odd, why, and the mend, and is silenced as every warning is:
+    ``warnings.simplefilter("ignore", dp.PrivacyAdvice)``.
+    """
 
 
 def _holds_no_rows(value: object) -> bool:

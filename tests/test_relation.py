@@ -105,7 +105,9 @@ def outcome(work: Any) -> Any:
         return type(error), str(error)
 
 
-def quoted_and_charged(budget: Asked, function: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
+def quoted_and_charged(
+    budget: Asked, function: Any, *args: Any, by_block: bool = False, **kw: Any
+) -> tuple[Any, Any]:
     """What a call is said to cost, and what it is charged; or both refusals."""
 
     def cost() -> Any:
@@ -116,7 +118,11 @@ def quoted_and_charged(budget: Asked, function: Any, *args: Any, **kw: Any) -> t
         before, budget.times = budget.spent, 0
         # An oracle's noisy count may be too low for its promise: an error after the spend.
         with contextlib.suppress(DataError):
-            function(*args, **kw, budget=budget)
+            if by_block:
+                with budget:
+                    function(*args, **kw)
+            else:
+                function(*args, **kw, budget=budget)
         return {name: amount - before[name] for name, amount in budget.spent.items()}
 
     quoted = outcome(cost)
@@ -137,12 +143,12 @@ def budgets() -> Any:
 def test_a_call_is_charged_what_it_is_said_to_cost(name):
     case = CASES[name]
     charges = 0
-    for budget in budgets():
+    for budget, of_block in zip(budgets(), budgets(), strict=True):
         for loss in case.losses:
-            quoted, charged = quoted_and_charged(
-                budget, case.call, case.data, **{**case.kw, **loss}
-            )
-            assert quoted == charged, (budget, loss)
+            call = case.call, case.data
+            quoted, charged = quoted_and_charged(budget, *call, **{**case.kw, **loss})
+            by_block = quoted_and_charged(of_block, *call, by_block=True, **{**case.kw, **loss})
+            assert quoted == charged and by_block == (quoted, charged), (budget, loss)
             charges += isinstance(charged, dict)
     assert charges >= 2
 
@@ -169,9 +175,10 @@ OBJECTS = {
 @pytest.mark.parametrize("name", OBJECTS)
 def test_what_is_asked_later_is_charged_what_it_is_said_to_cost(name):
     function, args, kw = OBJECTS[name]
-    for budget in budgets():
+    for budget, of_block in zip(budgets(), budgets(), strict=True):
         quoted, charged = quoted_and_charged(budget, function, *args, **kw)
-        assert quoted == charged, budget
+        by_block = quoted_and_charged(of_block, function, *args, by_block=True, **kw)
+        assert quoted == charged and by_block == (quoted, charged), budget
 
 
 def test_what_fails_after_the_spend_is_charged_what_it_is_said_to_cost():

@@ -41,6 +41,7 @@ def heard() -> Iterator[list[Any]]:
     out = io.StringIO()
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "no budget pays")  # of the first call in a process alone
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             yield said
     said += [out.getvalue(), [f"{one.category.__name__}: {one.message}" for one in warned]]

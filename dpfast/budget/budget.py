@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, overload
 from weakref import ref
 
 from .._core import checks
+from .._core.advice import advise
 from .._core.html import table
 from .._core.owner_log import write
 from .._core.types import Neighbors, Number
@@ -28,7 +29,7 @@ from .ledger.text import exact, parts_of, plain
 from .ledger.text import record as record_text
 from .mechanism import Mechanism
 from .parallel import Block, Part, Parts, Share
-from .release import Payer, prepare
+from .release import Payer, advise_loss, prepare
 
 if TYPE_CHECKING:
     from .ledger.chain import Place
@@ -73,6 +74,11 @@ class Budget(Payer):
     see its spends. With `path` the ledger is a file, and a spend is on the disk before the data are
     touched. Any number of objects, threads and processes (forked or not) may spend from one file at
     the same time. Killed at any moment, it holds no less than what was released.
+
+    In the block of a ``with budget:`` it pays for every release that is passed no budget; of nested
+    blocks, the innermost one pays. The block belongs to the context (`contextvars`): to an asyncio
+    task and what it starts, ``asyncio.to_thread`` too. A new ``threading.Thread`` is in no block: it
+    begins one itself, or runs in ``contextvars.copy_context()``.
 
     Parameters
     ----------
@@ -159,6 +165,13 @@ class Budget(Payer):
     >>> budget.cost(dp.count, ages, epsilon=0.5)
     Pure(epsilon=0.5)
 
+    A block of calls:
+
+    >>> with dp.Budget(epsilon=1) as of_block:
+    ...     answers = dp.count(ages, epsilon=0.5), dp.mean(ages, bounds=(0, 120), epsilon=0.5)
+    >>> of_block.remaining["epsilon"]
+    Fraction(0, 1)
+
     A budget for people, who are known to have at most 20 rows each:
 
     >>> flights = dp.Budget(epsilon=1, ids="tailnum", max_rows=20)
@@ -205,6 +218,8 @@ class Budget(Payer):
         self._every = None if every is None else checks.choice("every", every, EVERY)
         self._name = checks.text("name", name)
         self._timeout = checks.positive("timeout", timeout)
+        if given is not None:
+            advise_loss(given)
         self._ref = ref(self)
         self._part: Part | None = None
         self._file: File | None = None
@@ -228,6 +243,11 @@ class Budget(Payer):
                 ids=self._ids,
                 max_rows=self._max_rows,
                 every=self._every,
+            )
+        if header is not None and not os.path.isabs(path) and not os.path.exists(path):
+            advise(
+                f"a new ledger at a relative path, {path!r}: a run in another folder makes another "
+                "one, and both are spent; give the whole path"
             )
         self._file = self._storage = file = File(path, header, self._timeout)
         head, state = file.header, file.state()

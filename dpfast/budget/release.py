@@ -16,20 +16,24 @@ functions of the user. If such a function forks, the child is refused.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial, update_wrapper
 from types import FunctionType, MethodType
-from typing import Any, Generic, NoReturn, ParamSpec, TypeVar, cast, get_args
+from typing import Any, Generic, NoReturn, ParamSpec, Self, TypeVar, cast, get_args
 
 from .. import rng as _rng
 from .._core import checks, owner_log
+from .._core.advice import advise
 from .._core.owner_log import hide_error
 from .._core.types import Neighbors
 from .._kernels.rng import witnesses
 from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from ..privacy import Loss
+from ..privacy.losses import shown
 from .mechanism import Mechanism
 
 Value = TypeVar("Value", covariant=True)
@@ -41,9 +45,27 @@ Args = ParamSpec("Args")
 #: that the program gets. Set by `watched` alone. It is called after a release is paid for and run.
 WATCHER: ContextVar[Callable[[Any, Any, Any], Any] | None] = ContextVar("watcher", default=None)
 
+#: Who pays for calls that are passed no budget: nobody, then the payers of blocks, the innermost
+#: last, where None stands for a release that is paid for, of which the calls are parts.
+BLOCKS: ContextVar[tuple[Payer | None, ...]] = ContextVar("blocks", default=(None,))
+#: Whether a call that nobody pays for says so: the first one, and the first after a block began,
+#: which a new thread does not know of.
+_warns_unpaid = True
+UNPAID = (
+    "no budget pays for this call, so nothing adds up losses: call it in `with "
+    "dp.Budget(epsilon=...):` (each new thread in its own), or pass budget="
+)
+#: From here on a loss promises little.
+MOST_EPSILON, MOST_DELTA = 10, Fraction(1, 1000)
+#: The last loss about which nothing was said.
+_sensible: Loss | None = None
+
 
 class Payer(ABC):
-    """Base of `Budget`: what a release needs of it."""
+    """Base of `Budget`: what a release needs of it.
+
+    As a context manager it pays for each release of the block that is passed no budget.
+    """
 
     @property
     @abstractmethod
@@ -61,6 +83,55 @@ class Payer(ABC):
         record: Mapping[str, Any] | None = None,
     ) -> None:
         """Pay a loss, or refuse."""
+
+    def __enter__(self) -> Self:
+        global _warns_unpaid
+        _warns_unpaid = True
+        BLOCKS.set((*BLOCKS.get(), self))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        # Its own last block: generators may end before a block that began later.
+        blocks = BLOCKS.get()
+        if self in blocks:
+            last = len(blocks) - 1 - blocks[::-1].index(self)
+            BLOCKS.set(blocks[:last] + blocks[last + 1 :])
+
+
+@contextmanager
+def paid() -> Iterator[None]:
+    """Let calls without a budget be parts of a release that is paid for."""
+    token = BLOCKS.set((*BLOCKS.get(), None))
+    try:
+        yield
+    finally:
+        BLOCKS.reset(token)
+
+
+def payer_of(budget: Any) -> Any:
+    """Return who pays for a call: the budget that it is passed, else that of its block, or None."""
+    return BLOCKS.get()[-1] if budget is None else budget
+
+
+def advise_loss(loss: Loss) -> None:
+    """Warn of a loss that promises little."""
+    global _sensible
+    for name in loss.amounts:
+        amount = getattr(loss, name)
+        if name != "delta" and amount > MOST_EPSILON:
+            advise(
+                f"{name}={shown(amount)[0]} is above {MOST_EPSILON}: an answer may be more than "
+                "20,000 times as likely with a row as without it; choose less, such as 1"
+            )
+        elif name == "delta" and amount >= MOST_DELTA:
+            advise(
+                f"delta={shown(amount)[0]} is 1/1000 or more: with that chance a row has no "
+                "protection; choose far less than 1 / rows, such as 1e-9"
+            )
+        else:
+            continue
+        return
+    _sensible = loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +170,9 @@ class Prepared(Generic[Value]):
         generator = self.rng
         if generator is not None:
             _rng.check(generator)
-        if self.budget is None:
-            return
-        _check(self.budget)
-        if generator is not None and not generator.private:
-            raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
+        if self.budget is not None:
+            _check(self.budget)
+            _expect_private(generator)
 
     def then(self, after: Callable[[Value], Other]) -> Prepared[Other]:
         """Return the same release, with one more thing done to what the caller gets.
@@ -151,16 +220,22 @@ class Prepared(Generic[Value]):
         >>> abs(dp.extend.prepare(dp.count, [1, 2, 3], epsilon=1).run() - 3) < 40
         True
         """
-        mechanism, generator = self.mechanism, self.rng
+        mechanism, generator, payer = self.mechanism, self.rng, self.budget
+        if payer is None and (payer := BLOCKS.get()[-1]) is not None:
+            _expect_private(generator)
         if generator is None:
             generator = _rng.default_generator()
+        if mechanism.loss is not _sensible:
+            advise_loss(mechanism.loss)
+        if _warns_unpaid and payer is None:
+            _advise_payer(generator)
         here = witnesses()
         began = None if owner_log.named is None else owner_log.begin()
         try:
-            if self.budget is not None:
+            if payer is not None:
                 stated = checks.neighbors(mechanism.neighbors)
                 what, ids = mechanism.what, mechanism.ids
-                self.budget.spend(mechanism.loss, neighbors=stated, what=what, ids=ids)
+                payer.spend(mechanism.loss, neighbors=stated, what=what, ids=ids)
             late = ""
             try:
                 summary = mechanism.reduce(self.source)
@@ -192,7 +267,8 @@ def release(
 ) -> Value:
     """Spend the loss of a mechanism, then run it on `data`, as the intake has read them."""
     prepared: Prepared[Value] = Prepared(mechanism, data, budget, rng)
-    return prepared.run()
+    with paid():
+        return prepared.run()
 
 
 class Preparing(ABC, Generic[Value]):
@@ -333,8 +409,9 @@ def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Pre
 def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
     """Return the neighboring relation of a call: what is said, else that of its budget.
 
-    Where there is no budget, or it has none yet, it is "add-remove". The relation of a budget may
-    be settled by another process at any time, so a call asks once.
+    A budget is passed, or is that of the block of a ``with``. Where there is none, or it has no
+    relation yet, it is "add-remove". The relation of a budget may be settled by another process at
+    any time, so a call asks once.
 
     Parameters
     ----------
@@ -362,7 +439,7 @@ def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
     """
     if neighbors is not None:
         return checks.neighbors(neighbors)
-    if budget is None:
+    if budget is None and (budget := BLOCKS.get()[-1]) is None:
         return "add-remove"
     _check(budget)
     return budget.neighbors or "add-remove"
@@ -383,6 +460,20 @@ def relation_of_proof(neighbors: Any, budget: Any) -> Neighbors:
         )
         checks.fail("neighbors", rule, neighbors)
     return found
+
+
+def _advise_payer(generator: _rng.Generator) -> None:
+    """Warn that nobody pays for a call, unless it is a test, or part of what is paid for."""
+    global _warns_unpaid
+    if generator.private and len(BLOCKS.get()) == 1:
+        _warns_unpaid = False
+        advise(UNPAID)
+
+
+def _expect_private(generator: _rng.Generator | None) -> None:
+    """Refuse to pay for noise that somebody may know."""
+    if generator is not None and not generator.private:
+        raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
 
 
 def _check(budget: Any) -> None:

@@ -31,7 +31,7 @@ from .._kernels.calls import public_part
 from ..budget.budget import Budget
 from ..budget.ledger.entries import now
 from ..budget.mechanism import Mechanism, expected
-from ..budget.release import Prepared, Preparing, relation_of, releases
+from ..budget.release import Prepared, Preparing, payer_of, relation_of, releases
 from ..privacy import Loss
 from ..rng import Generator
 from ..tables.base import NO_ROWS
@@ -639,8 +639,9 @@ def measures_once(ask: Callable[..., Statistic[Value]]) -> Callable[..., Value]:
     """
 
     def prepare(*args: Any, **kwargs: Any) -> Prepared[Value]:
-        budget, rng = kwargs.get("budget"), kwargs.get("rng")
-        relation = relation_of(kwargs.get("neighbors"), budget)
+        whole = {"budget": None, "rng": None, "neighbors": None, **kwargs}  # without a call
+        budget, rng = whole["budget"], whole["rng"]
+        relation = relation_of(whole["neighbors"], budget)
         public = public_part(args, kwargs, PAID, PLAIN) if args else None
         known = None if public is None else asked(ask, public, relation)
         if known is not None:
@@ -1175,6 +1176,6 @@ class Measurement(Around[Value], Preparing[Value]):
         """
         prepared = self.prepare(data, where=where, ids=ids, weights=weights, budget=budget, rng=rng)
         rows = prepared.source.length if prepared.mechanism.has_public_rows else None
-        value = prepared.run()
-        entry = None if budget is None else budget.last_entry
+        value, payer = prepared.run(), payer_of(budget)
+        entry = None if payer is None else payer.last_entry
         return Release(value, self, rows, entry, now(), prepared.source.engine)

@@ -18,7 +18,7 @@ from .._core.types import Number
 from .._kernels.online import weights_products as products
 from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism
-from ..budget.release import Prepared, release, releases
+from ..budget.release import Prepared, payer_of, releases
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -185,8 +185,9 @@ class _Fitting(Opening[A]):
         past = None if self.kept is None else self.kept.found()
         if past is not None:
             return self.after(self.again(past))
+        rounds: Prepared[Any] = Prepared(self.mechanism, self.source, self.budget, self.rng)
         with once(self.kept, self.budget):
-            fit = release(self.source, self.mechanism, budget=self.budget, rng=self.rng)
+            fit = rounds.run()
         past = measured = [fit.asked, fit.noisy]
         if self.kept is not None:
             past = self.kept.begin(measured, None)
@@ -330,6 +331,7 @@ class MWEM(HasDistribution):
                 choice=choice,
                 noise=noise,
             )
+            budget = payer_of(budget)
             kept = record(name, budget, public)
 
         def again(past: list[list[int]]) -> _Fit:

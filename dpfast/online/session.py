@@ -21,7 +21,7 @@ from .._core import checks
 from .._kernels.rng import witnesses
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
-from ..budget.release import Payer, Prepared
+from ..budget.release import Payer, Prepared, payer_of
 from ..errors import StreamError
 from ..privacy import Loss, Pure
 from ..rng import Generator, check
@@ -128,7 +128,7 @@ class Session(Generic[Q, A]):
         the turns that are `left`, and `rho`, which a file keeps as JSON and which is replaced and
         never changed. Of `Scales` a noisy comparison is made, which has both.
         """
-        budget, rng, name = paid
+        budget, rng, name = payer_of(paid[0]), *paid[1:]
         self._lock = threading.Lock()
         self._home = witnesses()
         self._past: list[A] = []

@@ -17,7 +17,7 @@ from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
 from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism
-from ..budget.release import Prepared, relation_of_proof, releases
+from ..budget.release import Prepared, paid, relation_of_proof, releases
 from ..errors import DataError
 from ..noise.distributions.base import ratio
 from ..noise.distributions.exact import Tail
@@ -117,7 +117,8 @@ class BestOf(Mechanism[Any]):
         best, highest = None, -math.inf
         for _ in range(self.runs.draw(generator.stream())):
             try:
-                scored = run()
+                with paid():
+                    scored = run()
                 is_pair = isinstance(scored, tuple) and len(scored) == 2
                 number = checks.real(scored[0]) if is_pair else None
             except Exception as error:

@@ -31,7 +31,7 @@ from .._core.types import Number
 from .._kernels.tables import Key, hashes
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
-from ..budget.release import Prepared, releases
+from ..budget.release import Prepared, paid, releases
 from ..measurement.statistic import Layout, Offer, made
 from ..measurement.unit import one_row
 from ..privacy import ZCDP, Approx, Loss, Pure
@@ -175,15 +175,16 @@ def cross_validate(
     estimator._fresh()._prepared(rows, of_parts, part, None, rng)
     made(Mean(bounds=(0.0, 1.0)), Offer(part, of_parts), Layout(1, masked=True))
 
-    def validate(paid: tuple[None, Generator]) -> CrossValidation:
-        _, generator = paid
+    def validate(allotted: tuple[None, Generator]) -> CrossValidation:
+        _, generator = allotted
         numbers = fold_numbers(rows, folds, secret(generator.stream()))
         scores = np.empty(folds)
         for fold in range(folds):
             model, here = estimator._fresh(), numbers == fold
-            model._prepared(changed(rows, kept=~here), of_parts, part, None, generator).run()
-            left_out = changed(rows, kept=here)
-            scores[fold] = model._scored(left_out, of_parts, part, None, generator).run()
+            learned_from, left_out = changed(rows, kept=~here), changed(rows, kept=here)
+            with paid():
+                model._prepared(learned_from, of_parts, part, None, generator).run()
+                scores[fold] = model._scored(left_out, of_parts, part, None, generator).run()
         return CrossValidation(scores, whole, part)
 
     allocation = Allocation(

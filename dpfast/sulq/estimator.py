@@ -36,7 +36,7 @@ from .._core.html import facts
 from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
-from ..budget.release import Prepared, prepare, relation_of, release, releases
+from ..budget.release import Prepared, paid, prepare, relation_of, release, releases
 from ..errors import DpfastError
 from ..measurement.around import Around
 from ..measurement.automatic_bounds import ANY, divided, with_bounds
@@ -343,12 +343,13 @@ class Estimator(ABC):
         policy = checks.nan_policy(self.nan, unit.of_rows)
         limits = drawn_bounds(of_row, rows.width, unit.of_rows, policy)
 
-        def learn(paid: tuple[None, Generator]) -> None:
-            _, generator = paid
+        def learn(allotted: tuple[None, Generator]) -> None:
+            _, generator = allotted
             kept = rows.bounded(most, generator)
             columns = View(rows.source, True, rows.width, kept.kept)
             self.bounds_ = release(columns, limits, budget=None, rng=generator)
-            learned(kept, rest, budget=None, rng=generator).run()
+            with paid():
+                learned(kept, rest, budget=None, rng=generator).run()
 
         allocation = Allocation(with_bounds(self._name), loss, relation, ids=unit.ids)
         allocated: Prepared[None] = Prepared(allocation, rows, budget, rng, learn)

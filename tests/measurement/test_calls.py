@@ -15,14 +15,14 @@ CHOICE = {"bounds": (0, 120), "epsilon": 1}
 MEASURED = dp.Mean(bounds=(0, 120)).measure(epsilon=1)
 CASES = {
     "count": (40, lambda: dp.count(ROWS, epsilon=1)),
-    "sum": (51, lambda: dp.sum(ROWS, **CHOICE)),
+    "sum": (52, lambda: dp.sum(ROWS, **CHOICE)),
     "mean": (61, lambda: dp.mean(ROWS, **CHOICE)),
-    "measurement": (50, lambda: MEASURED(ROWS)),
-    "variance": (64, lambda: dp.variance(ROWS, **CHOICE)),
+    "measurement": (53, lambda: MEASURED(ROWS)),
+    "variance": (65, lambda: dp.variance(ROWS, **CHOICE)),
     "histogram": (48, lambda: dp.histogram(ROWS, bins=10, **CHOICE)),
     "median": (68, lambda: dp.median(ROWS, **CHOICE)),
     "mean by group": (
-        300,
+        305,
         lambda: dp.group_by({"k": KEYS, "x": ROWS}, "k", keys=[0, 1, 2, 3]).mean("x", **CHOICE),
     ),
 }

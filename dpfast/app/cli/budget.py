@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,7 +100,7 @@ def create(
         raise LedgerError(f"ledger {file} is there already")
     relation = None if neighbors is None else checks.neighbors(neighbors)
     about: Any = {"ids": ids, "max_rows": max_rows, "every": every}
-    made = Budget(**amounts, neighbors=relation, **about, name=name, path=file)
+    made = Budget(**amounts, neighbors=relation, **about, name=name, path=os.path.abspath(file))
     _show(made, as_json)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import date, datetime
@@ -20,6 +21,7 @@ from ...errors import (
     DataError,
     DpfastError,
     LedgerError,
+    PrivacyAdvice,
     SourceError,
     printable,
 )
@@ -423,7 +425,10 @@ CODES: dict[Any, int] = {
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line; every error is one line on standard error, and an exit code."""
+    """Run the command line; every error is one line on standard error, and an exit code.
+
+    So is every warning, but for that of a call without a budget: a ledger is an option.
+    """
     # The base of the parser's own errors; typer carries its copy of click or imports it.
     usage: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
     if sys.stdout is None:  # closed by the caller: a released answer would be lost
@@ -431,7 +436,10 @@ def run(arguments: Sequence[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name that the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        code = app(args=_spelled(arguments), prog_name="dpfast", standalone_mode=False) or 0
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "no budget pays")
+            warnings.showwarning = _warn
+            code = app(args=_spelled(arguments), prog_name="dpfast", standalone_mode=False) or 0
         sys.stdout.flush()
     except DpfastError as error:
         code = next(code for kinds, code in CODES.items() if isinstance(error, kinds))
@@ -455,8 +463,13 @@ def run(arguments: Sequence[str]) -> int:
     return _fail("interrupted", INTERRUPTED) if code == INTERRUPTED else int(code)
 
 
-def _fail(message: str, code: int) -> int:
+def _fail(message: str, code: int, kind: str = "error") -> int:
     if sys.stderr is not None:  # print() would take standard output instead
         with suppress(OSError):
-            print("dpfast: error:", printable(" ".join(message.split())), file=sys.stderr)
+            print(f"dpfast: {kind}:", printable(" ".join(message.split())), file=sys.stderr)
     return code
+
+
+def _warn(message: object, category: type[Warning], *place: Any, **more: Any) -> None:
+    """Write a warning without the place in the program, which its reader has not written."""
+    _fail(str(message), OTHER, "advice" if category is PrivacyAdvice else "warning")

@@ -159,9 +159,12 @@ def read(path: Any) -> Job:
 
 
 def _relation(neighbors: Any, ledger: Path | None) -> Neighbors:
-    """Return the neighboring relation: what is said, else that of the ledger if it is there."""
+    """Return the neighboring relation: what is said, else that of the ledger if it is there.
+
+    Never that of the block of a ``with``: the budget of the job pays.
+    """
     known = None if neighbors is not None or ledger is None else existing(ledger)
-    return relation_of(neighbors, known)
+    return relation_of("add-remove" if known is neighbors is None else neighbors, known)
 
 
 def _check_keys(place: str, given: Collection[str], names: Collection[str]) -> None:

@@ -115,7 +115,7 @@ class Plan:
         if not make:
             return existing(self.job.ledger, **about)
         try:  # without a look whether it is there: another process may make it just now
-            return Budget(**limit, name=self.job.name, path=self.job.ledger)
+            return Budget(**limit, name=self.job.name, path=self.job.ledger.absolute())
         except ArgumentError:  # it is there, with another limit or name
             return Budget(**about, path=self.job.ledger)
 

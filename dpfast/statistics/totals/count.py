@@ -277,7 +277,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         columns = (column,) * (self.columns or 1)
         return linear.plan(self.statistic, columns, self.setting, self.offered_loss)
 
-    @property
+    @cached_property
     def loss(self) -> Loss:
         loss = self.plan.noise.loss
         return Pure(loss.epsilon) if self.columns is None and isinstance(loss, Pure) else loss

@@ -1,0 +1,29 @@
+"""Advice about public facts: warnings that point at the line of the caller.
+
+No advice is a function of rows: it is given before a spend, about arguments and types alone.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+from ..errors import PrivacyAdvice
+
+#: Where the files of this package are.
+PACKAGE = f"{Path(__file__).parents[1]}/"
+
+
+def advise(text: str) -> None:
+    """Warn of something public, at the innermost line that is not of this package.
+
+    Parameters
+    ----------
+    text : str
+        What is odd, why, and the mend, in under 30 words.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, PrivacyAdvice, stacklevel=level)

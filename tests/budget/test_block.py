@@ -1,0 +1,234 @@
+"""`with budget:` pays for the calls of a block: in threads, tasks, generators and forks."""
+
+import asyncio
+import contextvars
+import os
+import threading
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.budget import release
+
+AGES = np.repeat(np.arange(18, 91), 40)
+BOUNDS = {"bounds": (0, 120)}
+
+
+def count(epsilon=1, **more):
+    return dp.count(AGES, epsilon=epsilon, **more)
+
+
+def budgets(number=2):
+    return [dp.Budget(epsilon=9, neighbors="add-remove") for _ in range(number)]
+
+
+def spent(*some):
+    return [int(budget.spent["epsilon"]) for budget in some]
+
+
+@pytest.fixture
+def advice(monkeypatch):
+    """What a fresh process is advised."""
+    monkeypatch.setattr(release, "_warns_unpaid", True)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        yield heard
+
+
+def test_the_inner_block_pays_and_a_budget_that_is_passed_comes_first():
+    a, b = budgets()
+    with a as entered:
+        count()
+        with b:
+            count()
+            with a:
+                count(2)
+            count(budget=a)
+        count()
+    assert entered is a and spent(a, b) == [5, 1]
+    with pytest.raises(ZeroDivisionError), a:
+        raise ZeroDivisionError
+    count()
+    assert spent(a, b) == [5, 1]
+
+
+def test_a_block_gives_the_relation_that_its_budget_has():
+    budget = dp.Budget(epsilon=9, neighbors="replace")
+    passed = dp.expected_error(dp.mean, AGES, **BOUNDS, epsilon=1, budget=budget)
+    with budget:
+        assert dp.expected_error(dp.mean, AGES, **BOUNDS, epsilon=1) == passed
+        other = dp.Budget(epsilon=9, neighbors="add-remove")
+        assert other.cost(dp.mean, AGES, **BOUNDS, epsilon=1).epsilon == 1
+        dp.mean(AGES, **BOUNDS, epsilon=1)
+    assert dp.expected_error(dp.mean, AGES, **BOUNDS, epsilon=1) != passed
+    assert budget.history[0].neighbors == "replace" and spent(budget) == [1]
+
+
+def test_what_is_prepared_is_paid_for_where_it_is_run():
+    a, b = budgets()
+    with a:
+        prepared = dp.extend.prepare(dp.count, AGES, epsilon=1)
+    with b:
+        prepared.run()
+    assert spent(a, b) == [0, 1]
+
+
+def test_a_refused_block_releases_nothing():
+    with dp.Budget(epsilon=1) as budget:
+        with pytest.raises(dp.errors.BudgetError, match="refused the spend"):
+            count(2)
+        with pytest.raises(dp.errors.BudgetError, match="private noise only"):
+            count(rng=dp.rng.InsecureGenerator(1))
+    assert spent(budget) == [0]
+
+
+def test_rounds_of_a_learner_and_runs_of_best_of_are_paid_for_once():
+    x = np.linspace(0, 10, 300)[:, None]
+    y = (x[:, 0] > 5).astype(int)
+    model = dp.sulq.LogisticRegression(bounds="auto", classes=[0, 1], epsilon=1)
+    one = dp.privacy.Pure(0.1)
+    with dp.Budget(epsilon=9) as budget:
+        model.fit(x, y)
+        model.score(x, y, epsilon=1)
+        fixed = dp.sulq.LogisticRegression(bounds=(0, 10), classes=[0, 1])
+        dp.sulq.cross_validate(fixed, x, y, epsilon=1, cv=2)
+        dp.selection.best_of(lambda: (count(0.1), 0), each=one, gamma=0.3)
+        sums = dp.sulq.NoisySums(x, queries=2, epsilon=1)
+        sums.sum("count")
+        assert len(budget.history) == 5
+
+
+def test_a_measurement_says_its_entry():
+    mean = dp.Mean(**BOUNDS).measure(epsilon=1)
+    with dp.Budget(epsilon=9) as budget:
+        mean(AGES)
+        assert mean.release(AGES).entry == len(budget.history) == 2
+
+
+def test_a_job_pays_from_its_budget(tmp_path):
+    (tmp_path / "ages.csv").write_text("age\n23\n35\n")
+    (tmp_path / "job.toml").write_text(
+        """
+        [data]
+        path = "ages.csv"
+        [budget]
+        epsilon = 1
+        [[release]]
+        statistic = "count"
+        name = "people"
+        column = "age"
+        """
+    )
+    with dp.Budget(epsilon=9, neighbors="replace") as budget:
+        answer = dp.job.run(tmp_path / "job.toml")
+    assert answer and not budget.history
+
+
+def test_tasks_have_blocks_of_their_own():
+    a, b = budgets()
+
+    async def task(budget, times):
+        with budget:
+            for _ in range(times):
+                await asyncio.sleep(0)
+                count()
+
+    async def main():
+        await asyncio.gather(task(a, 2), task(b, 3))
+        with a:
+            await asyncio.gather(asyncio.create_task(task(b, 1)), asyncio.to_thread(count))
+        count()
+
+    asyncio.run(main())
+    assert spent(a, b) == [3, 4]
+
+
+def test_a_thread_has_the_block_of_a_context_that_is_copied(advice):
+    (budget,) = budgets(1)
+
+    def run(work):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+
+    with budget:
+        context = contextvars.copy_context()
+        run(lambda: context.run(count))
+        assert spent(budget) == [1] and not advice
+        run(count)  # a new thread starts without a block, and is told so
+    assert spent(budget) == [1]
+    (said,) = advice
+    assert "each new thread in its own" in str(said.message)
+
+
+def test_generators_begin_and_end_blocks_in_any_order():
+    a, b = budgets()
+
+    @contextmanager
+    def study():
+        with a:
+            yield
+
+    def later():
+        with a:
+            yield
+
+    with study():
+        count()
+    waiting = later()
+    next(waiting)
+    with b:
+        waiting.close()  # the block that began before ends within this one
+        count()
+    count()
+    assert spent(a, b) == [1, 1]
+    assert release.BLOCKS.get() == (None,)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_is_refused_by_the_block(tmp_path):
+    with dp.Budget(epsilon=9) as budget:
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                count()
+            except dp.errors.BudgetError:
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        count()
+    assert spent(budget) == [1]
+
+
+def test_the_first_call_without_a_budget_says_so_once(advice):
+    dp.expected_error(dp.count, AGES, epsilon=1)
+    count(rng=dp.rng.InsecureGenerator(1))
+    (budget,) = budgets(1)
+    count(budget=budget)
+    assert not advice
+    count()
+    count()
+    (said,) = advice
+    assert said.category is dp.PrivacyAdvice and said.filename == __file__
+    assert str(said.message) == release.UNPAID and len(release.UNPAID.split()) < 30
+
+
+def test_an_audit_is_silent(advice):
+    dp.audit.replay(lambda x: dp.count(x, epsilon=1), [1, 2, 3], [1, 2])
+    assert not advice
+
+
+def test_advice_as_an_error_comes_before_the_spend(advice):
+    warnings.simplefilter("error", dp.PrivacyAdvice)
+    with pytest.raises(dp.PrivacyAdvice, match="no budget pays"):
+        count()
+    (budget,) = budgets(1)
+    with pytest.raises(dp.PrivacyAdvice, match="epsilon=20 is above 10"):
+        count(20, budget=budget)
+    assert not budget.history
