@@ -77,8 +77,8 @@ class Budget(Payer):
 
     In the block of a ``with budget:`` it pays for every release that is passed no budget; of nested
     blocks, the innermost one pays. The block belongs to the context (`contextvars`): to an asyncio
-    task and what it starts, ``asyncio.to_thread`` too. A new ``threading.Thread`` is in no block: it
-    begins one itself, or runs in ``contextvars.copy_context()``.
+    task and what it starts, ``asyncio.to_thread`` too. A new ``threading.Thread`` is in no block:
+    it begins one itself, or runs in ``contextvars.copy_context()``.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ def test_mwem_measures_once(path, monkeypatch):
 
     one = made()
     with monkeypatch.context() as patch:
-        patch.setattr("dpfast.online.mwem.release", None)
+        patch.setattr("dpfast.online.mwem._Measurements.finish", None)
         two = made()
         mean = made(average=True)
     assert np.array_equal(one.distribution, two.distribution) and one.measured == two.measured

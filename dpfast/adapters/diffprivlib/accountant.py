@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -53,11 +54,13 @@ class BudgetAccountant:
             refuse("zero")
         self._limits = epsilon, delta
         self.slack = slack
-        self.budget = dp.Budget(
-            epsilon=epsilon if size <= _EPSILON else _EPSILON,
-            delta=delta if rest < 1 else _DELTA,
-            neighbors="replace",
-        )
+        limit: Any = {
+            "epsilon": epsilon if size <= _EPSILON else _EPSILON,
+            "delta": delta if rest < 1 else _DELTA,
+        }
+        with warnings.catch_warnings():  # a limit that is none promises little
+            warnings.simplefilter("ignore", dp.PrivacyAdvice)
+            self.budget = dp.Budget(**limit, neighbors="replace")
         if spent_budget is not None:
             if not isinstance(spent_budget, list):
                 checks.fail_type("spent_budget", "a list of (epsilon, delta)", spent_budget)
