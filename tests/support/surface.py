@@ -799,7 +799,7 @@ for _name, (_function, _given) in LOSSES.items():
 
 #: What is no function of a caller's: what is answered with, and what is only to be subclassed.
 TOLD = {
-    dp.Measurement, dp.Release, dp.Statistic, dp.extend.KnownSensitivity,
+    dp.Measurement, dp.PrivacyAdvice, dp.Release, dp.Statistic, dp.extend.KnownSensitivity,
     dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.CrossValidation, dp.sulq.Halfspace,
     dp.sulq.Implication, dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer,
     dp.online.Finding,
