@@ -151,7 +151,7 @@ class Budget(Payer):
     Cost: some microseconds in memory, and in a file less than a millisecond and five writes that
     wait for the disk, however many entries there are. Opening checks the sums and the last 1,000
     entries, in some hundredths of a second. All entries are checked where all are read: by
-    `history`, `export` and `to_dict`, some 50,000 in a second.
+    `history`, `export` and `to_dict`, some 40,000 in a second.
 
     Examples
     --------

@@ -79,7 +79,7 @@ class History(tuple[Spend, ...]):
         dict
             ``polars.DataFrame`` and ``pyarrow.table`` take it as it is.
         """
-        records = [dict(entry.record or {}) for entry in self]
+        records = [{} if entry.record is None else dict(entry.record) for entry in self]
         amounts = ["rho"] if any(entry.counted.rho for entry in self) else ["epsilon", "delta"]
         return {
             "entry": list(range(1, len(self) + 1)),

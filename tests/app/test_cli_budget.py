@@ -26,7 +26,8 @@ def ledger(tmp_path):
     budget = dp.Budget(epsilon=1, delta=1e-6, path=path, name="[ages] größe $1 \U0001f4a5")
     budget.spend(Pure(0.1), neighbors="replace", what="median", note="[red]first[/]")
     budget.record(38.25)
-    budget.spend(Approx(0.25, 1e-7), neighbors="replace", what="mean")
+    record = {"parameters": {"bounds": [0.0, 9.0]}}
+    budget.spend(Approx(0.25, 1e-7), neighbors="replace", what="mean", record=record)
     budget.spend(Pure(0.05), neighbors="add-remove", what="count")
     return path
 
@@ -94,7 +95,7 @@ def test_history(shell, told, ledger, monkeypatch):
         "epsilon=0.25, delta=1e-07 mean",
         "epsilon=0.05 (add-remove) count",
     ]
-    assert rows[4:6] == ["[red]first[/]", "= 38.25"]
+    assert rows[4:6] == ["[red]first[/]", "= 38.25"] and "bounds=(0, 9)" in rows
     assert told("history", ledger) == json.loads(dp.Budget(path=ledger).export())
 
 

@@ -218,6 +218,13 @@ class Lazy(Mapping):
         return len(self.facts)
 
 
+class Hostile(dict):
+    def __iter__(self):
+        raise RuntimeError("a row")
+
+    keys = items = __iter__
+
+
 @pytest.mark.parametrize("ids", [None, "who"])
 def test_a_record_of_a_release_is_kept(path, ids):
     facts = {"statistic": "größe", "parameters": {"bounds": [0, 1.5], "nan": None}}
@@ -229,7 +236,7 @@ def test_a_record_of_a_release_is_kept(path, ids):
         assert [line.record for line in budget.history] == [facts, None, {"statistic": "mean"}]
         lines = json.loads(budget.export())["lines"]
         assert lines[0]["record"] == facts and "record" not in lines[1]
-        for bad in ({"a": float("nan")}, {"a": {1}}, "a", ["ab"], 3):
+        for bad in ({"a": float("nan")}, {"a": {1}}, "a", ["ab"], 3, Hostile()):
             with pytest.raises((ArgumentError, ArgumentTypeError), match="record must be"):
                 budget.spend(Pure(1), neighbors=REP, ids=ids, record=bad)
         assert budget.spent["epsilon"] == 3

@@ -137,14 +137,15 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
     table.add_column("line", justify="right", no_wrap=True)
     table.add_column("time (UTC)", no_wrap=True)
     table.add_column("loss", overflow="fold")
-    table.add_column("what, note, answer", overflow="fold", min_width=23)
-    for number, entry in enumerate(entries, 1):
+    table.add_column("what, parameters, note, answer", overflow="fold", min_width=23)
+    parameters = entries.to_dict()["parameters"]
+    for number, (entry, asked) in enumerate(zip(entries, parameters, strict=True), 1):
         other = ["rows"] * (entry.ids != people) + [entry.neighbors] * (entry.neighbors != relation)
         loss = {name: float(getattr(entry.loss, name)) for name in entry.loss.amounts}
         cost = loss_text(loss)
         cost += f" ({', '.join(other)})" if other else ""
         what = "\n".join(
-            map(printable, filter(None, (entry.what, entry.note, _told(entry.answer))))
+            map(printable, filter(None, (entry.what, asked, entry.note, _told(entry.answer))))
         )
         table.add_row(str(number), _when(entry.time), cost, Text(what))
     Terminal().print(table)
