@@ -57,7 +57,7 @@ from ..tables.public_values import expect_matches
 
 Int32s: TypeAlias = NDArray[np.int32]
 
-RULE = "a list of public keys; for several columns a table, a list of tuples, or a list of lists"
+RULE = "a list of public keys (of several columns a table or lists)"
 #: Kinds of arrays of keys behind which one of another kind fits.
 LIKE = {"i": "iu", "u": "iu", "M": "OM"}
 #: Most groups: their codes are int32.

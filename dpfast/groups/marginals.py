@@ -76,6 +76,7 @@ from ..tables.columns import Columns
 from ..tables.data import form_of
 from ..tables.intake import Beside, Chosen, View, read, whole_rows
 from ..tables.masked import refuse_mask
+from ..tables.public_values import listed
 from ..tables.sql.store import SqlRows
 from ..tables.table import RULE
 
@@ -420,9 +421,10 @@ class Marginals(Statistic[MarginalTables]):
         super().__post_init__()
         if self.column is not None:
             checks.fail("column", "left out, for marginals are of several columns", self.column)
+        names = "categories", "bins", "bounds"
+        checks.assign(self, **{name: listed(name, getattr(self, name)) for name in names})
         axes = attributes_of(self.categories, self.bins, self.bounds)
         requested = marginals_of(self.ways, {name: axis.native.bins for name, axis in axes.items()})
-        names = "categories", "bins", "bounds"
         arguments = {name: as_tuples(getattr(self, name)) for name in names}
         arguments["ways"] = int(self.ways) if checks.is_whole(self.ways) else requested
         arguments["importance"] = weights_of(self.importance, requested) or None

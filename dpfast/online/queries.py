@@ -24,6 +24,7 @@ from ..errors import DataError
 from ..summaries.side_by_side import flat, stretches
 from ..tables.base import Chunk, RowChunk, RowSource, Source
 from ..tables.intake import one_column, read, whole_rows
+from ..tables.public_values import listed
 from ..tables.words import Words
 
 #: A number from 0 to 1 for each element of the universe, or a function that gives it.
@@ -65,6 +66,7 @@ class Universe:
             self.size = size
             return
         rule = "distinct finite numbers, or distinct texts, in one dimension"
+        elements = listed("universe", elements)
         array = checks.array("universe", elements, rule)
         if array.ndim == 1 and array.dtype.kind in "UOT":
             # NumPy would turn a number among texts into text: look at the list itself.

@@ -25,6 +25,7 @@ from ..tables.forms import (
     untyped_rows,
     unwrapped,
 )
+from ..tables.public_values import listed
 from ..tables.words import Words
 
 Label: TypeAlias = int | str | bytes | np.integer
@@ -112,6 +113,7 @@ class Categories:
 
     def __init__(self, categories: Any) -> None:
         rule = "a number of categories of at least 1, or a list of different labels"
+        categories = listed("categories", categories)
         self.labels: NDArray[Any] | None = None
         self._words: Words | None = None
         if checks.is_whole(categories):
@@ -120,7 +122,9 @@ class Categories:
             for label in categories if isinstance(categories, (list, tuple)) else ():
                 checks.keeps_end("categories", label)
             labels = as_array("categories", categories, "biuUS", rule)
-            if labels.ndim != 1 or not labels.size or len(np.unique(labels)) != labels.size:
+            kind = {"U": str, "S": bytes}.get(labels.dtype.kind, object)
+            is_list = labels.ndim == 1 and all(isinstance(label, kind) for label in categories)
+            if not is_list or not 0 < labels.size == len(np.unique(labels)):
                 checks.fail("categories", rule, categories)
             self.labels, self.count = labels, labels.size
             if labels.dtype.kind in "biu":

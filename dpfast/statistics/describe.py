@@ -63,6 +63,7 @@ from ..tables.data import form_of
 from ..tables.engine import of_engine
 from ..tables.intake import View, read
 from ..tables.kinds import RULE, ColumnKind, as_numbers, kinds_of
+from ..tables.public_values import listed
 from ..tables.times import AsNumbers, Clipped
 from ..tables.words import Words
 from .consistent import items_of, not_below_0
@@ -450,12 +451,13 @@ def _pairs(name: str, value: Any) -> Any:
     for key, items in checks.mapping(name, value).items():
         title = f"{name}[{checks.text(name, key)!r}]"
         rule = "a pair" if name == "bounds" else "a list of words"
-        listed = tuple(items_of(name, items, f"{rule} for {key!r}"))
+        items = listed(title, items)
+        values = tuple(items_of(name, items, f"{rule} for {key!r}"))
         if name == "categories":
-            words = {checks.text(title, word) for word in listed}
-            if not words or len(words) < len(listed):
+            words = {checks.text(title, word) for word in values}
+            if not words or len(words) < len(values):
                 checks.fail(title, "different words, at least one", items)
-        pairs.append((key, listed))
+        pairs.append((key, values))
     return tuple(pairs) or None
 
 

@@ -63,6 +63,7 @@ from ..tables.base import NO_ROWS, RowChunk, Term
 from ..tables.intake import View, one_column, read, whole_rows
 from ..tables.masked import kept, refuse_mask
 from ..tables.memory import Column
+from ..tables.public_values import listed
 from ..tables.sql.store import SqlRows
 from ..tables.times import Times
 from ..tables.words import Words
@@ -73,6 +74,9 @@ Mask: TypeAlias = NDArray[np.bool_] | None
 #: Public values of one axis: texts, numbers or truth values.
 Categories: TypeAlias = Sequence[str] | Sequence[Number]
 
+#: What public values are.
+CATEGORIES = "a list of different texts, or of finite numbers or truth values in ascending order"
+EDGES = "at least 2 finite numbers in ascending order"
 #: Cells of the table from which a search starts, for each bin, as long as they are not too many.
 FINE, MOST_FINE = 4, 1 << 22
 #: Bins of an axis that a database looks for, and the largest sum.
@@ -155,6 +159,8 @@ class Binned(Automatic[Value]):
         super().__post_init__()
         if self.column is not None:
             checks.text("column", self.column)
+        names = "bins", "bounds", "categories"
+        checks.assign(self, **{name: listed(name, getattr(self, name)) for name in names})
         if self.is_auto:
             checks.whole("bins", self.bins, 1)
         if not (are_times(self.bins) or are_times(self.bounds)):
@@ -165,7 +171,6 @@ class Binned(Automatic[Value]):
                 sizes = [axis.native.bins for axis in axes]
                 checks.fail("bins", f"at most {MOST_CELLS} in all", sizes)
             checks.assign(self, axes=axes, single=not several)
-        names = "bins", "bounds", "categories"
         checks.assign(self, **{name: as_tuples(getattr(self, name)) for name in names})
 
     @cached_property
@@ -679,6 +684,7 @@ def histogram(data: Any, **arguments: Any) -> Any:
 
 def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:
     """Return the bins of each axis, and whether they are for rows of several columns."""
+    bins, categories = listed("bins", bins), listed("categories", categories)
     if bins is None and categories is None:
         checks.fail("bins", "given, or categories instead", bins)
     if bins is not None and categories is not None:
@@ -746,8 +752,7 @@ def _nested(value: Any) -> bool:
     return _listed(value) and any(map(_listed, value))
 
 
-def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
-    rule = f"at least {least} finite numbers in ascending order"
+def _numbers(value: Any, name: str, rule: str, least: int) -> NDArray[np.float64]:
     if not _listed(value):
         checks.fail_type(name, rule, value)
     if _nested(value) or np.ndim(value) != 1 or len(value) < least:
@@ -762,16 +767,17 @@ def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
 
 
 def categories_of(value: Any, name: str) -> Bins:
-    listed = checks.items(value) if _listed(value) else []
-    if listed and all(isinstance(category, str) for category in listed):
-        texts = [_text(f"{name}[{i}]", category) for i, category in enumerate(listed)]
+    value = listed(name, value)
+    labels = checks.items(value) if _listed(value) else []
+    if labels and all(isinstance(category, str) for category in labels):
+        texts = [_text(f"{name}[{i}]", category) for i, category in enumerate(labels)]
         if len(set(texts)) < len(texts):
             checks.fail(name, "a list of different texts", value)
         if len(texts) > MOST_CELLS:
             checks.fail("categories", f"at most {MOST_CELLS} of them", len(texts))
         return Bins(np.array(texts), _axis(np.arange(float(len(texts)))), Words(texts, name))
-    truths = bool(listed) and all(isinstance(category, (bool, np.bool_)) for category in listed)
-    numbers = _numbers([int(category) for category in listed] if truths else value, name, 1)
+    truths = bool(labels) and all(isinstance(category, (bool, np.bool_)) for category in labels)
+    numbers = _numbers([*map(int, labels)] if truths else value, name, CATEGORIES, 1)
     return Bins(numbers.astype(np.bool_) if truths else numbers, _axis(numbers), name=name)
 
 
@@ -793,6 +799,7 @@ def one_category(value: Any, name: str) -> Bins:
 def two_categories(value: Any, name: str) -> tuple[Any, Any]:
     """Return two public values that differ: truth values and numbers as numbers, or texts."""
     rule = "two different truth values, finite numbers or texts"
+    value = listed(name, value)
     if not _listed(value) or len(value) != 2 or _nested(value):
         checks.fail_kind(name, rule, value)
     first, second = value
@@ -814,7 +821,7 @@ def _axis(edges: NDArray[np.float64], last: float | None = None, fine: int = FIN
 
 def _bins(value: Any, limits: tuple[float, float] | None, name: str) -> Bins:
     if isinstance(value, (Sequence, np.ndarray)):
-        edges, fine = _numbers(value, name, 2), FINE
+        edges, fine = _numbers(value, name, EDGES, 2), FINE
     else:
         count, fine = checks.whole(name, value, 1, MOST_CELLS), 1
         bounds = name.replace("bins", "bounds", 1)

@@ -38,6 +38,10 @@ TYPED = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__")
 SPEAKS_ARROW = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
 
 
+#: Keys and values of a dict, which are in its order.
+VIEWS: tuple[type[Any], ...] = tuple(
+    map(type, (dict[str, str]().keys(), dict[str, str]().values()))
+)
 #: What makes a column of an object, by the names of its type or of what that extends.
 MENDS = {
     name: mend
@@ -47,7 +51,8 @@ MENDS = {
         "Expr": ".select() on a table makes a column of it",
         "MultiIndex": ".get_level_values(0) is a column",
         "spmatrix sparray": ".toarray() makes an array of it",
-        "generator map filter zip set frozenset": "list() makes a column of it",
+        "generator map filter zip": "list() makes a column of it",
+        "set frozenset": "sorted() gives it an order",
     }.items()
     for name in names.split()
 }
@@ -220,6 +225,7 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
         checks.fail_kind(name, rule, data, ", which an engine holds: compute it first")
     if isinstance(data, WithRows):
         checks.fail_kind(name, rule, data, " (columns of the same table go by their names)")
+    data = list(data) if isinstance(data, VIEWS) else data
     mend = "" if type(data) is list else mend_of(data)
     if mend:
         checks.fail_kind(name, rule, data, mend)

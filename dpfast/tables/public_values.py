@@ -7,7 +7,7 @@ at no row. A column without a declared type, like a list, can hold anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -17,7 +17,7 @@ import numpy as np
 
 from .._core import checks
 from .arrow import arrow_numbers
-from .forms import Arrow, Objects, Values
+from .forms import Arrow, Objects, Values, column_form
 from .key_words import (
     FINER,
     SPANS,
@@ -43,6 +43,30 @@ class Held(NamedTuple):
     is_kind: Callable[[Any], bool]
     rule: str
     holds: Callable[[Any], bool]
+
+
+def listed(name: str, value: Any) -> Any:
+    """Return public values as a list, whatever column holds them; what is no column, as it is.
+
+    So are columns in a list or a mapping. A set is refused, since it has no order.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For a set, a table, or groups.
+    """
+    if isinstance(value, Mapping):
+        return {key: listed(f"{name}[{key!r}]", one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        plain = str, float, int
+        is_nested = any(not isinstance(one, plain) and checks.has(one, "__len__") for one in value)
+        each = [listed(f"{name}[{i}]", one) for i, one in enumerate(value)] if is_nested else value
+        return tuple(each) if isinstance(value, tuple) else each
+    is_array = isinstance(value, np.ndarray) and value.dtype.kind not in "OT"
+    if is_array or not checks.has(value, "__len__") or isinstance(value, (str, bytes, range)):
+        return value
+    form = column_form(value, name, "a list of public values")
+    return form.chunked.to_pylist() if isinstance(form, Arrow) else checks.items(value)
 
 
 class CellTexts(NamedTuple):

@@ -26,6 +26,7 @@ from ...noise.smooth import calibrate_loss
 from ...privacy import ZCDP, range_within
 from ...sensitivity.iqr import QUARTILES, IqrSensitivity
 from ...sensitivity.quantile import QuantileSensitivity
+from ...tables.public_values import listed
 from ..ranked import Crossings, OnGrid, SmoothOrDrawn
 from .ends import Between, RangeBetween
 from .exponential import ExponentialExtreme, ExponentialQuantile
@@ -339,7 +340,7 @@ def _fields(statistic: OnGrid[Any], *more: str) -> dict[str, Any]:
 
 def several(qs: Any) -> tuple[Fraction, ...]:
     """Return quantiles exactly, in the order in which they are given."""
-    rule = "a sequence of numbers between 0 and 1"
+    rule, qs = "a sequence of numbers between 0 and 1", listed("qs", qs)
     if isinstance(qs, np.ndarray):
         if qs.ndim != 1:
             checks.fail_type("qs", rule, qs)
@@ -605,6 +606,7 @@ def percentile(
     """
     same: Any = {"bounds": bounds, "nan": nan, "granularity": granularity}
     same |= {"method": method, "assume_sorted": assume_sorted}
+    q = listed("q", q)
     if isinstance(q, np.ndarray):
         q = list(q) if q.ndim else q[()]
     if isinstance(q, (str, bytes)) or not isinstance(q, Sequence):
