@@ -94,6 +94,10 @@ class OfColumn:
         @property
         def units(self) -> Units | None: ...
 
+    def total_error(self, groups: int, failure: float) -> float | None:
+        """Return what the sum over groups is off by, but with a failure probability; else None."""
+        return None
+
     @property
     def reading(self) -> tuple[Any, ...]:
         """Return the column, and how it is read; statistics that agree share a look."""

@@ -29,6 +29,7 @@ What follows the noise is float64 arithmetic on the noisy integers alone.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -237,6 +238,21 @@ def add_each(
     return missing
 
 
+def total_within(noise: IntegerNoise | SharedNoise, groups: int, failure: float) -> float:
+    """Return what the noise of all groups adds up to in size, but with a failure probability.
+
+    Of noise that groups share, what they have in common and what is of each have half of the
+    probability; that of each group is rounded by less than 1.
+    """
+    alone = np.ones(1)
+    if isinstance(noise, IntegerNoise):
+        return noise.weighted_within(alone, failure, groups)
+    head, each = noise.parts.each
+    assert head is not None and each is not None
+    common = noise.times * groups * head.within(failure / 2)
+    return (common + each.weighted_within(alone, failure / 2, groups)) / noise.unit + groups
+
+
 class Counted(Sums):
     """Numbers of rows, and base of others and of weights: sums that all get the same noise."""
 
@@ -329,6 +345,12 @@ class Counted(Sums):
         return counts, None
 
 
+def total_of(counts: Counted, groups: int, failure: float) -> float:
+    """Return what counts of all groups are off by together, but with a failure probability."""
+    size = total_within(counts.noise, groups, failure) + groups * bool(counts.shift)
+    return math.ldexp(size, counts.shift)
+
+
 @dataclass(frozen=True)
 class OfCount(Counted):
     """Numbers of rows, or of those that are not 0, or not missing, or missing."""
@@ -355,6 +377,9 @@ class OfCount(Counted):
     def nan(self) -> str | None:
         return self.statistic.nan
 
+    def total_error(self, groups: int, failure: float) -> float | None:
+        return None if self.statistic.nonnegative else total_of(self, groups, failure)
+
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         if values is not None:
             codes = np.where(self.statistic.counted(values), codes, np.int32(-1))
@@ -376,6 +401,9 @@ class OfPeople(Counted):
     """Numbers of people: of each, one row counts in a group."""
 
     statistic: Statistic[int]
+
+    def total_error(self, groups: int, failure: float) -> float:
+        return total_of(self, groups, failure)
 
 
 @dataclass(frozen=True)
@@ -554,6 +582,16 @@ class OfLinear(SumsOfFeatures):
 
     def error(self, failure: float) -> float | None:
         return None if self.statistic.needs_rows else self.bar(0, failure)
+
+    def total_error(self, groups: int, failure: float) -> float | None:
+        noise, shifts = self.plan.noise, self.plan.shifts
+        is_sum = not self.statistic.needs_rows and self.units is None and len(shifts) == 1
+        if not is_sum or not isinstance(noise, (IntegerNoise, SharedNoise)):
+            return None
+        shift = shifts[0] - noise.shift
+        size = math.ldexp(total_within(noise, groups, failure) + groups * bool(shift), shift)
+        sizes = EachWithin(self.plan, (size,), size)
+        return float(self.statistic.bar(self.arrays, sizes, 0.0, False))
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
         if not self.statistic.needs_rows:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .. import privacy
 from .. import rng as _rng
 from .._core import nan_policy
-from .._core.error_bars import KEYS, Expected, unknown
+from .._core.error_bars import CONFIDENCE, KEYS, Expected, unknown
 from .._kernels.rng import BitStream
 from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
@@ -266,6 +266,16 @@ class Table(Mechanism[Answer]):
         widths = {name: bar.half_width for name, bar in bars.items()}
         return Expected(confidence, widths, {name: bar.ranks for name, bar in bars.items()}, notes)
 
+    def totals(self, answer: Answer) -> Answer:
+        """Return the sums of counts and sums over all groups, with their error bars."""
+        columns: dict[str, NDArray[Any]] = {}
+        for name, one in self.statistics.items():
+            bars, is_sum = f"{name} error", name in answer and LOST not in self.statistics
+            width = one.total_error(answer.groups, 1 - CONFIDENCE) if is_sum else None
+            if width is not None:
+                columns |= {name: answer[name].sum(keepdims=True), bars: np.array([width])}
+        return Answer(columns)
+
     # --- passes -----------------------------------------------------------------------------------
 
     @property
@@ -356,7 +366,7 @@ class Table(Mechanism[Answer]):
         generator: Generator,
     ) -> Answer:
         answer = Answer(columns)
-        answer.by = [*columns]
+        answer.by, answer.sum_groups = [*columns], self.totals
         for name, statistic in self.statistics.items():
             nan_policy.refuse(statistic.nan, found.missing[name])
             own = statistic.columns(name, found.rooms[name], groups, kept, generator)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from textwrap import fill
 from typing import Any, ClassVar
@@ -31,6 +31,8 @@ class Noted:
     note: str = ""
     #: The columns of keys.
     by: Sequence[str] = ()
+    #: What sums counts and sums over groups, where bars of that are known.
+    sum_groups: Callable[[Any], Any] | None = None
 
 
 class Answer(dict[str, Any], Noted):
@@ -73,6 +75,39 @@ class Answer(dict[str, Any], Noted):
         {'carrier': ['AA'], 'count': [32]}
         """
         return {name: [_plain(value) for value in column] for name, column in self.items()}
+
+    def totals(self) -> Answer:
+        """Return the sums over groups of counts and of sums, with their error bars.
+
+        They are what the rows of the answer add up to, so both agree, and cost nothing
+        (post-processing). Of private keys they are sums over the groups that are shown. A total
+        that is released by itself has less noise: `dpfast.consistent` makes groups agree with it.
+
+        Returns
+        -------
+        Answer
+            Of one row, without keys: the columns of `dpfast.stat.count`, `count_distinct` and
+            `sum`, but for those that are cut at 0, of bounded totals of people with their bias
+            (`rows_limit`), or of durations.
+
+        Notes
+        -----
+        The bar of G groups is about the root of G times that of one, as their noise is
+        independent; noise that groups share (``dpfast/groups/sums.py``) adds up to G times as much.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> groups = dp.group_by({"k": [1, 2, 2] * 100}, "k", keys=[1, 2, 3])
+        >>> answer = groups.count(epsilon=400.0)
+        >>> answer.totals().to_dict()
+        {'count': [300], 'count error': [0.0]}
+        """
+        return Answer() if self.sum_groups is None else self.sum_groups(self)
+
+    def __reduce__(self) -> Any:
+        """Pickle what is public, and not the mechanism that `totals` asks."""
+        return type(self), (dict(self),), {"note": self.note, "by": self.by}
 
     def to_pandas(self) -> Any:
         """Return the columns as a table of pandas, which writes CSV and Excel.
