@@ -126,6 +126,8 @@ SLIDER = re.compile(r"<!-- slider -->.*<!-- /slider -->", re.S)
 #: A section of a docstring, a parameter of one, and one that is said elsewhere.
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
 ENTRY = re.compile(r"\n(?=\S)")
+#: Where an epsilon is a loss that is asked for, and no number to compute with.
+ASK = ("dpfast", "dpfast.ptr", "dpfast.stat", "dpfast.sulq")
 AS_IN = re.compile(r"\n    As in `([\w.]+)`(?:\.|, which has the theorem\.)$")
 EXPLAINED = tomllib.loads((ROOT / "tools/shared_parameters.toml").read_text("utf-8"))["explained"]
 
@@ -177,17 +179,21 @@ def parameters(name, every):
             yield names, entry.replace(entry.partition("\n")[0], ", ".join(names), 1)
 
 
+def explained(names, entry):
+    """An entry of parameters with what their names mean, if it says what they are."""
+    words = () if AS_IN.search(entry) else (EXPLAINED[x] for x in names if x in EXPLAINED)
+    return "\n    ".join([entry, *words])
+
+
 def for_readers(name, every):
     """A docstring with its parameters explained, and before the citations."""
     parts = sections(inspect.getdoc(every[name]) or "")
     order = list(parts)
     if "Parameters" in parts:
         entries = list(parameters(name, every))
-        pays = name == "dpfast.Budget" or any("budget" in names for names, _ in entries)
-        parts["Parameters"] = "\n".join(
-            "\n    ".join([entry, *(EXPLAINED[x] for x in names if pays and x in EXPLAINED)])
-            for names, entry in entries
-        )
+        asks = name.rpartition(".")[0] in ASK or any("budget" in names for names, _ in entries)
+        texts = (explained(*x) if asks else x[1] for x in entries)
+        parts["Parameters"] = "\n".join(texts)
         if "Privacy" in order:
             order.remove("Privacy")
             before = ("Parameters", "Returns", "Raises")

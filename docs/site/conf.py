@@ -61,8 +61,9 @@ default_role = "code-or-link"
 
 def explain(app, what, name, found, options, lines):
     """Let a docstring say first what a reader of its page asks first."""
-    if name in PUBLIC and what != "module" and "\n".join(lines).strip() == inspect.getdoc(found):
-        lines[:] = site["for_readers"](name, PUBLIC).split("\n")
+    if what != "module" and "\n".join(lines).strip() == inspect.getdoc(found):
+        every = PUBLIC if name in PUBLIC else {name: found}  # else a method
+        lines[:] = site["for_readers"](name, every).split("\n")
 
 
 #: What the theme leaves out: levels of headings, what the keyboard scrolls, lines of a signature.

@@ -152,12 +152,12 @@ def test_a_page_of_the_reference_explains_and_cites_after_the_parameters():
     )
 
 
-def test_all_that_pays_explains_its_loss_its_bounds_and_its_neighbors():
-    """Of public functions of the first level, whose page is what a search finds first."""
+def test_all_that_is_asked_explains_its_loss_its_bounds_and_its_neighbors():
+    """Functions of the first level, whose pages are what a search finds first, and learners."""
     every = dict(site["public"]())
     for name, found in every.items():
         arguments = site["arguments"](found)
-        if name.count(".") == 1 and "budget" in arguments:
+        if (name.count(".") == 1 and name[7].islower()) or hasattr(found, "fit"):
             text = site["for_readers"](name, every)
             for argument in {*arguments} & {"bounds", "epsilon", "neighbors"}:
                 assert site["EXPLAINED"][argument] in text, (name, argument)
