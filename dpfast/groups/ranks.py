@@ -143,12 +143,13 @@ class Quantiles(OfColumn):
     def aim(self, q: Fraction) -> Aim:
         """Return the draw of one of the quantiles."""
         aim = aim_at(q, self.rate(q))
-        return squeezed(aim) if self.is_lattice and not self.extreme else aim
+        is_lattice = self.lattice is not None or self.is_whole
+        return squeezed(aim) if is_lattice and not self.extreme else aim
 
     @property
-    def is_lattice(self) -> bool:
-        """Tell whether rows are numbers of a lattice."""
-        return self.lattice is not None or (self.whole and self.cells.grid == 1)
+    def is_whole(self) -> bool:
+        """Tell whether the candidates are whole numbers, as rows are."""
+        return self.whole and self.cells.grid == 1
 
     def _look(self, q: Fraction) -> tuple[Aim, int, int]:
         """Return a draw, how many ranks inside it aims, and within how many it looks at rows."""
@@ -164,7 +165,8 @@ class Quantiles(OfColumn):
         if self.coverage is None:
             return None
         (aim,), span = map(self.aim, self.qs), self.cells.span
-        return Widths(aim.place, aim.rate, 0, span, 1 - self.coverage, not self.is_lattice)
+        are_numbers = self.lattice is None and self.is_whole
+        return Widths(aim.place, aim.rate, 0, span, 1 - self.coverage, are_numbers)
 
     def base(self, q: Fraction) -> Base:
         """Return what the candidates weigh for a quantile."""
@@ -252,7 +254,7 @@ class Quantiles(OfColumn):
             count = len(kept)
             final = np.full(groups, count, np.int32)
             final[kept] = np.arange(count, dtype=np.int32)
-        grid, stream = self.cells, generator.stream()
+        stream = generator.stream()
         drawn, sizes = np.empty((len(self.qs), count), np.int32), np.empty(count, np.int64)
         widths = self.widths
         few = isinstance(room, RowsNear) or (len(self.qs) * count < FEW and room.size < LITTLE)
@@ -278,16 +280,20 @@ class Quantiles(OfColumn):
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
         cell = np.sort(drawn, axis=0)[order].astype(np.int64)
+        every = list(self._numbers(cell))
         if widths is not None:
-            low, high = widths.ends(cell[0], sizes)
-            cell = np.array([low, cell[0], high])
-        cell += grid.first
-        if self.lattice is None:
-            every = list(np.clip(cell * grid.grid, *self.bounds))
-        else:  # these are exact
-            step = self.lattice.step
-            every = list(np.clip(cell * step.numerator / step.denominator, *self.bounds))
+            ends = np.array(widths.ends(cell[0], sizes))
+            low, high = self._numbers(ends, begin=not widths.are_numbers)
+            every = [low, *every, high]
         if self.units is not None:
             every = [np.asarray(self.units.back(places)) for places in every]
         bar = np.full(count, self.expected(None, CONFIDENCE).ranks)
         return dict(zip(self.names(name), [*every, bar], strict=widths is None))
+
+    def _numbers(self, cells: NDArray[np.int64], begin: bool = False) -> NDArray[np.float64]:
+        """Return the numbers of cells, or where these begin: rows are on the nearest one."""
+        grid, step = self.cells, None if self.lattice is None else self.lattice.step
+        halves = 2 * (cells + grid.first) - begin
+        if step is None:
+            return np.clip(halves * (grid.grid / 2), *self.bounds)
+        return np.clip(halves * step.numerator / (2 * step.denominator), *self.bounds)  # exact

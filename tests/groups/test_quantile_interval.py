@@ -90,6 +90,15 @@ def test_one_group_has_the_draws_of_the_plain_function():
     assert own.steps.tolist() == other.steps.tolist()
 
 
+def test_ends_are_multiples_where_rows_are():
+    table = {**TABLE, "age": TABLE["x"].astype(int)}
+    of = dp.QuantileInterval("age", 0.5, **B), dp.QuantileInterval("x", 0.5, granularity=1, **B)
+    found = groups(table).agg({"age": of[0], "x": of[1]}, epsilon=20, rng=InsecureGenerator(3))
+    ages, x = np.array(ends_of(found, "age"))[:, 3::4], np.array(ends_of(found, "x"))[:, 3::4]
+    assert (ages == ages.round()).all() and np.median(ages[2] - ages[0]) <= 1
+    assert (x[::2] % 1 == 0.5).all() and (x[1] % 1 == 0).all() and np.median(x[2] - x[0]) == 1
+
+
 def test_times_and_several_statistics():
     start = np.datetime64("2020-01-01")
     table = {**TABLE, "x": start + (TABLE["x"] * 10).astype(int)}

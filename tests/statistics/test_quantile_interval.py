@@ -199,8 +199,10 @@ def test_ends_are_numbers_of_the_column():
     ages = X.astype(int)
     found = released(ages, 0.5, bounds=(0, 120), epsilon=2)
     assert found.tolist() == [49, 49, 49] == [np.median(ages)] * 3
-    steps = released(X, 0.5, **ASKED, granularity=0.1) * 10
-    assert (steps == steps.round()).all()
+    found = released(X, 0.5, **ASKED, granularity=1).tolist()
+    assert found == [49.5, 50, 50.5]  # for rows lie between the multiples
+    found = released(ages, 0.5, bounds=(0, 120), granularity=5, epsilon=2).tolist()
+    assert found == [47.5, 50, 52.5]
     ties = np.full(999, 37.3)
     low, _, high = released(ties, 0.5, bounds=(0, 100), epsilon=2)
     assert low <= 37.3 <= high < low + 1e-6

@@ -3,8 +3,9 @@
     Between(ends, point, coverage)
 
 Half of the loss is for a point v, by whichever mechanism, the other half for a distance w from it,
-and v - w and v + w are the ends. Both are cells of the public grid or lattice of the column. Of
-several points each has ends of its own, for an equal part of that half.
+and v - w and v + w are the ends. Both are cells of the public grid or lattice of the column. Where
+rows may lie between the numbers of cells, the interval has all that is on its cells. Of several
+points each has ends of its own, for an equal part of that half.
 
 *What is drawn.* Let ``t = q (n - 1) + 1`` be the rank of the quantile, of n rows: it lies between
 the rows of the ranks next to t. Of the public distances w_0 < w_1 < ..., of which the last is that
@@ -94,8 +95,8 @@ class Widths:
         The cells of the bounds.
     failure : float
         The probability with which an interval may miss the quantile.
-    is_grid : bool
-        Whether rows are put on the cell next below them, and not on the numbers of a lattice.
+    are_numbers : bool
+        Whether all rows are numbers of cells; else they may lie between these.
     """
 
     place: int
@@ -103,7 +104,7 @@ class Widths:
     first: int
     last: int
     failure: float
-    is_grid: bool
+    are_numbers: bool
     steps: NDArray[np.int64] = field(init=False, repr=False, compare=False)
     prior: NDArray[np.float64] = field(init=False, repr=False, compare=False)
     margin: int = field(init=False)
@@ -154,13 +155,14 @@ class Widths:
         return int(self.steps[j])
 
     def ends(self, cells: Any, sizes: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the cells of both ends; those beyond the first and the last are the bounds.
+        """Return the cells that begin and end an interval; beyond all of them are the bounds.
 
-        On a grid a row is at a number from that of its cell on, but before the next.
+        Where rows may lie between the numbers of cells, it ends where the next cell begins.
         """
-        low, high = cells - np.asarray(sizes), cells + np.asarray(sizes) + self.is_grid
-        low = np.where((low <= self.first) | (self.place == 0), self.first - self.is_grid, low)
-        return low, np.where(self.place == PARTS, self.last + self.is_grid, high)
+        beyond = not self.are_numbers
+        low, high = cells - np.asarray(sizes), cells + np.asarray(sizes) + beyond
+        low = np.where((low <= self.first) | (self.place == 0), self.first - beyond, low)
+        return low, np.where((high > self.last) | (self.place == PARTS), self.last + beyond, high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +177,20 @@ class Between(Mechanism[NDArray[np.float64]]):
         Of the released quantile, or of as many as there are ends. It may be the only one of these.
     coverage : float
         Of the ends of each.
+    are_numbers : bool
+        As in `Widths`.
     """
 
     ends: tuple[ExponentialQuantile, ...]
     point: Mechanism[Any]
     coverage: float
+    are_numbers: bool
     widths: tuple[Widths, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         failure = 1 - self.coverage
         widths = [
-            Widths(one.aim.place, one.rate, *one.cells, failure, one.lattice is None)
+            Widths(one.aim.place, one.rate, *one.cells, failure, self.are_numbers)
             for one in self.ends
         ]
         object.__setattr__(self, "widths", tuple(widths))
@@ -246,7 +251,8 @@ class Between(Mechanism[NDArray[np.float64]]):
         for i, cell in enumerate(cells):
             rows, before, n, _ = windows[i]
             size = self.widths[i].draw(cell, rows, before - 1, n, generator.stream())
-            low, high = (first.value(int(end)) for end in self.widths[i].ends(cell, size))
+            number = first.value if self.are_numbers else column.edge
+            low, high = (number(int(end)) for end in self.widths[i].ends(cell, size))
             answer[::2, i] = min(low, points[i]), max(high, points[i])
         answer = np.clip(answer, first.lo, first.hi)
         return answer if np.ndim(released) else answer[:, 0]

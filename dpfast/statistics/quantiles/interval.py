@@ -39,7 +39,9 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
     coverage : float, default 0.95
         How often the interval holds the quantile, at least: greater than 0 and less than 1.
     granularity, method, noise, assume_sorted
-        As in `dpfast.quantile`, of the point.
+        As in `dpfast.quantile`, of the point. With a granularity the ends are half of it
+        farther out than rows that are its multiples: rows may lie between these. Of a column of
+        integers they are integers, without one.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional

@@ -311,7 +311,8 @@ class QuantilesInterval(Quantiles):
         loss = without_delta(part(half.loss, Fraction(1, len(self.qs))))
         column = self.column_of(terms) | {"loss": loss, "assume_sorted": self.assume_sorted}
         ends = tuple(ExponentialQuantile(q=q, **column) for q in several(self.qs))
-        return OfKept(Between(ends, points.inner, self.coverage))
+        are_numbers = ends[0].lattice is not None and self.granularity is None
+        return OfKept(Between(ends, points.inner, self.coverage, are_numbers))
 
     def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
         return replace(self, coverage=coverage)
@@ -440,7 +441,9 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
         terms, point = replace(terms, loss=part(terms.loss, HALF)), self.point
         drawn: Any = replace(point, method="exponential", noise="auto").mechanism(terms)
         made: Any = drawn if self.method == "exponential" else point.mechanism(terms)
-        return OfKept(Between((drawn.inner,), made.inner, self.coverage))
+        ends: ExponentialQuantile = drawn.inner
+        are_numbers = ends.lattice is not None and self.granularity is None
+        return OfKept(Between((ends,), made.inner, self.coverage, are_numbers))
 
 
 @dataclass(frozen=True)
