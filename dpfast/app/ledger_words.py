@@ -27,6 +27,8 @@ from .texts import loss_text
 
 #: The probability with which a loss of rho is said in odds, and the largest epsilon that is.
 DELTA, MOST = Fraction(1, 10**6), 50
+#: How many different values of a column are listed.
+FEW = 20
 #: What a report of text shows of each release.
 SHOWN = ("entry", "time", "what", "parameters", "columns", "where", "loss", "error", "note")
 
@@ -54,7 +56,9 @@ def facts_of(budget: Budget) -> dict[str, str]:
         """Return the different values of columns, and how often each is there."""
         rows = zip(*(columns[name] for name in names), strict=True)
         counts = Counter(", ".join(filter(None, row)) for row in rows)
-        return "; ".join(f"{row} ({n})" for row, n in counts.items() if row) or "not recorded"
+        values = [f"{row} ({n})" for row, n in counts.most_common() if row]
+        more = [f"and {len(values) - FEW} more"] * (len(values) > FEW)
+        return "; ".join(values[:FEW] + more) or "not recorded"
 
     days = " to ".join(dict.fromkeys((dates[0], dates[-1])))
     facts |= {

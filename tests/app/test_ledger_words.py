@@ -2,6 +2,7 @@
 
 import json
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 import dpfast as dp
 from dpfast.app import ledger_words
 from dpfast.privacy import ZCDP, Approx, Pure
+
+from ..support.crashes import MEMORY
 
 SCHEMA = Path(__file__).parents[1] / "reference" / "registry" / "deployments-schema.yaml"
 HOSTILE = 'größe \x1b[2J <b>{unit}\\n" # 2: \U0001f4a5'
@@ -36,13 +39,15 @@ BUDGETS = {
 
 
 @pytest.fixture(params=BUDGETS)
-def budget(request, tmp_path):
+def budget(request):
     limit, spends = BUDGETS[request.param]
-    budget = dp.Budget(**limit, path=tmp_path / "study.db")
+    folder = tempfile.TemporaryDirectory(dir=MEMORY)
+    budget = dp.Budget(**limit, path=f"{folder.name}/study.db")
     relation = budget.neighbors or "add-remove"
     for loss, ids in spends:
         budget.spend(loss, neighbors=relation, ids=ids, what="mean", note=HOSTILE, record=RECORD)
-    return budget
+    yield budget
+    folder.cleanup()
 
 
 def odds(budget):
@@ -116,6 +121,14 @@ def test_a_report_says_for_whom_and_what_is_left(budget):
         assert "± 0.25 (95 %)" in text and "± 0.25 (95 %)" in page and "bounds=(0, 120)" in text
     if budget.name:
         assert "<b>" not in page and "\x1b" not in text + page and "{unit}" in text
+
+
+def test_of_many_kinds_of_releases_the_most_frequent_are_listed():
+    budget = dp.Budget(epsilon=99)
+    for number in [*range(30), 29]:
+        budget.spend(Pure(1), neighbors="replace", what=f"question {number}")
+    listed = ledger_words.facts_of(budget)["releases"]
+    assert "question 29 (2); question 0 (1)" in listed and listed.endswith("; and 10 more.")
 
 
 def test_the_sheet_has_the_blocks_of_nist_and_says_what_is_open(budget):
