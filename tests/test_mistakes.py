@@ -225,8 +225,38 @@ def test_numbers_in_a_list_are_read_alike(make):
     assert len(dp.percentile(AGES, make([25.0, 50.0]), **BOUNDS, epsilon=1)) == 2
 
 
+def fit(y, budget):
+    model = dp.sulq.LogisticRegression(**BOUNDS, classes=[0, 1], epsilon=1)
+    return model.fit(FRAME[["age"]], y, budget=budget)
+
+
 CALLS = [
-    (lambda b: dp.mean(AGES, (0, 100), 0.1, budget=b), "all but data go by name"),
+    (lambda b: dp.mean(AGES, (0, 100), 0.1, budget=b), "it takes: data, bounds, nan"),
+    (lambda b: dp.mean(AGES, **BOUNDS, eps_total=0.1, budget=b), "it takes: data, bounds"),
+    (lambda b: by_sex(FRAME).mean("age", bound=(0, 9), epsilon=1, budget=b), "mean 'bounds'"),
+    (lambda b: by_sex(FRAME).mean("age", epsilon=1, budget=b), r"^mean\(\) missing .*'bounds'"),
+    (lambda b: by_sex(FRAME).agg({"age": "mean"}, epsilon=1, budget=b), "what dpfast.stat makes"),
+    (lambda b: dp.group_by(FRAME, "sex").count(epsilon=1, budget=b), "delta must be greater"),
+    (lambda b: by_sex({"sex": [1, 2]}).count(epsilon=-1, budget=b), "epsilon must be"),
+    (lambda b: fit(AGES[:, None], budget=b), "y must be one number for each row.*type ndarray"),
+    (lambda b: fit(FRAME.groupby("sex")["age"], budget=b), "y must be .*use dpfast.group_by"),
+    (
+        lambda b: dp.selection.exponential(
+            FRAME.groupby("sex"), sensitivity=1, epsilon=1, budget=b
+        ),
+        "scores must be",
+    ),
+    (lambda b: dp.additive_release({1.0}, sensitivity=1, epsilon=1, budget=b), "values must be"),
+    (lambda b: dp.quantile(AGES, 50, **BOUNDS, epsilon=1, budget=b), "between 0 and 1"),
+    (lambda b: dp.histogram(AGES, bins="auto", **BOUNDS, epsilon=1, budget=b), "bins must be"),
+    (lambda b: dp.histogram(SEX, categories=[1, 2], epsilon=1, budget=b), "real numbers"),
+    (
+        lambda b: dp.sample_and_aggregate(AGES, "maen", blocks=9, **BOUNDS, epsilon=1, budget=b),
+        "estimator must be one of",
+    ),
+    (lambda b: b.parallel(FRAME.groupby("sex"), ["f"]).__enter__(), "use dpfast.group_by"),
+    (lambda b: b.spend(0.1, neighbors="replace"), "amount must be"),
+    (lambda b: b.cost("mean", AGES), "such as dpfast.median"),
     (lambda b: dp.mean(AGES, **BOUNDS, epsilom=0.1, budget=b), "did you mean 'epsilon'"),
     (lambda b: dp.mean(AGES, epsilon=0.1, budget=b), "missing a required argument: 'bounds'"),
     (lambda b: dp.mean(AGES, bounds=100, epsilon=0.1, budget=b), "a pair"),

@@ -14,7 +14,9 @@ from typing import Any
 from .._core.types import Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, releases
+from ..errors import ArgumentTypeError
 from ..measurement.columns_by_name import Answer
+from ..measurement.functions import refuse_call
 from ..rng import Generator
 from ..statistics.table import TABLE, Entry
 from . import stat
@@ -62,7 +64,13 @@ def method(entry: Entry) -> Callable[..., Answer]:
 
     def prepare(self: Methods, *given: Any, **named: Any) -> Prepared[Answer]:
         call = {each: named.pop(each) for each in OF_AGG if each in named}
-        return self._one(name, of(*given, **named), *of_agg(**call))
+        try:
+            statistic = of(*given, **named)
+        except ArgumentTypeError:
+            raise
+        except TypeError as error:
+            refuse_call(name, str(error).partition("() ")[2], named, signature(prepare))
+        return self._one(name, statistic, *of_agg(**call))
 
     needs = entry.kind.needs_column
     taken = signature(of).parameters.values() if needs or entry.options else ()

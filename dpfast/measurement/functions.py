@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
 from inspect import Parameter, Signature, cleandoc, formatannotation, get_annotations, signature
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
 
 from ..errors import ArgumentTypeError
-from ..tables.pick import nearest
+from ..tables.pick import listed, nearest
 from .statistic import OF_CALLS, Statistic, Weighted, measures_once
 
 #: Fields of a statistic that are the names of columns, where it is one of several by group.
@@ -64,6 +64,15 @@ def answer_of(kind: type[Statistic[Any]]) -> Any:
     return Any
 
 
+def refuse_call(name: str, error: str, given: Mapping[str, Any], taken: Signature) -> NoReturn:
+    """Raise the error of a call that gives other arguments than it takes, with the mend."""
+    known = [one for one in taken.parameters if one != "self"]
+    unknown = [one for one in given if one not in known]
+    more = f"; it takes: {listed(known)}" if unknown or "positional" in error else ""
+    near = nearest(unknown[0], known) if unknown else ""
+    raise ArgumentTypeError(f"{name}() {error}{near or more}") from None
+
+
 def function_of(
     kind: type[Statistic[Any]], make: Callable[..., Statistic[Any]] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -93,10 +102,7 @@ def function_of(
                 try:
                     given = taken.bind(*args, **kwargs).arguments
                 except TypeError as error:
-                    hint = nearest((*kwargs.keys() - by_name.keys(), "")[0], by_name)
-                    by_place = f"; all but {', '.join(placed)} go by name" * (not hint)
-                    words = f"{declared.__name__}() {error}{hint}{by_place}"
-                    raise ArgumentTypeError(words) from None
+                    refuse_call(declared.__name__, str(error), kwargs, taken)
             del given["data"]
             return made(**{name: given[name] for name in given.keys() - OF_CALLS})
 

@@ -22,7 +22,7 @@ from ..summaries.side_by_side import beside_of, flat, refuse_length
 from ..tables.base import RowChunk, RowSource, WithRows, width_of
 from ..tables.data import as_rows, form_of
 from ..tables.engine import of_engine, refuse_array
-from ..tables.forms import as_column, column_form, is_distributed
+from ..tables.forms import Values, as_column, column_form, is_distributed
 from ..tables.intake import Public, declared, expect_numbers
 from ..tables.key_words import secret
 from ..tables.labels import aligned, labels_of
@@ -338,7 +338,7 @@ def labeled_rows(
         refuse_array("y", y)
     column = as_column(y, "y", RULE) if labels is None else words_column(y, labels, "y")
     if column.width is not None:
-        checks.fail_kind("y", RULE, y)
+        checks.fail_kind("y", RULE, y.given if isinstance(y, Values) else y)
     checks.entries("y", column.length, source.length, relation)
     rows: RowSource = aligned(source, labels_of(source, y))
     return Rows(rows, width_of(source), names_of(X, source), column)

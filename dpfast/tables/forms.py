@@ -408,12 +408,12 @@ def _entries(row: Any, width: int) -> Sequence[Any]:
 
 def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
     """Return the columns of a table by name; None if `data` are no table."""
-    if isinstance(data, type):
-        return None
     if isinstance(data, np.ndarray):
         return {key: data[key] for key in data.dtype.names} if data.dtype.names else None
     if isinstance(data, (dict, Mapping)):  # in this order: an abstract class is slow to tell
         pairs = list(data.items())
+    elif isinstance(data, type):
+        return None
     elif has(data, "iloc") and has(data, "columns"):  # pandas, whose columns are NumPy's
         pairs = [(key, data.iloc[:, i]) for i, key in enumerate(data.columns)]
     elif is_arrow(table := unwrapped(data)):

@@ -170,7 +170,7 @@ def text_format(options: Mapping[str, Any]) -> TextFormat:
     """Check the options of a file of text."""
     for name in options:
         if name not in CHECKS:
-            near = nearest(name, CHECKS)
+            near = nearest(name, ("column", *CHECKS))
             checks.fail_type(name, f"one of {', '.join(CHECKS)}{near}, or left out", options[name])
     given = {name: value for name, value in options.items() if value is not None}
     format = TextFormat(**{name: CHECKS[name](name, value) for name, value in given.items()})
