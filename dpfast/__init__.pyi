@@ -38,9 +38,11 @@ from dpfast.aggregate.estimators.base import Estimator
 from dpfast.aggregate.estimators.functions import Executor
 from dpfast.app import job as job
 from dpfast.app.mechanism import mechanism as mechanism
+from dpfast.app.session import session as session
 from dpfast.app.show_config import show_config as show_config
 from dpfast.budget.budget import Budget as Budget
 from dpfast.budget.expected import expected_error as expected_error
+from dpfast.budget.released import Release as Release
 from dpfast.errors import PrivacyAdvice as PrivacyAdvice
 from dpfast.groups import stat as stat
 from dpfast.groups.api import group_by as group_by
@@ -50,7 +52,6 @@ from dpfast.groups.distinct import count_distinct as count_distinct
 from dpfast.groups.marginals import Marginals as Marginals
 from dpfast.groups.marginals import MarginalTables
 from dpfast.measurement.columns_by_name import Answer
-from dpfast.measurement.released import Release as Release
 from dpfast.measurement.statistic import Measurement as Measurement
 from dpfast.measurement.statistic import Statistic as Statistic
 from dpfast.measurement.unit import Unit as Unit
@@ -185,6 +186,7 @@ __all__ = [
     "select_keys",
     "selection",
     "sensitivity",
+    "session",
     "show_config",
     "smooth_beta",
     "smooth_release",

@@ -29,6 +29,7 @@ from ._kernels.rng import isa, isa_paths
 from .budget.budget import Budget
 from .budget.ledger.text import exact
 from .budget.mechanism import Mechanism, MechanismLike
+from .budget.record import data_version
 from .budget.release import Prepared, Preparing, prepare, relation_of, releases
 from .budget.watched import watched
 from .measurement.choice import Moves, NoiseCandidate, SumNoise
@@ -76,6 +77,7 @@ __all__ = [
     "add_noise_family",
     "checks",
     "conditions",
+    "data_version",
     "exact",
     "extra",
     "hide_error",

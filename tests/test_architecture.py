@@ -196,6 +196,7 @@ FOREIGN = {
     "app/cli/audit.py": "a function of the user, or a test that `claims` has made of one",
     "budget/ledger/file.py": "errors of SQLite",
     "budget/parallel.py": "functions of users",
+    "budget/released.py": "answers of mechanisms of users, which may show themselves",
     "budget/watched.py": "watchers of users, and what mechanisms hold beside the rows",
     "extend.py": "the door where a mechanism comes in that need not be a `Mechanism`",
     "noise/distributions/base.py": "local variables of a thread",

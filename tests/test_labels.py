@@ -325,6 +325,8 @@ NO_ROWS = {
     "dp.sulq.RemoteSums.sum": "as NoisySums",
     "dp.Release": "a number",
     "dp.Release.error": "a number",
+    "dp.Measurement.answered": "a number",
+    "dp.extend.Mechanism.answered": "a number",
     "dp.sulq.RemoteSums.contrasts": "as NoisySums",
     "dp.sulq.StatisticalQueryOracle": "a number",
     "dp.sulq.oracle_cost": "a number",

@@ -113,13 +113,13 @@ def sheet(budget: Budget) -> str:
 def record(budget: Budget, tier: int) -> str:
     """Return the record of a deployment up to a tier of the registry, as YAML."""
     facts = facts_of(budget)
-    quoted = {name: json.dumps(fact, ensure_ascii=False)[1:-1] for name, fact in facts.items()}
+    escaped = {name: json.dumps(fact, ensure_ascii=False)[1:-1] for name, fact in facts.items()}
     limit = json.dumps({name: float(amount) for name, amount in budget.limit.items() if amount})
     lines = (line.rpartition(" # ")[::2] for line in _text("label.yaml").splitlines())
     return "\n".join(
         line for line, least in lines if int(least) <= tier
     ).format(
-        **quoted,
+        **escaped,
         tier=tier,
         amounts=re.sub(r"(?<![.\d])(\d+)e", r"\1.0e", limit),  # else it is text in YAML
         slug=re.sub(r"\W+", "-", facts["title"].lower()).replace("_", "-"),

@@ -187,6 +187,39 @@ class Mechanism(ABC, Generic[Value]):
             The answer, which may be published.
         """
 
+    def answered(
+        self, summary: Any, generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[Value, Expected]:
+        """Return what `finish` does, with its error bar.
+
+        Where public numbers do not tell the bar, noisy ones that are paid for may: the bar is a
+        function of these alone, so it is post-processing. By default public numbers do.
+
+        Parameters
+        ----------
+        summary : Any
+            What `reduce` has returned.
+        generator : Generator
+        rows : int or None
+            How many rows there are, where that is public.
+        confidence : float
+
+        Returns
+        -------
+        (object, Expected)
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> mean = dp.Mean(bounds=(0, 120)).measure(epsilon=1)
+        >>> summary = mean.reduce(mean.prepare([23, 35, 41] * 400).source)
+        >>> generator = dp.rng.default_generator()
+        >>> answer, bar = mean.answered(summary, generator, None, 0.95)  # by noisy sums
+        >>> 0.3 < bar.half_width < 0.5
+        True
+        """
+        return self.finish(summary, generator), expected(self, rows, confidence)
+
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of the answer, from public numbers alone; by default none is known.
 

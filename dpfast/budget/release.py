@@ -25,16 +25,22 @@ from functools import partial, update_wrapper
 from types import FunctionType, MethodType
 from typing import Any, Generic, NoReturn, ParamSpec, Self, TypeVar, cast, get_args
 
+import numpy as np
+
 from .. import rng as _rng
 from .._core import checks, owner_log
 from .._core.advice import advise
+from .._core.error_bars import CONFIDENCE, ENDS, Expected
 from .._core.owner_log import hide_error
 from .._core.types import Neighbors
 from .._kernels.rng import witnesses
 from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from ..privacy import Loss
 from ..privacy.losses import shown
+from .ledger.entries import now
 from .mechanism import Mechanism
+from .record import Question, Record, source_of
+from .released import Release
 
 Value = TypeVar("Value", covariant=True)
 Other = TypeVar("Other")
@@ -84,6 +90,11 @@ class Payer(ABC):
     ) -> None:
         """Pay a loss, or refuse."""
 
+    @property
+    @abstractmethod
+    def last_entry(self) -> int | None:
+        """The number of the entry of the last spend of this thread or task, if it has one."""
+
     def __enter__(self) -> Self:
         global _warns_unpaid
         _warns_unpaid = True
@@ -96,6 +107,18 @@ class Payer(ABC):
         if self in blocks:
             last = len(blocks) - 1 - blocks[::-1].index(self)
             BLOCKS.set(blocks[:last] + blocks[last + 1 :])
+
+
+class WithBar(ABC):
+    """What turns answers into what the caller gets, and their error bars, too."""
+
+    @abstractmethod
+    def __call__(self, answer: Any) -> Any:
+        """Return what the caller gets."""
+
+    @abstractmethod
+    def bar(self, bar: Expected) -> Expected:
+        """Return the error bar in the units of that."""
 
 
 @contextmanager
@@ -149,6 +172,12 @@ class Prepared(Generic[Value]):
     rng : Generator, optional
     after : callable, optional
         Turns the answer of the mechanism into what the caller gets.
+    asked : callable, optional
+        Returns the `Question` behind the mechanism; without one its fields tell what was asked.
+    confidence : float, optional
+        That of the error bar, where the caller gets a `Release`; see `release`.
+    has_ends : bool, default False
+        Whether the answer is one between two ends, which are its error bar.
 
     Examples
     --------
@@ -165,6 +194,9 @@ class Prepared(Generic[Value]):
     budget: Payer | None
     rng: _rng.Generator | None
     after: Callable[[Any], Value] | None = None
+    asked: Callable[[], Question] | None = None
+    confidence: float | None = None
+    has_ends: bool = False
 
     def __post_init__(self) -> None:
         generator = self.rng
@@ -199,6 +231,55 @@ class Prepared(Generic[Value]):
 
         longer: Prepared[Other] = replace(cast(Any, self), after=both)
         return longer
+
+    def to_record(self) -> Record:
+        """Return all that is public about the release, before it is run.
+
+        Returns
+        -------
+        Record
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> prepared = dp.extend.prepare(dp.mean, [1, 2, 3], bounds=(0, 9), epsilon=1)
+        >>> prepared.to_record().parameters
+        {'bounds': [0.0, 9.0], 'nan': 'drop'}
+        """
+        question = None if self.asked is None else self.asked()
+        return Record(self.mechanism, source_of(self.source, self.mechanism), question)
+
+    def release(self, confidence: float = CONFIDENCE) -> Release[Value]:
+        """Spend the loss of the mechanism, run it, and return the answer with its error bar.
+
+        Parameters
+        ----------
+        confidence : float, default 0.95
+            How often the error bar holds.
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        ArgumentError, BudgetError, DataError
+            As `run`.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> prepared = dp.extend.prepare(dp.count, [1, 2, 3] * 100, epsilon=1)
+        >>> prepared.release().bar.half_width
+        3.0
+        """
+        share = checks.share("confidence", confidence)
+        question = None if self.asked is None else self.asked()
+        mechanism = None if question is None else question.with_ends(share)
+        released: Any = replace(self, confidence=share)
+        if mechanism is not None:
+            released = replace(released, mechanism=mechanism, has_ends=True)
+        return cast("Release[Value]", released.run())
 
     def run(self) -> Value:
         """Spend the loss of the mechanism, then run it.
@@ -235,13 +316,19 @@ class Prepared(Generic[Value]):
             if payer is not None:
                 stated = checks.neighbors(mechanism.neighbors)
                 what, ids = mechanism.what, mechanism.ids
-                payer.spend(mechanism.loss, neighbors=stated, what=what, ids=ids)
-            late = ""
+                payer.spend(
+                    mechanism.loss, neighbors=stated, what=what, ids=ids, record=self.to_record()
+                )
+            late, bar = "", None
             try:
                 summary = mechanism.reduce(self.source)
                 if witnesses() != here:
                     _refuse_copy(mechanism)
-                answer = mechanism.finish(summary, generator)
+                if self.confidence is None:
+                    answer = mechanism.finish(summary, generator)
+                else:
+                    rows = self.source.length if mechanism.has_public_rows else None
+                    answer, bar = mechanism.answered(summary, generator, rows, self.confidence)
             except (ArgumentError, ArgumentTypeError) as error:
                 late = hide_error(error)  # it promises that nothing was spent, and may quote a row
             if late:
@@ -255,7 +342,21 @@ class Prepared(Generic[Value]):
         show = WATCHER.get()
         if show is not None:
             answer = show(mechanism, self.source, answer)
-        return answer if self.after is None else self.after(answer)
+        value: Value = answer if self.after is None else self.after(answer)
+        if bar is not None:
+            value = self._released(value, bar, None if payer is None else payer.last_entry)
+        return value
+
+    def _released(self, value: Any, bar: Expected, entry: int | None) -> Any:
+        """Return an answer as a `Release`."""
+        ends = None
+        if self.has_ends:
+            low, value, high = value
+            ends, width = (low, high), np.maximum(high - value, value - low)
+            bar = Expected(bar.confidence, width if width.ndim else width[()], note=ENDS)
+        elif isinstance(self.after, WithBar):
+            bar = self.after.bar(bar)
+        return Release(value, bar, self.to_record(), entry, now(), ends)
 
 
 def release(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.types import Auto, Neighbors, Number
 from ..budget.budget import Budget
+from ..budget.record import Parameters
 from ..budget.release import Prepared, prepare, relation_of, releases
 from ..measurement.columns_by_name import Answer
 from ..measurement.statistic import offer
@@ -463,4 +464,10 @@ class GroupBy(Methods):
         table = of.table(name, statistics, offer(*loss, relation, None, None), weights)
         # The number of all rows is private where people have different numbers of them.
         rows = used(self._rows, where, relation if of.persons is None else "add-remove")
-        return Prepared(table, rows, budget, rng)
+        return Prepared(
+            table,
+            rows,
+            budget,
+            rng,
+            asked=lambda: Parameters(of.parameters(dict(statistics), weights)),
+        )

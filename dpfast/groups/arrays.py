@@ -116,20 +116,3 @@ class EachWithin(Sizes):
     def total(self, factors: Sequence[Fraction], share: float = 1.0) -> float:
         each = zip(factors, self.sizes, strict=False)  # later kinds may have no factor
         return sum(abs(float(factor)) * size for factor, size in each)
-
-    def least(self, rows: Any, off: Any) -> Any:
-        return rows - off if self.answers is None else rows
-
-    def farthest(self, column: Column) -> Any:
-        if self.answers is None:
-            return 1.0
-        away = np.maximum(self.answers - column.lo, column.hi - self.answers)
-        return away / (column.cells.grid * column.span)
-
-    def of_root(self, wide: Any, column: Column) -> Any:
-        """Return how far roots are from the ends of intervals around their squares."""
-        if self.answers is None:
-            return column.root(wide)
-        high = np.hypot(self.answers, np.sqrt(wide))  # the sum of squares may be beyond float64
-        low = np.sqrt(np.maximum(self.answers**2 - wide, 0.0))
-        return np.maximum(high - self.answers, self.answers - low)

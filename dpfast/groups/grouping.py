@@ -121,6 +121,34 @@ class Grouping:
                     checks.fail("rows_limit", rule, persons.rows_limit)
         return cls(shown, persons, columns)
 
+    def parameters(
+        self, statistics: Mapping[str, Any], weights: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """Return what is asked of the groups, by public names.
+
+        Parameters
+        ----------
+        statistics : mapping of str to Statistic
+        weights : mapping of str to number, optional
+
+        Returns
+        -------
+        dict
+        """
+        keys, persons = self.keys, self.persons
+        shown: Any = "private"
+        if isinstance(keys, PublicKeys):
+            shown = {name: column.tolist() for name, column in keys.columns().items()}
+        bounds = ("max_groups", "max_rows", "rows_limit")
+        people = {} if persons is None else {name: getattr(persons, name) for name in bounds}
+        return {
+            "by": keys.by,
+            "keys": shown,
+            "statistics": statistics,
+            "weights": weights,
+            **people,
+        }
+
     def table(
         self,
         name: str,

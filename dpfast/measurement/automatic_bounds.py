@@ -121,11 +121,28 @@ class WithBounds(Mechanism[Value]):
         """Return the rows as they are, too: how they are read next is random."""
         return source, self.bounds.reduce(source)
 
-    def finish(self, summary: tuple[View, Counts], generator: Generator) -> Value:
+    def _drawn(
+        self, summary: tuple[View, Counts], generator: Generator
+    ) -> tuple[Mechanism[Value], Any]:
+        """Return the mechanism within bounds that are drawn, and its summary."""
         source, tails = summary
         pairs = tuple(self.bounds.pairs(tails, generator))
         inner = self.make(pairs[0] if self.bounds.columns is None else pairs)
-        return inner.finish(inner.reduce(source), generator)
+        return inner, inner.reduce(source)
+
+    def finish(self, summary: tuple[View, Counts], generator: Generator) -> Value:
+        inner, within = self._drawn(summary, generator)
+        return inner.finish(within, generator)
+
+    def answered(
+        self,
+        summary: tuple[View, Counts],
+        generator: Generator,
+        rows: int | None,
+        confidence: float,
+    ) -> tuple[Value, Expected]:
+        inner, within = self._drawn(summary, generator)
+        return inner.answered(within, generator, rows, confidence)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         return no_error_bar(confidence)

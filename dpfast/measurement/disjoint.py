@@ -53,6 +53,12 @@ class Groups:
         return [self.statistic.read(rows, **plain) for rows in each]
 
 
+def difference(first: Any, second: Any) -> Any:
+    """Return the first answer less the second: a number, or an array."""
+    answer = np.asarray(first) - np.asarray(second)
+    return answer if answer.ndim else answer.item()
+
+
 @dataclass(frozen=True, slots=True)
 class Disjoint(Around[Any]):
     """The answer about the first group less that about the second.
@@ -83,9 +89,19 @@ class Disjoint(Around[Any]):
         return [self.inner.reduce(view) for view in self.groups.views(source)]
 
     def finish(self, summary: list[Any], generator: Generator) -> Any:
-        first, second = (np.asarray(self.inner.finish(one, generator)) for one in summary)
-        answer = first - second
-        return answer if answer.ndim else answer.item()
+        return difference(*(self.inner.finish(part, generator) for part in summary))
+
+    def answered(
+        self, summary: list[Any], generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[Any, Expected]:
+        """Return the difference, and the sum of both error bars, which hold together."""
+        each = 1 - (1 - confidence) / 2
+        pairs = [self.inner.answered(part, generator, rows, each) for part in summary]
+        answers, bars = zip(*pairs, strict=True)
+        widths = [bar.half_width for bar in bars]
+        known = None if None in widths else np.add(*widths).tolist()
+        bar = Expected(confidence, known, note=bars[0].note)
+        return difference(*answers), bar
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a difference of answers about groups of so many rows each."""

@@ -60,15 +60,26 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
         answers = [mechanism.finish(part, generator) for mechanism, part in each]
         return np.array(answers, np.float64).T
 
+    def answered(
+        self, summary: list[Any], generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[NDArray[np.float64], Expected]:
+        pairs = zip(self.columns, summary, strict=True)
+        every = [one.answered(part, generator, rows, confidence) for one, part in pairs]
+        answers = np.array([answer for answer, _ in every], np.float64).T
+        return answers, _bars(confidence, [bar for _, bar in every])
+
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar of each column, or why the first one without has none."""
-        each = [mechanism.error(rows, confidence) for mechanism in self.columns]
-        for bar in each:
-            if bar.half_width is None and bar.ranks is None:
-                return bar
-        note = next((bar.note for bar in each if bar.note), "")
-        widths, ranks = [bar.half_width for bar in each], [bar.ranks for bar in each]
-        return Expected(confidence, side_by_side(widths), side_by_side(ranks), note)
+        return _bars(confidence, [mechanism.error(rows, confidence) for mechanism in self.columns])
+
+
+def _bars(confidence: float, each: list[Expected]) -> Expected:
+    """Return the error bar of each column, or why the first one without has none."""
+    for bar in each:
+        if bar.half_width is None and bar.ranks is None:
+            return bar
+    note = next((bar.note for bar in each if bar.note), "")
+    widths, ranks = [bar.half_width for bar in each], [bar.ranks for bar in each]
+    return Expected(confidence, side_by_side(widths), side_by_side(ranks), note)
 
 
 def part(loss: Loss, share: Fraction) -> Loss:

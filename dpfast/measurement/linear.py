@@ -526,20 +526,33 @@ class Sizes(ABC):
     def total(self, factors: Sequence[Fraction], share: float = 1.0) -> Any:
         """Return the size of a sum of the noise of each sum, times factors."""
 
+    @property
+    @abstractmethod
+    def answers(self) -> Any:
+        """The answers that the error bars are of, with rows in noisy numbers; None before."""
+
     def least(self, rows: Any, off: Any) -> Any:
         """Return the least noisy number of rows, which is off by at most so much."""
-        return rows - off
+        return rows - off if self.answers is None else rows
 
     def farthest(self, column: Column) -> Any:
         """Return how far an answer may be from a bound, as a part of the distance of the two."""
-        return 1
+        if self.answers is None:
+            return 1.0
+        away = np.maximum(self.answers - column.lo, column.hi - self.answers)
+        return away / (column.cells.grid * column.span)
 
     def of_root(self, wide: Any, column: Column) -> Any:
         """Return how far a root is off where its square is off by at most `wide`.
 
         Two roots differ by no more than the root of the difference, and by that much if one is 0.
+        Of a known root it is the distance to the ends of the interval around its square.
         """
-        return column.root(wide)
+        if self.answers is None:
+            return column.root(wide)
+        high = np.hypot(self.answers, np.sqrt(wide))  # the sum of squares may be beyond float64
+        low = np.sqrt(np.maximum(self.answers**2 - wide, 0.0))
+        return np.maximum(high - self.answers, self.answers - low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,10 +562,17 @@ class SizesOf(Sizes):
     plan: Plan
     column: int
     failure: float
+    answers: float | None = None
 
     @property
     def form(self) -> Form:
         return self.plan.forms[self.column]
+
+    def farthest(self, column: Column) -> Fraction:
+        return Fraction(float(Sizes.farthest(self, column)))
+
+    def of_root(self, wide: Any, column: Column) -> float:
+        return float(Sizes.of_root(self, wide, column))
 
     def of(self, kind: int, share: float = 1.0) -> Fraction:
         return self.plan.size(self.column, {kind: Fraction(1)}, share * self.failure)
@@ -803,15 +823,48 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     def finish(self, summary: list[Totals], generator: Generator) -> Answers:
         plan = self.plan(summary[0].rows)
         rows = summary[0].rows if self.has_public_rows else None  # that of all columns
-        return self._answers(plan, plan.totals(summary), rows, generator)
+        return self._answers(plan, plan.noise.add(plan.totals(summary), generator), rows)
 
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Answers:
+        return self._answers(self.plan(), self._noisy_of_units(source, most, key, generator), None)
+
+    def _noisy_of_units(
+        self, source: View, most: int, key: Key, generator: Generator
+    ) -> Sequence[int]:
+        """Return the noisy sums of what counts of each unit."""
         if isinstance(source.source, SqlRows):
             exact = self._added(source.source, most, source)
         else:
             exact = self._units(source, most, key)
         plan = self.plan()
-        return self._answers(plan, plan.ordered(exact), None, generator)
+        return plan.noise.add(plan.ordered(exact), generator)
+
+    def answered(
+        self, summary: list[Totals], generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[Answers, Expected]:
+        if not self.statistic.needs_rows:
+            return super().answered(summary, generator, rows, confidence)
+        plan, rows = self.plan(summary[0].rows), summary[0].rows if self.has_public_rows else None
+        noisy = plan.noise.add(plan.totals(summary), generator)
+        return self._with_bars(plan, noisy, rows, confidence)
+
+    def answered_of_units(
+        self, source: View, most: int, key: Key, generator: Generator, confidence: float
+    ) -> tuple[Answers, Expected]:
+        if not self.statistic.needs_rows:
+            return super().answered_of_units(source, most, key, generator, confidence)
+        noisy = self._noisy_of_units(source, most, key, generator)
+        return self._with_bars(self.plan(), noisy, None, confidence)
+
+    def _with_bars(
+        self, plan: Plan, noisy: Sequence[int], rows: int | None, confidence: float
+    ) -> tuple[Answers, Expected]:
+        """Return the answers of noisy sums with their error bars, which are a function of both."""
+        answers, counts = self._answers(plan, noisy, rows), []
+        for form, sums in zip(plan.forms, plan.sums(noisy), strict=True):
+            moments = form.moments(sums, rows)
+            counts.append(Fraction(moments.rows, moments.whole))
+        return answers, self._bars(plan, counts, confidence, np.atleast_1d(answers).tolist())
 
     def tails(self, source: View, generator: Generator) -> Counts:
         """Return how many units have which totals, in `PARTS` of a row, rounded up.
@@ -903,10 +956,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         value = nan_policy.replacement(self.nan, column.lo, column.hi)
         return -1 if isinstance(value, str) else column.cells.cell(value)
 
-    def _answers(
-        self, plan: Plan, exact: list[int], rows: int | None, generator: Generator
-    ) -> Answers:
-        noisy = plan.noise.add(exact, generator)
+    def _answers(self, plan: Plan, noisy: Sequence[int], rows: int | None) -> Answers:
         each = zip(self.columns, plan.forms, plan.sums(noisy), strict=True)
         answers = [self.statistic.answer(*one, rows) for one in each]
         return answers[0] if self.single else np.array(answers, np.float64)
@@ -922,13 +972,21 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             if not weights.first:
                 return unknown(confidence, WEIGHTS)
             rows = (rows or 0) * weights.first  # no less than their weights add up to
-        bars = {
-            column: self.statistic.bar(
-                column, SizesOf(plan, i, 1 - confidence), rows or 1, self.has_public_rows
-            )
-            for column, i in {column: i for i, column in enumerate(self.columns)}.items()
-        }
-        widths = [bars[column] for column in self.columns]
+        width = len(self.columns)
+        return self._bars(plan, [rows or 1] * width, confidence, [None] * width)
+
+    def _bars(
+        self, plan: Plan, rows: Sequence[Any], confidence: float, answers: Sequence[Any]
+    ) -> Expected:
+        """Return the error bars of columns of so many rows each, or sums of weights."""
+        bars: dict[Any, float] = {}  # equal columns have equal bars
+        cases = list(zip(self.columns, rows, answers, strict=True))
+        for i, case in enumerate(cases):
+            column, many, answer = case
+            if case not in bars:
+                sizes = SizesOf(plan, i, 1 - confidence, answer)
+                bars[case] = self.statistic.bar(column, sizes, many, self.has_public_rows)
+        widths = [bars[case] for case in cases]
         is_bound = self.statistic.needs_rows and not (
             self.has_public_rows and self.statistic.is_linear
         )

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.error_bars import CONFIDENCE, ROWS, Expected, unknown
+from .._core.error_bars import BOUND, CONFIDENCE, ROWS, Expected, unknown
 from .._core.types import Auto, Bounds
 from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
@@ -38,6 +38,8 @@ from .statistic import Bounded, Statistic, Terms
 from .unit import AddsUnits
 
 Floats: TypeAlias = NDArray[np.float64]
+#: Why a quotient may have no error bar.
+MAY_BE_0 = "the denominator may be 0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +61,8 @@ class Quotient(Bounded[Any]):
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
     #: What a quotient is between.
     ends: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    #: How many inner numbers a quotient is made of, whose error bars have to hold together.
+    together: ClassVar[int] = 2
     #: How many widths of a denominator are as good as 0; then the answer is 0.
     near: ClassVar[float] = 0.0
 
@@ -180,6 +184,35 @@ class OfQuotient(Around[Any], AddsUnits):
         assert isinstance(self.inner, AddsUnits)
         return self._quotients(self.inner.of_units(source, most, key, generator))
 
+    def answered(
+        self, summary: Any, generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[float | Floats, Expected]:
+        each = self._each(confidence)
+        return self._with_bars(*self.inner.answered(summary, generator, rows, each), confidence)
+
+    def answered_of_units(
+        self, source: View, most: int, key: Key, generator: Generator, confidence: float
+    ) -> tuple[float | Floats, Expected]:
+        assert isinstance(self.inner, AddsUnits)
+        units, each = (source, most, key, generator), self._each(confidence)
+        return self._with_bars(*self.inner.answered_of_units(*units, each), confidence)
+
+    def _each(self, confidence: float) -> float:
+        """Return the confidence of each of the inner error bars, which hold together then."""
+        return 1 - (1 - confidence) / self.statistic.together
+
+    def _with_bars(
+        self, answer: Floats, bar: Expected, confidence: float
+    ) -> tuple[float | Floats, Expected]:
+        """Return the quotients of answers whose error bars hold together, and their own bars."""
+        value = self._quotients(answer)
+        if bar.half_width is None:
+            return value, replace(bar, confidence=confidence)
+        widths = self.statistic.half_widths(answer, np.asarray(bar.half_width))
+        width = widths.tolist() if np.isfinite(widths).all() else None
+        note = BOUND if width is not None else MAY_BE_0
+        return value, Expected(confidence, width, note=note)
+
     def _quotients(self, answer: Floats) -> float | Floats:
         near = self.statistic.near > 0
         value = self.statistic.value(answer, self.usual_widths if near else 0 * answer)
@@ -190,5 +223,5 @@ class OfQuotient(Around[Any], AddsUnits):
             return unknown(confidence, ROWS)
         bar = self.statistic.bar(self.inner, rows, confidence)
         if bar.half_width is not None and not np.isfinite(bar.half_width).all():
-            return unknown(confidence, "the denominator may be 0")
+            return unknown(confidence, MAY_BE_0)
         return bar

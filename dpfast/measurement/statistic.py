@@ -29,9 +29,9 @@ from .._core.once import PLAIN, once, remembered
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.calls import public_part
 from ..budget.budget import Budget
-from ..budget.ledger.entries import now
 from ..budget.mechanism import Mechanism, expected
-from ..budget.release import Prepared, Preparing, payer_of, relation_of, releases
+from ..budget.release import Prepared, Preparing, WithBar, relation_of, releases
+from ..budget.released import Release
 from ..privacy import Loss
 from ..rng import Generator
 from ..tables.base import NO_ROWS
@@ -44,7 +44,6 @@ from .around import Around
 from .automatic_bounds import WithBounds, divided, extremes, trial
 from .equal_parts import equal_parts
 from .outer_bounds import drawn_bounds
-from .released import Release
 from .times import Answer, Units, are_times, clipped, refuse_dates, time_column_of
 from .two_steps import in_two_steps
 from .unit import OfUnits, Unit
@@ -543,12 +542,65 @@ class Statistic(ABC, Generic[Value]):
             mechanism = None if measured.of_times else measured.inner
         if mechanism is None:
             mechanism = made(statistic, offered, layout)
-        return Prepared(mechanism, view, budget, rng, after)
+        return Prepared(
+            mechanism,
+            view,
+            budget,
+            rng,
+            after,
+            lambda: Call(Measurement(mechanism, self, offered, layout), statistic),
+        )
 
 
-def _in_times(statistic: Statistic[Any], units: Units) -> Callable[[Any], Any] | None:
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a call asks for, as a `Question`.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    statistic : Statistic
+        Of the numbers that its column is read as.
+    """
+
+    measurement: Measurement[Any]
+    statistic: Statistic[Any]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The public parameters of the statistic and of the unit."""
+        return self.measurement.parameters
+
+    def with_ends(self, confidence: float) -> Mechanism[Any] | None:
+        """Return the mechanism whose answer lies between two ends; None if its bar is in units."""
+        statistic = self.statistic.with_interval(confidence)
+        if statistic is self.statistic:
+            return None
+        return made(statistic, self.measurement.offered, self.measurement.layout)
+
+
+@dataclass(frozen=True, slots=True)
+class InTimes(WithBar):
+    """What turns answers about numbers of units into times, and their bars into durations."""
+
+    statistic: Statistic[Any]
+    units: Units
+
+    def __call__(self, answer: Any) -> Any:
+        return self.statistic.in_times(answer, self.units)
+
+    def bar(self, bar: Expected) -> Expected:
+        if bar.half_width is None:
+            return bar
+        # Half a unit more, for an answer in whole units.
+        half = 0.0 if self.units.answer == "total" else 0.5
+        width = np.ceil(np.asarray(bar.half_width, np.float64) + half)
+        return replace(bar, half_width=self.units.times.span(width))
+
+
+def _in_times(statistic: Statistic[Any], units: Units) -> InTimes | None:
     """Return what turns answers into times; None if they are numbers."""
-    return None if units.answer == "number" else lambda answer: statistic.in_times(answer, units)
+    return None if units.answer == "number" else InTimes(statistic, units)
 
 
 @once
@@ -979,6 +1031,26 @@ class Measurement(Around[Value], Preparing[Value]):
         """
         return expected(self.inner, rows, confidence)
 
+    def answered(
+        self, summary: Any, generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[Value, Expected]:
+        """Return the answer with its error bar, as `Mechanism.answered` does.
+
+        Parameters
+        ----------
+        summary : Any
+            What `reduce` has returned.
+        generator : Generator
+        rows : int or None
+            How many rows there are, where that is public.
+        confidence : float
+
+        Returns
+        -------
+        (object, Expected)
+        """
+        return self.inner.answered(summary, generator, rows, confidence)
+
     def plan(self, rows: int, units: int, max_rows: Sequence[int] | None = None) -> PlanOfBounds:
         """Return what bounds on the rows of a unit cost and keep, before anything is spent.
 
@@ -1171,11 +1243,8 @@ class Measurement(Around[Value], Preparing[Value]):
         >>> budget = dp.Budget(epsilon=1)
         >>> mean = dp.Mean(bounds=(0, 120)).measure(epsilon=0.5)
         >>> release = mean.release([23, 35, 41, 58, 62] * 200, budget=budget)
-        >>> 40 < release.value < 48, release.entry
-        (True, 1)
+        >>> 40 < release.value < 48, release.entry, round(release.bar.half_width, 1)
+        (True, 1, 0.8)
         """
         prepared = self.prepare(data, where=where, ids=ids, weights=weights, budget=budget, rng=rng)
-        rows = prepared.source.length if prepared.mechanism.has_public_rows else None
-        value, payer = prepared.run(), payer_of(budget)
-        entry = None if payer is None else payer.last_entry
-        return Release(value, self, rows, entry, now(), prepared.source.engine)
+        return prepared.release()

@@ -10,13 +10,14 @@ needs none of this, and gets all of the loss.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .. import privacy
 from .._core.error_bars import SECRET, Expected, unknown
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
 from ..privacy import Loss
+from ..rng import Generator
 from .around import Around
 
 Value = TypeVar("Value")
@@ -34,6 +35,11 @@ class TwoSteps(Around[Value]):
     @property
     def loss(self) -> Loss:
         return privacy.group(self.inner.loss, 2)
+
+    def answered(
+        self, summary: Any, generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[Value, Expected]:
+        return self.inner.answered(summary, generator, rows, confidence)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: the scale of noise in two steps depends on the data."""

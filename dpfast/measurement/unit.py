@@ -205,6 +205,28 @@ class AddsUnits(ABC):
         generator : Generator
         """
 
+    def answered_of_units(
+        self, source: View, most: int, key: Key, generator: Generator, confidence: float
+    ) -> tuple[Any, Expected]:
+        """Return the same with its error bar, as `Mechanism.answered` does.
+
+        Parameters
+        ----------
+        source, most, key, generator
+            As in `of_units`.
+        confidence : float
+
+        Returns
+        -------
+        (object, Expected)
+        """
+        answer = self.of_units(source, most, key, generator)
+        return answer, self.error(None, confidence)
+
+    @abstractmethod
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of the answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class OfUnits(Around[Value]):
@@ -250,7 +272,9 @@ class OfUnits(Around[Value]):
         return passes if passes is None or isinstance(self.inner, AddsUnits) else passes + 1
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        bar = self.inner.error(rows, confidence)
+        return self._noted(self.inner.error(rows, confidence))
+
+    def _noted(self, bar: Expected) -> Expected:
         if not self.note or bar.half_width is bar.ranks is None:
             return bar
         return replace(bar, note=f"{bar.note}; {self.note}")
@@ -268,20 +292,40 @@ class OfUnits(Around[Value]):
         return source
 
     def finish(self, summary: View, generator: Generator) -> Value:
-        answer = self._finish(summary, generator)
+        if not isinstance(self.inner, AddsUnits):
+            answer = self.inner.finish(self._kept(summary, generator), generator)
+        else:
+            key = secret(generator.stream())
+            answer = self.inner.of_units(summary, self._most, key, generator)
+        return self._about(answer)
+
+    def answered(
+        self, summary: View, generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[Value, Expected]:
+        if not isinstance(self.inner, AddsUnits):
+            kept = self._kept(summary, generator)
+            answer, bar = self.inner.answered(kept, generator, None, confidence)
+        else:
+            key = secret(generator.stream())
+            units = summary, self._most, key, generator
+            answer, bar = self.inner.answered_of_units(*units, confidence)
+        return self._about(answer), self._noted(bar)
+
+    def _about(self, answer: Value) -> Value:
         if isinstance(answer, Noted):
             answer.note = self.note
         return answer
 
-    def _finish(self, summary: View, generator: Generator) -> Value:
-        assert summary.ids is not None
-        most, stream = self.unit.max_rows, generator.stream()
+    @property
+    def _most(self) -> int:
+        most = self.unit.max_rows
         assert not isinstance(most, str)
-        if isinstance(self.inner, AddsUnits):
-            every = UNBOUNDED if most is None else most
-            answer: Value = self.inner.of_units(summary, every, secret(stream), generator)
-            return answer
-        assert most is not None
+        return UNBOUNDED if most is None else most
+
+    def _kept(self, summary: View, generator: Generator) -> Any:
+        """Return the summary of the rows that are kept of each unit."""
+        assert summary.ids is not None
+        most, stream = self._most, generator.stream()
         if summary.adds:  # as many bits as a choice in memory takes, so that noise is the same
             rows = summary.chosen(most, bytes(stream.take(32)).hex())
         else:
@@ -289,4 +333,4 @@ class OfUnits(Around[Value]):
             if summary.length not in (None, len(kept)):
                 refuse_beside()
             rows = replace(summary, where=kept)
-        return self.inner.finish(self.inner.reduce(rows), generator)
+        return self.inner.reduce(rows)

@@ -193,8 +193,18 @@ class WithUnitBound(Around[Value]):
         return source
 
     def finish(self, summary: Any, generator: Generator) -> Value:
-        inner = self.make(self.bound(self.tails(summary, generator), generator))
+        inner = self._drawn(summary, generator)
         return inner.finish(inner.reduce(summary), generator)
+
+    def answered(
+        self, summary: Any, generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[Value, Expected]:
+        inner = self._drawn(summary, generator)
+        return inner.answered(inner.reduce(summary), generator, rows, confidence)
+
+    def _drawn(self, summary: Any, generator: Generator) -> Mechanism[Value]:
+        """Return the mechanism for the bound that is drawn."""
+        return self.make(self.bound(self.tails(summary, generator), generator))
 
     def weighed(self, tails: Counts) -> Side:
         """Return what the numbers weigh, for units with such integers."""

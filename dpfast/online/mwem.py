@@ -349,7 +349,7 @@ class MWEM(HasDistribution):
             )
             self.measured = tuple(fit.asked)
 
-        return _Fitting(measurements, asked.source, budget, rng, fitted, kept, again)
+        return _Fitting(measurements, asked.source, budget, rng, fitted, kept=kept, again=again)
 
     @property
     def distribution(self) -> NDArray[np.float64]:

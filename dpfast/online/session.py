@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import Field, dataclass, fields, is_dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from .._core import checks
 from .._kernels.rng import witnesses
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
+from ..budget.record import Parameters
 from ..budget.release import Payer, Prepared, payer_of
 from ..errors import StreamError
 from ..privacy import Loss, Pure
@@ -145,7 +147,8 @@ class Session(Generic[Q, A]):
                 self._comparison = NoisyComparison(secret, self._generator)
             return read
 
-        return Opening(allocation, source, budget, rng, opened, self._record)
+        asked = partial(Parameters, public)
+        return Opening(allocation, source, budget, rng, opened, asked, kept=self._record)
 
     def _resume(self, read: None) -> None:
         """Begin, or go on after the last recorded answer."""

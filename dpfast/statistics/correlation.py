@@ -56,6 +56,7 @@ class Correlation(Quotient):
 
     name: ClassVar[str] = "correlation"
     ends: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    together: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -264,12 +264,42 @@ class OfSums(Mechanism[Floats], AddsUnits):
     def finish(self, summary: Moments, generator: Generator) -> Floats:
         if self.has_public_rows and summary.rows <= max(1, self.ddof):
             return self.matrix([Fraction(0)] * len(self.places))
-        return self._answer(summary.rows, self.exact(summary), generator)
+        noisy = self.noise_of(summary.rows).add(self.exact(summary), generator)
+        return self._answer(summary.rows, noisy)
 
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Floats:
+        exact = self._of_units(source, most, key)
+        return self._answer(0, self.noise_of(0).add(exact, generator))
+
+    def answered(
+        self, summary: Moments, generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[Floats, Expected]:
+        if self.has_public_rows:
+            return super().answered(summary, generator, rows, confidence)
+        return self._with_bars(self.noise_of(0).add(self.exact(summary), generator), confidence)
+
+    def answered_of_units(
+        self, source: View, most: int, key: Key, generator: Generator, confidence: float
+    ) -> tuple[Floats, Expected]:
+        exact = self._of_units(source, most, key)
+        return self._with_bars(self.noise_of(0).add(exact, generator), confidence)
+
+    def _with_bars(self, noisy: list[int], confidence: float) -> tuple[Floats, Expected]:
+        """Return the covariances of noisy sums, and the error bars for no more rows than there are.
+
+        The noise of the number of rows is larger than is taken away with a part of the failure
+        probability, and the bar for the others fails with the rest.
+        """
+        failure = RARE * (1 - confidence)
+        least = max(1, math.floor(noisy[0] - self.within(FAR, failure, {0: 1})))
+        bar = self.error(least, confidence + failure)
+        return self._answer(0, noisy), replace(bar, confidence=confidence)
+
+    def _of_units(self, source: View, most: int, key: Key) -> list[int]:
+        """Return the exact sums of what counts of each unit."""
         columns, pairs = len(self.cells), two_of(len(self.cells))
         if isinstance(source.source, SqlRows):
-            return self._answer(0, self._added(source.source, most, source), generator)
+            return self._added(source.source, most, source)
 
         def fill(rows: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
             cells = self.bounds, self.cells, self.nan
@@ -284,7 +314,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         units = unit_sums(source.source, key, [width], fill, source.where)
         nan_policy.refuse(self.nan, *units.missing)
         (exact,) = units.added(lambda rooms: [bounded(rooms[0], most, features)])
-        return self._answer(0, exact, generator)
+        return exact
 
     def _added(self, rows: SqlRows, most: int, source: View) -> list[int]:
         """Return what units count for of rows in a database, which adds them up."""
@@ -299,10 +329,10 @@ class OfSums(Mechanism[Floats], AddsUnits):
             features.append(Feature(own + size, 2 * size, -size, most))
         return added_units(rows, features, source, self.nan, [kept])
 
-    def _answer(self, n: int, exact: list[int], generator: Generator) -> Floats:
-        """Return the covariances by exact sums, of n rows if that is public."""
+    def _answer(self, n: int, noisy: list[int]) -> Floats:
+        """Return the covariances by noisy sums, of n rows if that is public."""
         enough, places = max(1, self.ddof), self.places
-        n, entries = self.entries(n, self.noise_of(n).add(exact, generator))
+        n, entries = self.entries(n, noisy)
         grown = Fraction(n, n - self.ddof) if n > enough else Fraction(1)
         each = []
         for (i, j, size), entry in zip(places, entries, strict=True):

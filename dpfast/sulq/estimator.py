@@ -14,6 +14,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -36,6 +37,7 @@ from .._core.html import facts
 from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
+from ..budget.record import Parameters
 from ..budget.release import Prepared, paid, prepare, relation_of, release, releases
 from ..errors import DpfastError
 from ..measurement.around import Around
@@ -282,7 +284,8 @@ class Estimator(ABC):
             vars(self).update(made._learned(), _fitted_with=made.get_params())
             return self
 
-        return made._prepared(rows, unit, loss, budget, rng).then(keep)
+        asked = partial(Parameters, made.get_params())
+        return replace(made._prepared(rows, unit, loss, budget, rng).then(keep), asked=asked)
 
     def _fresh(self) -> Self:
         """Return a copy that has learned nothing."""

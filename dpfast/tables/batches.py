@@ -23,7 +23,7 @@ from .columns import Batch as Batch
 from .columns import Columns, Want
 from .data import form_of
 from .engine import Engine, refuse_array
-from .filtered import is_expression, passing
+from .filtered import MASK, condition_of, is_expression, passing
 from .forms import Arrow, Form, Objects, Values
 from .forms import Piece as Piece
 from .in_memory import named
@@ -133,6 +133,23 @@ class Batches:
     def names(self) -> list[str]:
         """The columns of the table."""
         return list(self._form.names)
+
+    @property
+    def engine(self) -> str:
+        """What reads the rows, as `Store.engine`."""
+        return self._form.store.engine
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """No names: what is asked of a table has those of the columns that are read."""
+        return ()
+
+    @property
+    def condition(self) -> str | None:
+        """Which rows count, as text; None for all."""
+        if WHERE in self._beside:
+            return MASK
+        return condition_of(self._form if self._where is None else self.adding([]))
 
     def has(self, name: str) -> bool:
         """Tell whether there is a column of that name beside the table."""

@@ -40,6 +40,7 @@ from .files import Convert, Reader
 from .forms import Arrow, Piece, Values
 from .ids import entries
 from .public_values import expect_matches
+from .sql.store import SqlRows
 from .times import numbered, times_of
 from .words import Words
 
@@ -52,6 +53,13 @@ COMPARISONS: dict[str, tuple[Any, Any]] = {
     "at_least": (operator.ge, math.ceil),
     "below": (operator.lt, math.ceil),
     "at_most": (operator.le, math.floor),
+}
+#: What texts say of a mask.
+MASK = "rows that a mask keeps"
+#: The signs of all tests, for texts.
+SIGNS = {
+    **{"above": ">", "at_least": ">=", "below": "<", "at_most": "<=", "equal": "="},
+    **{"in": "in", "not_in": "not in"},
 }
 #: Tests against a list, and against one value.
 LISTS = ("in", "not_in", "equal")
@@ -84,6 +92,10 @@ class Condition:
     test: str
     values: tuple[Any, ...]
     of_times: bool = False
+
+    def __str__(self) -> str:
+        value = self.values[0] if self.test not in ("in", "not_in") else list(self.values)
+        return f"{self.column} {SIGNS[self.test]} {value!r}"
 
     @property
     def is_text(self) -> bool:
@@ -183,6 +195,9 @@ class ArrowTest:
 
     expression: Any
     types: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return str(self.expression)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -394,6 +409,23 @@ def passing(data: Any, where: Any) -> Columns:
     some.store = filtered(data.store, conditions(where))
     some.length = some.store.length
     return some
+
+
+def condition_of(data: Any) -> str | None:
+    """Return the conditions that rows of files or of a database pass, as text; None for all rows.
+
+    Parameters
+    ----------
+    data : Columns, SqlRows or object
+
+    Returns
+    -------
+    str or None
+    """
+    if isinstance(data, SqlRows):
+        return None if data.where is None else str(data.where.get_name())
+    keep = data.store.keep if isinstance(data, Columns) else None
+    return " and ".join(map(str, keep.args[0])) if isinstance(keep, partial) else None
 
 
 def _kept(

@@ -13,6 +13,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
@@ -270,6 +271,23 @@ def title_of(column: Any) -> str:
     """Return the name that a column of pandas or Polars has, or ""."""
     title = attribute(column, "name")
     return title if isinstance(title, str) else ""
+
+
+def names_of(data: Any) -> tuple[str, ...]:
+    """Return the names that columns of data have, as far as they have some."""
+    title = title_of(data)
+    if title:
+        return (title,)
+    listed = [attribute(data, name) for name in ("names", "column_names", "columns")]
+    listed += [
+        attribute(attribute(data, "dtype"), "names"),
+        data if isinstance(data, Mapping) else None,
+    ]
+    for names in listed:
+        with suppress(Exception):  # an object may answer to any name
+            if names is not None and all(isinstance(name, str) for name in names):
+                return tuple(names)
+    return ()
 
 
 def is_distributed(data: Any) -> bool:

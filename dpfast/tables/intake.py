@@ -24,8 +24,8 @@ from .base import RowSource, Source, width_of
 from .columns import Columns, Elsewhere, Rows, Store, Table
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
-from .filtered import is_expression, passing
-from .forms import COLUMN, Arrow, Form, Objects, Piece, Values, as_column, source_of
+from .filtered import MASK, condition_of, is_expression, passing
+from .forms import COLUMN, Arrow, Form, Objects, Piece, Values, as_column, names_of, source_of
 from .labels import aligned, labels_of
 from .mapped import MappedColumn
 from .masked import MaskedSource, mask
@@ -71,6 +71,8 @@ class View:
         Whether a pass compares labels, and has to be made for that.
     words : dict of str to list of str, optional
         Those of columns of text that are read as numbers; all after a pass, where rows bring them.
+    data : object
+        What a call was given, which may say the names of columns.
     """
 
     source: Any
@@ -82,6 +84,7 @@ class View:
     adds: bool = False
     has_labels: bool = False
     words: Any = None
+    data: Any = None
 
     @property
     def length(self) -> int | None:
@@ -102,8 +105,21 @@ class View:
     def engine(self) -> str:
         """What reads the rows, as `Store.engine`; "memory" of any other source."""
         source = self.source[0] if isinstance(self.source, list) else self.source
-        store = checks.attribute(source, "store")
+        store = checks.attribute(self.data if isinstance(self.data, Columns) else source, "store")
         return store.engine if isinstance(store, Store) else "memory"
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The names of the columns that were given, as far as they have some."""
+        return names_of(self.data)
+
+    @property
+    def condition(self) -> str | None:
+        """Which rows count, as text; None for all."""
+        if self.where is not None:
+            return MASK
+        source = self.source[0] if isinstance(self.source, list) else self.source
+        return condition_of(source if isinstance(source, SqlRows) else self.data)
 
     def chosen(self, most: int, secret: str) -> View:
         """Return at most so many rows of each unit, of rows that are in a database."""
@@ -196,12 +212,13 @@ def read(
             refuse_array("weights", weights)
         kept = [one.filtered(where) for one in (source if isinstance(source, list) else [source])]
         rows = kept if isinstance(source, list) else kept[0]
-        return View(rows, each, width, None, ids=whose, adds=True)
+        return View(rows, each, width, None, ids=whose, adds=True, data=data)
     column = None if beside.last is not None else _weights(weights, first, relation)
     mask = _mask(where, first, relation)
     labels = labels_of(data, where, weights, ids)
     has_labels = len(labels) > 1
-    return View(aligned(source, labels), each, width, mask, column, whose, has_labels=has_labels)
+    given = {"has_labels": has_labels, "data": data}
+    return View(aligned(source, labels), each, width, mask, column, whose, **given)
 
 
 def plain(data: Any) -> View | None:

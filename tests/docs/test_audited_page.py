@@ -41,6 +41,7 @@ NO_ROWS = {
     "extend.release",  # of a mechanism of somebody else
     "noise.gaussian_scale",
     "online.published",
+    "session",  # whose methods are those of the table
     *(f"privacy.{name}" for name in ("Approx", "Draws", "Pure", "loss", "optimal_composition")),
     "marginals",  # whose exact laws are compared with its loss
     *("correlation", "difference", "kept_whole", "proportion", "ratio"),  # what these are made of

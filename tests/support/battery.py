@@ -557,6 +557,7 @@ NO_RELEASES = {
     "dp.selection.expected_error",
     "dp.selection.probabilities",
     "dp.selection.utility_bound",
+    "dp.session",  # whose methods are those of the table
     "dp.smooth_beta",
     "dp.suggest_blocks",
     "dp.sulq.AdditiveBoostingClassifier",

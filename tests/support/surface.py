@@ -325,6 +325,8 @@ for _name, _case in CASES.items():
     _first = {_case.parameters[0]: _case.data}
     add(_name, _case.call, partial(dict, {**_first, **_case.kw, **_case.losses[0]}))
 
+add("dp.session", budget=dp.Budget(epsilon=1), confidence=0.9, version="June")
+
 # --- what is learned from sums ---
 
 
@@ -824,8 +826,8 @@ TOLD = {
     dp.extend.instruction_sets,
     # types of arguments, and what a package of its own asks for a library by
     dp.extend.Neighbors, dp.extend.extra,
-    # a context manager; see `tests/audit`
-    dp.extend.watched,
+    # context managers; see `tests/audit` and `tests/budget/test_record.py`
+    dp.extend.data_version, dp.extend.watched,
     # an adapter with a library behind it
     dp.privacy.LossDistribution,
     # files, streams and engines; see `tests/tables`

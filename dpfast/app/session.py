@@ -1,0 +1,163 @@
+"""`session`: answers with their error bars and records, paid for by one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from .. import STATISTICS, Budget, Release, group_by
+from ..extend import checks, data_version, prepare
+from ..rng import Generator
+
+
+class session:
+    """Release answers with their error bars and records, paid for by one budget.
+
+    It has each function of `dpfast.STATISTICS` as a method that returns a `Release`, and
+    ``release(function, ...)`` does the same for any other.
+
+    Privacy
+    -------
+    A call is one of the function of its name: it has the same loss under the same neighbors, which
+    `budget` pays for. The error bar is made of public numbers and of the noisy ones that the call
+    paid for, so it is post-processing (Dwork and Roth, 2014, proposition 2.1).
+
+    Parameters
+    ----------
+    budget : Budget, optional
+        Pays for all calls.
+    confidence : float, default 0.95
+        How often an error bar holds.
+    version : str, optional
+        The version of the data, for the records. It must not come from rows.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Notes
+    -----
+    Cost: that of the functions.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> ages, budget = [23, 35, 41, 58, 62] * 200, dp.Budget(epsilon=1)
+    >>> with dp.session(budget, version="2026") as s:
+    ...     mean = s.mean(ages, bounds=(0, 120), epsilon=0.5)
+    ...     rows = s.count(ages, epsilon=0.5)
+    >>> rows.low <= 1000 <= rows.high or abs(float(rows) - 1000) < 60
+    True
+    >>> mean.parameters["bounds"], round(mean.bar.half_width, 1), budget.history[0].what
+    ([0.0, 120.0], 0.7, 'mean, nan=drop')
+    """
+
+    def __init__(
+        self,
+        budget: Budget | None = None,
+        *,
+        confidence: float = 0.95,
+        version: str = "",
+        rng: Generator | None = None,
+    ) -> None:
+        if budget is not None and not isinstance(budget, Budget):
+            checks.fail_type("budget", "a dpfast.Budget", budget)
+        self._paid = {"budget": budget, "rng": rng}
+        self._confidence = checks.share("confidence", confidence)
+        self._version = checks.text("version", version)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave the block; nothing is to be done."""
+
+    def release(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Release[Any]:
+        """Run a function that releases, and return its answer with its error bar and record.
+
+        Parameters
+        ----------
+        function : callable
+            A function or a method that releases, a `Measurement` or a `dpfast.mechanism`.
+        *args, **kwargs
+            Its arguments, without ``budget`` and ``rng``.
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError, BudgetError, DataError
+            As the function.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> s = dp.session(dp.Budget(epsilon=1))
+        >>> s.release(dp.count, [1, 2, 3], epsilon=1).bar.half_width
+        3.0
+        """
+        with data_version(self._version):
+            return prepare(function, *args, **kwargs, **self._paid).release(self._confidence)
+
+    def group_by(self, data: Any, by: Any, **groups: Any) -> Groups:
+        """Group the rows of a table, as `dpfast.group_by` does.
+
+        Parameters
+        ----------
+        data, by, **groups
+            As of `dpfast.group_by`.
+
+        Returns
+        -------
+        object
+            Its methods are those of `GroupBy`, and return a `Release` each.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError, SourceError
+            As `dpfast.group_by`.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> table = {"sex": [0, 1] * 500}
+        >>> dp.session().group_by(table, "sex", keys=[0, 1]).count(epsilon=1).bar.half_width
+        3.0
+        """
+        return Groups(self, group_by(data, by, **groups))
+
+    def __getattr__(self, name: str) -> Callable[..., Release[Any]]:
+        entry = STATISTICS.get(name)
+        if entry is None:
+            raise AttributeError(f"a session has no method {name!r}; see dpfast.STATISTICS")
+        return _released(self, entry.function)
+
+    def __dir__(self) -> list[str]:
+        return ["group_by", "release", *STATISTICS]
+
+
+class Groups:
+    """Groups of the rows of a table, whose methods return a `Release` each."""
+
+    def __init__(self, session: session, groups: Any) -> None:
+        self._session, self._groups = session, groups
+
+    def __getattr__(self, name: str) -> Callable[..., Release[Any]]:
+        return _released(self._session, getattr(self._groups, name))
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(self._groups) if name[0] != "_"]
+
+
+def _released(session: session, function: Callable[..., Any]) -> Callable[..., Release[Any]]:
+    """Return a function as one that returns a `Release`."""
+
+    def call(*args: Any, **kwargs: Any) -> Release[Any]:
+        return session.release(function, *args, **kwargs)
+
+    return call

@@ -1,0 +1,260 @@
+"""The record of a release: all that is public about it, in the types of JSON.
+
+The ledger, the command line, jobs and notebooks show this one dict. It is made of public arguments,
+types and noise, before a row is read, so it is the same for all rows: what was answered is no part
+of it. `docs/schema/release.json` is its schema, and `SCHEMA` the version of that.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from .._core import checks
+from .._core.error_bars import CONFIDENCE, Expected
+from ..tables.batches import Batches
+from ..tables.intake import View
+from .ledger.text import exact, parts_of
+from .mechanism import Mechanism, expected
+
+#: The version of the schema.
+SCHEMA = 1
+#: What a record says beside the parameters.
+SAID = ("loss", "neighbors", "name", "ids")
+#: Values that are the same as their text.
+TEXTS = (dt.date, dt.timedelta, np.datetime64, np.timedelta64, Decimal)
+#: Lists of more public values are told by their number and a digest.
+LONGEST = 100
+
+#: The version of the data that releases are about, by `data_version`.
+_VERSION: ContextVar[str] = ContextVar("dpfast data version", default="")
+
+
+@contextmanager
+def data_version(version: str) -> Iterator[None]:
+    """Say of which version of the data all releases in the block of a ``with`` are.
+
+    The version is in their records. It belongs to the context (`contextvars`).
+
+    Parameters
+    ----------
+    version : str
+        A public text, such as the date of an extract. It must not come from rows.
+
+    Returns
+    -------
+    context manager
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no text.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> budget = dp.Budget(epsilon=1)
+    >>> with dp.extend.data_version("June 2026"):
+    ...     rows = dp.count([1, 2, 3], epsilon=1, budget=budget)
+    >>> budget.history[0].record["data"]["version"]
+    'June 2026'
+    """
+    token = _VERSION.set(checks.text("version", version))
+    try:
+        yield
+    finally:
+        _VERSION.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is public about the data of a release."""
+
+    engine: str
+    columns: tuple[str, ...]
+    where: str | None
+    rows: int | None
+    version: str
+
+
+def source_of(source: Any, mechanism: Mechanism[Any]) -> Source:
+    """Return what is public about what a mechanism reads.
+
+    Parameters
+    ----------
+    source : View, Batches or object
+    mechanism : Mechanism
+
+    Returns
+    -------
+    Source
+    """
+    version = _VERSION.get()
+    if not isinstance(source, (View, Batches)):
+        return Source("memory", (), None, None, version)
+    rows = source.length if mechanism.has_public_rows else None
+    return Source(source.engine, source.named, source.condition, rows, version)
+
+
+class Question(Protocol):
+    """What a release is asked, beside its mechanism."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The public parameters, by name."""
+        ...
+
+    def with_ends(self, confidence: float) -> Mechanism[Any] | None:
+        """Return the mechanism whose answer lies between two ends; None if its bar is in units."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Mapping[str, Any]):
+    """All that is public about a release, as a mapping of the types of JSON; it holds no rows.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    source : Source
+    question : Question, optional
+        Has the parameters of what was asked; by default the mechanism does.
+    """
+
+    mechanism: Mechanism[Any]
+    source: Source
+    question: Question | None = None
+
+    def __getitem__(self, name: str) -> Any:
+        return self.to_dict()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.to_dict())
+
+    def __len__(self) -> int:
+        return len(self.to_dict())
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The public parameters in the types of JSON."""
+        mechanism = self.mechanism
+        asked: Mapping[str, Any]
+        if self.question is not None:
+            asked = self.question.parameters
+        else:  # a mechanism may hold anything, so its plain fields alone are taken
+            asked = {name: value for name, value in mechanism.parameters.items() if plain(value)}
+        return {
+            name: described(value)
+            for name, value in asked.items()
+            if value is not None and name not in SAID
+        }
+
+    def error(self, confidence: float = CONFIDENCE) -> Expected:
+        """Return the error bar that is known before the release.
+
+        Parameters
+        ----------
+        confidence : float, default 0.95
+
+        Returns
+        -------
+        Expected
+        """
+        return expected(self.mechanism, self.source.rows, confidence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record in the types of JSON.
+
+        Returns
+        -------
+        dict
+        """
+        mechanism, source = self.mechanism, self.source
+        return {
+            "schema": SCHEMA,
+            "statistic": mechanism.name,
+            "mechanism": mechanism.algorithm,
+            "parameters": self.parameters,
+            "data": {**asdict(source), "columns": list(source.columns)},
+            "unit": {"neighbors": mechanism.neighbors, "ids": mechanism.ids},
+            "loss": parts_of(mechanism.loss, exact),
+            "noise": described(mechanism.noise_parameters),
+            "error": described(asdict(self.error())),
+            "program": f"dpfast {sys.modules['dpfast'].__version__}",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The public parameters of a release that is no plain statistic, as a `Question`."""
+
+    parameters: dict[str, Any]
+
+    def with_ends(self, confidence: float) -> None:
+        """Return None: an answer has no other mechanism."""
+
+
+def described(value: Any, longest: float = LONGEST) -> Any:
+    """Return a public value in the types of JSON; of more values than the longest list, a digest.
+
+    Parameters
+    ----------
+    value : object
+    longest : float, default 100
+
+    Returns
+    -------
+    None, bool, int, float, str, list or dict
+        A number that JSON has not is text. A function is its name.
+    """
+    if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
+        value = value.item()
+    if value is None or isinstance(value, (bool, str, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Fraction):
+        return float(value) if Fraction(float(value)) == value else str(value)
+    if isinstance(value, Mapping):
+        return {str(name): described(item, longest) for name, item in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist() if value.dtype.kind not in "Mm" else value.astype(str).tolist()
+    if isinstance(value, tuple) and type(value) is not tuple:  # which has names
+        return described(cast(Any, value)._asdict(), longest)
+    if isinstance(value, (list, tuple)):
+        every = [described(item, longest) for item in value]
+        if len(every) <= longest:
+            return every
+        digest = hashlib.sha256(json.dumps(every).encode()).hexdigest()
+        return {"length": len(every), "sha256": digest}
+    if is_dataclass(value) and not isinstance(value, type):
+        asked = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
+        named = {name: described(item, longest) for name, item in asked.items() if item is not None}
+        return {"kind": type(value).__name__, **named}
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    if isinstance(value, TEXTS):
+        return str(value)
+    if isinstance(value, (FunctionType, BuiltinFunctionType, type)):
+        return value.__qualname__
+    return type(value).__name__
+
+
+def plain(value: Any) -> bool:
+    """Tell whether a value is a number, a text, or a tuple of these."""
+    if isinstance(value, tuple):
+        return all(map(plain, value))
+    return isinstance(value, (bool, int, float, str, Fraction))

@@ -1,0 +1,196 @@
+"""`Release`: an answer with its error bar, and the record of all that is public about it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import numbers
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from .._core import checks, html
+from .._core.error_bars import CONFIDENCE, Expected
+from ..privacy import Loss
+from .record import Record, described
+
+Value = TypeVar("Value", covariant=True)
+
+#: By what share of its size a bar may grow where it is shown with one digit.
+LOOSE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Release(Generic[Value]):
+    """An answer with its error bar, and everything public about it.
+
+    `Measurement.release`, `dpfast.session` and `Prepared.release` return one.
+
+    Attributes
+    ----------
+    value : float or ndarray, or what else the statistic answers with
+    bar : Expected
+        How far the value is off at most, in its units: from noisy numbers where public ones do not
+        tell it, which is post-processing. `ranks` where it is not known in units, and `note` says
+        what it rests on.
+    record : Record
+        What was asked and of which data, the unit, the loss and the noise.
+    entry : int or None
+        The number of the ledger's entry; None without a budget.
+    time : str
+        When it was released, in UTC (ISO 8601).
+    ends : tuple or None
+        What the value lies between, where the loss paid for that: of quantiles.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> count = dp.Count().measure(epsilon=1).release([23, 35, 41])
+    >>> abs(float(count) - 3) < 40, count.bar.half_width, count.loss
+    (True, 3.0, Pure(epsilon=1))
+    >>> sorted(count.to_dict())[:5]
+    ['data', 'entry', 'error', 'loss', 'mechanism']
+    """
+
+    value: Value
+    bar: Expected
+    record: Record
+    entry: int | None
+    time: str
+    ends: tuple[Any, Any] | None = None
+
+    @property
+    def loss(self) -> Loss:
+        """What was charged, under the neighboring relation of the record."""
+        return self.record.mechanism.loss
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The public parameters of the statistic and the unit, by name."""
+        return self.record.parameters
+
+    @property
+    def low(self) -> Any:
+        """The lower end of the error bar; None where there is none in units."""
+        return self._end(0, -1)
+
+    @property
+    def high(self) -> Any:
+        """The upper end of the error bar; None where there is none in units."""
+        return self._end(1, 1)
+
+    def _end(self, place: int, sign: int) -> Any:
+        if self.ends is not None:
+            return self.ends[place]
+        if self.bar.half_width is None or isinstance(self.value, dict):
+            return None
+        counts = self.value[0] if isinstance(self.value, tuple) else self.value  # with their edges
+        end = np.asarray(counts) + sign * np.asarray(self.bar.half_width)
+        return end if end.ndim else end[()]
+
+    def error(self, rows: int | None = None, confidence: float = CONFIDENCE) -> Expected:
+        """Return the error bar that public numbers alone tell.
+
+        Parameters
+        ----------
+        rows : int, optional
+            For how many rows; by default as many as there are, where that is public.
+        confidence : float, default 0.95
+
+        Returns
+        -------
+        Expected
+            As `dpfast.expected_error` has it.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> mean = dp.Mean(bounds=(0, 120)).measure(epsilon=1)
+        >>> round(mean.release([23, 35, 41] * 400).error(1000).half_width, 2)
+        0.37
+        """
+        mechanism = self.record.mechanism
+        known = self.record.source.rows if rows is None else max(1, rows)
+        return mechanism.error(known, confidence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record with the answer, in the types of JSON.
+
+        Returns
+        -------
+        dict
+            As the schema of a release says, ``docs/schema/release.json``. Amounts of the loss are
+            exact ratios, as text.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> release = dp.Count().measure(epsilon=0.5).release([1, 2]).to_dict()
+        >>> release["schema"], release["loss"], release["unit"]
+        (1, {'kind': 'Pure', 'epsilon': '1/2'}, {'neighbors': 'add-remove', 'ids': None})
+        """
+        return {
+            **self.record.to_dict(),
+            "value": answer_of(self.value),
+            "error": described({**asdict(self.bar), "low": self.low, "high": self.high}),
+            "entry": self.entry,
+            "time": self.time,
+        }
+
+    def __float__(self) -> float:
+        return float(self.value)  # type: ignore[arg-type]  # a number, or Python says that it is none
+
+    def __repr__(self) -> str:
+        confidence = f"({self.bar.confidence * 100:.4g} %)"
+        value, width = self.value, self.bar.half_width
+        if self.ends is not None:
+            return f"{_short(value)}, {_short(self.low)} to {_short(self.high)} {confidence}"
+        if isinstance(value, dict):  # which has columns of error bars
+            return repr(value)
+        if width is None:
+            return f"{_short(value)} (no error bar: {self.bar.note})"
+        if isinstance(value, numbers.Real) and isinstance(width, numbers.Real):
+            return f"{within(float(value), float(width))} {confidence}"
+        bars = width if isinstance(width, (float, np.generic)) else np.asarray(width)
+        return f"{_short(value)} ± {bars} {confidence}"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the answer, and its record folded."""
+        about = {name: item for name, item in self.record.to_dict().items() if item}
+        shown = checks.attribute(self.value, "_repr_html_")
+        answer = f"<p><b>{escape(repr(self))}</b></p>" if shown is None else shown()
+        record = html.facts(self.record.mechanism.name, about)
+        return f"{answer}<details><summary>record</summary>{record}</details>"
+
+
+def answer_of(value: Any) -> Any:
+    """Return an answer in the types of JSON, as its own `to_dict` has it where it has one."""
+    to_dict = checks.attribute(value, "to_dict")
+    return described(value if to_dict is None else to_dict(), math.inf)
+
+
+def within(value: float, half_width: float) -> str:
+    """Return a number with its error bar as text, with the digits that the bar leaves.
+
+    The bar is rounded up, to one digit if that adds no more than a tenth, and else to two.
+    """
+    if not (math.isfinite(half_width) and half_width > 0):
+        return f"{value:.6g} ± {half_width:g}"
+    decimals = -math.floor(math.log10(half_width))
+    while True:
+        unit = 10.0**-decimals
+        bar = math.ceil(half_width / unit * (1 - 1e-12)) * unit
+        if bar <= half_width * (1 + LOOSE):
+            break
+        decimals += 1
+    shown = max(0, decimals)
+    return f"{round(value, decimals):,.{shown}f} ± {bar:,.{shown}f}"
+
+
+def _short(value: Any) -> str:
+    """Return a number with six digits, and what else an answer is as it shows itself."""
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    return str(value) if isinstance(value, (int, np.generic, dt.date)) else repr(value)
