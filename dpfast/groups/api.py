@@ -133,6 +133,9 @@ def group_by(
         checks.fail_type("by", rule, by)
     if [name for name in names if not isinstance(name, str)] or len({*names}) < len(names):
         checks.fail("by", rule, by)
+    if keys is None and other_key is not None:
+        rule = "left out where keys are private: public keys tell which rows are others"
+        checks.fail("other_key", rule, other_key)
     relation = None if neighbors is None else checks.neighbors(neighbors)
     beside, person = {}, None
     if ids is None:

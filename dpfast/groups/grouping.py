@@ -57,16 +57,16 @@ Statistics = tuple[tuple[str, Any], ...]
 
 
 def grouping(
-    rows: Batches, by: tuple[str, ...], keys: Any, persons: Persons | None, other_key: Any = None
+    rows: Batches, by: tuple[str, ...], keys: Any, persons: Persons | None, other: Any = None
 ) -> Grouping:
     """Return what is public of a call: one object for columns in memory and few equal keys."""
     columns, few = rows.like, None
     if type(keys) is list and len(keys) <= FEW and {*map(type, keys)} <= {int, str}:
         few = tuple(keys)
     is_few = few is not None or keys is None
-    if columns is None or not is_few or type(other_key) not in (int, str, type(None)):
-        return Grouping.of(rows if columns is None else columns, by, keys, persons, other_key)
-    return _grouping(columns, by, few, persons, other_key)
+    if columns is None or not is_few or type(other) not in (int, str, type(None)):
+        return Grouping.of(rows if columns is None else columns, by, keys, persons, other)
+    return _grouping(columns, by, few, persons, other)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,25 +90,11 @@ class Grouping:
 
     @classmethod
     def of(
-        cls,
-        columns: Batches,
-        by: tuple[str, ...],
-        keys: Any,
-        persons: Persons | None,
-        other_key: Any = None,
+        cls, columns: Batches, by: tuple[str, ...], keys: Any, persons: Persons | None, other: Any
     ) -> Grouping:
         """Check keys and ids against columns, by their types."""
         shown: PublicKeys | PrivateKeys
-        if keys is not None:
-            shown = PublicKeys(by, keys, columns, other_key)
-            database = columns.adding([]) if shown.others else None
-            if database is not None:
-                database.check_others(shown.listed)
-        elif other_key is None:
-            shown = PrivateKeys(by, columns)
-        else:
-            rule = "left out where keys are private: public keys tell which rows are others"
-            checks.fail("other_key", rule, other_key)
+        shown = PrivateKeys(by, columns) if keys is None else PublicKeys(by, keys, columns, other)
         if persons is not None:
             key_kind(columns.typed(persons.column, "ids", True), "ids", is_id=True)
             if persons.max_groups is None and keys is None:
@@ -412,10 +398,10 @@ def _grouping(
     by: tuple[str, ...],
     keys: tuple[int | str, ...] | None,
     persons: Persons | None,
-    other_key: int | str | None,
+    other: int | str | None,
 ) -> Grouping:
     listed = None if keys is None else list(keys)
-    return replace(Grouping.of(columns, by, listed, persons, other_key), is_kept=True)
+    return replace(Grouping.of(columns, by, listed, persons, other), is_kept=True)
 
 
 @remembered

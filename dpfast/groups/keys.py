@@ -26,7 +26,6 @@ from .._core import checks
 from .._kernels.groups import Codes, dense, pair
 from .._kernels.tables import Key
 from ..tables.arrow import looked_up
-from ..tables.base import Listed
 from ..tables.batches import Batch, Batches, Piece
 from ..tables.columns import Columns
 from ..tables.data import form_of
@@ -54,12 +53,11 @@ from ..tables.key_words import (
     zone_kind,
 )
 from ..tables.public_values import expect_matches
+from ..tables.sql.keys import Listed
 
 Int32s: TypeAlias = NDArray[np.int32]
 
 RULE = "a list of public keys (of several columns a table or lists)"
-#: Kinds of arrays of keys behind which one of another kind fits.
-LIKE = {"i": "iu", "u": "iu", "M": "OM"}
 #: Most groups: their codes are int32.
 MOST = (1 << 31) - 2
 #: The name of the only column of keys, and under which the rule of private keys has a weight.
@@ -120,7 +118,7 @@ class PublicKeys:
         of as many lists, all combinations of which are keys.
     columns : Batches
         What keys are looked for in. Their types are looked at.
-    other_key : key or sequence of keys, optional
+    other : key or sequence of keys, optional
         That of one more group, of all rows without one of the keys; of several columns one each.
 
     Raises
@@ -129,9 +127,7 @@ class PublicKeys:
         If they are no keys, none at all, or some are the same.
     """
 
-    def __init__(
-        self, by: Sequence[str], keys: Any, columns: Batches, other_key: Any = None
-    ) -> None:
+    def __init__(self, by: Sequence[str], keys: Any, columns: Batches, other: Any = None) -> None:
         self.by = tuple(by)
         given, self.is_product = _listed(self.by, keys)
         self.forms = {name: _alone(column_form(given[name], "keys", RULE)) for name in self.by}
@@ -144,8 +140,14 @@ class PublicKeys:
             checks.fail("keys", "columns of equal length", self.lengths)
         if not 0 < self.combined < MOST:
             checks.fail("keys", f"at least one and fewer than {MOST}", f"{self.combined} of them")
-        self.others = {} if other_key is None else self._others(other_key)
+        #: The keys of each column.
+        self.listed = Listed(self._arrays)
+        self.listed.is_product = self.is_product
+        self.listed.others = self.others = {} if other is None else self._others(other)
         self.groups = self.combined + bool(self.others)
+        database = columns.adding([]) if self.others else None
+        if database is not None:
+            database.check_others(self.listed)
         #: Columns of text, among whose keys bytes are text that is no UTF-8.
         self.text: set[str] = set()
         self.spans: dict[str, str | None] = {}
@@ -172,21 +174,20 @@ class PublicKeys:
         if kind == "text":
             self.text.add(name)
 
-    def _others(self, other_key: Any) -> dict[str, NDArray[Any]]:
+    def _others(self, other: Any) -> dict[str, NDArray[Any]]:
         """Return the key of all other rows, column by column."""
-        labels = [other_key] if len(self.by) == 1 else other_key
+        labels, found = [other] if len(self.by) == 1 else other, {}
         if not isinstance(labels, (list, tuple)) or len(labels) != len(self.by):
             rule = f"a tuple with a key for each of {len(self.by)} columns"
             checks.fail("other_key", rule, labels)
-        each = zip(self._arrays.items(), labels, strict=True)
-        return {name: _one_more(keys, label) for (name, keys), label in each}
-
-    @property
-    def listed(self) -> Listed:
-        """The keys of each column."""
-        listed = Listed(self._arrays)
-        listed.others, listed.is_product = self.others, self.is_product
-        return listed
+        for (name, keys), label in zip(self._arrays.items(), labels, strict=True):
+            title = "the column of keys"
+            expect_matches("other_key", [label], self.forms[name], title, is_key=True)
+            dtype = None if keys.dtype.kind in "SU" else keys.dtype  # text may be longer
+            found[name] = np.array([label], dtype)
+            if found[name].dtype.kind != keys.dtype.kind or found[name][0] in keys:
+                checks.fail("other_key", "a key of the type of keys, and none of them", label)
+        return found
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""
@@ -555,27 +556,6 @@ def _copied(form: Piece, array: NDArray[Any]) -> Piece:
     if isinstance(form, Values):
         return Values(array, array, form.mask)
     return Values(array, array) if array.dtype.kind in "biuU" else Objects(list(form.rows))
-
-
-def _one_more(keys: NDArray[Any], other: Any) -> NDArray[Any]:
-    """Return one more key as an array that fits behind some others."""
-    rule, kind = "a key of the type of the others, and none of them", keys.dtype.kind
-    label = _array(column_form([other], "other_key", rule))
-    if kind == "O":
-        label = _of_objects(label.tolist())
-        is_alike = type(label[0]) in {*map(type, keys)}
-    else:
-        is_alike = label.dtype.kind in LIKE.get(kind, kind)
-    if is_alike and kind in "iuM":
-        try:
-            in_type = label.astype(keys.dtype)
-            is_alike = bool((in_type == (in_type if kind == "M" else label))[0])  # no NaT
-            label = in_type
-        except ValueError:  # no time
-            is_alike = False
-    if not is_alike or label[0] in keys:
-        checks.fail("other_key", rule, other)
-    return label
 
 
 def _array(form: Piece) -> NDArray[Any]:

@@ -238,19 +238,23 @@ def add_each(
     return missing
 
 
-def total_within(noise: IntegerNoise | SharedNoise, groups: int, failure: float) -> float:
+def total_within(
+    noise: IntegerNoise | SharedNoise, shift: int, groups: int, failure: float
+) -> float:
     """Return what the noise of all groups adds up to in size, but with a failure probability.
 
-    Of noise that groups share, what they have in common and what is of each have half of the
-    probability; that of each group is rounded by less than 1.
+    That is in units of ``2**shift``, to which each sum is rounded. Of noise that groups share, what
+    they have in common and what is of each have half of the probability; that of each group is
+    rounded by less than 1.
     """
-    alone = np.ones(1)
+    alone, most = np.ones(1), groups * bool(shift)
     if isinstance(noise, IntegerNoise):
-        return noise.weighted_within(alone, failure, groups)
+        return math.ldexp(noise.weighted_within(alone, failure, groups) + most, shift)
     head, each = noise.parts.each
     assert head is not None and each is not None
     common = noise.times * groups * head.within(failure / 2)
-    return (common + each.weighted_within(alone, failure / 2, groups)) / noise.unit + groups
+    size = common + each.weighted_within(alone, failure / 2, groups)
+    return math.ldexp(size / noise.unit + groups + most, shift)
 
 
 class Counted(Sums):
@@ -345,12 +349,6 @@ class Counted(Sums):
         return counts, None
 
 
-def total_of(counts: Counted, groups: int, failure: float) -> float:
-    """Return what counts of all groups are off by together, but with a failure probability."""
-    size = total_within(counts.noise, groups, failure) + groups * bool(counts.shift)
-    return math.ldexp(size, counts.shift)
-
-
 @dataclass(frozen=True)
 class OfCount(Counted):
     """Numbers of rows, or of those that are not 0, or not missing, or missing."""
@@ -378,7 +376,8 @@ class OfCount(Counted):
         return self.statistic.nan
 
     def total_error(self, groups: int, failure: float) -> float | None:
-        return None if self.statistic.nonnegative else total_of(self, groups, failure)
+        is_cut = self.statistic.nonnegative
+        return None if is_cut else total_within(self.noise, self.shift, groups, failure)
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         if values is not None:
@@ -403,7 +402,7 @@ class OfPeople(Counted):
     statistic: Statistic[int]
 
     def total_error(self, groups: int, failure: float) -> float:
-        return total_of(self, groups, failure)
+        return total_within(self.noise, self.shift, groups, failure)
 
 
 @dataclass(frozen=True)
@@ -588,8 +587,7 @@ class OfLinear(SumsOfFeatures):
         is_sum = not self.statistic.needs_rows and self.units is None and len(shifts) == 1
         if not is_sum or not isinstance(noise, (IntegerNoise, SharedNoise)):
             return None
-        shift = shifts[0] - noise.shift
-        size = math.ldexp(total_within(noise, groups, failure) + groups * bool(shift), shift)
+        size = total_within(noise, shifts[0] - noise.shift, groups, failure)
         sizes = EachWithin(self.plan, (size,), size)
         return float(self.statistic.bar(self.arrays, sizes, 0.0, False))
 

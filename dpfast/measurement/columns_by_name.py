@@ -164,11 +164,9 @@ class Answer(dict[str, Any], Noted):
         >>> axes.get_title(), [label.get_text() for label in axes.get_yticklabels()]
         ('count', ['AA', 'UA'])
         """
-        keys = list(self.by) or list(self)[:1]
-        numbers = [name for name in self if name not in keys and not self._holds_bars(name)]
-        names = list(statistics) or numbers
-        for name in names:
-            checks.choice("statistics", name, tuple(numbers))
+        keys, bars = list(self.by) or list(self)[:1], self._bars()
+        numbers = tuple(name for name in self if name not in (*keys, *bars.values()))
+        names = [checks.choice("statistics", name, numbers) for name in statistics or numbers]
         if not names or (ax is not None and len(names) > 1):
             checks.fail("statistics", "at least one, and one with an ax", names)
         keys_of_groups = zip(*(self[name] for name in keys), strict=True)
@@ -180,7 +178,8 @@ class Answer(dict[str, Any], Noted):
             axes = extra("matplotlib.pyplot", "a plot").subplots(1, len(names), **layout)[1][0]
         places, step = np.arange(self.groups), -(-lines // LABELLED) or 1
         for axis, name in zip(axes, names, strict=True):
-            axis.errorbar(self[name], places, xerr=self._bars(name), fmt="o", capsize=3)
+            width = self[bars[name]] if bars.get(name, "").endswith(" error") else None
+            axis.errorbar(self[name], places, xerr=width, fmt="o", capsize=3)
             axis.set_title(name)
             axis.grid(axis="x", color="0.85")
             if self[name].dtype.kind == "M":  # whose labels are long
@@ -189,18 +188,16 @@ class Answer(dict[str, Any], Noted):
         axes[0].set_ylim(self.groups - 0.5, -0.5)
         return axes[0] if len(names) == 1 else axes
 
-    def _holds_bars(self, name: str) -> bool:
-        """Tell whether a column holds the error bars of others."""
-        owner, _, kind = name.rpartition(" ")
-        others = (other for other in self if other != name)
-        is_owned = any(f"{other} ".startswith(f"{owner} ") for other in others)
-        return kind in ("error", "ranks") and is_owned and f"{name} error" not in self
-
-    def _bars(self, name: str) -> Any:
-        """Return the error bars of a column in its units, which others may share."""
-        words = name.split(" ")
-        owners = (" ".join(words[:size]) for size in range(len(words), 0, -1))
-        return next((self[f"{one} error"] for one in owners if f"{one} error" in self), None)
+    def _bars(self) -> dict[str, str]:
+        """Return the columns of error bars, by the columns of numbers that have them."""
+        bars_of: dict[str, str] = {}
+        for bars in sorted(self, key=len):
+            owner, _, kind = bars.rpartition(" ")
+            if kind in ("error", "ranks") and f"{bars} error" not in self:
+                names = (name for name in self if f"{name} ".startswith(f"{owner} "))
+                bars_of |= dict.fromkeys(names, bars)
+                del bars_of[bars]
+        return bars_of
 
     def _rows(self) -> Iterator[list[str]]:
         """Yield the rows to be shown as text; dots for those that are left out."""
@@ -230,19 +227,15 @@ class Answer(dict[str, Any], Noted):
 
     def _repr_html_(self) -> str:
         """Return a table that unfolds, with the error bar of a number behind it."""
-        names = [name for name in self if not self._holds_bars(name) or name[:-6] not in self]
-        columns = zip(*(self._with_bars(name) for name in names), strict=True)
+        bars = self._bars()
+        behind = {own for name, own in bars.items() if own[:-6] == name}
+        names = [name for name in self if name not in behind]
+        texts = {name: map(_shown, self[name]) for name in names}
+        for own in behind:
+            texts[own[:-6]] = map(partial(_with_bar, own[-5:]), self[own[:-6]], self[own])
         wide = 'style="overflow-x: auto; overflow-wrap: break-word"'
-        return f"<div {wide}>{table(names, columns, SHOWN)}</div><p>{html.escape(self._about)}</p>"
-
-    def _with_bars(self, name: str) -> Iterator[str]:
-        """Yield the values of a column as text, with their error bars."""
-        for kind in ("error", "ranks"):
-            bars = self.get(f"{name} {kind}")
-            if bars is not None:
-                yield from map(partial(_with_bar, kind), self[name], bars)
-                return
-        yield from map(_shown, self[name])
+        text = table(names, zip(*texts.values(), strict=True), SHOWN)
+        return f"<div {wide}>{text}</div><p>{html.escape(self._about)}</p>"
 
 
 def _with_bar(kind: str, value: Any, bar: Any) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -238,20 +237,6 @@ class Units(NamedTuple):
     ids: str
     max_groups: int | None = None
     secret: str = ""
-
-
-class Listed(dict[str, Any]):
-    """The public keys of each column of keys, or None; all combinations are keys, or none but rows.
-
-    Attributes
-    ----------
-    others : mapping of str to ndarray
-        One more key of each column, which all rows without a listed one have; empty for none.
-    is_product : bool
-    """
-
-    others: Mapping[str, Any] = MappingProxyType({})
-    is_product = False
 
 
 class Near(NamedTuple):

@@ -58,8 +58,8 @@ def test_a_bar_of_one_group_is_too_short_for_all(monkeypatch):
     """Planted: the noise of a group, and that of groups as if none of it were common."""
     within = sums.total_within
     for name, fault in (
-        ("gaussian", lambda noise, groups, failure: within(noise, 1, failure)),
-        ("shared", lambda noise, groups, failure: groups**0.5 * noise.within(failure)),
+        ("gaussian", lambda noise, shift, groups, failure: within(noise, shift, 1, failure)),
+        ("shared", lambda noise, shift, groups, failure: groups**0.5 * noise.within(failure)),
     ):
         monkeypatch.setattr(sums, "total_within", fault)
         with pytest.raises(AssertionError):

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ..._core.extras import extra
 from ...errors import DataError
-from ..base import Feature, Groups, Listed, Near, Term, Units
+from ..base import Feature, Groups, Near, Term, Units
 from ..forms import Arrow, Piece
 from .cells import exactly
-from .keys import any_of, asked, exact, others_apart
+from .keys import Listed, any_of, asked, exact, others_apart
 from .sums import answer, linear, sums_by
 from .units import MOST, as_int64, bounded, first_groups, first_rows, floored, units_of
 

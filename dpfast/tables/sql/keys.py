@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import reduce
 from operator import and_, eq, or_
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.extras import extra
-from ..base import Listed
 from .dialects import DIALECTS, bytes_of, md5, text_of
 
 #: Most public keys of a column that a statement lists.
@@ -21,6 +22,20 @@ LISTED = 1 << 12
 DECLARED = "SELECT type FROM pragma_table_info(?, ?) WHERE name = ?"
 DECLARES = "made of columns of tables of SQLite that are declared with a type"
 RULE = "a column of integers, text, bytes, booleans, dates or times"
+
+
+class Listed(dict[str, Any]):
+    """The public keys of each column of keys, or None; all combinations are keys, or none but rows.
+
+    Attributes
+    ----------
+    others : mapping of str to ndarray
+        One more key of each column, which all rows without a listed one have; empty for none.
+    is_product : bool
+    """
+
+    others: Mapping[str, Any] = MappingProxyType({})
+    is_product = False
 
 
 def exact(column: Any, dialect: str, name: str) -> Any:
@@ -136,27 +151,23 @@ def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[A
     ArgumentError
         For keys that a statement has no words for, or too many.
     """
-    ibis = extra("ibis", "data in a database")
-    keys, every, more = [], [], []
+    ibis, keys, every = extra("ibis", "data in a database"), [], []
     for column, name in zip(columns, listed, strict=True):
-        plain = _literals(column, listed[name])
-        other = _literals(column, listed.others[name])
-        if plain is None or other is None or len(plain) > LISTED:
+        plain = _literals(column, np.append(listed[name], listed.others[name]))
+        if plain is None or len(plain) > LISTED:
             rule = f"left out in a database, but for {LISTED} integers, texts, booleans or dates"
             checks.fail("other_key", rule, listed.others[name].tolist()[0])
         keys.append(exact(column, dialect, f"column {name!r}"))
-        made = map(ibis.literal, [*plain, *other])
-        *public, last = (
-            [bytes_of(key, dialect) for key in made] if column.type().is_string() else made
-        )
-        every.append(public)
-        more.append(last)
+        made = list(map(ibis.literal, plain))
+        is_text = column.type().is_string()
+        every.append([bytes_of(text, dialect) for text in made] if is_text else made)
     if listed.is_product or len(keys) == 1:
-        tests = [reduce(and_, (key.isin(public) for key, public in zip(keys, every, strict=True)))]
+        each = zip(keys, every, strict=True)
+        is_listed = reduce(and_, (key.isin(public[:-1]) for key, public in each))
     else:
-        tests = [reduce(and_, map(eq, keys, row)) for row in zip(*every, strict=True)]
-    is_listed = any_of(tests)
-    return [is_listed.ifelse(key, last) for key, last in zip(keys, more, strict=True)]
+        rows = list(zip(*every, strict=True))[:-1]
+        is_listed = any_of([reduce(and_, map(eq, keys, row)) for row in rows])
+    return [is_listed.ifelse(key, more[-1]) for key, more in zip(keys, every, strict=True)]
 
 
 def any_of(tests: list[Any]) -> Any:

@@ -17,18 +17,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.extras import extra
-from ..base import (
-    NO_ROWS,
-    Feature,
-    Gridded,
-    Groups,
-    Listed,
-    Near,
-    RowChunk,
-    Term,
-    Units,
-    named_dtype,
-)
+from ..base import NO_ROWS, Feature, Gridded, Groups, Near, RowChunk, Term, Units, named_dtype
 from ..columns import Batch, Columns, Rows, Store, Table, Want
 from ..forms import Arrow, Piece
 from ..ids import no_column
@@ -40,7 +29,7 @@ from .counts import SqlNumbers, is_whole
 from .dialects import DIALECTS, bytes_of
 from .failures import expect_no_failures
 from .groups import groups_of, selected
-from .keys import exact, expect_declared, others_apart
+from .keys import Listed, exact, expect_declared, others_apart
 from .sums import answer, linear, sums_by
 from .times import counted
 from .units import first_rows, totals_of, units_of
