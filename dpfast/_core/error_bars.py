@@ -78,9 +78,8 @@ class Expected:
     def __str__(self) -> str:
         """Say it in words: "± 3", "within 33 rows in order", or why it is not known."""
         if isinstance(self.half_width, dict):
-            each = ((name, size, self.ranks[name]) for name, size in self.half_width.items())
-            bars = (f"{name} {Expected(self.confidence, *bar)}" for name, *bar in each)
-            return f"{'; '.join(bars)} ({self.note})"
+            sizes = self.half_width.items()
+            return "; ".join(f"{name} {Expected(0, h, self.ranks[name])}" for name, h in sizes)
         if self.half_width is not None:
             return f"± {_text(self.half_width, '{:.6g}'.format)}"
         if self.ranks is not None:

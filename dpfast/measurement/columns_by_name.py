@@ -182,8 +182,7 @@ class Answer(dict[str, Any], Noted):
             axis.errorbar(self[name], places, xerr=width, fmt="o", capsize=3)
             axis.set_title(name)
             axis.grid(axis="x", color="0.85")
-            if self[name].dtype.kind == "M":  # whose labels are long
-                axis.tick_params("x", rotation=45)
+            axis.tick_params("x", rotation=45)  # dates are long
         axes[0].set_yticks(places[::step], labels[::step])
         axes[0].set_ylim(self.groups - 0.5, -0.5)
         return axes[0] if len(names) == 1 else axes

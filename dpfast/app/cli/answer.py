@@ -216,13 +216,10 @@ def _bars(bar: Expected, answers: int) -> dict[str, list[Any]]:
 
 def _error(bar: Expected) -> str:
     """Return an error bar as text, or the reason for none."""
-    if bar.half_width is not None:
-        alike = not isinstance(bar.half_width, list)
-        return (f"± {_words(bar.half_width)}, " if alike else "") + bar.note
-    if bar.ranks is not None:
-        alike = not isinstance(bar.ranks, list)
-        return (f"{bar}, " if alike else "") + bar.note
-    return f"not known: {bar.note}"
+    size = bar.ranks if bar.half_width is None else bar.half_width
+    if size is None:
+        return str(bar)
+    return bar.note if isinstance(size, list) else f"{bar}, {bar.note}"
 
 
 def _named(kept: Mapping[str, Any], columns: Mapping[str, Any], by_group: bool) -> dict[str, Any]:
