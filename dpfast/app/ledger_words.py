@@ -25,8 +25,9 @@ from ..privacy import ZCDP
 from .job.page import STYLE
 from .texts import loss_text
 
-#: The probability with which a loss of rho is said in odds, and the largest epsilon that is.
-DELTA, MOST = Fraction(1, 10**6), 50
+#: The probability with which a loss of rho is said in odds; of which epsilon on a factor is a
+#: power of e, and a chance of 10 % one of 100 %.
+DELTA, READ, MOST = Fraction(1, 10**6), 5, 50
 #: How many different values of a column are listed.
 FEW = 20
 #: What a report of text shows of each release.
@@ -60,7 +61,6 @@ def facts_of(budget: Budget) -> dict[str, str]:
         more = [f"and {len(values) - FEW} more"] * (len(values) > FEW)
         return "; ".join(values[:FEW] + more) or "not recorded"
 
-    days = " to ".join(dict.fromkeys((dates[0], dates[-1])))
     facts |= {
         **{"title": budget.name or "Releases", "path": str(budget.path)},
         **{"today": str(date.today()), "program": f"dpfast {version('dpfast')}"},
@@ -69,9 +69,9 @@ def facts_of(budget: Budget) -> dict[str, str]:
         "left": words["left"].format(**facts, every=every),
         "odds_so_far": _odds(words, what, sums["spent"]),
         "odds_of_limit": _odds(words, what, sums["limit"]),
-        "first": dates[0],
+        **{"first": dates[0], "last": dates[-1]},
         "release_type": "One release" if len(columns["time"]) == 1 else "Many releases",
-        "releases": f"{len(columns['time'])} releases, {days}: {listed('what')}.",
+        "releases": f"{len(columns['time'])} releases: {listed('what')}.",
         **{"mechanisms": listed("mechanism", "noise"), "errors": listed("what", "error")},
         **{name: listed(name) for name in ("parameters", "columns", "version")},
     }
@@ -86,11 +86,13 @@ def _odds(words: Mapping[str, str], what: str, amounts: Mapping[str, Fraction]) 
     if amounts.get("rho"):
         loss = ZCDP(amounts["rho"]).to_approx(DELTA)
         amounts = {"epsilon": loss.epsilon, "delta": loss.delta}
-    delta, factor = amounts.get("delta"), math.exp(min(float(amounts.get("epsilon", 0)), MOST))
+    delta, epsilon = amounts.get("delta"), float(amounts.get("epsilon", 0))
+    factor = math.exp(min(epsilon, MOST))
     but = words["but"].format(delta=float(delta)) if delta else ""
     percent = math.ceil(100 * factor / (factor + 9))
-    most = math.ceil(factor * 100) / 100
-    return words["odds"].format(what=what, factor=most, but=but, percent=percent)
+    most, power = (epsilon, "e^") if epsilon > READ else (factor, "")
+    shown = f"{power}{math.ceil(most * 100) / 100:g}"
+    return words["odds"].format(what=what, factor=shown, but=but, percent=percent)
 
 
 def report(budget: Budget, as_html: bool) -> str:
@@ -100,7 +102,7 @@ def report(budget: Budget, as_html: bool) -> str:
         table = budget.history.to_html()
         made = {"style": STYLE, "table": printable(table, len(table) + 4)}
         return page.format_map({name: escape(fact) for name, fact in facts.items()} | made)
-    for tag, mark in {"<h1>": "# ", "<h2>": "## ", "<li>": "- ", "<.*?>": ""}.items():
+    for tag, mark in {"<h1>": "# ", "<h2>": "## ", "<li>": "- ", "</?ul>\n|<.*?>": ""}.items():
         page = re.sub(tag, mark, page.partition("<body>\n")[2] or page)
     return page.strip().format_map(facts)
 

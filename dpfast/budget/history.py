@@ -153,7 +153,8 @@ def _words(fact: Any) -> str:
     """Return a fact of a record as text for people, nothing for None."""
     if isinstance(fact, dict) and fact.keys() >= BAR:
         bar = Expected(**{name: fact[name] for name in BAR})
-        return f"{bar} ({bar.confidence * 100:.4g} %)"
+        is_known = bar.half_width is not None or bar.ranks is not None
+        return f"{bar} ({bar.confidence * 100:.4g} %)" if is_known else str(bar)
     if isinstance(fact, dict):
         return ", ".join(f"{n}={_nested(part)}" for n, part in fact.items() if part is not None)
     if isinstance(fact, list):

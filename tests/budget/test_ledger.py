@@ -257,11 +257,15 @@ def test_the_history_is_a_table(path):
     for budget in (dp.Budget(epsilon=9, delta=1e-6, path=at) for at in (path, None)):
         assert budget.history.to_pandas().shape == (0, 18)
         budget.spend(Approx(2, 1e-7), neighbors=AR, what="mean", note="a <b>", record=record)
-        budget.spend(Pure(Fraction(1, 3)), neighbors=AR, what="count")
+        unknown = {"error": {**record["error"], "half_width": None, "note": "of rows"}}
+        budget.spend(Pure(Fraction(1, 3)), neighbors=AR, what="count", record=unknown)
         table = budget.history.to_dict()
         assert table["parameters"] == ["bounds=(0, 1.5), nan=drop", ""]
         assert table["columns"] == ["age, fare", ""] and table["version"] == ["June", ""]
-        assert table["error"] == ["± 0.25 (95 %)", ""] and table["ids"] == ["", ""]
+        assert table["error"] == ["± 0.25 (95 %)", "not known: of rows"] and table["ids"] == [
+            "",
+            "",
+        ]
         assert table["loss"] == ["epsilon=2, delta=1e-07", "epsilon=0.3333333333333333 (exactly "
                                  "1/3), delta=0"]  # fmt: skip
         frame = budget.history.to_pandas()
