@@ -91,7 +91,8 @@ class Budget(Payer):
         epsilon tanh(epsilon / 2), or less where the distribution of its noise or draws is known
         (`dpfast.privacy.Draws`), rounded up. In an (epsilon, delta) budget a loss of rho counts as
         the epsilon of `dpfast.privacy.ZCDP.to_approx` at a hundredth of the limit's delta, and so
-        much delta: valid, not tight.
+        much delta: valid, not tight. In a rho budget a loss of epsilon and delta has a price where
+        it is that of Gaussian noise: that of counts, sums, means and the like.
     neighbors : {"replace", "add-remove"}, optional
         The neighboring relation of the limit, by default that of the first spend. It is the default
         of every call that is paid for here. A loss under add-remove counts for replace as twice
@@ -662,7 +663,7 @@ class Budget(Payer):
         """
         state = self._state()
         for mechanism in mechanisms:
-            _, state = self._decide(state, _spend_of(mechanism))
+            _, state = self._decide(state, self._spend_of(mechanism))
         return self._named(self._left(state))
 
     def _stream(self, name: str, facts: str) -> Record:
@@ -914,16 +915,26 @@ class Budget(Payer):
         mechanism = prepare(function, *args, **kwargs, budget=self).mechanism
         if wanted:
             return mechanism.parts
-        state, spend = self._state(), _spend_of(mechanism)
+        state, spend = self._state(), self._spend_of(mechanism)
         return self._price(state, spend, self._units(state, spend))[1]
 
     def _quote(
         self, share: Share, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> dict[str, Fraction]:
         """Return what a release about a part would add to the ledger."""
-        spend = _spend_of(prepare(function, *args, **kwargs, budget=self).mechanism)
+        spend = self._spend_of(prepare(function, *args, **kwargs, budget=self).mechanism)
         state = self._state()
         return self._named(self._counted(state, spend, share, self._units(state, spend))[1])
+
+    def _loss_of(self, mechanism: Mechanism[Any]) -> Loss:
+        """Return the loss of a mechanism, in rho where only that has a price here and is known."""
+        loss, rho = mechanism.loss, isinstance(self._limit, ZCDP)
+        return (mechanism.zcdp if rho and isinstance(loss, Approx) else None) or loss
+
+    def _spend_of(self, mechanism: Mechanism[Any]) -> Spend:
+        """Return what `release` would spend for a mechanism."""
+        relation = checks.neighbors(mechanism.neighbors)
+        return Spend(self._loss_of(mechanism), relation, mechanism.what, ids=mechanism.ids)
 
     # --- the decision ---------------------------------------------------------------------------
 
@@ -1130,12 +1141,6 @@ def in_epsilon(loss: ZCDP, delta: Fraction) -> Approx:
     tight: a budget of rho, converted once, has room for more.
     """
     return loss.to_approx(delta)
-
-
-def _spend_of(mechanism: Mechanism[Any]) -> Spend:
-    """Return what `release` would spend for a mechanism."""
-    relation = checks.neighbors(mechanism.neighbors)
-    return Spend(mechanism.loss, relation, mechanism.what, ids=mechanism.ids)
 
 
 def _rows_each(max_rows: Any, ids: str | None) -> int:

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from .._core.error_bars import UNKNOWN, Expected, unknown
-from ..privacy import Loss
+from ..privacy import ZCDP, Loss
 from ..rng import Generator
 
 Value = TypeVar("Value", covariant=True)
@@ -94,6 +94,9 @@ class Mechanism(ABC, Generic[Value]):
     missing : str or float, or dict of these, optional
         What becomes of missing rows, as the argument `nan` says it; by name where it has several
         statistics. None, the default, where there is nothing to say.
+    zcdp : ZCDP, optional
+        What a loss of epsilon and delta is in zero-concentrated terms, where the noise is known,
+        under the same relation: a budget of rho charges it. None, the default, where it is not.
 
     Examples
     --------
@@ -150,10 +153,12 @@ class Mechanism(ABC, Generic[Value]):
 
         @property
         def missing(self) -> Any: ...
+        @property
+        def zcdp(self) -> ZCDP | None: ...
 
     else:  # a dataclass takes a constant for the default of its field, as it would a property
         ids, has_public_rows, of_parts, passes, of_ranks = None, False, False, 1, False
-        missing = None
+        missing = zcdp = None
 
     @abstractmethod
     def reduce(self, source: Any) -> Any:

@@ -95,6 +95,10 @@ class Payer(ABC):
     def last_entry(self) -> int | None:
         """The number of the entry of the last spend of this thread or task, if it has one."""
 
+    def _loss_of(self, mechanism: Mechanism[Any]) -> Loss:
+        """Return the loss of a mechanism that is paid for, of all that it is known to have."""
+        return mechanism.loss
+
     def __enter__(self) -> Self:
         global _warns_unpaid
         _warns_unpaid = True
@@ -316,9 +320,8 @@ class Prepared(Generic[Value]):
             if payer is not None:
                 stated = checks.neighbors(mechanism.neighbors)
                 what, ids = mechanism.what, mechanism.ids
-                payer.spend(
-                    mechanism.loss, neighbors=stated, what=what, ids=ids, record=self.to_record()
-                )
+                loss, record = payer._loss_of(mechanism), self.to_record()
+                payer.spend(loss, neighbors=stated, what=what, ids=ids, record=record)
             late, bar = "", None
             try:
                 summary = mechanism.reduce(self.source)

@@ -50,7 +50,7 @@ from ..measurement.statistic import (
 )
 from ..measurement.times import Units, are_times, in_bins
 from ..measurement.unit import AddsUnits
-from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.calibrated_integer import IntegerNoise, integer_noise, zcdp_of
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
@@ -357,6 +357,8 @@ class BinCounts(Mechanism[Any], AddsUnits):
     @property
     def algorithm(self) -> str:
         return type(self.statistic).__name__
+
+    zcdp = property(zcdp_of)
 
     @property
     def integer_noise(self) -> IntegerNoise:

@@ -32,7 +32,7 @@ from ...measurement.statistic import InUnits, Terms
 from ...measurement.tails import Counts as TailCounts
 from ...measurement.unit import AddsUnits, added_units
 from ...measurement.unit_bounds import rows_of_units
-from ...noise.calibrated_integer import IntegerNoise
+from ...noise.calibrated_integer import IntegerNoise, zcdp_of
 from ...noise.choice import below
 from ...privacy import Loss, Pure
 from ...rng import Generator
@@ -297,6 +297,8 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
     @property
     def algorithm(self) -> str:
         return type(self.statistic).__name__
+
+    zcdp = property(zcdp_of)
 
     @property
     def integer_noise(self) -> IntegerNoise | SumNoise:
