@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from .. import STATISTICS, group_by, ptr
+from .. import STATISTICS, expected_error, group_by, ptr
 from ..extend import Expected, Mechanism, Prepared, checks, prepare, releases
 
 #: The confidence of error bars.
@@ -23,7 +23,7 @@ CONFIDENCE = 0.95
 
 def error_of(mechanism: Mechanism[Any], rows: int | None) -> Expected:
     """Return the error bar for a number of rows; without rows, that for one row."""
-    return mechanism.error(None if rows is None else max(1, rows), CONFIDENCE)
+    return expected_error(mechanism, rows=rows, confidence=CONFIDENCE)
 
 
 def check_where(name: str, where: Any, by: Sequence[str], neighbors: str) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import STATISTICS, Budget, Statistic, select_keys
+from .. import STATISTICS, Budget, Statistic, expected_error, select_keys
 from ..extend import (
     Expected,
     IntegerNoise,
@@ -253,9 +253,7 @@ class mechanism(Preparing[Any]):
         Expected
             As `dpfast.expected_error`.
         """
-        share = checks.share("confidence", confidence)
-        many = None if rows is None else max(1, checks.whole("rows", rows))
-        return self._made().error(many, share)
+        return expected_error(self._made(), rows=rows, confidence=confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a dict of the types of JSON, with a version, and with exact numbers as text.

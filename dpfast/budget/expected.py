@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 from .._core import checks
+from .._core.advice import advise
 from .._core.error_bars import Expected
-from .mechanism import expected
+from .mechanism import Mechanism, expected
 from .release import prepare
 
 
 def expected_error(
-    function: Callable[..., object],
+    function: Callable[..., object] | Mechanism[Any],
     /,
     *args: Any,
     confidence: float = 0.95,
@@ -27,14 +29,16 @@ def expected_error(
     Parameters
     ----------
     function : callable
-        A release of this library, such as ``dp.mean``, or a method of `dpfast.group_by`.
+        A release of this library, such as ``dp.mean``, or a method of `dpfast.group_by`. Or what it
+        runs, the `mechanism` of a `dpfast.extend.Prepared`, which takes no arguments.
     *args, **kwargs
         Its arguments, as it is called. A budget is not spent: it says the neighboring relation.
     confidence : float, default 0.95
         The share of all answers, greater than 0 and less than 1.
     rows : int, optional
         For how many rows, of those that count; by group, of each group. By default as many as there
-        are where that is public: under "replace", for rows and not people, without `where`.
+        are where that is public: under "replace", for rows and not people, without `where`. Where
+        the answer about so many is noise, a `dpfast.PrivacyAdvice` says so.
 
     Returns
     -------
@@ -78,7 +82,54 @@ def expected_error(
     share = checks.share("confidence", confidence)
     given = None if rows is None else checks.whole("rows", rows)
     kwargs.pop("rng", None)
-    prepared = prepare(function, *args, **kwargs)
-    if given is None and prepared.mechanism.has_public_rows:
-        given = prepared.source.length
-    return expected(prepared.mechanism, given, share)
+    if isinstance(function, Mechanism):
+        mechanism = function
+    else:
+        prepared = prepare(function, *args, **kwargs)
+        mechanism = prepared.mechanism
+        if given is None and mechanism.has_public_rows:
+            given = prepared.source.length
+    bar = expected(mechanism, given, share)
+    if rows is not None:
+        advise_bar(mechanism, bar, max(1, checks.whole("rows", rows)))
+    return bar
+
+
+def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
+    """Warn of an answer that is noise, by the number of rows (of each group) that a caller says.
+
+    It is one whose error bar is as long as what is known without data: a count's as the rows, a
+    mean's as half of the bounds, and a quantile's as half of the rows, in ranks.
+    """
+    facts = mechanism.parameters
+    while isinstance(inner := facts.get("inner"), Mechanism):
+        facts = inner.parameters
+    parts = {name: _fields(part) for name, part in facts.get("statistics", {}).items()}
+    for name, part in (parts or {"": facts}).items():
+        width, ranks = (
+            of[name] if isinstance(of, dict) else of for of in (bar.half_width, bar.ranks)
+        )
+        far = _half_range(part.get("statistic"), rows)
+        is_noise = isinstance(width, float) and far is not None and width >= far
+        if is_noise or (isinstance(ranks, float) and ranks >= rows / 2):
+            size = f"within {ranks:.3g} ranks" if width is None else f"± {width:.3g}"
+            advise(
+                f"{name or mechanism.name} of {rows} rows will be known {size}: this answer is "
+                "noise; spend more on it, or ask of more rows or larger groups"
+            )
+
+
+def _fields(part: Any) -> dict[str, Any]:
+    return {one.name: getattr(part, one.name) for one in fields(part)}
+
+
+def _half_range(statistic: Any, rows: int) -> float | None:
+    """Return half of the range of the answers about a number of rows; of counts all of it."""
+    match statistic:
+        case object(name="count" | "count of what is not 0" | "histogram", limits=None):
+            return rows
+        case object(name=str() as name, limits=None, bounds=(float() as lo, float() as hi)):
+            half = (hi - lo) / 2
+            means = {"mean": half, "standard deviation": half / 2}
+            return {**means, "sum": rows * half, "variance": half**2 / 2}.get(name)
+    return None

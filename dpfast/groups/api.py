@@ -9,12 +9,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.advice import advise
 from .._core.types import Auto, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.record import Parameters
 from ..budget.release import Prepared, prepare, relation_of, releases
 from ..measurement.columns_by_name import Answer
-from ..measurement.statistic import offer
+from ..measurement.statistic import WIDE, Statistic, offer
 from ..rng import Generator
 from ..tables.batches import IDS, Batches
 from ..tables.forms import column_form
@@ -465,6 +466,9 @@ class GroupBy(Methods):
         """Prepare the release of some statistics."""
         relation, of = relation_of(self._neighbors, budget), self._grouping
         table = of.table(name, statistics, offer(*loss, relation, None, None), weights)
+        for _, statistic in statistics:
+            if isinstance(statistic, Statistic) and statistic.is_wide:
+                advise(WIDE)
         # The number of all rows is private where people have different numbers of them.
         rows = used(self._rows, where, relation if of.persons is None else "add-remove")
         return Prepared(

@@ -24,12 +24,14 @@ import numpy as np
 
 from .. import privacy
 from .._core import checks, nan_policy
+from .._core.advice import advise
 from .._core.error_bars import CONFIDENCE, Expected
 from .._core.once import PLAIN, once, remembered
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.calls import public_part
 from ..budget.budget import Budget
-from ..budget.mechanism import Mechanism, expected
+from ..budget.expected import expected_error
+from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, Preparing, WithBar, relation_of, releases
 from ..budget.released import Release
 from ..privacy import Loss
@@ -81,6 +83,12 @@ class Layout:
 
 #: One answer about all rows.
 ONE = Layout()
+#: How far bounds may be apart before that is odd: whole numbers beyond are no floats.
+WIDEST = 2.0**53
+WIDE = (
+    "bounds are more than 2**53 apart, and noise and the grid of answers grow with that: give "
+    "limits that the column's meaning sets (or times as times), or bounds='auto'"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +183,8 @@ class Statistic(ABC, Generic[Value]):
     limits: ClassVar[tuple[float, float] | None] = None
     #: The public limits of the total of a unit, or "auto"; None where its rows are bounded.
     unit_limits: ClassVar[Any] = None
+    #: Whether bounds are far wider than float64, and the grid of answers, can tell numbers apart.
+    is_wide: ClassVar[bool] = False
 
     @property
     def reads_numbers(self) -> bool:
@@ -512,6 +522,8 @@ class Statistic(ABC, Generic[Value]):
         """
         if (weights is None) != (self.limits is None):
             checks.fail("weight_bounds", "given with weights, and only then", self.limits)
+        if self.is_wide:
+            advise(WIDE)
         statistic, after = self, None
         view = None
         if self.reads_numbers and axis is where is ids is weights is None:
@@ -784,15 +796,20 @@ class Bounded(Automatic[Value]):
         nan: Any = self.nan
         if type(bounds) is tuple and len(bounds) == 2 and {*map(type, bounds)} <= {int, float}:
             bounds, nan = of_numbers(*bounds, nan)
+            pairs: Sequence[Any] = (bounds,)
         elif are_times(bounds) or are_times([bounds]):
             return  # which a column of times reads
         else:
+            pairs = ()
             if not self.is_auto:
                 pairs, several = checks.pairs(bounds)
                 bounds = pairs if several else pairs[0]
             nan = nan_policy.checked(nan)
         object.__setattr__(self, "bounds", bounds)
         object.__setattr__(self, "nan", nan)
+        for lo, hi in pairs:
+            if hi - lo > WIDEST:
+                object.__setattr__(self, "is_wide", True)
 
     @property
     def width(self) -> int | None:
@@ -1027,9 +1044,9 @@ class Measurement(Around[Value], Preparing[Value]):
         Returns
         -------
         Expected
-            As `dpfast.expected_error` has it.
+            As `dpfast.expected_error` has it, with its advice.
         """
-        return expected(self.inner, rows, confidence)
+        return expected_error(self.inner, rows=rows, confidence=confidence)
 
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
