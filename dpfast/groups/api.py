@@ -15,7 +15,7 @@ from ..budget.budget import Budget
 from ..budget.record import Parameters
 from ..budget.release import Prepared, prepare, relation_of, releases
 from ..measurement.columns_by_name import Answer
-from ..measurement.statistic import WIDE, Statistic, offer
+from ..measurement.statistic import WIDE, offer
 from ..rng import Generator
 from ..tables.batches import IDS, Batches
 from ..tables.forms import column_form
@@ -467,7 +467,7 @@ class GroupBy(Methods):
         relation, of = relation_of(self._neighbors, budget), self._grouping
         table = of.table(name, statistics, offer(*loss, relation, None, None), weights)
         for _, statistic in statistics:
-            if isinstance(statistic, Statistic) and statistic.is_wide:
+            if statistic.is_wide:
                 advise(WIDE)
         # The number of all rows is private where people have different numbers of them.
         rows = used(self._rows, where, relation if of.persons is None else "add-remove")

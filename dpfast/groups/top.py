@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ class Top(Counted):
 
     k: int = 1
     among: int | None = None
+
+    #: It has no bounds that could be.
+    is_wide: ClassVar[bool] = False
 
     def charged(self) -> Self:
         loss: Loss = self.loss
