@@ -59,7 +59,7 @@ from .rows import Piece, Rows, answers, expect_same, labeled_rows, unlabeled_row
 from .weights import weights_of
 
 if TYPE_CHECKING:
-    from pandas import DataFrame  # type: ignore[import-untyped]
+    from pandas import DataFrame
 
 Compared = TypeVar("Compared")
 Learner = TypeVar("Learner", bound="Estimator")
