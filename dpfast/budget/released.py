@@ -150,7 +150,8 @@ class Release(Generic[Value]):
         if isinstance(value, dict):  # which has columns of error bars
             return repr(value)
         if width is None:
-            return f"{_short(value)} (no error bar: {self.bar.note})"
+            why = f"no error bar: {self.bar.note}" if self.bar.ranks is None else self.bar
+            return f"{_short(value)} ({why})"
         if isinstance(value, numbers.Real) and isinstance(width, numbers.Real):
             return f"{within(float(value), float(width))} {confidence}"
         bars = width if isinstance(width, (float, np.generic)) else np.asarray(width)

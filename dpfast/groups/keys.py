@@ -183,10 +183,9 @@ class PublicKeys:
         for (name, keys), label in zip(self._arrays.items(), labels, strict=True):
             title = "the column of keys"
             expect_matches("other_key", [label], self.forms[name], title, is_key=True)
-            dtype = None if keys.dtype.kind in "SU" else keys.dtype  # text may be longer
-            found[name] = np.array([label], dtype)
-            if found[name].dtype.kind != keys.dtype.kind or found[name][0] in keys:
-                checks.fail("other_key", "a key of the type of keys, and none of them", label)
+            found[name] = np.array([label], keys.dtype.type)  # text may be longer than keys
+            if found[name][0] in keys:
+                checks.fail("other_key", "another key than the public ones", label)
         return found
 
     def columns(self) -> dict[str, NDArray[Any]]:

@@ -15,6 +15,7 @@ from .._core import checks
 from .._core.error_bars import CONFIDENCE, Expected
 from .._core.extras import extra
 from .._core.html import table
+from ..budget.released import within
 from ..tables.key_words import shown_key
 
 #: How many groups are shown, half of them from either end; in HTML the others unfold.
@@ -238,13 +239,12 @@ class Answer(dict[str, Any], Noted):
 
 
 def _with_bar(kind: str, value: Any, bar: Any) -> str:
-    """Return a value and its error bar of two digits, to as many decimals."""
+    """Return a value and its error bar as text, in one line."""
     if kind == "ranks":
         return f"{_shown(value)} ({Expected(CONFIDENCE, ranks=float(bar))})"
-    if isinstance(bar, np.timedelta64) or not 0 < bar < math.inf:
-        return f"{_shown(value)} ± {_shown(bar)}"
-    decimals = max(0, 1 - math.floor(math.log10(bar)))
-    return f"{value:,.{decimals}f} ± {bar:,.{decimals}f}"
+    is_time = isinstance(bar, np.timedelta64)
+    text = f"{_shown(value)} ± {_shown(bar)}" if is_time else within(float(value), float(bar))
+    return text.replace(" ", "\xa0")
 
 
 def labels(numbers: Sequence[float]) -> list[str]:

@@ -195,11 +195,11 @@ def test_others_that_have_several_codes_are_found(monkeypatch):
     ("given", "message"),
     [
         ({"by": "word", "other_key": "x"}, "left out where keys are private"),
-        ({"by": "word", "keys": ["a"], "other_key": "a"}, "and none of them"),
+        ({"by": "word", "keys": ["a"], "other_key": "a"}, "another key than"),
         ({"by": "word", "keys": ["a"], "other_key": 3}, "must be text, as the column of keys is"),
         ({"by": "word", "keys": ["a"], "other_key": "x\0"}, "null character"),
         ({"by": "number", "keys": [1], "other_key": "x"}, "must be integers"),
-        ({"by": "number", "keys": [1], "other_key": True}, "of the type of keys"),
+        ({"by": "number", "keys": [1], "other_key": True}, "another key than"),
         (
             {"by": "number", "keys": np.array([1], np.uint8), "other_key": -1},
             "must be integers of uint8",
@@ -207,9 +207,9 @@ def test_others_that_have_several_codes_are_found(monkeypatch):
         ({"by": "day", "keys": DAYS, "other_key": 5}, "must be dates or times"),
         ({"by": "day", "keys": DAYS, "other_key": None}, None),
         ({"by": "day", "keys": DAYS, "other_key": np.datetime64("NaT")}, "other_key"),
-        ({"by": "day", "keys": DAYS, "other_key": DAYS[1]}, "and none of them"),
+        ({"by": "day", "keys": DAYS, "other_key": DAYS[1]}, "another key than"),
         ({"by": ["word", "number"], "keys": [("a", 1)], "other_key": "x"}, "a tuple with a key"),
-        ({"by": ["word", "number"], "keys": [("a", 1)], "other_key": ("x", 1)}, "none of them"),
+        ({"by": ["word", "number"], "keys": [("a", 1)], "other_key": ("x", 1)}, "another key than"),
     ],
 )
 def test_labels_that_are_refused(given, message):

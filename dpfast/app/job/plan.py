@@ -53,8 +53,7 @@ class Release:
         bar = self.mechanism.error(None, CONFIDENCE)  # nobody knows how many a group has
         if not isinstance(bar.half_width, dict):
             return bar
-        bars = [f"{name} ± {size:.6g}" for name, size in bar.half_width.items() if size is not None]
-        return replace(bar, half_width=None, ranks=None, note=", ".join(bars) or bar.note)
+        return replace(bar, half_width=None, ranks=None, note=str(bar))
 
     @property
     def loss(self) -> Loss:
