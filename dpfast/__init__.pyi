@@ -628,12 +628,12 @@ def quantiles(
 ) -> NDArray[np.float64]: ...
 def quantile_interval(
     data: Any,
-    q: Number,
+    q: Number | Sequence[Number] | NDArray[Any],
     *,
     bounds: BoundsEach | Auto,
     nan: NanPolicy | None = None,
     granularity: Number | None = None,
-    method: Method = "auto",
+    method: Method | ManyMethod = "auto",
     noise: NoiseName = "auto",
     coverage: float = 0.95,
     assume_sorted: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,33 +99,26 @@ def draw_quantiles(
             at += 1
 
 
-def draw_widths(
-    widths: Widths,
-    points: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    stream: Stream,
-    others: Others | None = None,
-) -> NDArray[np.int64]:
-    """Draw for each group how far the ends of an interval are from a point.
+def draw_widths(widths: Widths, points: list[int], groups: Any, stream: Stream) -> list[int]:
+    """Draw for each group how far the ends of an interval are from a point, in cells.
 
     Parameters
     ----------
     widths : Widths
-    points : int32 array, shape (g,)
+    points : list of int
         Cells, as `draw_quantiles` returns them.
-    rows, offsets, stream, others
+    groups : (rows, offsets, others)
         As in `draw_quantiles`. The rows of each group are sorted.
+    stream : BitStream
 
     Returns
     -------
-    int64 array, shape (g,)
-        In cells.
+    list of int
     """
-    sizes = np.empty(len(points), np.int64)
-    for i, point in enumerate(points.tolist()):
+    (rows, offsets, others), sizes = groups, []
+    for i, point in enumerate(points):
         group = rows[offsets[i] : offsets[i + 1]]
         group.sort()
-        before, n = (int(others.before[i]), int(others.sizes[i])) if others else (0, len(group))
-        sizes[i] = widths.draw(point, group, before, n, stream)
+        seen = (int(others.before[i]), int(others.sizes[i])) if others else (0, len(group))
+        sizes.append(widths.draw(point, group, *seen, stream))
     return sizes

@@ -29,7 +29,7 @@ from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
 from ..rng import Generator, branch
 from ..statistics.quantiles.draws import PARTS, Aim, width
-from ..statistics.quantiles.ends import Widths
+from ..statistics.quantiles.ends import Widths, widths
 from ..statistics.quantiles.exponential import (
     INSIDE,
     LEAST_RATE,
@@ -143,30 +143,25 @@ class Quantiles(OfColumn):
     def aim(self, q: Fraction) -> Aim:
         """Return the draw of one of the quantiles."""
         aim = aim_at(q, self.rate(q))
-        is_lattice = self.lattice is not None or self.is_whole
+        is_lattice = self.lattice is not None or (self.whole and self.cells.grid == 1)
         return squeezed(aim) if is_lattice and not self.extreme else aim
-
-    @property
-    def is_whole(self) -> bool:
-        """Tell whether the candidates are whole numbers, as rows are."""
-        return self.whole and self.cells.grid == 1
 
     def _look(self, q: Fraction) -> tuple[Aim, int, int]:
         """Return a draw, how many ranks inside it aims, and within how many it looks at rows."""
         aim = self.aim(q)
         inside = int(-(-INSIDE // Fraction(aim.rate))) if self.extreme else 0
         reach = width(aim.rate, self.base(q).total) + 1 + aim.ties
-        widths = self.widths
-        return aim, inside, reach if widths is None else max(reach, widths.reach + inside)
+        of_ends = self.widths.reach + 2 + inside if self.widths else 0
+        return aim, inside, max(reach, of_ends)
 
     @property
     def widths(self) -> Widths | None:
         """Return the draws of how far the ends of an interval are from the quantile, if any."""
         if self.coverage is None:
             return None
-        (aim,), span = map(self.aim, self.qs), self.cells.span
-        are_numbers = self.lattice is None and self.is_whole
-        return Widths(aim.place, aim.rate, 0, span, 1 - self.coverage, are_numbers)
+        (aim,), cells = map(self.aim, self.qs), (0, self.cells.span)
+        lie_between = self.lattice is not None or not self.whole or self.cells.grid != 1
+        return widths(aim.place, aim.rate, cells, 1 - self.coverage, lie_between)
 
     def base(self, q: Fraction) -> Base:
         """Return what the candidates weigh for a quantile."""
@@ -271,9 +266,8 @@ class Quantiles(OfColumn):
                         given, offsets, aim, self.base(q), reach, streams[part], inside, others
                     )
                     if widths is not None:
-                        sizes[first:stop] = draw_widths(
-                            widths, out[first:stop], given, offsets, streams[part], others
-                        )
+                        points = out[first:stop].tolist()
+                        sizes[first:stop] = draw_widths(widths, points, rows, streams[part])
 
             workers = 1 if few else threads()
             each(draw, range(len(parts)), workers)
@@ -283,7 +277,7 @@ class Quantiles(OfColumn):
         every = list(self._numbers(cell))
         if widths is not None:
             ends = np.array(widths.ends(cell[0], sizes))
-            low, high = self._numbers(ends, begin=not widths.are_numbers)
+            low, high = self._numbers(ends, begin=widths.lie_between)
             every = [low, *every, high]
         if self.units is not None:
             every = [np.asarray(self.units.back(places)) for places in every]

@@ -34,8 +34,7 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
 
     @property
     def loss(self) -> Loss:
-        each, width = self.columns[0].loss, len(self.columns)
-        return several(each, width) if isinstance(each, Pure) else privacy.compose(*[each] * width)
+        return together(self.columns[0].loss, len(self.columns))
 
     @property
     def neighbors(self) -> str:
@@ -58,7 +57,7 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
         """Return the answers, with the columns last."""
         each = zip(self.columns, summary, strict=True)
         answers = [mechanism.finish(part, generator) for mechanism, part in each]
-        return np.array(answers, np.float64).T
+        return np.moveaxis(np.array(answers, np.float64), 0, -1)
 
     def answered(
         self, summary: list[Any], generator: Generator, rows: int | None, confidence: float
@@ -80,6 +79,11 @@ def _bars(confidence: float, each: list[Expected]) -> Expected:
     note = next((bar.note for bar in each if bar.note), "")
     widths, ranks = [bar.half_width for bar in each], [bar.ranks for bar in each]
     return Expected(confidence, side_by_side(widths), side_by_side(ranks), note)
+
+
+def together(each: Loss, times: int) -> Loss:
+    """Return the loss of several releases that cost the same."""
+    return several(each, times) if isinstance(each, Pure) else privacy.compose(*[each] * times)
 
 
 def part(loss: Loss, share: Fraction) -> Loss:

@@ -254,7 +254,8 @@ class Statistic(ABC, Generic[Value]):
 
         Some have an error bar in ranks, and units of the data are a fact about the rows. Their
         intervals cost a part of the same loss. ``statistic.with_interval().prepare(data, ...)``
-        takes what `prepare` takes, and its answer has the shape (3,), or (3, d) of d columns.
+        takes what `prepare` takes, and its answer has the shape (3,) or, of m quantiles, (3, m),
+        and of d columns one dimension more, the last.
 
         Parameters
         ----------

@@ -86,7 +86,7 @@ def test_one_group_has_the_draws_of_the_plain_function():
         dp.group_by(column, "key", keys=[0]).quantile_interval, "x", 0.3, epsilon=1, **B
     ).mechanism.statistics["quantile_interval"]
     own, (other,) = mechanism.widths, plain.inner.inner.widths
-    assert (own.rate, own.margin, own.most) == (other.rate, other.margin, other.most)
+    assert (own.rate, own.margin, own.reach) == (other.rate, other.margin, other.reach)
     assert own.steps.tolist() == other.steps.tolist()
 
 
@@ -121,6 +121,7 @@ def test_times_and_several_statistics():
     "given, named",
     [
         ({"q": 2}, "q must be"),
+        ({"q": [0.2, 0.5]}, "q must be one number"),
         ({"coverage": 1}, "coverage must be"),
         ({"q": 0.5, "bounds": (2, 1)}, "bounds must be"),
     ],

@@ -12,7 +12,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.quantiles.draws import PARTS
-from dpfast.statistics.quantiles.ends import MOST, Between, Widths
+from dpfast.statistics.quantiles.ends import MOST, STEP, Between, widths
 from dpfast.statistics.quantiles.exponential import rate_of
 
 from ..support.views import innermost, quoted
@@ -38,14 +38,14 @@ def widths_for(q, data=X, **asked):
 # --- the loss -----------------------------------------------------------------------------------
 
 
-def laws(widths, size):
+def laws(of, size):
     """The exact laws of the distance from each cell, for all columns of so many rows."""
     found = {}
     for rows in combinations_with_replacement(range(CELLS), size):
         cells = np.array(rows, np.int64)
         for cell in range(CELLS):
-            side = widths.side(widths.margins(cell, cells, 0, size))
-            found[rows, cell] = normalised([side.exact(j) for j in range(len(widths.steps))])
+            side = of.side(cell, cells, 0, size)
+            found[rows, cell] = normalised([side.exact(j) for j in range(len(of.steps))])
     return found
 
 
@@ -55,12 +55,12 @@ def normalised(exponents):
     return weights / weights.sum()
 
 
-def largest_loss(widths, relation):
+def largest_loss(of, relation):
     """The largest log-ratio of probabilities between neighbors of up to four rows."""
     worst = 0.0
     for size in range(1, 5):
-        here = laws(widths, size)
-        there = here if relation == "replace" else laws(widths, size - 1)
+        here = laws(of, size)
+        there = here if relation == "replace" else laws(of, size - 1)
         for (rows, cell), i in product(here, range(size)):
             less = rows[:i] + rows[i + 1 :]
             others = [less]
@@ -80,7 +80,7 @@ def test_the_loss_of_the_distance(q, relation):
     rate = rate_of(dp.privacy.Pure(epsilon), 1, q, within, True)
 
     def lost(rate):
-        return largest_loss(Widths(int(q * PARTS), rate, 0, CELLS - 1, 0.5, False), relation)
+        return largest_loss(widths(int(q * PARTS), rate, (0, CELLS - 1), 0.5, True), relation)
 
     assert lost(rate) <= epsilon * (1 + 1e-9)
     # Planted: that of utilities which all change in one direction.
@@ -88,22 +88,21 @@ def test_the_loss_of_the_distance(q, relation):
 
 
 def test_rows_far_from_the_quantile_change_nothing():
-    widths = widths_for(0.3)
-    rows = np.sort(np.random.default_rng(2).integers(widths.first, widths.last, 9000))
-    for cell in (int(rows[2700]), int(rows[2900]), widths.first):
-        whole = widths.margins(cell, rows, 0, 9000)
-        first = 2701 - widths.reach
-        seen = widths.margins(cell, rows[first : 2700 + widths.reach], first, 9000)
+    of = widths_for(0.3)
+    rows = np.sort(np.random.default_rng(2).integers(of.first, of.last, 9000))
+    for cell in (int(rows[2700]), int(rows[2900]), of.first):
+        whole, first = of.side(cell, rows, 0, 9000).inside, 2699 - of.reach
+        seen = of.side(cell, rows[first : 2702 + of.reach], first, 9000).inside
         assert (seen == whole).all() and (np.diff(whole) >= 0).all()
 
 
 def test_the_draw_has_its_law():
-    widths, stream = widths_for(0.4, X[:60]), InsecureGenerator(3).stream()
-    cells = np.sort((X[:60] / 100 * widths.last).astype(np.int64))
-    side = widths.side(widths.margins(int(cells[24]), cells, 0, 60))
-    law = normalised([side.exact(j) for j in range(len(widths.steps))])
-    found = [widths.draw(int(cells[24]), cells, 0, 60, stream) for _ in range(3000)]
-    counts = np.array([found.count(step) for step in widths.steps.tolist()])
+    of, stream = widths_for(0.4, X[:60]), InsecureGenerator(3).stream()
+    cells = np.sort((X[:60] / 100 * of.last).astype(np.int64))
+    side = of.side(int(cells[24]), cells, 0, 60)
+    law = normalised([side.exact(j) for j in range(len(of.steps))])
+    found = [of.draw(int(cells[24]), cells, 0, 60, stream) for _ in range(3000)]
+    counts = np.array([found.count(step) for step in of.steps.tolist()])
     often = law * 3000 > 10
     off = (counts - law * 3000)[often] / np.sqrt(law * 3000)[often]
     assert sum(counts) == 3000 and (off**2).sum() < often.sum() + 8 * math.sqrt(2 * often.sum())
@@ -166,10 +165,10 @@ def test_intervals_of_a_quarter_do_not_hold():
 def test_the_worst_failure_is_what_is_said():
     """For any cell that is far enough, all nearer ones together are as rare as they should be."""
     for failure in (0.2, 0.05, 1e-6):
-        widths = Widths(PARTS // 2, 0.1, 0, 1 << 40, failure, True)
-        weights = np.exp(-widths.prior)
+        of = widths(PARTS // 2, 0.1, (0, 1 << 40), failure, True)
+        weights = np.exp(STEP * np.arange(len(of.steps)))
         missed = [
-            weights[:j].sum() * math.exp(-0.1 * widths.margin / PARTS) / weights[j]
+            weights[:j].sum() * math.exp(-0.1 * of.margin / PARTS) / weights[j]
             for j in range(1, len(weights))
         ]
         assert failure * 0.99 < max(missed) <= failure * (1 + 1e-6)
@@ -252,7 +251,7 @@ def test_with_interval_is_the_same_statistic(statistic):
     half, whole = statistic.measure(epsilon=0.5), found.measure(epsilon=1)
     assert whole.loss.epsilon == 1 and whole.name == f"{half.name} between two ends"
     own, ends = innermost(half), innermost(whole)
-    assert ends.point == own and ends.coverage == 0.9
+    assert ends.inner == own and ends.coverage == 0.9
     low, middle, high = whole(np.sort(X))
     assert low <= middle <= high
     mean = dp.Mean(bounds=(0, 100))
@@ -277,8 +276,9 @@ def test_several_quantiles_and_their_distance():
     assert np.mean((low <= spread + 0.25) & (spread - 0.25 <= high)) > 0.9 - 0.15
     smooth = dp.Iqr(bounds=(0, 100), method="smooth")
     assert smooth.with_interval() is smooth
-    with pytest.raises(ArgumentTypeError, match=r"dpfast.stat"):
-        dp.group_by({"k": [1], "x": [1.0]}, "k", keys=[1]).agg({"m": many}, epsilon=1)
+    assert dp.quantile_interval(X, qs, **ASKED, coverage=0.9).shape == (3, 4)
+    both = {"bounds": (0, 100), "neighbors": "replace", "rho": 1, "axis": 0}
+    assert dp.quantile_interval(np.c_[X, X][:50], qs[1:], **both).shape == (3, 3, 2)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from unittest.mock import patch
 import dpfast as dp
 from dpfast.measurement.around import Around
 from dpfast.measurement.statistic import made
+from dpfast.statistics.quantiles.ends import Between
 from dpfast.tables.intake import View, one_column, read
 
 
@@ -27,8 +28,8 @@ def quoted(function, /, *args, relation=None, **kwargs) -> Any:
 
 
 def innermost(mechanism: Any) -> Any:
-    """Return the mechanism that others are around."""
-    while isinstance(mechanism, Around):
+    """Return the mechanism that others are around; of a point and its ends that of both."""
+    while isinstance(mechanism, Around) and not isinstance(mechanism, Between):
         mechanism = mechanism.inner
     return mechanism
 

@@ -1,6 +1,6 @@
 """An interval around a private quantile: one more draw, of how far its ends are from it.
 
-    Between(ends, point, coverage)
+    Between(inner, ends, coverage, lie_between)
 
 Half of the loss is for a point v, by whichever mechanism, the other half for a distance w from it,
 and v - w and v + w are the ends. Both are cells of the public grid or lattice of the column. Where
@@ -48,44 +48,37 @@ interval begins with the lower bound, and g is of the upper end alone; and so fo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import privacy
-from ..._core.error_bars import Expected
-from ...budget.mechanism import Mechanism
 from ...measurement.around import Around
+from ...measurement.equal_parts import together
 from ...measurement.outer_bounds import Draw, Side
-from ...noise.additive import several
 from ...noise.choice import Stream
-from ...privacy import Loss, Pure
+from ...privacy import Loss
 from ...rng import Generator
-from ...summaries.order import Window
 from ...tables import Source
 from .draws import CUT, PARTS, Column
 from .exponential import ExponentialQuantile
 
 #: The logarithm of b falls by this with each shorter distance.
 STEP = 3 / 16
+#: What all shorter distances weigh, at most, for each.
+SHORTER = 1 / math.expm1(STEP)
 #: Most ranks that are looked at on either side: for a smaller rate the ends are the bounds.
 MOST = 1 << 28
 
 
-def distances(span: int) -> NDArray[np.int64]:
-    """Return public distances in cells, two in each octave: from 0 to so many."""
-    some = [round(2 ** (j / 2)) for j in range(2 * span.bit_length())]
-    return np.array(sorted({0, *(one for one in some if one < span), span}))
-
-
-@dataclass(frozen=True, slots=True)
-class Widths:
+class Widths(NamedTuple):
     """Draws of distances from points to both ends of intervals; public numbers.
 
-    Parameters
+    Attributes
     ----------
     place : int
         The quantile, in `PARTS`.
@@ -93,65 +86,44 @@ class Widths:
         c.
     first, last : int
         The cells of the bounds.
-    failure : float
-        The probability with which an interval may miss the quantile.
-    are_numbers : bool
-        Whether all rows are numbers of cells; else they may lie between these.
+    lie_between : bool
+        Whether rows may lie between the numbers of cells.
+    steps : int64 array
+        The distances in cells, two in each octave.
+    margin : int
+        m, in `PARTS`.
+    reach : int
+        How many ranks margins are clipped to.
     """
 
     place: int
     rate: float
     first: int
     last: int
-    failure: float
-    are_numbers: bool
-    steps: NDArray[np.int64] = field(init=False, repr=False, compare=False)
-    prior: NDArray[np.float64] = field(init=False, repr=False, compare=False)
-    margin: int = field(init=False)
-    most: int = field(init=False)
+    lie_between: bool
+    steps: NDArray[np.int64]
+    margin: int
+    reach: int
 
-    def __post_init__(self) -> None:
-        steps = distances(self.last - self.first)
-        prior = np.arange(len(steps))[::-1] * STEP
-        weights = np.exp(-prior)
-        shorter = float((np.cumsum(weights) / weights)[-1]) - 1
-        margin = math.log(max(shorter, 1) / self.failure) / self.rate
-        reach = margin + CUT / self.rate
-        if reach >= MOST:
-            steps, prior, margin, reach = steps[-1:], prior[-1:], 0.0, 1.0
-        object.__setattr__(self, "steps", steps)
-        object.__setattr__(self, "prior", prior)
-        object.__setattr__(self, "margin", math.ceil(margin * PARTS))
-        object.__setattr__(self, "most", math.ceil(reach) * PARTS)
-
-    @property
-    def reach(self) -> int:
-        """How many ranks either way to look at."""
-        return self.most // PARTS + 2
-
-    def margins(self, cell: int, rows: NDArray[Any], before: int, n: int) -> NDArray[np.int64]:
-        """NOT PRIVATE. Return g of each distance from a cell, in `PARTS`.
+    def side(self, cell: int, rows: NDArray[Any], before: int, n: int) -> Side:
+        """NOT PRIVATE. Return what distances from a cell weigh.
 
         `rows` are the cells, ascending, of the rows from the rank `before` + 1 on, of `n`.
         """
-        whole, rest = divmod(self.place * (n - 1) + PARTS, PARTS)
+        most, (whole, rest) = self.reach * PARTS, divmod(self.place * (n - 1) + PARTS, PARTS)
         low, high = cell - self.steps, cell + self.steps
         upper = (np.searchsorted(rows, high, "right") + (before - whole)) * PARTS - rest
         lower = (whole - 1 - before - np.searchsorted(rows, low)) * PARTS + rest
-        upper[(high >= self.last) | (self.place == PARTS)] = self.most
-        lower[(low <= self.first) | (self.place == 0)] = self.most
-        inside: NDArray[np.int64] = np.clip(np.minimum(upper, lower), -self.most, self.most)
-        return inside
-
-    def side(self, margins: NDArray[np.int64]) -> Side:
-        """NOT PRIVATE. Return what the distances weigh."""
-        before = np.append(-self.most, margins[:-1])
-        return Side(before, margins, self.prior, Fraction(self.margin), 2 * self.rate / PARTS)
+        upper[(high >= self.last) | (self.place == PARTS)] = most
+        lower[(low <= self.first) | (self.place == 0)] = most
+        margins = np.clip(np.minimum(upper, lower), -most, most)
+        prior = np.arange(len(margins), dtype=np.float64)[::-1] * STEP
+        shorter, rate = np.append(-most, margins[:-1]), 2 * self.rate / PARTS
+        return Side(shorter, margins, prior, Fraction(self.margin), rate)
 
     def draw(self, cell: int, rows: NDArray[Any], before: int, n: int, stream: Stream) -> int:
-        """Return the distance of the ends from a cell; the rows are those of `margins`."""
-        side = self.side(self.margins(cell, rows, before, n))
-        (j,) = Draw(side, len(self.steps)).draw(1, stream)
+        """Return the distance of the ends from a cell, of rows as in `side`."""
+        (j,) = Draw(self.side(cell, rows, before, n), len(self.steps)).draw(1, stream)
         return int(self.steps[j])
 
     def ends(self, cells: Any, sizes: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -159,107 +131,87 @@ class Widths:
 
         Where rows may lie between the numbers of cells, it ends where the next cell begins.
         """
-        beyond = not self.are_numbers
+        beyond = self.lie_between
         low, high = cells - np.asarray(sizes), cells + np.asarray(sizes) + beyond
         low = np.where((low <= self.first) | (self.place == 0), self.first - beyond, low)
         return low, np.where((high > self.last) | (self.place == PARTS), self.last + beyond, high)
 
 
+@lru_cache(maxsize=256)
+def widths(place: int, rate: float, cells: Any, failure: float, lie_between: bool) -> Widths:
+    """Return the draws of distances whose ends miss a quantile with a failure probability."""
+    first, last = cells
+    octaves = np.rint(2 ** (np.arange(2 * (last - first).bit_length() + 1) / 2))
+    steps = np.unique(np.append(np.minimum(octaves, last - first), 0)).astype(np.int64)
+    margin = math.log(SHORTER / failure) / rate
+    reach = margin + CUT / rate
+    if reach >= MOST:
+        steps, margin, reach = steps[-1:], 0.0, 1.0
+    exact = math.ceil(margin * PARTS)
+    return Widths(place, rate, first, last, lie_between, steps, exact, math.ceil(reach))
+
+
 @dataclass(frozen=True, slots=True)
-class Between(Mechanism[NDArray[np.float64]]):
+class Between(Around[NDArray[np.float64]]):
     """Quantiles between two ends each that hold them: the lower ends, the points, the upper ends.
 
     Parameters
     ----------
+    inner : Mechanism
+        Of the released quantile, or of several.
     ends : tuple of ExponentialQuantile
-        Those of the same column, for the part of the loss that is for the ends of each.
-    point : Mechanism
-        Of the released quantile, or of as many as there are ends. It may be the only one of these.
+        Of each, of the same column, for the part of the loss that is for its ends. The only one may
+        be `inner`.
     coverage : float
         Of the ends of each.
-    are_numbers : bool
+    lie_between : bool
         As in `Widths`.
     """
 
     ends: tuple[ExponentialQuantile, ...]
-    point: Mechanism[Any]
     coverage: float
-    are_numbers: bool
-    widths: tuple[Widths, ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        failure = 1 - self.coverage
-        widths = [
-            Widths(one.aim.place, one.rate, *one.cells, failure, self.are_numbers)
-            for one in self.ends
-        ]
-        object.__setattr__(self, "widths", tuple(widths))
+    lie_between: bool
 
     @property
     def loss(self) -> Loss:
-        point, ends = self.point.loss, self.loss_of_ends
-        if isinstance(ends, Pure) and point == ends:
-            return several(ends, 2)
-        return privacy.compose(point, ends)
-
-    @property
-    def loss_of_ends(self) -> Loss:
-        """Return the loss of all distances."""
-        each, many = self.ends[0].loss, len(self.ends)
-        return several(each, many) if isinstance(each, Pure) else privacy.compose(*[each] * many)
-
-    @property
-    def neighbors(self) -> str:
-        return self.ends[0].neighbors
+        point, ends = self.parts.values()
+        return together(ends, 2) if point == ends else privacy.compose(point, ends)
 
     @property
     def name(self) -> str:
-        return f"{self.point.name} between two ends"
-
-    @property
-    def missing(self) -> Any:
-        return self.ends[0].missing
-
-    @property
-    def of_ranks(self) -> bool:
-        return True
+        return f"{self.inner.name} between two ends"
 
     @property
     def parts(self) -> dict[str, Loss]:
         """Return what the loss is made of."""
-        return {self.point.name: self.point.loss, "ends": self.loss_of_ends}
+        ends = together(self.ends[0].loss, len(self.ends))
+        return {self.inner.name: self.inner.loss, "ends": ends}
 
     @property
-    def noise_parameters(self) -> dict[str, Any]:
-        return self.point.noise_parameters
+    def widths(self) -> list[Widths]:
+        """Return the draws of the distance of each."""
+        given = 1 - self.coverage, self.lie_between
+        return [widths(one.aim.place, one.rate, one.cells, *given) for one in self.ends]
 
-    def reduce(self, source: Source) -> tuple[Column, list[Window], Any]:
-        summary = self.point.reduce(source)
+    def reduce(self, source: Source) -> Any:
+        summary = self.inner.reduce(source)
         drawn = isinstance(summary, tuple) and isinstance(summary[0], Column)
         column = summary[0] if drawn else self.ends[0].reduce(source)[0]
         pairs = zip(self.ends, self.widths, strict=True)
-        return column, [column.look(one.rank, w.reach + one.ranks) for one, w in pairs], summary
+        return column, [column.look(one.rank, w.reach + 2 + one.ranks) for one, w in pairs], summary
 
-    def finish(
-        self, summary: tuple[Column, list[Window], Any], generator: Generator
-    ) -> NDArray[np.float64]:
+    def finish(self, summary: Any, generator: Generator) -> NDArray[np.float64]:
         column, windows, of_point = summary
-        released = self.point.finish(of_point, generator)
-        points, (first, *_) = np.ravel(released), self.ends
+        released, first = self.inner.finish(of_point, generator), self.ends[0]
+        points, number = np.ravel(released), column.edge if self.lie_between else first.value
         answer = np.array([points] * 3, np.float64)
-        cells = column.cells(points).tolist() if first.lo < first.hi else []
-        for i, cell in enumerate(cells):
-            rows, before, n, _ = windows[i]
-            size = self.widths[i].draw(cell, rows, before - 1, n, generator.stream())
-            number = first.value if self.are_numbers else column.edge
-            low, high = (number(int(end)) for end in self.widths[i].ends(cell, size))
+        for i, cell in enumerate(column.cells(points).tolist()):
+            (rows, before, n, _), of = windows[i], self.widths[i]
+            size = of.draw(cell, rows, before - 1, n, generator.stream())
+            low, high = (number(int(end)) for end in of.ends(cell, size))
             answer[::2, i] = min(low, points[i]), max(high, points[i])
         answer = np.clip(answer, first.lo, first.hi)
         return answer if np.ndim(released) else answer[:, 0]
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return that of the points, in ranks: what ends are apart depends on the rows."""
-        return self.point.error(rows, confidence)
 
 
 class RangeBetween(Around[NDArray[np.float64]]):
@@ -267,15 +219,7 @@ class RangeBetween(Around[NDArray[np.float64]]):
 
     __slots__ = ()
 
-    @property
-    def name(self) -> str:
-        return "interquartile range between two ends"
-
     def finish(self, summary: Any, generator: Generator) -> NDArray[np.float64]:
-        (low, _), (lower, upper), (_, high) = ends = self.inner.finish(summary, generator)
-        return np.array([max(0.0, ends[0, 1] - ends[2, 0]), upper - lower, high - low])
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return that of both quantiles, in ranks, each with half of the failures."""
-        bar = self.inner.error(rows, (1 + confidence) / 2)
-        return replace(bar, confidence=confidence, ranks=float(np.max(bar.ranks)))
+        low, middle, high = self.inner.finish(summary, generator)
+        near, far = max(0.0, low[1] - high[0]), high[1] - low[0]
+        return np.array([near, middle[1] - middle[0], far])

@@ -29,9 +29,10 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `dpfast.quantile`.
-    q : float or Fraction
-        The quantile, 0 to 1. At 0 and 1 the point is that of `dpfast.minimum` and
-        `dpfast.maximum`, and one of the ends is a bound: a row may always lie beyond all others.
+    q : float or Fraction, or a sequence of m such numbers
+        The quantile, 0 to 1, or several, whose ends have an equal part of the half each. At 0 and 1
+        one of the ends is a bound, for a row may always lie beyond all others, and a single point
+        is that of `dpfast.minimum` or `dpfast.maximum`.
     bounds : (float, float), or "auto"
         As in `dpfast.quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
@@ -39,9 +40,9 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
     coverage : float, default 0.95
         How often the interval holds the quantile, at least: greater than 0 and less than 1.
     granularity, method, noise, assume_sorted
-        As in `dpfast.quantile`, of the point. With a granularity the ends are half of it
-        farther out than rows that are its multiples: rows may lie between these. Of a column of
-        integers they are integers, without one.
+        As in `dpfast.quantile`, or of several as in `dpfast.quantiles`. With a granularity the ends
+        are half of it farther out than rows that are its multiples: rows may lie between these. Of
+        a column of integers they are integers, without one.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
@@ -66,7 +67,7 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
 
     Returns
     -------
-    ndarray of float64, shape (3,), or (3, d) with `axis`
+    ndarray of float64, shape (3,) or (3, m), or (3, d) or (3, m, d) with `axis`
         The lower end, the private quantile, and the upper end.
 
     Raises

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,7 @@ MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
 #: where rows times the range of the draw come to no more than this for each quantile: there mean
 #: errors are a quarter to nine tenths of those of the recursion (`benchmarks/crossings.py`).
 MOST_JOINT, ROWS_JOINT, RANGE_JOINT = 9, 100_000, 100
-#: The share of the loss that is for a point, where an interval has the other.
-HALF = Fraction(1, 2)
+Like = TypeVar("Like", bound=OnGrid[Any])
 #: Less is left to no rounding.
 LEAST_JOINT = Fraction(1, 1 << 30)
 
@@ -83,8 +82,7 @@ class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivit
         return OfKept(ExponentialQuantile(**column, loss=without_delta(terms.loss)))
 
     def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
-        own = _fields(self, "noise", "assume_sorted")
-        return QuantileInterval(q=self.place, coverage=coverage, **own)
+        return _like(QuantileInterval, self, q=self.place, coverage=coverage)
 
 
 @dataclass(frozen=True)
@@ -286,57 +284,7 @@ class Quantiles(OnGrid[NDArray[np.float64]]):
         return OfKept(MANY[self.method](**column, loss=without_delta(terms.loss)))
 
     def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
-        return QuantilesInterval(coverage=coverage, **_fields(self, "qs", "assume_sorted"))
-
-
-@dataclass(frozen=True)
-class QuantilesInterval(Quantiles):
-    """Several quantiles, each between two ends that hold it: the answer has the shape (3, m).
-
-    Half of the loss is for the quantiles, the other for their ends, an equal part each.
-    """
-
-    coverage: float = field(default=CONFIDENCE, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "coverage", checks.share("coverage", self.coverage))
-
-    def better(self, terms: Terms) -> str:
-        return super().better(replace(terms, loss=part(terms.loss, HALF)))
-
-    def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
-        half = replace(terms, loss=part(terms.loss, HALF))
-        points: Any = super().mechanism(half)
-        loss = without_delta(part(half.loss, Fraction(1, len(self.qs))))
-        column = self.column_of(terms) | {"loss": loss, "assume_sorted": self.assume_sorted}
-        ends = tuple(ExponentialQuantile(q=q, **column) for q in several(self.qs))
-        are_numbers = ends[0].lattice is not None and self.granularity is None
-        return OfKept(Between(ends, points.inner, self.coverage, are_numbers))
-
-    def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
-        return replace(self, coverage=coverage)
-
-
-@dataclass(frozen=True)
-class IqrInterval(QuantilesInterval):
-    """The distance of the quartiles between two ends that hold it: the answer has the shape (3,).
-
-    Each quartile is between its own two ends with half of the failures.
-    """
-
-    name: ClassVar[str] = "interquartile range"
-    answer_of_times: ClassVar[Answer] = "span"
-
-    def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
-        both = replace(self, coverage=(1 + self.coverage) / 2)
-        return RangeBetween(super(IqrInterval, both).mechanism(terms))
-
-
-def _fields(statistic: OnGrid[Any], *more: str) -> dict[str, Any]:
-    """Return the arguments of a statistic that one with an interval has, too."""
-    names = "column", "bounds", "nan", "granularity", "method", *more
-    return {name: getattr(statistic, name) for name in names}
+        return _like(QuantileInterval, self, q=self.qs, coverage=coverage)
 
 
 def several(qs: Any) -> tuple[Fraction, ...]:
@@ -376,7 +324,7 @@ class Extreme(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
         return OfKept(ExponentialExtreme(**column, loss=without_delta(terms.loss)))
 
     def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
-        return QuantileInterval(q=self.end, coverage=coverage, **_fields(self, "noise"))
+        return _like(QuantileInterval, self, q=self.end, coverage=coverage)
 
 
 @dataclass(frozen=True)
@@ -387,12 +335,12 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
     ----------
     column : str, optional
         The column of a table, for `GroupBy.agg`.
-    q : float or Fraction
+    q : float or Fraction, or a sequence of m such numbers
     bounds : (float, float), sequence of d such pairs, or "auto"
     coverage : float, default 0.95
     nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
-    method : {"auto", "smooth", "exponential"}, default "auto"
+    method : {"auto", "smooth", "exponential", "recursive", "joint"}, default "auto"
     noise : str, default "auto"
     assume_sorted : bool, default False
         As in `dpfast.quantile_interval`, which has the theorem and the errors.
@@ -409,41 +357,64 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
     'quantile 1/2 between two ends'
     """
 
-    q: Number | None = None
+    q: Number | Sequence[Number] | NDArray[Any] | None = None
     coverage: float = field(default=CONFIDENCE, kw_only=True)
     assume_sorted: bool = field(default=False, kw_only=True)
-    method: Method = field(default="auto", kw_only=True)
+    method: Method | ManyMethod = field(default="auto", kw_only=True)
 
     name: ClassVar[str] = "interval of a quantile"
     answer_of_times: ClassVar[Answer] = "point"
-    methods: ClassVar[tuple[str, ...]] = get_args(Method)
+    methods: ClassVar[tuple[str, ...]] = get_args(Method) + get_args(ManyMethod)[1:]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "q", quantile_of(self.q))
-        object.__setattr__(self, "coverage", checks.share("coverage", self.coverage))
-        if self.assume_sorted is not False:
-            checks.flag("assume_sorted", self.assume_sorted)
+        point, coverage = self.point, checks.share("coverage", self.coverage)
+        q = point.qs if isinstance(point, Quantiles) else point.place
+        checks.assign(self, coverage=coverage, q=q)
 
     @property
-    def point(self) -> OneQuantile | Extreme:
-        """The quantile without an interval."""
-        column: Any = {"bounds": self.bounds, "nan": self.nan, "granularity": self.granularity}
-        column |= {"method": self.method, "noise": self.noise}
-        if self.q in (0, 1):
-            return (Maximum if self.q else Minimum)(**column)
-        return Quantile(q=self.q, **column, assume_sorted=self.assume_sorted)
+    def point(self) -> OneQuantile | Extreme | Quantiles:
+        """The quantile without an interval, or several."""
+        if isinstance(self.q, (list, tuple, np.ndarray)):
+            return _like(Quantiles, self, qs=self.q)
+        q = quantile_of(self.q)
+        if q in (0, 1):
+            return _like(Maximum if q else Minimum, self)
+        return _like(Quantile, self, q=q)
+
+    @property
+    def chooses_by_rows(self) -> bool:
+        return self.point.chooses_by_rows
 
     def better(self, terms: Terms) -> str:
-        return self.point.better(replace(terms, loss=part(terms.loss, HALF)))
+        return self.point.better(replace(terms, loss=part(terms.loss, Fraction(1, 2))))
 
     def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
-        terms, point = replace(terms, loss=part(terms.loss, HALF)), self.point
-        drawn: Any = replace(point, method="exponential", noise="auto").mechanism(terms)
-        made: Any = drawn if self.method == "exponential" else point.mechanism(terms)
-        ends: ExponentialQuantile = drawn.inner
-        are_numbers = ends.lattice is not None and self.granularity is None
-        return OfKept(Between((ends,), made.inner, self.coverage, are_numbers))
+        half = replace(terms, loss=part(terms.loss, Fraction(1, 2)))
+        qs: Any = self.q if isinstance(self.q, tuple) else (self.q,)
+        each = replace(half, loss=part(half.loss, Fraction(1, len(qs))))
+        like: Any = {"method": "exponential", "noise": "auto"}
+        every: Any = [replace(self, q=q, **like).point.mechanism(each) for q in qs]
+        point, *ends = (kept.inner for kept in (self.point.mechanism(half), *every))
+        lie_between = ends[0].lattice is None or self.granularity is not None
+        return OfKept(Between(point, tuple(ends), self.coverage, lie_between))
+
+
+@dataclass(frozen=True)
+class IqrInterval(QuantileInterval):
+    """The distance of the quartiles between two ends; `coverage` is that of either quartile."""
+
+    name: ClassVar[str] = "interquartile range"
+    answer_of_times: ClassVar[Answer] = "span"
+
+    def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
+        return RangeBetween(super().mechanism(terms))
+
+
+def _like(kind: type[Like], statistic: OnGrid[Any], **more: Any) -> Like:
+    """Return a statistic of another class with the same arguments, and more."""
+    names = {one.name for one in fields(kind)} & {one.name for one in fields(statistic)}
+    return kind(**{name: getattr(statistic, name) for name in names} | more)
 
 
 @dataclass(frozen=True)
@@ -561,7 +532,7 @@ class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
     def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
         if self.method == "smooth":  # whose noise is about no quartile
             return self
-        return IqrInterval(qs=QUARTILES, coverage=coverage, **_fields(self))
+        return _like(IqrInterval, self, q=QUARTILES, coverage=(1 + coverage) / 2)
 
 
 def percentile(
