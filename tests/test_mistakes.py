@@ -217,6 +217,14 @@ def test_lists_of_labels_are_read_alike(taker):
         costs_nothing(functools.partial(call, wrong))
 
 
+@pytest.mark.parametrize("make", [pd.Index, pd.Series, pd.Categorical, pl.Series, pa.array])
+def test_a_column_of_the_data_that_is_given_for_labels_is_not_shown(make):
+    column = make(["secret", "secret"])
+    for name in ("keys", "categories", "axes", "marginals", "response"):
+        said = costs_nothing(functools.partial(TAKERS[name], column), match="different|rows")
+        assert "secret" not in said
+
+
 @pytest.mark.parametrize("make", [pd.Index, pd.Series, pl.Series, pa.array, np.array, tuple])
 def test_numbers_in_a_list_are_read_alike(make):
     counts, edges = dp.histogram(AGES, bins=make([0.0, 50.0, 90.0]), epsilon=1)

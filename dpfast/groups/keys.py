@@ -228,7 +228,9 @@ class PublicKeys:
             chain = Chain(len(some), key)
             _, first = chain.add(some)
             if len(first) < len(some[0].low):
-                checks.fail("keys", "different from one another", "one more than once")
+                checks.fail(
+                    "keys", "different from one another, and no column of the data", "some twice"
+                )
             chains.append(chain)
         return chains
 

@@ -41,10 +41,7 @@ S = TypeVar("S")
 #: Public numbers that a call looks for in a column, after the name of their argument.
 Public: TypeAlias = tuple[str, Sequence[Any]]
 
-RECORDS = (
-    "0 (or -2) for data of several columns, and left out for one: a row is a record, so a column "
-    "has an answer and a row has none"
-)
+RECORDS = "0 (or -2) for data of several columns, and left out for one: a row has no answer"
 
 
 @dataclass(slots=True)  # a frozen one takes a microsecond more to make

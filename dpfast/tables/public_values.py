@@ -45,6 +45,13 @@ class Held(NamedTuple):
     holds: Callable[[Any], bool]
 
 
+class Hidden(list[Any]):
+    """A list that errors do not show: it may be a column of the data, given by mistake."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} values>"
+
+
 def listed(name: str, value: Any) -> Any:
     """Return public values as a list, whatever column holds them; what is no column, as it is.
 
@@ -66,7 +73,7 @@ def listed(name: str, value: Any) -> Any:
     if is_array or not checks.has(value, "__len__") or isinstance(value, (str, bytes, range)):
         return value
     form = column_form(value, name, "a list of public values")
-    return form.chunked.to_pylist() if isinstance(form, Arrow) else checks.items(value)
+    return Hidden(form.chunked.to_pylist() if isinstance(form, Arrow) else iter(value))
 
 
 class CellTexts(NamedTuple):

@@ -77,6 +77,5 @@ def is_missing(one: Any, or_nan: bool = False) -> bool:
 def refuse() -> NoReturn:
     raise DataError(
         "data without a dtype, like a list, must hold real numbers, or None for a missing one, and "
-        "do not; rows of several numbers are an array, as numpy.asarray(data, float) makes one, or "
-        "a table, and several columns are a table, such as {'a': first, 'b': second}"
+        "do not; for rows of several, pass an array or a table"
     )

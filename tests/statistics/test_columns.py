@@ -443,7 +443,7 @@ MATRIX = np.zeros((3, 2))
     ("kw", "error", "words"),
     [
         ({"axis": None}, ArgumentError, "got 2: take one, as data.*, or pass axis=0 for each"),
-        ({"axis": 1}, ArgumentError, "axis must be 0 .or -2. .* a row is a record.* got 1"),
+        ({"axis": 1}, ArgumentError, "axis must be 0 .or -2. .* a row has no answer, got 1"),
         ({"axis": -1}, ArgumentError, "axis must be 0"),
         ({"axis": (0, 1)}, ArgumentError, "axis must be 0"),
         ({"data": np.zeros(3)}, ArgumentError, "left out for one"),
