@@ -26,10 +26,8 @@ from .job.page import STYLE
 from .texts import loss_text
 
 #: The probability with which a loss of rho is said in odds; of which epsilon on a factor is a
-#: power of e, and a chance of 10 % one of 100 %.
-DELTA, READ, MOST = Fraction(1, 10**6), 5, 50
-#: How many different values of a column are listed.
-FEW = 20
+#: power of e, and a chance of 10 % one of 100 %; how many different values of a column are listed.
+DELTA, READ, MOST, FEW = Fraction(1, 10**6), 5, 50, 20
 #: What a report of text shows of each release.
 SHOWN = ("entry", "time", "what", "parameters", "columns", "where", "loss", "error", "note")
 

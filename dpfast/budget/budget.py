@@ -29,6 +29,7 @@ from .ledger.text import exact, parts_of, plain
 from .ledger.text import record as record_text
 from .mechanism import Mechanism
 from .parallel import Block, Part, Parts, Share
+from .record import Record as ReleaseRecord
 from .release import Payer, advise_loss, prepare
 
 if TYPE_CHECKING:
@@ -222,6 +223,7 @@ class Budget(Payer):
         if given is not None:
             advise_loss(given)
         self._ref = ref(self)
+        self._relation: Neighbors | None = None
         self._part: Part | None = None
         self._file: File | None = None
         self._storage: Memory | File
@@ -310,7 +312,9 @@ class Budget(Payer):
     @property
     def neighbors(self) -> Neighbors | None:
         """The neighboring relation of the ledger, or None before the first spend."""
-        return self._state().neighbors or self._wanted
+        if self._relation is None:  # which never changes
+            self._relation = self._state().neighbors
+        return self._relation or self._wanted
 
     @property
     def unit(self) -> Literal["rows", "people"] | None:
@@ -381,7 +385,6 @@ class Budget(Payer):
             budget, or are named "ids" by the first spend.
         record : mapping, optional
             All that is public of the release, in the types of JSON: what the ledger shows of it.
-            A mapping other than a dict must never change; in memory it is kept as it is.
 
         Raises
         ------
@@ -399,10 +402,8 @@ class Budget(Payer):
         note = checks.text("note", note) or (here.notes[-1] if here.notes else "")
         whose = None if ids is None else checks.text("ids", ids)
         words = checks.text("what", what)
-        if isinstance(record, dict):
+        if record is not None and not isinstance(record, ReleaseRecord):  # which never changes
             record = json.loads(record_text(record))
-        elif record is not None and not isinstance(record, Mapping):
-            checks.fail_type("record", "a dict of the types of JSON", record)
         spend = Spend(amount, neighbors, words, note, now(), process(), ids=whose, record=record)
         entry = None
         try:

@@ -19,17 +19,11 @@ from .ledger import Amounts, Spend
 SHOWN = 50
 #: What a record says of an error bar, as `Expected` has it.
 BAR = {"confidence", "half_width", "ranks", "note"}
-#: The columns that the record of a release fills, and where they are in it.
-RECORDED = {
-    "mechanism": ("mechanism",),
-    "parameters": ("parameters",),
-    "columns": ("data", "columns"),
-    "where": ("data", "where"),
-    "version": ("data", "version"),
-    "noise": ("noise",),
-    "error": ("error",),
-    "program": ("program",),
-}
+#: What the columns that a record fills are of it; the last word names the column.
+RECORDED = (
+    *("mechanism", "parameters", "data.columns", "data.where", "data.version"),
+    *("noise", "error", "program"),
+)
 
 
 def decimal(amount: Fraction) -> str:
@@ -86,8 +80,8 @@ class History(tuple[Spend, ...]):
             "time": [entry.time for entry in self],
             "what": [entry.what for entry in self],
             **{
-                name: [_words(_within(record, *path)) for record in records]
-                for name, path in RECORDED.items()
+                path.split(".")[-1]: [_words(_within(record, path)) for record in records]
+                for path in RECORDED
             },
             "ids": [entry.ids or "" for entry in self],
             "neighbors": [entry.neighbors for entry in self],
@@ -142,9 +136,9 @@ class History(tuple[Spend, ...]):
     _repr_html_ = to_html
 
 
-def _within(record: Any, *path: str) -> Any:
+def _within(record: Any, path: str) -> Any:
     """Return what is at a path of a record, or None."""
-    for name in path:
+    for name in path.split("."):
         record = record.get(name) if isinstance(record, dict) else None
     return record
 
@@ -152,9 +146,8 @@ def _within(record: Any, *path: str) -> Any:
 def _words(fact: Any) -> str:
     """Return a fact of a record as text for people, nothing for None."""
     if isinstance(fact, dict) and fact.keys() >= BAR:
-        bar = Expected(**{name: fact[name] for name in BAR})
-        is_known = bar.half_width is not None or bar.ranks is not None
-        return f"{bar} ({bar.confidence * 100:.4g} %)" if is_known else str(bar)
+        bar = str(Expected(**{name: fact[name] for name in BAR}))
+        return bar if bar.startswith("not known") else f"{bar} ({fact['confidence'] * 100:.4g} %)"
     if isinstance(fact, dict):
         return ", ".join(f"{n}={_nested(part)}" for n, part in fact.items() if part is not None)
     if isinstance(fact, list):

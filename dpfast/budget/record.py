@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType
@@ -137,6 +137,8 @@ class Record(Mapping[str, Any]):
     mechanism: Mechanism[Any]
     source: Source
     question: Question | None = None
+    #: The record itself, once somebody has looked at it.
+    made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Any:
         return self.to_dict()[name]
@@ -183,7 +185,9 @@ class Record(Mapping[str, Any]):
         dict
         """
         mechanism, source = self.mechanism, self.source
-        return {
+        if self.made:
+            return self.made
+        facts = {
             "schema": SCHEMA,
             "statistic": mechanism.name,
             "mechanism": mechanism.algorithm,
@@ -195,6 +199,8 @@ class Record(Mapping[str, Any]):
             "error": described(asdict(self.error())),
             "program": f"dpfast {sys.modules['dpfast'].__version__}",
         }
+        self.made.update(facts)
+        return self.made
 
 
 @dataclass(frozen=True, slots=True)

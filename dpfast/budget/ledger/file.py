@@ -614,13 +614,12 @@ class File:
         """
         state, head = self._state(db), self._head(db)
         skipped = 0 if most is None else max(0, state.entries - most)
+        before = head.seal
         if skipped:
             one = "SELECT seal FROM lines WHERE line = ?"
             (before,) = db.execute(one, (skipped,)).fetchone()
         elif pragma(db, "integrity_check(1)") != "ok":
             raise Damaged("its pages do not fit together")
-        else:
-            before = head.seal
         total, relation, is_over = Amounts(), head.neighbors, False
         since: date | None = None
         spends: list[Spend] = []
