@@ -179,7 +179,7 @@ class Answer(dict[str, Any], Noted):
             axes = extra("matplotlib.pyplot", "a plot").subplots(1, len(names), **layout)[1][0]
         places, step = np.arange(self.groups), -(-lines // LABELLED) or 1
         for axis, name in zip(axes, names, strict=True):
-            width = self[bars[name]] if bars.get(name, "").endswith(" error") else None
+            width = self[bars[name]] if bars.get(name, "").endswith("error") else None
             axis.errorbar(self[name], places, xerr=width, fmt="o", capsize=3)
             axis.set_title(name)
             axis.grid(axis="x", color="0.85")
@@ -194,9 +194,10 @@ class Answer(dict[str, Any], Noted):
         for bars in sorted(self, key=len):
             owner, _, kind = bars.rpartition(" ")
             if kind in ("error", "ranks") and f"{bars} error" not in self:
-                names = (name for name in self if f"{name} ".startswith(f"{owner} "))
-                bars_of |= dict.fromkeys(names, bars)
-                del bars_of[bars]
+                start = f"{owner} " if owner else ""
+                names = (name for name in self if f"{name} ".startswith(start))
+                numbers = (name for name in names if name != bars and name not in self.by)
+                bars_of |= dict.fromkeys(numbers, bars)
         return bars_of
 
     def _rows(self) -> Iterator[list[str]]:

@@ -61,6 +61,15 @@ def test_a_number_has_the_digits_of_its_bar(value, bar, text):
     )._repr_html_().replace("\xa0", " ")
 
 
+def test_a_column_of_bars_may_have_no_name_of_a_statistic(pyplot):
+    table = {"a": ["x", "y"] * 50, "error of b": ["u", "v"] * 50}
+    categories = {"a": ["x", "y"], "error of b": ["u", "v"]}
+    cells = dp.marginals(table, categories=categories, rho=1.0)["a", "error of b"]
+    titles = re.findall("<th>(.*?)</th>", cells._repr_html_())
+    assert titles == ["a", "error of b", "count", "error"]
+    assert cells.plot().containers[0].has_xerr
+
+
 def test_bars_are_said_in_words():
     say = dp.extend.Expected
     assert str(say(0.95, 3.0)) == "± 3" and str(say(0.95, [1.5, 2.0])) == "± 1.5, 2"
