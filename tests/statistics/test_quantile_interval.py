@@ -254,6 +254,7 @@ def test_with_interval_is_the_same_statistic(statistic):
     assert ends.inner == own and ends.coverage == 0.9
     low, middle, high = whole(np.sort(X))
     assert low <= middle <= high
+    assert found.with_interval().coverage == 0.95 and found.with_interval(0.8) == found
     mean = dp.Mean(bounds=(0, 100))
     assert mean.with_interval() is mean
 

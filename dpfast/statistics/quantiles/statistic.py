@@ -399,6 +399,9 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
         lie_between = ends[0].lattice is None or self.granularity is not None
         return OfKept(Between(point, tuple(ends), self.coverage, lie_between))
 
+    def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
+        return replace(self, coverage=max(self.coverage, coverage))
+
 
 @dataclass(frozen=True)
 class IqrInterval(QuantileInterval):
