@@ -27,6 +27,7 @@ from ._core.owner_log import hide_error
 from ._core.types import Axis, Neighbors, Number, Numbers
 from ._kernels.rng import isa, isa_paths
 from .budget.budget import Budget
+from .budget.history import fact_text
 from .budget.ledger.text import exact
 from .budget.mechanism import Mechanism, MechanismLike
 from .budget.record import data_version
@@ -80,6 +81,7 @@ __all__ = [
     "data_version",
     "exact",
     "extra",
+    "fact_text",
     "hide_error",
     "html",
     "instruction_sets",

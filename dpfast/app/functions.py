@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from inspect import Parameter, signature
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 import numpy as np
 
-from .. import STATISTICS, expected_error, group_by, ptr
+from .. import STATISTICS, Release, expected_error, group_by, ptr
 from ..extend import Expected, Mechanism, Prepared, checks, prepare, releases
 
 #: The confidence of error bars.
@@ -24,6 +25,12 @@ CONFIDENCE = 0.95
 def error_of(mechanism: Mechanism[Any], rows: int | None) -> Expected:
     """Return the error bar for a number of rows; without rows, that for one row."""
     return expected_error(mechanism, rows=rows, confidence=CONFIDENCE)
+
+
+def with_bar(prepared: Prepared[Any]) -> Release[Any]:
+    """Run what is prepared, and return its answer with the error bar that noisy numbers tell."""
+    released: Release[Any] = replace(cast(Any, prepared), confidence=CONFIDENCE).run()
+    return released
 
 
 def check_where(name: str, where: Any, by: Sequence[str], neighbors: str) -> None:

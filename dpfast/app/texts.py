@@ -7,11 +7,35 @@ from typing import Any
 
 from ..extend import Expected
 
+#: The amounts of losses.
+AMOUNTS = ("epsilon", "delta", "rho")
 
-def loss_text(amounts: Mapping[str, float]) -> str:
-    """Return a loss as text, without a delta of 0."""
+
+def loss_text(loss: Mapping[str, Any]) -> str:
+    """Return a loss as text, without a delta of 0; its amounts are numbers, or ratios as text."""
+    amounts = {name: amount_of(loss[name]) for name in AMOUNTS if name in loss}
     shown = {name: amount for name, amount in amounts.items() if amount or name != "delta"}
     return ", ".join(f"{name}={amount:g}" for name, amount in shown.items())
+
+
+def amount_of(amount: float | str) -> float:
+    """Return an amount of a loss; as a text it is an exact ratio, as records have it."""
+    if isinstance(amount, str):
+        above, _, below = amount.partition("/")
+        return int(above, 0) / int(below or "1", 0)
+    return amount
+
+
+def unit_text(release: Mapping[str, Any]) -> str:
+    """Return what counts of a person, by the record of a release; nothing where all does."""
+    ids, parameters = release["unit"]["ids"], release["parameters"]
+    if ids is None:
+        return ""
+    sizes = {name: parameters.get(name) for name in ("max_rows", "max_groups")}
+    rows, groups = ("a drawn number of" if size == "auto" else size for size in sizes.values())
+    parts = [f"{rows} rows"] if rows else []
+    parts += [f"{groups} group{'s' * (groups != 1)}"] if groups else []
+    return f"at most {' in each of '.join(parts)} of each {ids or 'person'}" if parts else ""
 
 
 def number_text(value: Any, digits: int = 6) -> str:
@@ -23,8 +47,9 @@ def number_text(value: Any, digits: int = 6) -> str:
     return value if isinstance(value, str) else f"{value:.{digits}g}"
 
 
-def error_text(half_width: Any, ranks: Any, digits: int = 6) -> str:
-    """Return an error bar as text; nothing if it is not known."""
-    if half_width is not None:
-        return f"± {number_text(half_width, digits)}"
-    return "" if ranks is None else str(Expected(0, ranks=ranks))
+def error_text(error: Mapping[str, Any]) -> str:
+    """Return an error bar as text, as a record or a row has it; nothing if none is known."""
+    size, ranks = error.get("half_width"), error.get("ranks")
+    if isinstance(size, Mapping):  # of statistics by name
+        return ", ".join(f"{name} ± {bar:.6g}" for name, bar in size.items() if bar is not None)
+    return "" if size is ranks is None else str(Expected(0, size, ranks))

@@ -80,7 +80,7 @@ class History(tuple[Spend, ...]):
             "time": [entry.time for entry in self],
             "what": [entry.what for entry in self],
             **{
-                path.split(".")[-1]: [_words(_within(record, path)) for record in records]
+                path.split(".")[-1]: [fact_text(_within(record, path)) for record in records]
                 for path in RECORDED
             },
             "ids": [entry.ids or "" for entry in self],
@@ -130,7 +130,7 @@ class History(tuple[Spend, ...]):
         times = [time[:19].replace("T", " ") for time in columns["time"]]
         columns |= {"time": times, "process": []}
         filled = {name: column[::-1] for name, column in columns.items() if any(column)}
-        rows = ([_words(cell) for cell in row] for row in zip(*filled.values(), strict=True))
+        rows = ([fact_text(cell) for cell in row] for row in zip(*filled.values(), strict=True))
         return f'<div tabindex="0" style="overflow-x: auto">{table(filled, rows, SHOWN)}</div>'
 
     _repr_html_ = to_html
@@ -143,8 +143,29 @@ def _within(record: Any, path: str) -> Any:
     return record
 
 
-def _words(fact: Any) -> str:
-    """Return a fact of a record as text for people, nothing for None."""
+def fact_text(fact: Any) -> str:
+    """Return a fact of a record as text for people, nothing for None.
+
+    Parameters
+    ----------
+    fact : dict, list, str, bool, int, float or None
+        A part of what `Release.to_dict` returns, such as its parameters.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    RecursionError
+        If it holds itself.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.extend.fact_text({"bounds": [0.0, 120.0], "nan": "drop", "method": None})
+    'bounds=(0, 120), nan=drop'
+    """
     if isinstance(fact, dict) and fact.keys() >= BAR:
         bar = str(Expected(**{name: fact[name] for name in BAR}))
         return bar if bar.startswith("not known") else f"{bar} ({fact['confidence'] * 100:.4g} %)"
@@ -156,4 +177,4 @@ def _words(fact: Any) -> str:
 
 
 def _nested(fact: Any) -> str:
-    return f"({_words(fact)})" if isinstance(fact, (dict, list)) else _words(fact)
+    return f"({fact_text(fact)})" if isinstance(fact, (dict, list)) else fact_text(fact)

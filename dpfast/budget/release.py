@@ -323,6 +323,7 @@ class Prepared(Generic[Value]):
                 loss, record = payer._loss_of(mechanism), self.to_record()
                 payer.spend(loss, neighbors=stated, what=what, ids=ids, record=record)
             late, bar = "", None
+            time = "" if self.confidence is None else now()  # later it tells how long rows take
             try:
                 summary = mechanism.reduce(self.source)
                 if witnesses() != here:
@@ -347,10 +348,10 @@ class Prepared(Generic[Value]):
             answer = show(mechanism, self.source, answer)
         value: Value = answer if self.after is None else self.after(answer)
         if bar is not None:
-            value = self._released(value, bar, None if payer is None else payer.last_entry)
+            value = self._released(value, bar, None if payer is None else payer.last_entry, time)
         return value
 
-    def _released(self, value: Any, bar: Expected, entry: int | None) -> Any:
+    def _released(self, value: Any, bar: Expected, entry: int | None, time: str) -> Any:
         """Return an answer as a `Release`."""
         ends = None
         if self.has_ends:
@@ -359,7 +360,7 @@ class Prepared(Generic[Value]):
             bar = Expected(bar.confidence, width if width.ndim else width[()], note=ENDS)
         elif isinstance(self.after, WithBar):
             bar = self.after.bar(bar)
-        return Release(value, bar, self.to_record(), entry, now(), ends)
+        return Release(value, bar, self.to_record(), entry, time, ends)
 
 
 def release(

@@ -40,7 +40,7 @@ class Release(Generic[Value]):
     entry : int or None
         The number of the ledger's entry; None without a budget.
     time : str
-        When it was released, in UTC (ISO 8601).
+        When it was paid for, before rows were read, in UTC (ISO 8601).
     ends : tuple or None
         What the value lies between, where the loss paid for that: of quantiles.
 

@@ -337,7 +337,7 @@ def test_an_error_from_elsewhere_is_not_quoted(write, monkeypatch):
     path = write('epsilon = 4\npath = "study.db"', output="out.csv")
     mean = type(plan(path).releases[0].mechanism)
     with monkeypatch.context() as patch:
-        patch.setattr(mean, "finish", fails)
+        patch.setattr(mean, "answered", fails)
         results = job.run(path)
     assert json.dumps(job.report(results)).count("ValueError") == 1
     assert "Mary" not in json.dumps(job.report(results)) + path.with_name("out.csv").read_text()
@@ -396,8 +396,6 @@ def test_of_no_rows(table, write, neighbors):
     job.explain(path)
     results = job.run(path)
     results.check()
-    rows = results.rows(results.outcomes[1].release)
-    assert rows == (0 if neighbors == "replace" else max(1, results["count of a, b"][0]))
     assert json.loads(path.with_name("out.json").read_text()) == job.report(results)
 
 
@@ -513,7 +511,7 @@ def test_data_are_a_list_of_paths_and_texts_have_variables(write, table, monkeyp
     assert abs(sum(results.outcomes[2].kept["value"]) - 2 * ROWS) < 100
     assert results.plan.job.version == "2024-06"
     assert table.with_name("06.db").exists() and table.with_name("out-06.json").exists()
-    assert [os.path.basename(name) for name in job.explain(path)["data"]] == [
+    assert [os.path.basename(name) for name in job.explain(path)["data"]["paths"]] == [
         "t-06.parquet",
         "${MONTH}.parquet",
     ]
@@ -624,7 +622,7 @@ def test_a_job_for_people_says_so_everywhere(write):
     dp.Budget(epsilon=6, path=path.with_name("s.db"), ids="who", max_rows=2)
     for facts in (job.explain(path), job.report(job.run(path))):
         assert (facts["ids"], facts["max_rows"]) == ("who", 2)
-        assert [release.get("ids") for release in facts["releases"]] == ["who", None]
+        assert [release["unit"]["ids"] for release in facts["releases"]] == ["who", None]
     ledger = dp.Budget(path=path.with_name("s.db"))
     assert sorted(line.ids or "" for line in ledger.history) == ["", "who"]
     assert ledger.remaining["epsilon"] == 0
@@ -672,7 +670,8 @@ def test_a_row_for_each_number(write, ending):
     assert [r["index"] for r in by["two"]] == ["0,0", "0,1", "1,0", "1,1"]
     assert [float(r["value"]) for r in by["two"]] == np.ravel(results["two"]).tolist()
     assert [r["at"] for r in by["covariance of a, b"]] == ["a, a", "a, b", "b, a", "b, b"]
-    widths = results.outcomes[1].release.expected(ROWS).half_width
+    widths = job.report(results)["releases"][1]["error"]["half_width"]
+    assert np.shape(widths) == (2, 2) and np.all(np.array(widths) > 0)
     assert [float(r["half_width"]) for r in by["covariance of a, b"]] == np.ravel(widths).tolist()
     assert [r["at"] for r in by["quantiles of c"]] == ["0.25", "0.75"]
     assert all(r["ranks"] for r in by["quantiles of c"])
@@ -769,20 +768,19 @@ def test_a_failed_write_leaves_the_old_file_and_can_be_repeated(write, monkeypat
     assert shown == job.report(job.run(path))
 
 
-def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
-    count = releases({"statistic": "count", "column": "a", "nan": "drop", "name": "n"})
-    path = write("epsilon = 4\nneighbors = 'add-remove'", RELEASES + count)
-    results = job.run(path)
-    rows = results.rows(results.outcomes[0].release)
-    assert rows == results["n"] and abs(rows - ROWS) < 50
-    assert job.report(results)["releases"][0]["expected_error"]["half_width"] > 0
+def test_error_bars_are_those_of_the_answers(write):
+    """Of as many rows as the noise of the mean says; beforehand, of those that are guessed."""
+    path = write("epsilon = 4\nneighbors = 'add-remove'\npath = 'study.db'")
+    mean = job.report(job.run(path))["releases"][0]
+    assert 0 < mean["error"]["half_width"] < 1 and mean["error"]["ranks"] is None
+    assert job.report(job.run(path))["releases"][0] == mean  # from the ledger
     explained = job.explain(path)
     assert explained["rows"] is None
-    assert explained["releases"][0]["expected_error"]["half_width"] is None
+    assert explained["releases"][0]["error"]["half_width"] is None
     guessed = write(
         "epsilon = 4\nneighbors = 'add-remove'", RELEASES, data='path = "t.parquet"\nrows = 20000'
     )
-    assert job.explain(guessed)["releases"][0]["expected_error"]["half_width"] > 0
+    assert job.explain(guessed)["releases"][0]["error"]["half_width"] > 0
 
 
 def test_any_name_can_be_read_back(write):
@@ -793,19 +791,13 @@ def test_any_name_can_be_read_back(write):
     assert [row["name"] for row in read_csv(path.with_name("out.csv"))] == names
 
 
-def test_where_missing_numbers_are_dropped_their_count_is_the_number_of_rows(write, table):
+def test_error_bars_are_of_the_rows_that_are_not_missing(write, table):
     frame = pa.table({"a": pa.array([50.0] * ROWS, mask=np.arange(ROWS) % 100 != 0)})
     pq.write_table(frame, table)
-    both = ("keep", "drop")
-    counts = [{"statistic": "count", "column": "a", "name": nan, "nan": nan} for nan in both]
-    mean = {"statistic": "mean", "column": "a", "bounds": [0, 100], "nan": "drop"}
-    widths = []
-    for more in (counts[:1], counts):
-        text = releases(mean, *more)
-        path = write("epsilon = 40\nneighbors = 'add-remove'", text, defaults="")
-        widths.append(job.report(job.run(path))["releases"][0]["expected_error"]["half_width"])
-    assert widths[0] is None
-    assert 0.001 < widths[1] < 1  # of 300 rows, not of 30,000
+    mean = releases({"statistic": "mean", "column": "a", "bounds": [0, 100], "nan": "drop"})
+    path = write("epsilon = 1\nneighbors = 'add-remove'", mean, defaults="")
+    width = job.report(job.run(path))["releases"][0]["error"]["half_width"]
+    assert 0.1 < width < 10  # of 300 rows, not of 30,000
 
 
 def test_explain_does_not_tell_how_many_rows_there_are_where_that_is_private(write, table):
@@ -814,7 +806,7 @@ def test_explain_does_not_tell_how_many_rows_there_are_where_that_is_private(wri
         frame = pq.read_table(table).slice(0, 2000 * groups)
         pq.write_table(frame, table, row_group_size=1000)
         found = job.explain(write('epsilon = 4\nneighbors = "add-remove"'))
-        shown.append([{**r, "expected_error": None} for r in found["releases"]])
+        shown.append([{**r, "error": None} for r in found["releases"]])
     assert shown[0] == shown[1] and [r["passes"] for r in shown[0]] == [1, 2, 1]
 
 
@@ -852,7 +844,7 @@ def test_explain_reads_no_row_and_spends_nothing(write, monkeypatch):
     assert not path.with_name("study.db").exists()
     assert [r["share"] for r in found["releases"]] == ["1/5", "2/5", "1/5", "1/5"]
     assert [r["mechanism"] for r in found["releases"][:2]] == ["Mean", "ExponentialQuantile"]
-    assert "a bound in ranks" in found["releases"][1]["expected_error"]["note"]
+    assert "a bound in ranks" in found["releases"][1]["error"]["note"]
     json.dumps(found)
 
 
@@ -1027,13 +1019,14 @@ def test_data_errors_under_nan_raise_are_answers(write):
 
 
 def test_what_is_refused_before_it_is_paid_is_no_answer(tmp_path):
+    @dp.extend.releases
     def refused(source, budget):
         raise DataError("not yet paid")
 
     ask = SimpleNamespace(key="k", arguments={}, entry=SimpleNamespace(name="n", function=refused))
     budget = dp.Budget(epsilon=1, path=tmp_path / "study.db")
     with pytest.raises(DataError, match="not yet paid"):
-        runner._one(ask, None, budget, "")
+        runner._one(ask, None, budget, "", "")
     assert budget.entry("k") is None
     budget.spend(Pure(0.5), neighbors="replace")
     assert [line.answer for line in budget.history] == [None]
@@ -1132,7 +1125,7 @@ def test_bounds_that_are_found(write):
     path = write("epsilon = 60", text, defaults="", output="out.csv")
     told = job.explain(path)["releases"]
     assert told[0]["what"] == "mean, a quarter of it for bounds, nan=raise"
-    assert told[0]["expected_error"]["half_width"] is None
+    assert told[0]["error"]["half_width"] is None
     results = job.run(path)
     results.check()
     assert abs(results["mean of a"] - 50) < 1

@@ -70,10 +70,12 @@ def test_the_database_answers(write, folder, data):
     assert results["late"] == pytest.approx(2550, abs=2)
     assert results["carriers"]["mean"] == pytest.approx([50, 50], abs=0.1)
     assert results["middle"] == pytest.approx(50, abs=1)
-    assert results.passes == 0 and job.report(results)["engine"] == "duckdb"
+    assert results.passes == 0 and job.report(results)["data"]["engine"] == "duckdb"
     explained = job.explain(folder / "job.toml")
-    assert explained["engine"] == "duckdb" and explained["passes"] is None
-    assert "memory" not in explained and str(folder / "flights.db") in explained["data"]
+    assert explained["data"]["engine"] == "duckdb" and explained["passes"] is None
+    assert "memory" not in explained and explained["data"]["paths"][0].startswith(
+        "duckdb://flights.db, "
+    )
 
 
 def test_an_answer_is_paid_for_once(write, folder):
@@ -90,7 +92,7 @@ def test_the_command_line(write, shell):
     code, out, err = shell("explain", write(TABLE))
     assert (code, err) == (0, "") and "duckdb" in out and "memory" not in out
     code, out, err = shell("run", write(TABLE), "--json")
-    assert (code, err) == (0, "") and json.loads(out)["engine"] == "duckdb"
+    assert (code, err) == (0, "") and json.loads(out)["data"]["engine"] == "duckdb"
 
 
 def test_a_file_is_relative_to_the_job_and_never_made(write, folder):

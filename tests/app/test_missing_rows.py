@@ -52,12 +52,12 @@ def test_commands(told, shell, folder):
     words = ("t.parquet", "--column", "x", "--epsilon", 400)
     for nan, due in (("only", MISSING), ("drop", 400 - MISSING), ("keep", 400)):
         found = told("count", *words, "--nan", nan)
-        assert (found["value"], found["nan"]) == (due, nan)
-    assert told("count", *words)["nan"] == "keep"
+        assert (found["value"], found["parameters"]["nan"]) == (due, nan)
+    assert told("count", *words)["parameters"]["nan"] == "keep"
     by = ("--by", "key", "--keys", "0,1", "--nan", "only")
     assert told("count", *words, *by)["groups"]["count"] == [0, MISSING]
     mean = ("mean", *words, "--bounds", 0, 9)
-    assert told(*mean)["nan"] == "drop"
+    assert told(*mean)["parameters"]["nan"] == "drop"
     code, out, _ = shell(*mean)
     assert code == 0 and ["nan", "drop"] in [line.split() for line in out.splitlines()]
     code, out, err = shell(*mean, "--neighbors", "replace")
@@ -66,15 +66,20 @@ def test_commands(told, shell, folder):
     assert code == 2 and "nan must be" in err
 
 
+def nans(releases):
+    """How each treats what is missing; by group it is said of the statistic."""
+    asked = [one["parameters"] for one in releases]
+    return [one.get("statistics", {}).get("count", one)["nan"] for one in asked]
+
+
 def test_jobs_reports_and_the_ledger(shell, folder):
     (folder / "job.toml").write_text(JOB)
     explained = dp.job.explain("job.toml")["releases"]
     assert [one["what"] for one in explained] == WHAT
-    assert [one["nan"] for one in explained] == ["only", "drop", "only"]
+    assert nans(explained) == ["only", "drop", "only"]
     results = dp.job.run("job.toml")
     assert results["count of x"] == MISSING and results["by key"]["count"] == [0, MISSING]
-    assert [one["nan"] for one in dp.job.report(results)["releases"]] == ["only", "drop", "only"]
-    assert results.rows(results.outcomes[1].release) is None  # how many are missing is no help
+    assert nans(dp.job.report(results)["releases"]) == ["only", "drop", "only"]
     assert "nan=only" in (folder / "answers.html").read_text()
     code, out, _ = shell("explain", "job.toml")
     assert code == 0 and "nan=only" in out

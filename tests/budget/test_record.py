@@ -4,6 +4,7 @@ import gc
 import json
 import weakref
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,19 @@ def test_the_ledger_has_the_record_of_the_release(tmp_path):
         assert kept == release.record.to_dict() and release.entry == 1
         assert kept["parameters"]["max_rows"] == 2 and kept["data"]["version"] == "June"
         assert kept["data"]["columns"] == ["age"]
+
+
+def test_the_time_is_that_before_rows_are_read():
+    """Later it would tell how long they take."""
+    seen = []
+
+    def look(block):
+        seen.append(datetime.now(UTC))
+        return float(block.mean())
+
+    arguments = {"blocks": 4, "bounds": (0, 9), "epsilon": 1}
+    release = dp.extend.prepare(dp.sample_and_aggregate, np.ones(100), look, **arguments).release()
+    assert datetime.fromisoformat(release.time) <= min(seen)
 
 
 def test_conditions_are_text(tmp_path):

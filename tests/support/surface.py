@@ -819,8 +819,8 @@ TOLD = {
     dp.extend.NoiseCandidate, dp.extend.Preparing, dp.extend.SumNoise, dp.extend.add_noise_family,
     dp.extend.measures,
     # texts alone; see `tests/app/test_terminal.py`
-    dp.errors.printable, dp.extend.exact, dp.extend.hide_error, dp.extend.html.facts,
-    dp.extend.html.table,
+    dp.errors.printable, dp.extend.exact, dp.extend.fact_text, dp.extend.hide_error,
+    dp.extend.html.facts, dp.extend.html.table,
     # files and what is read of them; see `tests/app` and `tests/tables`
     dp.extend.DatabaseTable, dp.extend.Files, dp.extend.SharedPasses, dp.extend.conditions,
     dp.extend.instruction_sets,

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,26 +16,16 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from ... import Budget
 from ...errors import printable
-from ...extend import Expected, Files, Mechanism, SharedPasses, checks, prepare, relation_of
+from ...extend import Expected, Files, SharedPasses, checks, fact_text, prepare, relation_of
 from ..entry import Entry, entry_of
 from ..files import KeyTexts, combined, read_keys
-from ..functions import CONFIDENCE, check_where, encoded, error_of
+from ..functions import CONFIDENCE, check_where, encoded, error_of, with_bar
+from ..texts import loss_text
 from ..words import items, plain, truth_or_value, unquoted, value_of
 from .shared import Terminal, groups_table, print_pairs, text_options
 
-#: What `--method` calls the mechanisms that have one name.
-METHODS = {
-    "SmoothQuantile": "smooth",
-    "ExponentialQuantile": "exponential",
-    "RecursiveQuantiles": "recursive",
-    "JointQuantiles": "joint",
-}
 #: The options that stand where nobody gives them, if the function takes them.
 STANDING = ("nan", "noise", "method")
-#: What is shown as it was given.
-SAID = ("other", "columns", "by", "keys", "other_key", "where")
-#: The arguments that an answer shows elsewhere.
-ELSEWHERE = {"column", *SAID, "epsilon", "delta", "rho", "neighbors", "nan", "noise", "method"}
 #: The columns of error bars.
 BARS = ("half_width", "ranks")
 #: Seconds before a progress bar appears.
@@ -75,18 +64,19 @@ def answer(
     arguments = entry.call(opened, **loss, neighbors=relation)
     if "categories" in arguments:
         arguments["categories"] = _categories(arguments["categories"], entry.columns[0], opened)
-    made = prepare(entry.function, entry.data(opened), **arguments).mechanism
+    mechanism = prepare(entry.function, entry.data(opened), **arguments).mechanism
     about = ", ".join(name for name in entry.columns if name) or ", ".join(files)
     what = " where ".join(filter(None, (about, " and ".join(given.get("where", ())))))
 
     def release(files: Files) -> Any:
         with nullcontext() if budget is None else budget.noted(what):
-            return entry.function(entry.data(files), **arguments, budget=budget)
+            paid = prepare(entry.function, entry.data(files), **arguments, budget=budget)
+            return with_bar(paid)
 
-    kept = encoded(_watched(opened, release))
+    released = _watched(opened, release)
+    kept = encoded(released.value)
     columns = _columns(kept, entry)
-    known = relation == "replace" and not (entry.where or "ids" in given or made.of_parts)
-    bar = error_of(made, opened.length if rows is None and known else rows)
+    bar = released.bar if rows is None else error_of(mechanism, rows)
     if not entry.by:
         columns |= _bars(bar, len(next(iter(columns.values()))))
     if as_csv:
@@ -95,39 +85,31 @@ def answer(
         for row in (columns, *zip(*columns.values(), strict=True)):
             lines.writerow(printable(x) if of_people and isinstance(x, str) else x for x in row)
         return
-    shown: dict[str, Any] = {
-        "statistic": statistic,
-        "file": files[0] if len(files) == 1 else list(files),
-        "column": given.get("column"),
-        **{name: given[name] for name in SAID if name in given},
-        **_public(arguments),
-        **{name: getattr(made.loss, name) for name in made.loss.amounts},
-        "neighbors": made.neighbors,
-        **({} if made.missing is None else {"nan": arguments.get("nan", made.missing)}),
-        **_mechanism(made),
-        **({"rows": rows} if rows is not None else {}),
-        **({} if entry.by else {"expected_error": asdict(bar)}),
-        **({} if budget is None else {"ledger": budget.path, "remaining": budget.remaining}),
-    }
+    record = {**released.record.to_dict(), "error": asdict(bar)}
+    context: dict[str, Any] = {"file": files[0] if len(files) == 1 else list(files)}
+    if budget is not None:
+        context |= {"ledger": budget.path, "remaining": budget.remaining}
     if as_json:
         named = _named(kept, columns, bool(entry.by))
-        print(json.dumps(named | shown, allow_nan=False, default=plain))
+        dated = {"entry": released.entry, "time": released.time}
+        print(json.dumps({**named, **record, **dated, **context}, allow_nan=False, default=plain))
         return
-    if isinstance(limits := shown.get("bounds"), list):
-        pairs = limits if isinstance(limits[0], list) else [limits]
-        shown["bounds"] = ", ".join(" to ".join(map(_words, pair)) for pair in pairs)
-    if (error := shown.pop("expected_error", None)) is not None:
-        shown[f"error ({CONFIDENCE:.0%})"] = _error(bar) if error else None
     several = entry.by or len(next(iter(columns.values()))) > 1
     if several:
         Terminal().print(groups_table(columns))
     answers = [] if several else [(k, one) for k, (one,) in columns.items() if k not in BARS]
-    public = [
-        (name, _words(one))
-        for name, one in shown.items()
-        if one is not None and name not in columns
-    ]
-    print_pairs([*answers, *public], bold=len(answers))
+    public = {
+        "statistic": record["statistic"],
+        **{name: value for name, value in record["data"].items() if value},
+        **record["parameters"],
+        "loss": loss_text(record["loss"]),
+        **record["unit"],
+        **record["noise"],
+        f"error ({CONFIDENCE:.0%})": None if entry.by else _error(bar),
+        **context,
+    }
+    pairs = [(name, fact_text(fact)) for name, fact in public.items() if fact not in (None, [])]
+    print_pairs([*answers, *pairs], bold=len(answers))
 
 
 def _table(
@@ -230,29 +212,6 @@ def _named(kept: Mapping[str, Any], columns: Mapping[str, Any], by_group: bool) 
         name = "categories" if "category" in columns else "edges"
         return {"counts": columns["count"], name: plain(kept["edges"])}
     return {"values" if "q" in columns else "value": plain(kept["value"])}
-
-
-def _public(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that no other part of an answer shows."""
-    public = {name: value for name, value in arguments.items() if name not in ELSEWHERE}
-    return {"q" if name == "qs" else name: plain(value) for name, value in public.items()}
-
-
-def _mechanism(made: Mechanism[Any]) -> dict[str, Any]:
-    """Return the method of a quantile, and the distribution of its noise if that is added."""
-    if made.algorithm not in METHODS:
-        return {}
-    noise = {name: one for name, one in made.noise_parameters.items() if name == "noise"}
-    return {"method": METHODS[made.algorithm], **noise}
-
-
-def _words(one: Any) -> str:
-    """Return a public parameter as text for people."""
-    if isinstance(one, dict):
-        return ", ".join(f"{name}={_words(each)}" for name, each in one.items())
-    if isinstance(one, (list, tuple)):
-        return ", ".join(map(_words, one))
-    return f"{float(one):g}" if isinstance(one, (float, Fraction)) else str(one)
 
 
 def _watched(files: Files, release: Callable[[Files], Any]) -> Any:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..job.output import ABOUT, Results, amounts
-from ..texts import error_text, loss_text, number_text
+from ..texts import error_text, loss_text, number_text, unit_text
 from .shared import SHOWN, Json, Terminal, groups_of, groups_table, print_pairs, table_of
 
 File = Annotated[
@@ -74,13 +74,14 @@ def explain(file: File, as_json: Json = False) -> None:
     out = Terminal()
     out.print(table)
     rows: dict[str, object] = {
-        "data": data if isinstance(data := explained["data"], str) else ", ".join(data),
+        "data": ", ".join(explained["data"]["paths"]),
+        "version": explained["data"]["version"],
         "rows": "private" if explained["rows"] is None else f"{explained['rows']:,}",
         "neighbors": explained["neighbors"],
         **{name: explained[name] for name in ABOUT if name in explained},
         "total": loss_text(explained["loss"]),
         "passes": _passes(explained["passes"]),
-        "engine": explained["engine"],
+        "engine": explained["data"]["engine"],
         "memory for rows": f"{explained['memory'] / 1e9:.1f} GB, in {explained['waves']} waves"
         if "memory" in explained
         else "",
@@ -94,9 +95,9 @@ def explain(file: File, as_json: Json = False) -> None:
         else explained.get("refused", ""),
     }
     print_pairs(rows.items())
-    for note in dict.fromkeys(r["expected_error"]["note"] for r in releases):
+    for note in dict.fromkeys(r["error"]["note"] for r in releases):
         if note:
-            names = [r["name"] for r in releases if r["expected_error"]["note"] == note]
+            names = [r["name"] for r in releases if r["error"]["note"] == note]
             out.print(f"{_some(names, len(releases))}: {note}", soft_wrap=True)
 
 
@@ -108,7 +109,7 @@ def _rows(releases: list[Any]) -> Iterator[tuple[Any, ...]]:
         rows.setdefault(key, []).append(release)
     for same_row in rows.values():
         cells = (
-            (release["share"], loss_text(release["loss"]), _error(release["expected_error"]))
+            (release["share"], loss_text(release["loss"]), _error(release["error"]))
             for release in same_row
         )
         columns = map(set, zip(*cells, strict=True))
@@ -132,28 +133,35 @@ def _answers(answers: Any) -> None:
         table.add_row(
             release["name"],
             _answer(release),
-            _error(release["expected_error"]),
+            _error(release["error"]),
             loss_text(release["loss"]),
         )
     out = Terminal()
     out.print(table)
     for release in answers["releases"]:
         if isinstance(value := release["value"], dict):
-            out.print(release["name"])
-            for columns in [value] if "by" in release else value.values():
+            out.print(", ".join(filter(None, [release["name"], unit_text(release)])))
+            for columns in _tables(value):
                 out.print(groups_table(columns))
 
 
 def _answer(release: Any) -> str:
-    if "error" in release:
-        return f"error: {release['error']}"
-    if release["value"] is None:
+    value = release["value"]
+    if "failure" in release:
+        return f"error: {release['failure']}"
+    if value is None:
         return str(release["note"])
-    if isinstance(release["value"], dict):
-        tables = f"{len(release['value']):,} tables"
-        return groups_of(release["value"]) if "by" in release else tables
-    return number_text(release["value"])
+    if isinstance(value, dict):
+        (first, *more) = _tables(value)
+        return f"{len(more) + 1:,} tables" if more else groups_of(first)
+    return ", ".join(filter(None, [number_text(value), unit_text(release)]))
 
 
-def _error(expected: Any) -> str:
-    return error_text(expected["half_width"], expected["ranks"]) or "not known"
+def _tables(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the answers of groups, or several tables of them."""
+    parts = list(value.values())
+    return parts if parts and isinstance(parts[0], dict) else [value]
+
+
+def _error(error: Any) -> str:
+    return error_text(error) or "not known"

@@ -12,7 +12,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -24,7 +24,7 @@ from ... import order
 from ...errors import BudgetError, SourceError
 from ...extend import SharedPasses, extra, html
 from ...privacy import ZCDP, Loss
-from ..texts import error_text, number_text
+from ..texts import error_text, number_text, unit_text
 from .page import page
 from .plan import Plan, Release
 from .runner import Answer, Outcome
@@ -37,6 +37,10 @@ FIELDS = (
 SHOWN, MOST = ("name", "at", "group", "answer"), 50
 #: What a budget may be about.
 ABOUT = ("ids", "max_rows", "every", "since")
+#: The version of the schema of reports, `docs/schema/job.json`.
+SCHEMA = 1
+#: What an error bar is: in units of the data, or in ranks.
+BARS = ("half_width", "ranks")
 #: What the error bars of groups rest on.
 OF_RANKS = "a bound in ranks, for the worst data"
 OF_NOISE = "by the distribution of the noise"
@@ -65,39 +69,6 @@ class Results(Mapping[str, Answer]):
     plan: Plan
     outcomes: tuple[Outcome, ...]
     passes: int
-
-    def rows(self, release: Release) -> int | None:
-        """Return the number of rows for the error bar of a release: public, guessed, or released.
-
-        Where missing numbers are dropped, a count of all rows does not tell how many are left; a
-        count of the numbers of the same column does.
-
-        Parameters
-        ----------
-        release : Release
-            One of those in `outcomes`.
-
-        Returns
-        -------
-        int or None
-            None where nothing tells it.
-        """
-        rows, asked = self.plan.rows_of(release), release.entry
-        if rows is not None:
-            return rows
-        drops = release.mechanism.missing == "drop"
-        counted = "drop" if drops else "keep"
-        for outcome in self.outcomes:
-            entry, other = outcome.release.entry, outcome.release.mechanism.missing
-            is_count = entry.statistic == "count" and not entry.by and outcome.release.ids is None
-            if not is_count or entry.where != asked.where or other != counted:
-                continue
-            count = (outcome.kept or {}).get("value")
-            if isinstance(count, list) and not drops:  # one number, repeated
-                count = count[0]
-            if isinstance(count, int) and (not drops or entry.columns == asked.columns):
-                return max(1, count)
-        return None
 
     def check(self) -> None:
         """Raise the error of the first release that has no answer, if there is one."""
@@ -172,8 +143,8 @@ class Results(Mapping[str, Answer]):
 def _told(row: dict[str, Any]) -> list[str]:
     """Return the group, the number and the error bar of a row, as text."""
     number = number_text(row.get("time") or row.get("value"))
-    bar = error_text(row.get("half_width"), row.get("ranks"), 4)
-    return [str(row.get("group") or ""), number, row["error"] or bar or row["note"]]
+    told = row["error"] or error_text(row) or row["note"]
+    return [str(row.get("group") or ""), number, told]
 
 
 #: A release, a job, its answers or its plan, in the types of JSON.
@@ -186,56 +157,41 @@ def amounts(loss: Loss) -> dict[str, float]:
     return {name: float(getattr(loss, name)) if name in loss.amounts else 0.0 for name in names}
 
 
-def release_facts(release: Release, rows: int | None) -> Facts:
-    """Return what a release asks, costs, and is expected to be off for a number of rows."""
-    facts: Facts = {
-        "name": release.entry.name,
-        "statistic": release.entry.statistic,
-        "columns": [name for name in release.entry.columns if name is not None],
-        "loss": amounts(release.loss),
-        "expected_error": asdict(release.expected(rows)),
-    }
-    if release.mechanism.missing is not None:
-        facts["nan"] = release.arguments.get("nan", release.mechanism.missing)
-    if release.entry.by:
-        facts["by"] = list(release.entry.by)
-    if release.ids is not None:  # a loss of people
-        facts["ids"] = release.ids
-    return facts
-
-
 def job_facts(plan: Plan) -> Facts:
-    """Return what a job is, what reads its data, and what it costs."""
-    job = plan.job
+    """Return what a job is, what its data are, and what it costs."""
+    job, folder = plan.job, f"{plan.job.path.absolute().parent}{os.sep}"
+    paths = [job.data] if isinstance(job.data, str) else job.data
+    data = [path.replace(folder, "") for path in paths]
     facts: Facts = {
+        "schema": SCHEMA,
         "job": job.title,
-        "engine": plan.files.engine,
+        "data": {"engine": plan.files.engine, "paths": data, "version": job.version},
         "neighbors": job.neighbors,
         "loss": amounts(job.loss),
     }
-    if job.ids is not None:  # a budget for people
-        facts["ids"] = job.ids
-    if job.max_rows is not None:
-        facts["max_rows"] = job.max_rows
-    if job.every is not None:  # a budget that renews
-        facts["every"] = job.every
-    return facts
+    about = {"ids": job.ids, "max_rows": job.max_rows, "every": job.every}
+    return facts | {name: value for name, value in about.items() if value is not None}
 
 
 def report(results: Results) -> Facts:
     """Return everything that may be published."""
-    releases = [_release(outcome, results.rows(outcome.release)) for outcome in results.outcomes]
-    return {**job_facts(results.plan), "releases": releases}
+    plan = results.plan
+    return {
+        **job_facts(plan),
+        "releases": [_release(plan, outcome) for outcome in results.outcomes],
+    }
 
 
-def _release(outcome: Outcome, rows: int | None) -> Facts:
-    kept = outcome.kept or {}
-    facts = release_facts(outcome.release, rows)
-    shown = {**facts, "value": kept.get("value")}
+def _release(plan: Plan, outcome: Outcome) -> Facts:
+    """Return the record of a release with its answer, whose error bar noisy numbers may tell."""
+    kept, facts = outcome.kept or {}, plan.facts(outcome.release)
+    shown = {**facts, **{name: kept.get(name) for name in ("value", "entry", "time")}}
+    if set(BARS) & set(bar := kept.get("bar", {})):
+        shown["error"] = dict.fromkeys(BARS) | bar
     if "edges" in kept:
         shown["edges"] = kept["edges"]
     if outcome.error is not None:
-        shown["error"] = str(outcome.error)
+        shown["failure"] = str(outcome.error)
     elif "no_answer" in kept:
         shown["note"] = "no answer: the data did not pass the test"
     return shown
@@ -252,7 +208,6 @@ def explain(plan: Plan) -> Facts:
     waves = SharedPasses.waves([release.holds for release in plan.releases])
     shown = {
         **job_facts(plan),
-        "data": plan.job.data,
         "rows": plan.rows,
         "releases": releases,
         "passes": None
@@ -283,8 +238,7 @@ def _explained(plan: Plan, release: Release) -> Facts:
     whole = plan.job.loss
     kind = "rho" if isinstance(whole, ZCDP) else "epsilon"
     return {
-        **release_facts(release, plan.rows_of(release)),
-        "mechanism": release.mechanism.algorithm,
+        **plan.facts(release),
         "what": release.mechanism.what,
         "share": str(release.share[kind] / getattr(whole, kind)),  # exactly
         "passes": passes(plan, release),
@@ -326,22 +280,23 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
     JSON.
     """
     for outcome, release in zip(results.outcomes, report(results)["releases"], strict=True):
-        expected = release["expected_error"]
+        expected, entry = release["error"], outcome.release.entry
         same = {
-            "name": release["name"],
-            "statistic": release["statistic"],
-            "column": ", ".join(release["columns"]),
+            "name": entry.name,
+            "statistic": entry.statistic,
+            "column": ", ".join(filter(None, entry.columns)),
             "confidence": expected["confidence"],
-            **release["loss"],
-            "error": release.get("error"),
+            **amounts(outcome.release.loss),
+            "error": release.get("failure"),
             "note": release.get("note") or expected["note"],
-            "ids": release.get("ids"),
+            "ids": release["unit"]["ids"],
         }
         value = release["value"]
         if isinstance(value, dict):
-            by_group = bool(outcome.release.entry.by)
+            by_group = bool(entry.by)
+            most = unit_text(release)
             for row in _of_groups(value, outcome) if by_group else _of_tables(value):
-                yield same | row
+                yield same | row | {"note": "; ".join(filter(None, [row["note"], most]))}
             continue
         for index in np.ndindex(*_shape(value)):
             yield {
@@ -412,7 +367,8 @@ def _bar(bar: Any, index: tuple[int, ...]) -> Any:
 
 def _at(outcome: Outcome, release: Facts, index: tuple[int, ...]) -> str:
     """Return what a number of a vector is about: its quantile, its bin, or its columns."""
-    arguments, columns = outcome.release.arguments, release["columns"]
+    arguments = outcome.release.arguments
+    columns = [name for name in outcome.release.entry.columns if name is not None]
     if not index:
         return ""
     if "edges" in release:

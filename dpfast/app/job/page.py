@@ -13,17 +13,22 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
-from ..texts import error_text, loss_text, number_text
+from ...extend import fact_text
+from ..texts import error_text, loss_text, number_text, unit_text
 
 STYLE = """
-:root { color-scheme: light dark; --bar: #4477aa; --ink: light-dark(#222, #ddd); }
+:root { color-scheme: light dark; --ink: light-dark(#222, #ddd);
+  --bar: light-dark(#9dc3e6, #4477aa); }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); max-width: 60rem; margin: 2rem auto;
   padding: 0 1rem; background: light-dark(#fff, #181818); }
 table { border-collapse: collapse; margin: .5rem 0 1rem; }
 td, th { padding: .1rem .8rem .1rem 0; text-align: left; vertical-align: middle; }
 th { border-bottom: 1px solid; font-weight: 600; }
 h1, h2, p, td { overflow-wrap: anywhere; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+caption { text-align: left; width: max-content; max-width: 90vw; }
+td:first-child { min-width: 2rem; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+td.n:nth-child(2) { white-space: nowrap; }
 svg { display: block; width: min(240px, 22vw); } svg rect { fill: var(--bar); }
 svg path { stroke: var(--ink); fill: none; vector-effect: non-scaling-stroke; }
 .note { opacity: .75; } .error { color: light-dark(#a00, #f88); }
@@ -39,7 +44,12 @@ def page(facts: Any, rows: Sequence[Row]) -> str:
     title = escape(facts["job"])
     of = {name: list(own) for name, own in groupby(rows, key=lambda row: row["name"])}
     sections = "\n".join(_section(one, of[one["name"]]) for one in facts["releases"])
+    releases, data = facts["releases"], facts["data"]
+    dates = sorted(release["time"][:10] for release in releases if release["time"])
     told = {
+        "date": " to ".join(dict.fromkeys([*dates[:1], *dates[-1:]])),
+        "data": ", ".join(data["paths"]),
+        "version": data["version"],
         "loss": loss_text(facts["loss"]),
         "neighbors": facts["neighbors"],
         **{name: facts[name] for name in ("ids", "max_rows", "every") if name in facts},
@@ -48,42 +58,36 @@ def page(facts: Any, rows: Sequence[Row]) -> str:
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
         f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-        f"<table>\n{''.join(_line(name, str(told[name])) for name in told)}</table>\n"
+        f"<table>\n{''.join(_line(name, str(told[name])) for name in told if told[name])}</table>\n"
         f"{sections}\n</body>\n</html>\n"
     )
 
 
 def _section(release: Any, rows: list[Row]) -> str:
     """Return the heading, notes and tables of a release."""
-    about = ", ".join(filter(None, [", ".join(release["columns"]), _by(release)]))
+    columns, where = ", ".join(release["data"]["columns"]), release["data"]["where"]
+    about = f" of {columns}" * bool(columns) + f" where {where}" * bool(where)
     parts = [
         f"<h2>{escape(release['name'])}</h2>",
-        f"<p>{escape(release['statistic'])}{' of ' + escape(about) if about else ''}; "
-        f"{loss_text(release['loss'])}{escape(_nan(release))}</p>",
+        f"<p>{escape(release['statistic'] + about)}; {loss_text(release['loss'])}</p>",
+        f'<p class="note">{escape(fact_text(release["parameters"]))}</p>',
     ]
-    if "error" in release:
-        return "\n".join([*parts, f'<p class="error">{escape(release["error"])}</p>'])
+    most = unit_text(release)
+    if "failure" in release:
+        return "\n".join([*parts, f'<p class="error">{escape(release["failure"])}</p>'])
     if release["value"] is None:
         return "\n".join([*parts, f'<p class="note">{escape(release["note"])}</p>'])
     if isinstance(release["value"], dict):  # a table for each column of answers
-        parts += (_table(own, at) for at, own in groupby(rows, key=lambda row: row["at"]))
+        parts += (_table(own, at, most) for at, own in groupby(rows, key=lambda row: row["at"]))
     else:
-        parts.append(_table(rows, ""))
+        parts.append(_table(rows, "", most))
     notes = dict.fromkeys(str(row["note"]) for row in rows if row["note"])
     parts += (f'<p class="note">{escape(note)}</p>' for note in notes)
     return "\n".join(parts)
 
 
-def _nan(release: Any) -> str:
-    return f"; nan={release['nan']}" if "nan" in release else ""
-
-
-def _by(release: Any) -> str:
-    return "by " + " and ".join(release["by"]) if "by" in release else ""
-
-
-def _table(rows: Any, heading: str) -> str:
-    """Return a table of numbers, what each is about, and their bars on one scale."""
+def _table(rows: Any, heading: str, most: str) -> str:
+    """Return a table of numbers, what each is about, what counts, and their bars on one scale."""
     rows = list(rows)
     ends = [end for row in rows for end in _ends(row)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
@@ -93,12 +97,13 @@ def _table(rows: Any, heading: str) -> str:
     names = "".join(f'<th class="n">{one}</th>' for one in (of, f"error ({confidence:.0%})"))
     head = f"<tr><th></th>{names}{bars}</tr>\n"
     lines = (_row(row, _cell(row, low, high) if drawn else "") for row in rows)
-    return f"<table>\n{head}{''.join(lines)}</table>"
+    caption = f"<caption>{escape(most)}</caption>\n" if most else ""
+    return f"<table>\n{caption}{head}{''.join(lines)}</table>"
 
 
 def _row(row: Row, drawing: str) -> str:
     number = number_text(row.get("time") or row.get("value"))
-    error = error_text(row.get("half_width"), row.get("ranks"), 4)
+    error = error_text(row)
     cells = "".join(f'<td class="n">{escape(text)}</td>' for text in (number, error))
     return f"<tr><td>{escape(str(row.get('group') or row['at']))}</td>{cells}{drawing}</tr>\n"
 

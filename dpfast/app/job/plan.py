@@ -12,18 +12,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ... import STATISTICS, Budget
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
-from ...extend import Expected, Files, Mechanism, checks, exact, prepare
+from ...extend import Files, Mechanism, checks, data_version, exact, prepare
 from ...privacy import ZCDP, Approx, Loss, Pure
 from ..entry import Entry
 from ..files import existing, other_file
-from ..functions import CONFIDENCE, check_where, error_of
+from ..functions import check_where, error_of
 from . import job_file
 
 #: The version of keys. Keys made of other words need another one.
@@ -38,22 +38,17 @@ Share = dict[str, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release: the function and its arguments, its share of the loss, and the mechanism."""
+    """One release: the function and its arguments, its share of the loss, and the mechanism.
+
+    Its record is all that is public of it, as the ledger has it.
+    """
 
     entry: Entry
     arguments: dict[str, Any]
     share: Share
     mechanism: Mechanism[Any]
+    record: dict[str, Any]
     key: str
-
-    def expected(self, rows: int | None) -> Expected:
-        """Return the error of its answer, as far as public numbers tell."""
-        if not self.entry.by:
-            return error_of(self.mechanism, rows)
-        bar = self.mechanism.error(None, CONFIDENCE)  # nobody knows how many a group has
-        if not isinstance(bar.half_width, dict):
-            return bar
-        return replace(bar, half_width=None, ranks=None, note=str(bar))
 
     @property
     def loss(self) -> Loss:
@@ -96,9 +91,15 @@ class Plan:
         known = self.files.length if self.job.neighbors == "replace" else None
         return self.job.rows if known is None else known
 
+    def facts(self, release: Release) -> dict[str, Any]:
+        """Return what is public of a release, with the error bar for the rows that are guessed."""
+        bar = error_of(release.mechanism, self.rows_of(release))
+        return {"name": release.entry.name, **release.record, "error": asdict(bar)}
+
     def rows_of(self, release: Release) -> int | None:
-        """The number of rows of one release: nobody knows how many its conditions or parts keep."""
-        return None if release.entry.where or release.mechanism.of_parts else self.rows
+        """The number of rows of one release: nobody knows how many a group or a condition keeps."""
+        entry, mechanism = release.entry, release.mechanism
+        return None if entry.by or entry.where or mechanism.of_parts else self.rows
 
     def budget(self, *, make: bool) -> Budget | None:
         """Return the budget that pays; None if its ledger is not there and is not to be made.
@@ -227,13 +228,15 @@ def _release(entry: Entry, share: Share, job: job_file.Job, files: Files) -> Rel
     neighbors = {"neighbors": job.neighbors} if "neighbors" in entry.takes else {}
     try:
         arguments = entry.call(files, **share, **neighbors)
-        mechanism = prepare(entry.function, entry.data(files), **arguments).mechanism
+        prepared = prepare(entry.function, entry.data(files), **arguments)
+        with data_version(job.version):
+            record = prepared.to_record().to_dict()
     except LedgerError:
         raise
     except DpfastError as error:
         raise type(error)(f"release {entry.name!r}: {error}") from None
-    key = _key(entry, mechanism, files, job.version)
-    return Release(entry, arguments, share, mechanism, key)
+    key = _key(entry, prepared.mechanism, files, job.version)
+    return Release(entry, arguments, share, prepared.mechanism, record, key)
 
 
 def _key(entry: Entry, mechanism: Any, files: Files, version: str) -> str:

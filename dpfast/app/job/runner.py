@@ -21,13 +21,13 @@ tried again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from ... import Budget
 from ...errors import BudgetError, DataError, DpfastError
-from ...extend import Files, SharedPasses, hide_error
-from ..functions import encoded
+from ...extend import Files, SharedPasses, data_version, hide_error, prepare
+from ..functions import encoded, with_bar
 from .plan import Plan, Release
 
 #: One number, or a vector or matrix of them; columns, of groups; None for no answer.
@@ -46,7 +46,7 @@ class Outcome:
 def run(plan: Plan, budget: Budget, progress: Any = None) -> tuple[tuple[Outcome, ...], int]:
     """Run the releases that have no answer yet; return the outcomes of all, and the passes."""
     entries, left = plan.affords(budget)
-    note = plan.job.title
+    note, version = plan.job.title, plan.job.version
     if isinstance(left, BudgetError):
         raise BudgetError(f"{left}{_anew(plan, budget, entries, note)}")
     answers: list[Any] = [None if entry is None else entry[1] for entry in entries]
@@ -54,7 +54,7 @@ def run(plan: Plan, budget: Budget, progress: Any = None) -> tuple[tuple[Outcome
 
     def work(release: Release) -> Callable[[Files], Any]:
         about = f"{note}: {release.entry.name}"
-        return lambda files: _one(release, release.entry.data(files), budget, about)
+        return lambda files: _one(release, release.entry.data(files), budget, about, version)
 
     releases = [plan.releases[i] for i in todo]
     works, passes = [work(release) for release in releases], 0
@@ -105,12 +105,19 @@ def _outcome(release: Release, answer: Any) -> Outcome:
     return Outcome(release, answer, DataError(answer["error"]) if "error" in answer else None)
 
 
-def _one(release: Release, source: Any, budget: Budget, note: str) -> Any:
-    """Return the recorded answer of one release, which this call computes unless it is there."""
-    with budget.once(release.key), budget.noted(note):
+def _one(release: Release, source: Any, budget: Budget, note: str, version: str) -> Any:
+    """Return the recorded answer of one release, which this call computes unless it is there.
+
+    With it are recorded its error bar, which noisy numbers may tell, and the time.
+    """
+    with budget.once(release.key), budget.noted(note), data_version(version):
         try:
-            answer = release.entry.function(source, **release.arguments, budget=budget)
-            kept = encoded(answer)
+            prepared = prepare(release.entry.function, source, **release.arguments, budget=budget)
+            answer = with_bar(prepared)
+            kept = {**encoded(answer.value), "entry": answer.entry, "time": answer.time}
+            if not isinstance(answer.bar.half_width, dict):  # groups have theirs in the answer
+                known = {name: x for name, x in asdict(answer.bar).items() if x is not None}
+                kept["bar"] = known
         except DataError as error:
             if budget.last_entry is None:
                 raise
