@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.types import Floats, Number
+from ..measurement.columns_by_name import Answer
 from ..noise.calibrated_integer import IntegerNoise
 
 #: How many numbers a notebook shows, the first ones.
@@ -111,6 +112,52 @@ class RangeCounts(ABC):
         if not sums[-1] > 0:
             return place / len(self.counts)
         return min(float(np.interp(place, np.arange(len(sums)), sums) / sums[-1]), 1.0)
+
+    def table(self, confidence: float = 0.95) -> Answer:
+        """Return the counts with their cumulative shares, and the error bar of each.
+
+        Parameters
+        ----------
+        confidence : float, default 0.95
+
+        Returns
+        -------
+        Answer
+            The columns ``from`` and ``to``, or ``category``; ``count`` and ``share``, of the rows
+            in all bins that are in this one or in those before; and their error bars. A share is a
+            quotient of two sums, each of which is within its bar with half of the failures.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> ages = np.repeat(np.arange(18, 91), 400)
+        >>> tree = dp.tree_histogram(ages, bins=4, bounds=(0, 120), epsilon=1.0)
+        >>> list(tree.table()), tree.table()["share"].round(2).tolist()
+        (['from', 'to', 'count', 'count error', 'share', 'share error'], [0.16, 0.58, 0.99, 1.0])
+        """
+        self._require_one_column()
+        share, bins = checks.share("confidence", confidence), len(self.counts)
+        sums, ends = self.cumulative[1:], range(1, bins + 1)
+
+        def bars(first: int, stop: int, failure: float) -> float:
+            factors = self._factors(float(first), float(stop))
+            return self.unit * self.noise.weighted_within(factors, failure)
+
+        of_sums = np.array([bars(0, stop, (1 - share) / 2) for stop in ends])
+        total, least = max(sums[-1], 1e-300), sums[-1] - of_sums[-1]
+        shares = np.minimum(sums / total, 1.0)
+        off = (sums + of_sums) / least - shares if least > 0 else np.ones(bins)
+        edges = self.edges
+        places = {"category": edges} if self._is_listed else {"from": edges[:-1], "to": edges[1:]}
+        return Answer(
+            {
+                **places,
+                "count": self.counts,
+                "count error": np.array([bars(stop - 1, stop, 1 - share) for stop in ends]),
+                "share": shares,
+                "share error": np.minimum(off, 1.0),
+            }
+        )
 
     def quantile(self, q: Number) -> Any:
         """Return the first place at which `cdf` reaches a share; of categories, the first one.

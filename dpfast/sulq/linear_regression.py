@@ -37,7 +37,9 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from .._core import checks
+from .._core.error_bars import normal
 from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Number
+from ..errors import DataError
 from ..privacy import Loss, Pure
 from .columns import Floats, column_bounds, expect_size
 from .estimator import Regressor, Training, Weighted
@@ -158,13 +160,52 @@ class LinearRegression(Weighted, Regressor):
             learned = walk.fixed(rounds, ridge) if ridge is not None else walk.chosen(rounds)
             if centered:
                 self.n_rows_ = learned.rows
-            self.coef_, self.intercept_ = walk.in_units(learned)
             alone = rows.ids is None and rows.kept is None and rows.weights is None
-            self.coef_standard_error_ = walk.errors_in_units(learned) if alone else None
+            self._keep(*walk.in_units(learned), walk.errors_in_units(learned) if alone else None)
 
         if ridge is not None:
             return Training(1, walk.fixed_ridge.parts, learn)
         return Training(ROUNDS, walk.parts(), learn)
+
+    def _keep(self, coef: Floats, intercept: float, errors: Floats | None) -> None:
+        """Keep what is learned of a line."""
+        self.coef_, self.intercept_, self.coef_standard_error_ = coef, intercept, errors
+
+    def conf_int(self, confidence: float = 0.95) -> Floats:
+        """Return an interval for each coefficient, by its standard error and the normal law.
+
+        Parameters
+        ----------
+        confidence : float, default 0.95
+            How often an interval holds the coefficient of the population, by and large.
+
+        Returns
+        -------
+        ndarray of float64, shape (d, 2)
+            The lower and the upper ends.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If standard errors are not known.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> line = dp.sulq.LinearRegression(bounds=(0, 10), y_bounds=(0, 40), rho=0.5)
+        >>> low, high = line.fit(x, 3 * x[:, 0] + 5).conf_int()[0]
+        >>> bool(low < 3 < high and high - low < 0.2)
+        True
+        """
+        share = checks.share("confidence", confidence)
+        self._check_fitted()
+        if self.coef_standard_error_ is None:
+            raise DataError("coefficients have no standard errors: see coef_standard_error_")
+        width = normal(1 - share) * self.coef_standard_error_
+        return np.stack([self.coef_ - width, self.coef_ + width], axis=1)
 
     def _numbers(self) -> Callable[[Floats], Floats]:
         return lambda rows: (rows @ self.coef_ + self.intercept_)[:, None]

