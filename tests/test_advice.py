@@ -188,3 +188,17 @@ def test_the_class_is_public_and_silenced_as_any_warning():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", dp.PrivacyAdvice)
         dp.count(AGES, epsilon=20)
+
+
+def test_what_is_noise_is_marked_in_the_answer():
+    few, seeded = {"k": np.repeat([0, 1], [3, 300])}, {"rng": dp.rng.InsecureGenerator(1)}
+    groups = dp.group_by(few, "k", keys=[0, 1]).count(epsilon=0.1, **seeded)
+    assert groups.is_noise["count"].tolist() == [True, False]
+    assert "of 'count' 1 cannot be told from 0" in repr(groups)
+    for statistic in (dp.Mean(bounds=(0, 120)), dp.Median(bounds=(0, 120)), dp.Count()):
+        noise = statistic.measure(epsilon=1e-7).release(AGES, **seeded)
+        assert noise.is_noise is True and repr(noise).endswith(", noise")
+        answer = statistic.measure(epsilon=9).release(AGES, **seeded)
+        assert answer.is_noise is False and repr(answer).endswith("(95 %)")
+    counts = dp.Histogram(bins=2, bounds=(0, 200)).measure(epsilon=0.5)
+    assert counts.release(AGES, **seeded).is_noise.tolist() == [False, True]

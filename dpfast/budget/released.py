@@ -18,6 +18,8 @@ from .record import Record, described
 
 Value = TypeVar("Value", covariant=True)
 
+#: Statistics whose answers lie within the bounds, whatever the rows are.
+WITHIN = ("mean", "quantile", "minimum", "maximum", "trimmed mean", "winsorized mean")
 #: By what share of its size a bar may grow where it is shown with one digit.
 LOOSE = 0.1
 
@@ -80,6 +82,32 @@ class Release(Generic[Value]):
     def high(self) -> Any:
         """The upper end of the error bar; None where there is none in units."""
         return self._end(1, 1)
+
+    @property
+    def is_noise(self) -> Any:
+        """Whether the answer says little: an array for several numbers, False without a bar.
+
+        A mean, a quantile or an extreme is noise where its bar is half of the bounds or more, for
+        their middle is as near; any other number where 0 is within its bar. It is computed of the
+        answer (post-processing), and costs nothing.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> count = dp.Count().measure(epsilon=1)
+        >>> count.release([23, 35, 41] * 100).is_noise, count.release([]).error().half_width
+        (False, 3.0)
+        """
+        value = np.asarray(self.value[0] if isinstance(self.value, tuple) else self.value)
+        bounds = np.asarray(self.parameters.get("bounds"))
+        is_within = self.record.mechanism.name.startswith(WITHIN)
+        if self.bar.half_width is None or value.dtype.kind not in "iuf":
+            return False
+        if is_within and bounds.dtype.kind not in "iuf":
+            return False
+        width, far = self.bar.half_width, np.ptp(bounds, -1) / 2 if is_within else np.abs(value)
+        is_noise = (np.asarray(width) >= far) & (np.asarray(width) > 0)
+        return is_noise if np.ndim(is_noise) else bool(is_noise)
 
     def _end(self, place: int, sign: int) -> Any:
         if self.ends is not None:
@@ -144,6 +172,7 @@ class Release(Generic[Value]):
 
     def __repr__(self) -> str:
         confidence = f"({self.bar.confidence * 100:.4g} %)"
+        confidence += ", noise" if self.is_noise is True else ""
         value, width = self.value, self.bar.half_width
         if self.ends is not None:
             return f"{_short(value)}, {_short(self.low)} to {_short(self.high)} {confidence}"

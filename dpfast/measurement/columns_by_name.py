@@ -10,6 +10,7 @@ from textwrap import fill
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import CONFIDENCE, Expected
@@ -109,6 +110,25 @@ class Answer(dict[str, Any], Noted):
     def __reduce__(self) -> Any:
         """Pickle what is public, and not the mechanism that `totals` asks."""
         return type(self), (dict(self),), {"note": self.note, "by": self.by}
+
+    @property
+    def is_noise(self) -> dict[str, NDArray[np.bool_]]:
+        """Which counts, and other whole numbers, have 0 within their error bars, by column.
+
+        It is computed of the answer (post-processing), and costs nothing.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> groups = dp.group_by({"k": [1, 2, 2] * 100}, "k", keys=[1, 2, 3])
+        >>> groups.count(epsilon=4.0).is_noise["count"].tolist()[:2]
+        [False, False]
+        """
+        return {
+            name: (np.abs(self[name]) <= self[bars]) & (self[bars] > 0)
+            for name, bars in self._bars().items()
+            if self[name].dtype.kind in "iu" and bars.endswith(" error")
+        }
 
     def to_pandas(self) -> Any:
         """Return the columns as a table of pandas, which writes CSV and Excel.
@@ -223,8 +243,11 @@ class Answer(dict[str, Any], Noted):
     def _about(self) -> str:
         """What stands below the columns."""
         groups = self.groups
-        note = f"; {self.note}" if self.note else ""
-        return f"{groups:,} {self.unit}{'' if groups == 1 else 's'}{note}"
+        notes = [f"{groups:,} {self.unit}{'' if groups == 1 else 's'}"]
+        for name, column in self.is_noise.items():
+            if near := int(column.sum()):
+                notes.append(f"of {name!r} {near:,} cannot be told from 0")
+        return "; ".join([*notes, self.note] if self.note else notes)
 
     def _repr_html_(self) -> str:
         """Return a table that unfolds, with the error bar of a number behind it."""
