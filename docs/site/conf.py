@@ -30,6 +30,8 @@ napoleon_custom_sections = ["Privacy", ("Attributes", "params_style")]
 
 html_theme = "furo"
 html_title = f"dpfast {release}"
+html_static_path = [str(Path(__file__).with_name("static"))]
+html_css_files = ["site.css"]
 html_copy_source = html_show_sourcelink = False
 html_last_updated_fmt = None
 
