@@ -101,6 +101,8 @@ class session:
         >>> s.release(dp.count, [1, 2, 3], epsilon=1).bar.half_width
         3.0
         """
+        for name in self._paid.keys() & kwargs.keys():
+            checks.fail(name, "left out: it is that of the session", kwargs[name])
         with data_version(self._version):
             return prepare(function, *args, **kwargs, **self._paid).release(self._confidence)
 

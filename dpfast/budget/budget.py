@@ -390,8 +390,8 @@ class Budget(Payer):
         ------
         BudgetError
             If less is left than is asked, the loss cannot be expressed in this budget or is of
-            another unit, or this process is a fork. The message shows spent, asked and left, or
-            what to pass instead. Nothing was recorded.
+            another unit, or this process is a fork. The message shows spent, asked, left, and what
+            would fit, or what to pass instead. Nothing was recorded.
         LedgerError
             If the file of the ledger cannot be used. Nothing may be released.
         """
@@ -983,16 +983,14 @@ class Budget(Payer):
         if rows is not None or spend.neighbors != wanted:
             loss = convert(spend.loss, spend.neighbors, wanted, max_rows=rows)
         if loss is None:
-            people = "" if rows is None else f" for {unit}, with up to {rows} rows each"
-            self._refuse(
-                state, spend, f"which has no meaning under neighbors={wanted!r}{people}, the "
-                f"relation of this budget: pass neighbors={wanted!r}, unless the call has its own "
-                "relation"
-            )  # fmt: skip
+            people = "" if rows is None else f" for {unit} of up to {rows} rows"
+            mend = "a smaller loss" if spend.neighbors == "add-remove" else "that to the call"
+            words = f"which has no meaning under neighbors={wanted!r}{people}: pass {mend}"
+            self._refuse(state, spend, words)
         if isinstance(self._limit, ZCDP):
             if isinstance(spend.loss, Approx):
                 within = ZCDP.within(spend.loss.epsilon, spend.loss.delta).rho
-                mend = f"pass rho={_digits(within)}, within both"
+                mend = f"pass rho={decimal(_four(within))}, within both"
                 self._refuse(state, spend, f"and delta > 0 has no price in a rho budget: {mend}")
             return wanted, in_rho(loss) if isinstance(loss, Pure) else loss
         if isinstance(loss, ZCDP):
@@ -1026,16 +1024,15 @@ class Budget(Payer):
             return bool(getattr(self._counted(state, less, share, units)[1], main) <= most)
 
         if getattr(counted, main) > most:
-            near = high * most / getattr(counted, main)
-            low = near if near and fits(near) else low
-            for _ in range(40):
+            for _ in range(50):
                 middle = (low + high) / 2
                 low, high = (middle, high) if fits(middle) else (low, middle)
             if not low:
                 return "; nothing would fit"
-            words.append(f"{name} <= {_digits(low)}")
+            words.append(f"{name} <= {decimal(_four(high if fits(_four(high)) else low))}")
         if counted.delta > most_delta:
-            words.append(f"delta <= {_digits(loss.delta * most_delta / counted.delta)}")
+            less_delta = loss.delta * most_delta / counted.delta
+            words.append(f"delta <= {decimal(_four(less_delta))}")
         return f"; {', '.join(words)} in all would fit"
 
     def _unit(self, state: State) -> Unit | None:
@@ -1121,9 +1118,9 @@ class Budget(Payer):
         return amounts.named(self._limit)
 
 
-def _digits(amount: Fraction) -> str:
+def _four(amount: Fraction) -> Fraction:
     """Return the largest decimal of 4 digits that is not above an amount."""
-    return decimal(Fraction(_DOWN.divide(Decimal(amount.numerator), Decimal(amount.denominator))))
+    return Fraction(_DOWN.divide(Decimal(amount.numerator), Decimal(amount.denominator)))
 
 
 @lru_cache(maxsize=1024)

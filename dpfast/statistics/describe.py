@@ -61,6 +61,7 @@ from ..summaries.cells import Cells, cells
 from ..summaries.order import ranks_of_counts
 from ..tables.data import form_of
 from ..tables.engine import of_engine
+from ..tables.ids import no_column
 from ..tables.intake import View, read
 from ..tables.kinds import RULE, ColumnKind, as_numbers, kinds_of
 from ..tables.public_values import listed
@@ -390,8 +391,7 @@ class Describe(Statistic[Answer]):
         for argument, columns in (("bounds", bounds), ("categories", words)):
             for name in columns:
                 if name not in names:
-                    rule = f"of columns of the data, which are {', '.join(names[:8])}"
-                    checks.fail(argument, rule, name)
+                    no_column(name, names, argument)
         if not kinds:
             checks.fail("data", "a table with a column", kinds)
         return tuple(described(k, bounds.get(k.name), words.get(k.name, none)) for k in kinds)

@@ -82,6 +82,18 @@ def test_what_is_said_to_fit_does_and_hardly_more(limit, loss):
     budget.spend(replace(loss, **said), neighbors="add-remove")
 
 
+def test_a_part_of_the_rows_says_what_would_fit_and_a_group_why_nothing_does():
+    budget = dp.Budget(epsilon=0.5, neighbors="add-remove")
+    with budget.parallel(["a", "b"] * 9, ["a", "b"]) as parts:
+        parts["a"](dp.count, range(18), epsilon=0.4)
+        with pytest.raises(BudgetError, match=r"; epsilon <= 0\.5 in all would fit"):
+            parts["b"](dp.count, range(18), epsilon=0.6)
+        parts["b"](dp.count, range(18), epsilon=0.5)
+    people = dp.Budget(epsilon=900, delta=0.5, **PEOPLE)
+    with pytest.raises(BudgetError, match=r"no meaning .* of up to 3 rows: pass a smaller loss"):
+        people.spend(Approx(300, 1e-6), neighbors="add-remove")
+
+
 def test_a_release_says_what_would_fit():
     budget = dp.Budget(epsilon=1, neighbors="add-remove")
     dp.count([1, 2], epsilon=0.97, budget=budget)

@@ -200,9 +200,7 @@ def test_a_pure_loss_of_rows_in_a_rho_budget_is_grouped_first():
 
 def test_a_delta_of_a_group_that_reaches_1_has_no_meaning():
     budget = dp.Budget(epsilon=1000, delta=0.9, ids="who", max_rows=100)
-    with pytest.raises(
-        BudgetError, match=r"no meaning .* for the people of 'who', with up to 100 r"
-    ):
+    with pytest.raises(BudgetError, match=r"no meaning .* for the people of 'who' of up to 100 r"):
         spend(budget, None, Approx(1, 1e-9))
 
 

@@ -421,7 +421,7 @@ def test_words_in_objects_and_dictionaries_are_told_from_what_is_missing():
     ("data", "given", "error", "says"),
     [
         (TABLE["pay"], {}, ArgumentTypeError, "a table"),
-        (TABLE, {"bounds": {"x": (0, 1)}}, ArgumentError, "columns of the data"),
+        (TABLE, {"bounds": {"x": (0, 1)}}, ArgumentError, "the table has: pay, age"),
         (TABLE, {"bounds": {"pay": (1, 0)}}, ArgumentError, "bounds"),
         (TABLE, {"bounds": (0, 1)}, ArgumentTypeError, "mapping"),
         (TABLE, {"bounds": {"pay": 2}}, ArgumentTypeError, "bounds must be a pair"),
