@@ -37,7 +37,7 @@ from ..tables.sql.store import SqlRows
 from .keys import MOST
 from .of_column import DatabaseSums, Integers
 from .sums import Counted
-from .weighted import clamped
+from .weighted import WithWeights, clamped
 
 
 def shown(room: Sparse, kept: NDArray[np.int64], groups: int) -> NDArray[Any]:
@@ -249,23 +249,11 @@ class GroupHistogram(Counted):
         return rounded(sums, self.noise.shift - self.fine)
 
 
-class WeightedHistogram(GroupHistogram):
+class WeightedHistogram(WithWeights, GroupHistogram):
     """Sums of the weights of rows of each group in public bins; one that is NaN is in no bin."""
 
     width: ClassVar[int] = 2
     fine: ClassVar[int] = 0
-
-    @property
-    def weights(self) -> str:
-        """The column of the weights."""
-        return checks.text("weights", self.statistic.weights)
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """The public limits of the weights."""
-        limits = self.statistic.limits
-        assert limits is not None
-        return limits
 
     @property
     def cells(self) -> Cells:
@@ -292,10 +280,6 @@ class WeightedHistogram(GroupHistogram):
     @property
     def reading(self) -> tuple[Any, ...]:
         return (*super().reading, self.weights, self.limits)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column or "", self.weights)
 
     def integers(self, rows: SqlRows) -> Integers:
         if self.step.of_units:

@@ -56,14 +56,8 @@ from ..rng import Generator
 from ..statistics.consistent import not_below_0
 from ..statistics.totals.count import Count
 from ..summaries.cells import Cells, cells, nearest
-from ..summaries.units import (
-    add_wide,
-    by_group,
-    clamped_counts,
-    merge,
-    shifted,
-    words_of,
-)
+from ..summaries.sparse import join
+from ..summaries.units import by_group, clamped_counts, shifted, words_of
 from ..tables.base import Feature
 from ..tables.batches import Piece
 from ..tables.bounding import UNBOUNDED
@@ -152,10 +146,7 @@ class Sums(OfColumn, ABC):
 
     def merge(self, room: NDArray[Any], more: NDArray[Any]) -> None:
         """Add other sums."""
-        if room.dtype == np.int64:
-            add_wide(room, more)
-        else:
-            merge(room, more)
+        join(room, more)
 
     @abstractmethod
     def bound(

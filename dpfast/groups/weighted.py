@@ -25,7 +25,6 @@ from .._core.nan_policy import replacement
 from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
 from ..measurement.linear import Column
-from ..measurement.statistic import Weighted
 from ..noise.sensitivity import Sensitivity
 from ..summaries.cells import cells
 from ..tables.batches import Piece, numbers
@@ -47,7 +46,29 @@ def clamped(
     return np.asarray(np.clip(values, *limits, out=values))
 
 
-class OfWeighted(OfLinear):
+class WithWeights:
+    """What reads a column of weights beside its own."""
+
+    column: Any
+    statistic: Any
+
+    @property
+    def weights(self) -> str:
+        """The column of the weights."""
+        return checks.text("weights", self.statistic.weights)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The public limits of the weights."""
+        return self.statistic.limits  # type: ignore[no-any-return]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return (self.column or "", self.weights)
+
+
+class OfWeighted(WithWeights, OfLinear):
     """Base of a statistic with weights, which reads products in float64."""
 
     def __post_init__(self) -> None:
@@ -57,19 +78,6 @@ class OfWeighted(OfLinear):
             rule = "such that products with the bounds do not overflow float64"
             checks.fail("weight_bounds", rule, limits)
         super().__post_init__()
-
-    @property
-    def weights(self) -> str:
-        """The column of the weights."""
-        assert isinstance(self.statistic, Weighted)
-        return checks.text("weights", self.statistic.weights)
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """The public limits of the weights."""
-        limits = self.statistic.limits
-        assert limits is not None
-        return limits
 
     @property
     def filler(self) -> int:
@@ -87,10 +95,6 @@ class OfWeighted(OfLinear):
             self.units,
             self.statistic.matches,
         )
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column or "", self.weights)
 
     def products(self, rows: SqlRows, least: float = 0.0, size: float = 1.0) -> Any:
         """Return the product of a number and a weight of each row of a database.
