@@ -54,21 +54,24 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
         return [mechanism.reduce(column) for mechanism, column in each]
 
     def finish(self, summary: list[Any], generator: Generator) -> NDArray[np.float64]:
-        """Return the answers, with the columns last."""
         each = zip(self.columns, summary, strict=True)
-        answers = [mechanism.finish(part, generator) for mechanism, part in each]
-        return np.moveaxis(np.array(answers, np.float64), 0, -1)
+        return _last([mechanism.finish(part, generator) for mechanism, part in each])
 
     def answered(
         self, summary: list[Any], generator: Generator, rows: int | None, confidence: float
     ) -> tuple[NDArray[np.float64], Expected]:
         pairs = zip(self.columns, summary, strict=True)
         every = [one.answered(part, generator, rows, confidence) for one, part in pairs]
-        answers = np.array([answer for answer, _ in every], np.float64).T
-        return answers, _bars(confidence, [bar for _, bar in every])
+        bars = _bars(confidence, [bar for _, bar in every])
+        return _last([answer for answer, _ in every]), bars
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         return _bars(confidence, [mechanism.error(rows, confidence) for mechanism in self.columns])
+
+
+def _last(answers: list[Any]) -> NDArray[np.float64]:
+    """Return the answers of each column with the columns last."""
+    return np.moveaxis(np.array(answers, np.float64), 0, -1)
 
 
 def _bars(confidence: float, each: list[Expected]) -> Expected:

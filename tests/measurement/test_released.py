@@ -43,6 +43,16 @@ def test_the_value_is_that_of_a_call(statistic):
     assert repr(again) == repr(release) and again.to_dict() == release.to_dict()
 
 
+def test_columns_come_last_in_releases_too():
+    two = np.stack([ROWS / 10, 90 + ROWS / 10], axis=1)  # of which no number is near the other
+    asked = {"axis": 0, "bounds": (0, 100), "epsilon": 50, "rng": seeded()}
+    for qs in ([0.1, 0.9], [0.1, 0.5, 0.9]):
+        release = dp.extend.prepare(dp.quantiles, two, qs, **asked).release()
+        assert release.value.shape == release.low.shape == (len(qs), 2)
+        assert (release.value[:, 0] < 20).all() and (release.value[:, 1] > 80).all()
+        assert (release.low <= release.value).all() and (release.value <= release.high).all()
+
+
 def test_only_a_public_number_of_rows_is_told():
     def rows(release):
         return release.to_dict()["data"]["rows"]
