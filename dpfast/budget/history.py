@@ -21,8 +21,8 @@ SHOWN = 50
 BAR = {"confidence", "half_width", "ranks", "note"}
 #: What the columns that a record fills are of it; the last word names the column.
 RECORDED = (
-    *("mechanism", "parameters", "data.columns", "data.where", "data.version"),
-    *("noise", "error", "program"),
+    *("error", "parameters", "data.columns", "data.where", "data.version"),
+    *("mechanism", "noise", "program"),
 )
 
 
@@ -47,11 +47,11 @@ def loss_words(loss: Loss) -> str:
 class History(tuple[Spend, ...]):
     """The entries of a ledger in order: a tuple of `Spend`, and a table of what was released.
 
-    Columns are ``entry`` (its number), ``time`` (UTC), ``what``, then ``mechanism``,
-    ``parameters``, ``columns``, ``where``, ``version``, ``noise``, ``error`` and ``program`` of its
-    record, as text and empty in entries of before; ``ids`` (empty for a loss of rows),
-    ``neighbors`` and ``loss`` as the release had them; what the ledger ``counted`` of each amount,
-    as floats; ``note`` and ``process``. Recorded answers are no part of it.
+    Columns are ``entry`` (its number), ``time`` (UTC), ``what``, its ``loss``, what the ledger
+    ``counted`` of each amount, as floats, and ``note``; then, of the record of the release, as text
+    and empty in entries of before, ``error``, ``parameters``, ``columns``, ``where``, ``version``,
+    ``mechanism``, ``noise`` and ``program``; ``ids`` (empty for a loss of rows) and ``neighbors``
+    of the loss, and ``process``. Recorded answers are no part of it.
 
     Examples
     --------
@@ -79,18 +79,18 @@ class History(tuple[Spend, ...]):
             "entry": list(range(1, len(self) + 1)),
             "time": [entry.time for entry in self],
             "what": [entry.what for entry in self],
-            **{
-                path.split(".")[-1]: [fact_text(_within(record, path)) for record in records]
-                for path in RECORDED
-            },
-            "ids": [entry.ids or "" for entry in self],
-            "neighbors": [entry.neighbors for entry in self],
             "loss": [loss_words(entry.loss) for entry in self],
             **{
                 f"counted {name}": [float(getattr(entry.counted, name)) for entry in self]
                 for name in amounts
             },
             "note": [entry.note for entry in self],
+            **{
+                path.split(".")[-1]: [fact_text(_within(record, path)) for record in records]
+                for path in RECORDED
+            },
+            "ids": [entry.ids or "" for entry in self],
+            "neighbors": [entry.neighbors for entry in self],
             "process": [entry.process for entry in self],
         }
 
