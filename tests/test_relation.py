@@ -30,6 +30,7 @@ OWN = {
         "dp.online.PrivateMultiplicativeWeights",
     ),
     "dp.sulq.cross_validate",  # that of the learner
+    "dp.session",  # that of each call
 }
 
 
@@ -225,7 +226,7 @@ def test_two_calls_on_one_budget_cost_their_sum():
 
 def test_a_refusal_says_what_to_pass():
     budget = dp.Budget(epsilon=9, neighbors="add-remove")
-    with pytest.raises(BudgetError, match="pass neighbors='add-remove', unless"):
+    with pytest.raises(BudgetError, match="neighbors='add-remove': pass that to the call"):
         dp.mean(AGES, **BOUNDS, epsilon=1, neighbors="replace", budget=budget)
 
 
