@@ -2,6 +2,8 @@
 
 import contextlib
 import inspect
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -12,6 +14,7 @@ import dpfast as dp
 from dpfast.budget.release import UNPAID
 
 from .support.battery import CASES
+from .support.pages import ROOT
 
 AGES = np.repeat(np.arange(18.0, 91), 4)
 WIDE = {"bounds": (0, 1e300)}
@@ -179,6 +182,17 @@ def test_the_command_line_says_it_in_one_line(tmp_path, monkeypatch, capsys):
             assert run([*asked, *more]) == 0
             (line,) = capsys.readouterr().err.splitlines()
             assert line.startswith(f"dpfast: advice: {words}")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("page", ["README.md", "docs/start.md"])
+def test_whoever_follows_the_first_pages_is_advised_of_nothing(page, tmp_path):
+    text = (ROOT / page).read_text(encoding="utf-8").replace("50_000_000", "500_000")
+    silent = "import warnings, dpfast\nwarnings.simplefilter('error', dpfast.PrivacyAdvice)\n"
+    blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
+    code = silent + "\n".join(blocks)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_class_is_public_and_silenced_as_any_warning():
