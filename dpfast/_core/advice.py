@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextvars import ContextVar
 from pathlib import Path
 
 from ..errors import PrivacyAdvice
 
+#: Whether calls are parts of a release, about which all has been said: how many they are may be
+#: secret.
+SILENT: ContextVar[bool] = ContextVar("silent", default=False)
 #: Where the files of this package are.
 PACKAGE = f"{Path(__file__).parents[1]}/"
 
@@ -23,6 +27,8 @@ def advise(text: str) -> None:
     text : str
         What is odd, why, and the mend, in under 30 words.
     """
+    if SILENT.get():
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1

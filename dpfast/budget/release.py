@@ -29,7 +29,7 @@ import numpy as np
 
 from .. import rng as _rng
 from .._core import checks, owner_log
-from .._core.advice import advise
+from .._core.advice import SILENT, advise
 from .._core.error_bars import CONFIDENCE, ENDS, Expected
 from .._core.owner_log import hide_error
 from .._core.types import Neighbors
@@ -127,12 +127,13 @@ class WithBar(ABC):
 
 @contextmanager
 def paid() -> Iterator[None]:
-    """Let calls without a budget be parts of a release that is paid for."""
-    token = BLOCKS.set((*BLOCKS.get(), None))
+    """Let calls without a budget be parts of a release that is paid for, without advice."""
+    token, spoke = BLOCKS.set((*BLOCKS.get(), None)), SILENT.set(True)
     try:
         yield
     finally:
         BLOCKS.reset(token)
+        SILENT.reset(spoke)
 
 
 def payer_of(budget: Any) -> Any:
@@ -570,7 +571,7 @@ def relation_of_proof(neighbors: Any, budget: Any) -> Neighbors:
 def _advise_payer(generator: _rng.Generator) -> None:
     """Warn that nobody pays for a call, unless it is a test, or part of what is paid for."""
     global _warns_unpaid
-    if generator.private and len(BLOCKS.get()) == 1:
+    if generator.private and not SILENT.get():
         _warns_unpaid = False
         advise(UNPAID)
 

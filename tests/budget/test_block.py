@@ -101,6 +101,14 @@ def test_rounds_of_a_learner_and_runs_of_best_of_are_paid_for_once():
         assert len(budget.history) == 5
 
 
+def test_what_a_release_runs_is_paid_for_and_says_nothing(advice):
+    """How many runs there are is secret."""
+    one = dp.privacy.Pure(3)
+    with dp.Budget(epsilon=9, neighbors="add-remove") as budget:
+        dp.selection.best_of(lambda: (count(30), 0), each=one, gamma=0.2)
+    assert len(budget.history) == 1 and not advice
+
+
 def test_a_measurement_says_its_entry():
     mean = dp.Mean(**BOUNDS).measure(epsilon=1)
     with dp.Budget(epsilon=9) as budget:
