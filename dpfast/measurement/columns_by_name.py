@@ -223,8 +223,9 @@ class Answer(dict[str, Any], Noted):
     def _rows(self) -> Iterator[list[str]]:
         """Yield the rows to be shown as text; dots for those that are left out."""
         groups, half = self.groups, SHOWN // 2
+        columns = [np.ceil(own) if name.endswith(" ranks") else own for name, own in self.items()]
         for i in [*range(half), None, *range(-half, 0)] if groups > SHOWN else range(groups):
-            yield ["..." if i is None else _shown(column[i]) for column in self.values()]
+            yield ["..." if i is None else _shown(column[i]) for column in columns]
 
     def __repr__(self) -> str:
         lines = [list(self), *self._rows()]
