@@ -12,7 +12,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, cast, overload
 from weakref import ref
 
 from .._core import checks
@@ -953,7 +953,7 @@ class Budget(Payer):
         relation, counted = self._counted(state, spend, share, units)
         total = state.spent + counted
         if not total.within(self._ceiling):
-            less = self._fitting(state, spend, counted, share, units)
+            less = self._fitting(state, spend, counted, share)
             self._refuse(state, spend, "counted as " + self._words(counted), less)
         after = State(total, relation, state.entries + 1, unit.ids, time)
         return spend.charged(counted, own.ids, time), after
@@ -1000,24 +1000,16 @@ class Budget(Payer):
             return wanted, in_epsilon(loss, self._limit.delta * RHO_DELTA)
         return wanted, loss
 
-    def _fitting(
-        self,
-        state: State,
-        spend: Spend,
-        counted: Amounts,
-        share: Share | None,
-        units: tuple[Unit, Unit],
-    ) -> str:
+    def _fitting(self, state: State, spend: Spend, counted: Amounts, share: Share | None) -> str:
         """Say how much of a loss would fit, in 4 digits, where it counts more than is left.
 
         In the terms of the call, whatever it counts here: its epsilon or rho is made smaller until
         what that counts is left, and so is its delta.
         """
-        left, words, name = self._left(state), list[str](), spend.loss.amounts[0]
+        left, words, loss = self._left(state), list[str](), cast(Any, spend.loss)
         main = "rho" if isinstance(self._limit, ZCDP) else "epsilon"
-        loss: Any = spend.loss
+        name, most, units = loss.amounts[0], getattr(left, main), self._units(state, spend)
         high, low = getattr(loss, name), Fraction(0)
-        most, most_delta = getattr(left, main), left.delta
 
         def fits(size: Fraction) -> bool:
             less = replace(spend, loss=replace(loss, **{name: size}))
@@ -1030,8 +1022,8 @@ class Budget(Payer):
             if not low:
                 return "; nothing would fit"
             words.append(f"{name} <= {decimal(_four(high if fits(_four(high)) else low))}")
-        if counted.delta > most_delta:
-            less_delta = loss.delta * most_delta / counted.delta
+        if counted.delta > left.delta:
+            less_delta = loss.delta * left.delta / counted.delta
             words.append(f"delta <= {decimal(_four(less_delta))}")
         return f"; {', '.join(words)} in all would fit"
 

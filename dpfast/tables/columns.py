@@ -279,10 +279,14 @@ class Columns(WithRows):
         return some
 
     def source(self, name: str) -> Source:
-        if self.store.given is not None:
-            checks.fail_kind(name, "one column, not a table", self.store.given)
-        first = next(iter(self.names), "a")
-        checks.fail_kind(name, f"one column, not a table: table[{first!r}] is one", self)
+        given = self if self.store.given is None else self.store.given
+        checks.fail_kind(name, "one column, not a table", given, f": name one, as {self.first}")
+
+    @property
+    def first(self) -> str:
+        """How a message names the first column."""
+        collected = ".collect()" if type(self.store.given).__name__ == "LazyFrame" else ""
+        return f"data{collected}[{next(iter(self.names), 'a')!r}]"
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         column = None

@@ -446,11 +446,8 @@ def has_columns(form: Form) -> bool:
 def several_of(form: Any) -> str:
     """Return what a message says of data of several columns, and how to name one."""
     if isinstance(form, Columns):
-        given = form.store.given
-        kind, names = "table" if given is None else type(given).__name__, form.names
-        collected = ".collect()" if kind == "LazyFrame" else ""
-        name = f"data{collected}[{next(iter(names), 'a')!r}]"
-        return f"got a {kind} of {len(names)}: name one, as {name}"
+        kind = "table" if form.store.given is None else type(form.store.given).__name__
+        return f"got a {kind} of {len(form.names)}: name one, as {form.first}"
     is_array = isinstance(form, Values)
     width = len(form.array.T) if is_array else form.width or len(form.dtype.names)
     return f"got {width}: take one, as data[:, 0]"
