@@ -4,7 +4,7 @@
 
 With --check nothing is written, and it fails if something else would be. They are of `dpfast` and
 `dpfast.ptr`, whose functions of statistics have the arguments of their classes, and of `stat` and
-`methods` in `dpfast/groups`, which are made of the table of statistics.
+`methods` in `dpfast/groups` and of sessions, which are made of the table of statistics.
 """
 
 import inspect
@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import dpfast  # noqa: E402
+from dpfast.groups.api import GroupBy  # noqa: E402
 from dpfast.groups.methods import Methods  # noqa: E402
 from dpfast.measurement.functions import answer_of  # noqa: E402
 from dpfast.statistics.table import TABLE  # noqa: E402
@@ -48,6 +49,7 @@ HOMES = {
     "dpfast.statistics.histogram": "Categories",
     "dpfast.statistics.quantiles.statistic": "IqrMethod ManyMethod Method",
     "dpfast.statistics.tree.counts": "TreeCounts",
+    "dpfast.statistics.workload.answer": "WorkloadCounts",
     "numpy.typing": "ArrayLike NDArray",
     "typing": "Any Literal overload",
 }
@@ -201,6 +203,52 @@ def methods():
     return stub([], lines)
 
 
+def sessions():
+    """The stub of `dpfast/app/session.py`: methods that return a `Release` of each statistic."""
+    lines = ["class session:"]
+    for name in ("__init__", "__enter__", "__exit__", "release"):
+        signature = inspect.signature(getattr(dpfast.session, name))
+        answer = signature.return_annotation
+        lines += inside(function(name, signature.parameters.values(), answer))
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    grouped = [itself, *inspect.signature(dpfast.group_by).parameters.values()]
+    lines += inside(function("group_by", grouped, "Groups"))
+    for entry in TABLE:
+        if "." not in entry.word:
+            lines += inside(released(columns_of(entry)))
+    lines.append("class Groups:")
+    by_group = {one.name for one in TABLE if one.by_group} | {"agg", "top_k", "keys"}
+    for name in sorted(by_group):
+        taken = inspect.signature(getattr(GroupBy, name)).parameters.values()
+        lines += inside(released(function(name, taken, "Answer")))
+    imports = ["from dpfast.budget.released import Release", "from typing import Self"]
+    return stub(imports, lines, {"session", "Groups"})
+
+
+def columns_of(entry):
+    """The lines that declare the function of a statistic, whoever wrote its arguments."""
+    if is_made(entry.function):
+        return list(of_columns(entry))
+    signature = inspect.signature(entry.function)
+    return function(entry.name, signature.parameters.values(), signature.return_annotation)
+
+
+def released(lines):
+    """The lines of a function as those of a method of a session, which pays and draws itself."""
+    for line in lines:
+        if line.startswith(("    budget:", "    rng:")):
+            continue
+        line = re.sub(r"\bdpfast\.[\w.]+\.(\w+)", r"\1", line)  # of a module that is imported
+        yield re.sub(r"^\) -> (.*): \.\.\.$", r") -> Release[\1]: ...", line)
+        if line.startswith("def ") and "self" not in "".join(lines):
+            yield "    self,"
+
+
+def inside(lines):
+    """The lines in a class."""
+    return [f"    {line}" for line in lines]
+
+
 def function(name, parameters, answer):
     """The lines that declare a function."""
     lines, is_named = [f"def {name}("], False
@@ -210,7 +258,9 @@ def function(name, parameters, answer):
             lines.append("    *,")
         kind = "" if one.annotation is one.empty else f": {one.annotation}"
         default = "" if one.default is one.empty else f" = {one.default!r}"
-        lines.append(f"    {one.name}{kind}{default},")
+        stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+        is_named |= bool(stars)
+        lines.append(f"    {stars}{one.name}{kind}{default},")
     return [*lines, f") -> {answer}: ..."]
 
 
@@ -243,6 +293,7 @@ STUBS = {
     ROOT / "dpfast" / "statistics" / "ptr" / "__init__.pyi": lambda: package(dpfast.ptr, "ptr."),
     ROOT / "dpfast" / "groups" / "stat.pyi": of_groups,
     ROOT / "dpfast" / "groups" / "methods.pyi": methods,
+    ROOT / "dpfast" / "app" / "session.pyi": sessions,
 }
 
 
