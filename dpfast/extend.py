@@ -134,7 +134,7 @@ def release(
         Whether data are rows to be read. If not, ``reduce`` is given them as they are: numbers of
         the caller's, or what another library reads.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

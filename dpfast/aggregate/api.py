@@ -253,7 +253,7 @@ def sample_and_aggregate(
         ``progress(done, total)``. How fast blocks are done depends on the data: what it shows is
         not private.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

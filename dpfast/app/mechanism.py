@@ -162,7 +162,7 @@ class mechanism(Preparing[Any]):
         ----------
         data : array_like, table, file or source
         budget : Budget, optional
-            Pays for the call before data or randomness are touched.
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
             By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
         **rows

@@ -206,7 +206,7 @@ def select_keys(
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -333,7 +333,7 @@ class GroupBy(Methods):
         where : array_like of bool, shape (n,), optional
             The rows to use, each a function of that row alone.
         budget : Budget, optional
-            Pays for the call before data or randomness are touched.
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
             By default the secure one.
 

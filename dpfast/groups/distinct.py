@@ -198,7 +198,7 @@ def count_distinct(
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

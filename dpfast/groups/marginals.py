@@ -678,7 +678,7 @@ def marginals(data: Any, **arguments: Any) -> Any:
     max_rows : int, optional
         With `ids`, and only then: how many rows of a person count at most.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

@@ -465,7 +465,7 @@ class Statistic(ABC, Generic[Value]):
             A factor for each row, a function of that row alone, or the name of the column that
             holds it, which is then no part of the data.
         budget : Budget, optional
-            Pays for the call before data or randomness are touched.
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
             By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -509,7 +509,7 @@ class Statistic(ABC, Generic[Value]):
             A factor for each row, a function of that row alone, or the name of the column that
             holds it, which is then no part of the data.
         budget : Budget, optional
-            Pays for the call before data or randomness are touched.
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
             By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
         ids : str or form, optional
@@ -1140,7 +1140,7 @@ class Measurement(Around[Value], Preparing[Value]):
             A factor for each row, a function of that row alone, or the name of the column that
             holds it, which is then no part of the data.
         budget : Budget, optional
-            Pays for the call before data or randomness are touched.
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
             By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -1200,7 +1200,7 @@ class Measurement(Around[Value], Preparing[Value]):
             A factor for each row, a function of that row alone, or the name of the column that
             holds it, which is then no part of the data.
         budget : Budget, optional
-            Pays for the call before data or randomness are touched.
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
             By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -1242,7 +1242,7 @@ class Measurement(Around[Value], Preparing[Value]):
             A factor for each row, a function of that row alone, or the name of the column that
             holds it, which is then no part of the data.
         budget : Budget, optional
-            Pays for the call before data or randomness are touched.
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
             By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

@@ -239,7 +239,7 @@ class MWEM(HasDistribution):
         Keep the measurements in the file of the budget under this name. Called again with the same
         arguments, by any process, the result is the same and is not paid for again.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

@@ -188,7 +188,7 @@ def exponential(
     candidates : int, optional
         Number of candidates of a score function.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -292,7 +292,7 @@ def permute_and_flip(
     axis : int, default -1
         As for `exponential`.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -366,7 +366,7 @@ def top_k(
     axis : int, default -1
         As for `exponential`.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     epsilon, rho : float, Fraction or Decimal, optional
@@ -463,7 +463,7 @@ def noisy_max(
     axis : int, default -1
         As for `exponential`.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     noise : {"auto", "exponential", "gumbel"}, default "auto"

@@ -185,7 +185,7 @@ def best_of(
         The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given. `each` holds for it.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it. It draws
         the number of runs.

@@ -272,7 +272,7 @@ def additive_release(
     whole : bool, default False
         Whether the numbers are integers, and the answers shall be.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

@@ -153,7 +153,7 @@ def bounded_release(
         and "domain" draws again: their answers have a density, and a bound is no likelier than
         other points.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

@@ -117,7 +117,7 @@ def bounds(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

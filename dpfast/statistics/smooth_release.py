@@ -136,7 +136,7 @@ def smooth_release(
     noise : str, default "auto"
         As in `dpfast.quantile`.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

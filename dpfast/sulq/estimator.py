@@ -253,7 +253,7 @@ class Estimator(ABC):
             With `ids`, and only then: how many rows of a person count at most. Which of more is a
             uniform choice by a fresh secret key, made once for the whole fit.
         budget : Budget, optional
-            Pays before data or randomness are touched.
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
             The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -457,7 +457,7 @@ class Weighted(Estimator):
             With `ids`, and only then: how many rows of a person count at most. Which of more is a
             uniform choice by a fresh secret key, made once for the whole fit.
         budget : Budget, optional
-            Pays before data or randomness are touched.
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
             The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -714,7 +714,7 @@ class Scored(Estimator):
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most, as in `fit`.
         budget : Budget, optional
-            Pays before data or randomness are touched.
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
             By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

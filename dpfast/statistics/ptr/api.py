@@ -58,7 +58,7 @@ def mean(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
@@ -138,8 +138,8 @@ def quantile(data: Any, **arguments: Any) -> Any:
     assume_sorted : bool, default False
         Take ascending data at its word and read only what is needed.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched. It pays whether there is an answer
-        or not.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block. It
+        pays whether there is an answer or not.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -220,7 +220,7 @@ def iqr(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
@@ -309,8 +309,8 @@ def release(
         The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given. The distance has to hold for it.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched. It pays whether there is an answer
-        or not.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block. It
+        pays whether there is an answer or not.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 

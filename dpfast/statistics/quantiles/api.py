@@ -123,7 +123,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
         column, and else candidates are as fine as float64 allows. Not for times, and not with
         ``bounds="auto"``.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -193,7 +193,7 @@ def median(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     assume_sorted : bool, default False
@@ -289,7 +289,7 @@ def quantiles(data: Any, **arguments: Any) -> Any:
         all, or a public number. By default "drop" where the number of rows is private, and "raise"
         where it is public.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     where : array_like of bool, shape (n,), optional
@@ -386,7 +386,7 @@ def percentile(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     granularity : float, Fraction or Decimal, optional
@@ -468,7 +468,7 @@ def minimum(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     granularity : float, Fraction or Decimal, optional
@@ -548,7 +548,7 @@ def maximum(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     granularity : float, Fraction or Decimal, optional
@@ -620,7 +620,7 @@ def iqr(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     granularity : float, Fraction or Decimal, optional

@@ -53,7 +53,7 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
         all, or a public number. By default "drop" where the number of rows is private, and "raise"
         where it is public.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     where : array_like of bool, shape (n,), optional

@@ -61,7 +61,7 @@ def count(data: Any, **arguments: Any) -> Any:
         Whether a count below 0 is answered as 0, which costs nothing. Small counts are then too
         large on average; error bars hold.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -135,7 +135,7 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
         Whether a count below 0 is answered as 0, which costs nothing. Small counts are then too
         large on average; error bars hold.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -244,7 +244,7 @@ def sum(data: Any, **arguments: Any) -> Any:
         Public limits of the weights, with `weights`; others are clipped. A NaN among them is
         treated as one among the data. The sensitivity is that of the products.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -332,7 +332,7 @@ def mean(data: Any, **arguments: Any) -> Any:
         A factor for each row, a function of that row alone, or the name of the column that holds
         it, which is then no part of the data.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     weight_bounds : (float, float), optional
@@ -410,7 +410,7 @@ def variance(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     ddof : int, default 0
@@ -483,7 +483,7 @@ def std(data: Any, **arguments: Any) -> Any:
         With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
         By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
