@@ -218,7 +218,7 @@ def reference(into):
         if not isinstance(found, ModuleType):
             # Not in the tree of the sidebar: with it every page has every name, at twice the time.
             page = [":orphan:", "", *page, f"In :doc:`{home}`.", ""]
-            if home == "dpfast" and not inspect.isclass(found):  # a search finds it first
+            if home == "dpfast" and name[7].islower():  # a search finds it first
                 word = name.removeprefix("dpfast.")
                 words = dict.fromkeys((word, word.replace("_", " ")))
                 page += [f".. index:: {', '.join(f'! {word}' for word in words)}", ""]

@@ -68,9 +68,11 @@ def explain(app, what, name, found, options, lines):
         lines[:] = site["for_readers"](name, every).split("\n")
 
 
-#: What the theme leaves out: levels of headings, what the keyboard scrolls, lines of a signature.
+#: What the theme leaves out: levels of headings, heads without words, what the keyboard scrolls.
 ACCESSIBLE = {
     'role="heading">': 'role="heading" aria-level="2">',
+    '<th class="head"><p></p></th>': '<td class="head"></td>',
+    '<th class="head text-right"><p></p></th>': '<td class="head"></td>',
     "<pre>": '<pre tabindex="0">',
     '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
     '<dl>\n<dd><em class="sig-param">': '<dl role="presentation">\n<dd><em class="sig-param">',
