@@ -93,7 +93,7 @@ class Budget(Payer):
         (`dpfast.privacy.Draws`), rounded up. In an (epsilon, delta) budget a loss of rho counts as
         the epsilon of `dpfast.privacy.ZCDP.to_approx` at a hundredth of the limit's delta, and so
         much delta: valid, not tight. In a rho budget a loss of epsilon and delta has a price where
-        it is that of Gaussian noise: that of counts, sums, means and the like.
+        it is that of Gaussian noise: of counts, sums, means, histograms, marginals.
     neighbors : {"replace", "add-remove"}, optional
         The neighboring relation of the limit, by default that of the first spend. It is the default
         of every call that is paid for here. A loss under add-remove counts for replace as twice

@@ -65,7 +65,7 @@ from ..errors import printable
 from ..measurement.columns_by_name import SHOWN, Answer, Noted
 from ..measurement.functions import function_of
 from ..measurement.statistic import Statistic, Terms
-from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.calibrated_integer import IntegerNoise, integer_noise, zcdp_of_gaussian
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
@@ -479,6 +479,7 @@ class MarginalCounts(Mechanism[MarginalTables]):
     residuals: tuple[Residuals, ...]
 
     name: ClassVar[str] = "marginals"
+    zcdp = property(lambda self: zcdp_of_gaussian(self.loss))
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Count the rows in each cell of each residual's marginal."""

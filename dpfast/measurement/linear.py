@@ -753,7 +753,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     def algorithm(self) -> str:
         return type(self.statistic).__name__
 
-    zcdp = property(zcdp_of)
+    zcdp = property(lambda self: zcdp_of(self.integer_noise, self.loss))
 
     @property
     def integer_noise(self) -> IntegerNoise | SumNoise | None:

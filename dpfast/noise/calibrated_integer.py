@@ -315,19 +315,26 @@ def laplace_loss(epsilon: Fraction, draws: int, cells: int) -> Pure:
     return Pure(epsilon) if draws == cells == 1 else Draws(epsilon, draws=draws, cells=cells)
 
 
-def zcdp_of(mechanism: Any) -> ZCDP | None:
-    """Return what a mechanism costs in rho whose whole loss is that of rounded Gaussian noise.
+def zcdp_of_gaussian(loss: Loss) -> ZCDP | None:
+    """Return what rounded Gaussian noise for all of a loss costs in rho; None of other losses.
 
     For (epsilon, delta) the noise has 1 / s of the L2 length of the largest move as its standard
     deviation, s as in `additive`, rounded up. So by that length alone it is s^2 / 2-zCDP (Bun and
-    Steinke, TCC 2016), as rounding is post-processing. A mechanism that spends its loss on more
-    than this noise has a loss that is not the noise's.
+    Steinke, TCC 2016), as rounding is post-processing.
     """
-    noise, loss = mechanism.integer_noise, mechanism.loss
-    if noise is None or noise.distribution != "rounded-gaussian" or noise.loss != loss:
+    if not isinstance(loss, Approx):
         return None
     unit = Fraction(analytic(float_down(loss.epsilon), float_down(loss.delta)))
     return ZCDP(float(1 / (2 * unit**2)) * (1 + 2.0**-50))
+
+
+def zcdp_of(noise: Any, loss: Loss) -> ZCDP | None:
+    """Return the rho of a mechanism that spends its loss on rounded Gaussian noise, else None.
+
+    One that spends it on more than this noise has a loss that is not the noise's.
+    """
+    is_all = noise and noise.distribution == "rounded-gaussian" and noise.loss == loss
+    return zcdp_of_gaussian(loss) if is_all else None
 
 
 @lru_cache(maxsize=1024)

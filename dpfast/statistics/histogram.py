@@ -358,7 +358,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
     def algorithm(self) -> str:
         return type(self.statistic).__name__
 
-    zcdp = property(zcdp_of)
+    zcdp = property(lambda self: zcdp_of(self.noise, self.loss))
 
     @property
     def integer_noise(self) -> IntegerNoise:

@@ -12,6 +12,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import BudgetError
+from dpfast.groups.marginals import squared_move
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 
 DELTA = Fraction(1, 10**6)
@@ -143,6 +144,28 @@ def test_gaussian_noise_has_a_price_in_rho(name, neighbors):
 def totals_of(prepared, plan):
     summary = prepared.mechanism.reduce(prepared.source)
     return plan.totals(summary) if hasattr(plan, "totals") else summary
+
+
+def test_a_number_and_marginals_have_one():
+    budget = dp.Budget(rho=1)
+    moved = {"sensitivity": 1, "noise": "gaussian", **MANY, "budget": budget}
+    one, other = (dp.extend.prepare(dp.additive_release, x, **moved) for x in (0.0, 1.0))
+    cells = [each.mechanism.reduce(each.source) for each in (one, other)]
+    noise = one.mechanism.noise
+    lost = [Fraction((cells[1] - cells[0]) ** 2, 1 << 2 * noise.shift) / noise.scale**2 / 2]
+    table = {name: [0, 1, 1] for name in "abc"}
+    asked = {"ways": 2, "categories": {"a": [0, 1], "b": [0, 1], "c": [0, 1, 2]}, "budget": budget}
+    counted = dp.extend.prepare(dp.marginals, table, **asked, **MANY)
+    of_parts = [
+        len(part.subsets) * squared_move(part.shape, "add-remove") / part.noise.scale**2
+        for part in counted.mechanism.residuals
+    ]
+    lost.append(Fraction(sum(of_parts), 2))
+    for prepared, least in zip((one, counted), lost, strict=True):
+        before, charged = budget.spent["rho"], budget._loss_of(prepared.mechanism)
+        assert 0.95 * charged.rho < least <= charged.rho
+        prepared.run()
+        assert budget.spent["rho"] == before + charged.rho
 
 
 def test_what_is_more_than_gaussian_noise_has_none():

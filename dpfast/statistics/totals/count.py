@@ -298,7 +298,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
     def algorithm(self) -> str:
         return type(self.statistic).__name__
 
-    zcdp = property(zcdp_of)
+    zcdp = property(lambda self: zcdp_of(self.integer_noise, self.loss))
 
     @property
     def integer_noise(self) -> IntegerNoise | SumNoise:
