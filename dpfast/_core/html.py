@@ -7,6 +7,8 @@ from html import escape
 from itertools import islice
 from typing import Any
 
+from ..errors import printable
+
 __all__ = ["facts", "table"]
 
 #: A longer text of a value is cut.
@@ -40,8 +42,8 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[str]], shown: int | Non
     >>> dp.extend.html.table(["a"], [["<"]])
     '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;</td></tr></tbody></table>'
     """
-    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    body = (f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
+    head = "".join(f"<th>{_escaped(title)}</th>" for title in titles)
+    body = (f"<tr>{''.join(f'<td>{_escaped(c)}</td>' for c in row)}</tr>" for row in rows)
     first, folded = _table(head, islice(body, shown)), list(islice(body, MOST))
     if not folded:
         return first
@@ -79,10 +81,15 @@ def facts(title: str, about: Mapping[str, Any], rest: str = "") -> str:
     True
     """
     rows = "".join(
-        f"<tr><th>{escape(name)}</th><td>{escape(_short(value))}</td></tr>"
+        f"<tr><th>{_escaped(name)}</th><td>{_escaped(_short(value))}</td></tr>"
         for name, value in about.items()
     )
-    return f"<div><p><b>{escape(title)}</b></p><table><tbody>{rows}</tbody></table>{rest}</div>"
+    return f"<div><p><b>{_escaped(title)}</b></p><table><tbody>{rows}</tbody></table>{rest}</div>"
+
+
+def _escaped(text: str) -> str:
+    """Return a text as HTML, with signs that turn or hide what is around them as codes."""
+    return escape(printable(text, len(text) + 4))
 
 
 def _short(value: Any) -> str:

@@ -15,6 +15,8 @@ from ..privacy import Loss
 from ..privacy.losses import shown
 from .ledger import Amounts, Spend
 
+#: What a spreadsheet takes for the beginning of a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: How many entries are shown in a notebook, the last ones; the others unfold.
 SHOWN = 50
 #: What a record says of an error bar, as `Expected` has it.
@@ -114,9 +116,11 @@ class History(tuple[Spend, ...]):
         Returns
         -------
         str
+            A text that a spreadsheet would take for a formula begins with an apostrophe.
         """
         text, columns = io.StringIO(), self.to_dict()
-        csv.writer(text).writerows([list(columns), *zip(*columns.values(), strict=True)])
+        rows = (map(_no_formula, row) for row in zip(*columns.values(), strict=True))
+        csv.writer(text).writerows([list(columns), *rows])
         return text.getvalue()
 
     def to_html(self) -> str:
@@ -134,6 +138,11 @@ class History(tuple[Spend, ...]):
         return f'<div tabindex="0" style="overflow-x: auto">{table(filled, rows, SHOWN)}</div>'
 
     _repr_html_ = to_html
+
+
+def _no_formula(cell: Any) -> Any:
+    """Return a cell that no spreadsheet runs: a note or a column may be called anything."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def _within(record: Any, path: str) -> Any:

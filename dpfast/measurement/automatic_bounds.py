@@ -11,7 +11,7 @@ depend on the data.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -30,6 +30,8 @@ T = TypeVar("T")
 
 #: The share of the loss that is for the bounds: least error of a mean of `benchmarks/bounds.py`.
 SHARE = Fraction(1, 4)
+#: What error bars within bounds that are drawn do not know.
+DRAWN = "numbers beyond the bounds that were drawn count as these; bias unknown"
 #: Bounds to check arguments with.
 ANY = (0.0, 1.0)
 
@@ -142,7 +144,8 @@ class WithBounds(Mechanism[Value]):
         confidence: float,
     ) -> tuple[Value, Expected]:
         inner, within = self._drawn(summary, generator)
-        return inner.answered(within, generator, rows, confidence)
+        answer, bar = inner.answered(within, generator, rows, confidence)
+        return answer, replace(bar, note=f"{bar.note}; {DRAWN}")
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         return no_error_bar(confidence)

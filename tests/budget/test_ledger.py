@@ -261,6 +261,10 @@ def test_the_history_is_a_table(path):
             assert words in shown
         assert "process" not in shown and "<th>ids" not in shown
         assert [type(line) for line in budget.history] == [entries.Spend] * 2
+        budget.spend(Pure(1), neighbors=AR, what="=1+1", note="-2 \u202e3")
+        *_, last = csv.DictReader(io.StringIO(budget.history.to_csv()))
+        assert (last["what"], last["note"]) == ("'=1+1", "'-2 \u202e3")  # which no spreadsheet runs
+        assert "\u202e" not in budget._repr_html_() and "-2 \\u202e3" in budget.history.to_html()
     rho = dp.Budget(rho=1)
     rho.spend(ZCDP(0.25), neighbors=AR, ids="who")
     assert rho.history.to_dict()["counted rho"] == [0.25]

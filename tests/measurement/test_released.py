@@ -53,6 +53,11 @@ def test_columns_come_last_in_releases_too():
         assert (release.low <= release.value).all() and (release.value <= release.high).all()
 
 
+def test_a_bar_within_drawn_bounds_says_what_it_does_not_know():
+    mean = dp.Mean(bounds="auto").measure(epsilon=1).release(ROWS[:3])
+    assert mean.bar.half_width is not None and "bias unknown" in mean.bar.note
+
+
 def test_only_a_public_number_of_rows_is_told():
     def rows(release):
         return release.to_dict()["data"]["rows"]

@@ -197,6 +197,10 @@ REFUSED = {
     "a mask": lambda t, **how: dp.sum(t["x"], where=[True] * ROWS, **how),
     "another table": lambda t, **how: dp.sum(t["x"], where=t.view().k > 1, **how),
     "other rows": lambda t, **how: dp.sum(t["x"], where=t.x > t.x.mean(), **how),
+    "rows of a query": lambda t, **how: dp.sum(t["x"], where=t.x.isin(t.filter(t.k > 1).x), **how),
+    "a column of a query": lambda t, **how: dp.sum(
+        t.x.isin(t.filter(t.k > 1).x).cast("int8"), **how
+    ),
     "no condition": lambda t, **how: dp.sum(t["x"], where=t.x + 1, **how),
     "chance": lambda t, **how: dp.sum(t["x"], where=t.x > ibis.random(), **how),
     "a table of chance": lambda t, **how: dp.sum(t.mutate(z=ibis.random())["x"], **how),
