@@ -32,7 +32,7 @@ from ..statistics.ranked import OnGrid
 from ..statistics.totals.count import Count
 from ..tables.batches import Batches, Piece
 from ..tables.intake import Public
-from ..tables.key_words import key_kind
+from ..tables.key_words import key_kind, kind_of
 from ..tables.public_values import expect_matches
 from ..tables.times import times_of
 from ..tables.words import Words
@@ -43,7 +43,7 @@ from .keys import KEYS, MOST, PrivateKeys, PublicKeys
 from .lost import LOST, Lost
 from .mechanisms import drawn, is_by_group, made, share
 from .step import Step
-from .sums import Counted, Sums
+from .sums import Counted, CountOfText, OfCount, Sums
 from .table import ByGroup, Persons, Table
 from .top import Top
 
@@ -168,6 +168,14 @@ class Grouping:
             key: self._mechanism(statistic, share(offered, shares[key]), relation)
             for key, statistic in statistics
         }
+        every = mechanisms.items()
+        counts = {
+            key: one for key, one in every if isinstance(one, OfCount) and not one.statistic.cells
+        }
+        numbers = {name for key, one in every if key not in counts for name in one.reads}
+        for key, one in counts.items():  # cells of a file are text, unless others read numbers
+            if one.column and one.column not in numbers and self.columns.cells(one.column):
+                mechanisms[key] = CountOfText(one.statistic, step=one.step, loss=one.loss)
         if LOST in shares:
             of_lost = share(offered, shares[LOST]).loss
             mechanisms[LOST] = self._lost(mechanisms.values(), of_lost, relation)
@@ -273,6 +281,9 @@ class Grouping:
                 mechanism = self._in_bins(mechanism)
             return mechanism if units is None else replace(mechanism, units=units)
 
+        is_count = isinstance(statistic, Count) and statistic.cells is None
+        if is_count and kind_of(typed) in ("text", "bytes", "objects"):
+            return CountOfText(statistic, step=step, loss=offered.loss).charged()
         if isinstance(statistic, Automatic) and statistic.is_auto:
             if statistic.unit_limits is not None:
                 checks.fail("bounds", "numbers, with per_unit", "auto")

@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from .._core.error_bars import BOUND, CLAMPED, CONFIDENCE, NOISE, Expected, unknown
 from .._kernels import groups as _native
+from .._kernels.tables import Key
 from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
 from ..measurement.linear import Column, Linear
@@ -61,7 +62,10 @@ from ..summaries.units import by_group, clamped_counts, shifted, words_of
 from ..tables.base import Feature
 from ..tables.batches import Piece
 from ..tables.bounding import UNBOUNDED
+from ..tables.forms import Objects
+from ..tables.key_words import KeyWords
 from ..tables.sql.store import SqlRows
+from ..tables.untyped import is_missing
 from .arrays import Arrays, EachWithin, Floats
 from .of_column import DatabaseSums, Integers, OfColumn
 from .plan import Plan, moves_alike, plan
@@ -384,6 +388,23 @@ class OfCount(Counted):
     ) -> tuple[NDArray[Any], Floats | None]:
         counts, bars = super().finish(totals, generator)
         return not_below_0(counts) if self.statistic.nonnegative else counts, bars
+
+
+class CountOfText(OfCount):
+    """Numbers of rows that have a text, or an object of any type, or have none."""
+
+    is_text: ClassVar[bool] = True
+
+    @property
+    def reading(self) -> tuple[Any, ...]:
+        return (self.column, "text")
+
+    def read(self, columns: Mapping[str, Piece]) -> Any:
+        """Return 0 for each row that is there, and NaN for the others."""
+        piece = columns[self.column or ""]
+        if isinstance(piece, Objects):
+            return np.array([math.nan if is_missing(one, True) else 0.0 for one in piece.rows])
+        return np.where(KeyWords(Key(bytes(32))).of(piece).presence(), 0.0, math.nan)
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,14 @@ def secret(stream: BitStream) -> _native.Key:
         wipe(raw)
 
 
+def kind_of(form: Objects | Values | Arrow) -> str | None:
+    """Return of what kind keys are, as `key_kind` does; None where they are of none."""
+    if isinstance(form, Values):
+        kind = array_kind(form.array.dtype) if form.array.ndim == 1 else None
+        return ZONED if kind == TIMES and form.aware else kind
+    return arrow_kind(form.chunked.type) if isinstance(form, Arrow) else "objects"
+
+
 def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> str:
     """Return of what kind keys are, by their declared type: no row is looked at.
 
@@ -108,11 +116,7 @@ def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> 
     ArgumentTypeError
         If they are of a kind that has no equality to rely on, like floats: 0.1 + 0.2 is not 0.3.
     """
-    if isinstance(form, Values):
-        kind = array_kind(form.array.dtype) if form.array.ndim == 1 else None
-        kind = ZONED if kind == TIMES and form.aware else kind
-    else:
-        kind = arrow_kind(form.chunked.type) if isinstance(form, Arrow) else "objects"
+    kind = kind_of(form)
     if kind is not None and not (is_id and kind in (TIMES, ZONED)):
         return kind
     rule = RULE if is_id else KEYS_RULE

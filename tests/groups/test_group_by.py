@@ -552,3 +552,44 @@ def test_a_count_of_a_column_leaves_out_missing_values(form):
         assert groups.count(epsilon=400)["count"].tolist() == [40, 40]
     assert dp.stat.count("x") == dp.stat.count("x", nan="drop") != dp.stat.count("x", nan="keep")
     assert dp.count([1.0, np.nan], epsilon=400) == 2
+
+
+TEXTS = ["x", None, "", "y"] * 20
+FORMS = {
+    "list": lambda: TEXTS,
+    "objects": lambda: pd.Series(TEXTS, dtype=object),
+    "text": lambda: pd.Series(TEXTS, dtype="str"),
+    "arrow": lambda: pa.array(TEXTS),
+    "dictionary": lambda: pa.array(TEXTS).dictionary_encode(),
+    "masked": lambda: np.ma.masked_array(["x", "", "", "y"] * 20, [False, True, False, False] * 20),
+    "days": lambda: [None if text is None else datetime.date(2024, 1, 1) for text in TEXTS],
+    "mixed": lambda: [1.5, np.nan, "x", pd.NaT] * 10 + [pd.NA, None, b"y", ()] * 10,
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_count_of_a_column_may_be_of_text(name):
+    table = {"k": ["a", "b"] * 40, "t": FORMS[name](), "x": np.arange(80.0)}
+    known = {"a": 40, "b": 20} if name != "mixed" else {"a": 30, "b": 10}
+    own = {"nan": "drop", "bounds": (0, 80)}
+    groups = dp.group_by(table, "k", keys=["a", "b"])
+    found = groups.agg({"n": dp.stat.count("t"), "m": dp.stat.mean("x", **own)}, epsilon=400)
+    assert found["n"].tolist() == list(known.values())
+    missing = groups.count("t", nan="only", epsilon=400)["count"]
+    assert missing.tolist() == [40 - n for n in known.values()]
+    if name in ("text", "arrow"):
+        with pytest.raises(ArgumentTypeError, match="must be numbers"):
+            groups.count_nonzero("t", epsilon=1)
+
+
+def test_a_count_of_cells_of_a_file_of_text_is_of_text_or_of_numbers(tmp_path):
+    frame = pd.DataFrame({"k": ["a", "b"] * 40, "t": ["x", None, "y", "z"] * 20, "x": range(80)})
+    frame.loc[:7, "x"] = None
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    groups = dp.group_by(dp.scan(tmp_path / "t.csv"), "k", keys=["a", "b"])
+    counts = {"t": dp.stat.count("t"), "x": dp.stat.count("x"), "k": dp.stat.count("k")}
+    found = groups.agg({f"n of {name}": one for name, one in counts.items()}, epsilon=400)
+    assert [found[f"n of {name}"].tolist() for name in counts] == [[40, 20], [36, 36], [40, 40]]
+    own = {"nan": "drop", "bounds": (0, 80)}
+    found = groups.agg({"n": counts["x"], "m": dp.stat.mean("x", **own)}, epsilon=400)
+    assert found["n"].tolist() == [36, 36]
