@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import nan_policy
+from .._core.attributes import same_as
 from .._core.error_bars import Expected
 from .._core.types import Neighbors
 from ..measurement.automatic_bounds import divided, extremes, no_error_bar, trial
@@ -87,9 +88,7 @@ class UnitTails(Counted):
 
     by_unit: ClassVar[bool] = True
 
-    @property
-    def column(self) -> str | None:
-        return self.like.column
+    column = same_as("like.column")
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         return self.like.room(groups)
@@ -140,9 +139,7 @@ class GroupBounds(OfColumn):
     def column(self) -> str:
         return self.columns[0]
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return self.columns
+    reads = same_as("columns")
 
     @property
     def reading(self) -> tuple[Any, ...]:
@@ -197,23 +194,16 @@ class WithBounds(OfColumn):
     make: Callable[[Any], Any] = field(repr=False)
     draw: Callable[[Any, Generator], Any] = field(repr=False)
 
-    @property
-    def column(self) -> str | None:
-        return self.bounds.column
-
-    @property
-    def units(self) -> Units | None:
-        return self.bounds.units
+    column = same_as("bounds.column")
+    units = same_as("bounds.units")
 
     @property
     def reads(self) -> tuple[str, ...]:
         reads: tuple[str, ...] = self.like.reads
         return reads
 
-    @property
-    def nan(self) -> Any:
-        """What becomes of missing numbers."""
-        return self.like.nan
+    #: What becomes of missing numbers.
+    nan = same_as("like.nan")
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer may be called, but for those of bins."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.attributes import same_as
 from .._kernels import groups as _native
 from ..errors import DataError
 from ..measurement.columns_by_name import labels
@@ -82,9 +83,7 @@ class GroupHistogram(Counted):
             rule = "those of one column"
             checks.fail("bins", rule, bins if categories is None else categories)
 
-    @property
-    def column(self) -> str | None:
-        return self.statistic.column
+    column = same_as("statistic.column")
 
     @property
     def axis(self) -> Bins:
@@ -101,9 +100,7 @@ class GroupHistogram(Counted):
     def names(self, name: str) -> list[str]:
         return [*(f"{name} {label}" for label in self.labels), f"{name} error"]
 
-    @property
-    def growing(self) -> int:
-        return self.axis.native.bins
+    growing = same_as("axis.native.bins")
 
     @property
     def sensitivity(self) -> Sensitivity:
@@ -125,9 +122,7 @@ class GroupHistogram(Counted):
         """The log2 of the parts of a row that are counted."""
         return PARTS if self.step.of_units else 0
 
-    @property
-    def largest(self) -> int:
-        return self.cells.last
+    largest = same_as("cells.last")
 
     def error(self, failure: float) -> float | None:
         size = super().error(failure)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.attributes import same_as
 from .._core.error_bars import NOISE, Expected
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
@@ -26,7 +27,6 @@ from ..budget.release import Prepared, releases
 from ..measurement.statistic import InUnits, Statistic, Terms
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
-from ..privacy import Loss
 from ..rng import Generator
 from ..tables.batches import IDS, Batches
 from ..tables.columns import Columns
@@ -127,13 +127,8 @@ class Distinct(Mechanism[int]):
 
     name: ClassVar[str] = CountDistinct.name
 
-    @property
-    def loss(self) -> Loss:
-        return self.noise.loss
-
-    @property
-    def integer_noise(self) -> IntegerNoise:
-        return self.noise
+    loss = same_as("noise.loss")
+    integer_noise = same_as("noise")
 
     def reduce(self, source: View) -> View:
         """Return the rows as they are: which of a person's count is random."""

@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
+from .._core.attributes import same_as
 from .._core.error_bars import BOUND, CLAMPED, CONFIDENCE, NOISE, Expected, unknown
 from .._kernels import groups as _native
 from .._kernels.tables import Key
@@ -358,17 +359,13 @@ class OfCount(Counted):
     def column(self) -> str | None:
         return self.statistic.column if self.statistic.looks else None
 
-    @property
-    def unit_ends(self) -> Any:
-        return self.statistic.unit_limits
+    unit_ends = same_as("statistic.unit_limits")
 
     @property
     def lost_of_row(self) -> float | None:
         return 1.0 if self.unit_ends is None else None
 
-    @property
-    def nan(self) -> str | None:
-        return self.statistic.nan
+    nan = same_as("statistic.nan")
 
     def total_error(self, groups: int, failure: float) -> float | None:
         is_cut = self.statistic.nonnegative
@@ -480,14 +477,10 @@ class OfLinear(SumsOfFeatures):
         is_rounded = self.statistic.matches is None
         return Arrays(self.axis.lo, self.axis.hi, self.axis.cells, is_rounded=is_rounded)
 
-    @property
-    def sums(self) -> Column:
-        """The column of what is added up."""
-        return self.axis
+    #: The column of what is added up.
+    sums = same_as("axis")
 
-    @cached_property
-    def cells(self) -> Cells:
-        return self.sums.cells
+    cells = same_as("sums.cells")
 
     @property
     def unit_ends(self) -> tuple[int, int] | None:

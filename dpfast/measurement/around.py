@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from .._core.attributes import same_as
 from .._core.error_bars import Expected
 from ..budget.mechanism import Mechanism
 from ..privacy import Loss
@@ -29,49 +30,17 @@ class Around(Mechanism[Value]):
     def loss(self) -> Loss:
         return self.inner.loss
 
-    @property
-    def neighbors(self) -> str:
-        return self.inner.neighbors
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def of_parts(self) -> bool:
-        return self.inner.of_parts
-
-    @property
-    def has_public_rows(self) -> bool:
-        return self.inner.has_public_rows
-
-    @property
-    def passes(self) -> int | None:
-        return self.inner.passes
-
-    @property
-    def of_ranks(self) -> bool:
-        return self.inner.of_ranks
-
-    @property
-    def missing(self) -> Any:
-        return self.inner.missing
-
-    @property
-    def algorithm(self) -> str:
-        return self.inner.algorithm
-
-    @property
-    def parts(self) -> dict[str, Loss]:
-        return self.inner.parts
-
-    @property
-    def integer_noise(self) -> Any:
-        return self.inner.integer_noise
-
-    @property
-    def noise_parameters(self) -> dict[str, Any]:
-        return self.inner.noise_parameters
+    neighbors = same_as("inner.neighbors")
+    name = same_as("inner.name")
+    of_parts = same_as("inner.of_parts")
+    has_public_rows = same_as("inner.has_public_rows")
+    passes = same_as("inner.passes")
+    of_ranks = same_as("inner.of_ranks")
+    missing = same_as("inner.missing")
+    algorithm = same_as("inner.algorithm")
+    parts = same_as("inner.parts")
+    integer_noise = same_as("inner.integer_noise")
+    noise_parameters = same_as("inner.noise_parameters")
 
     def reduce(self, source: Any) -> Any:
         return self.inner.reduce(source)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from .._core.attributes import same_as
 from .._core.error_bars import Expected, unknown
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
@@ -102,17 +103,13 @@ class WithBounds(Mechanism[Value]):
     rest: Loss
     named: str
 
-    @property
-    def neighbors(self) -> str:
-        return self.bounds.neighbors
+    neighbors = same_as("bounds.neighbors")
 
     @property
     def name(self) -> str:
         return with_bounds(self.named)
 
-    @property
-    def missing(self) -> str | float:
-        return self.bounds.nan
+    missing = same_as("bounds.nan")
 
     @property
     def parts(self) -> dict[str, Loss]:

@@ -44,6 +44,7 @@ from typing import Any, TypeVar
 
 from .. import privacy
 from .._core import checks, nan_policy
+from .._core.attributes import same_as
 from .._core.error_bars import Expected
 from .._core.types import Auto, Neighbors
 from .._kernels.tables import Key
@@ -246,14 +247,10 @@ class OfUnits(Around[Value]):
     unit: Unit
     steps: int
 
-    @property
-    def neighbors(self) -> Neighbors:
-        return self.unit.neighbors
+    neighbors = same_as("unit.neighbors")
 
-    @property
-    def ids(self) -> str | None:
-        """Return whose loss it is, for the budget; "" for ids without a name."""
-        return self.unit.ids
+    #: Whose loss it is, for the budget; "" for ids without a name.
+    ids = same_as("unit.ids")
 
     @property
     def loss(self) -> Loss:

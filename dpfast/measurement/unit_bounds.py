@@ -47,6 +47,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.attributes import same_as
 from .._core.error_bars import Expected
 from .._core.types import Neighbors
 from ..budget.mechanism import Mechanism
@@ -151,14 +152,10 @@ class WithUnitBound(Around[Value]):
     octaves: int
     prior: float
 
-    @property
-    def loss(self) -> Loss:
-        return self.offered
+    loss = same_as("offered")
 
-    @property
-    def ids(self) -> str | None:
-        """Return whose loss it is, for the budget."""
-        return self.inner.ids
+    #: Whose loss it is, for the budget.
+    ids = same_as("inner.ids")
 
     @property
     def name(self) -> str:

@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.attributes import same_as
 from .._core.error_bars import NOISE, Expected
 from .._core.types import Auto, Bounds, BoundsEach, Number
 from .._kernels.groups import add, combine, count
@@ -52,7 +53,6 @@ from ..measurement.times import Units, are_times, in_bins
 from ..measurement.unit import AddsUnits
 from ..noise.calibrated_integer import IntegerNoise, integer_noise, zcdp_of
 from ..noise.sensitivity import Sensitivity
-from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
@@ -346,13 +346,8 @@ class BinCounts(Mechanism[Any], AddsUnits):
     noise: IntegerNoise
     fine: int
 
-    @property
-    def loss(self) -> Loss:
-        return self.noise.loss
-
-    @property
-    def name(self) -> str:
-        return self.statistic.name
+    loss = same_as("noise.loss")
+    name = same_as("statistic.name")
 
     @property
     def algorithm(self) -> str:
@@ -360,9 +355,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
 
     zcdp = property(lambda self: zcdp_of(self.noise, self.loss))
 
-    @property
-    def integer_noise(self) -> IntegerNoise:
-        return self.noise
+    integer_noise = same_as("noise")
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
@@ -516,9 +509,7 @@ class BinWeights(BinCounts):
 
     words: ClassVar[int] = 2
 
-    @property
-    def first(self) -> int:
-        return self.cells.first
+    first = same_as("cells.first")
 
     def add(self, columns: Sequence[Any], codes: NDArray[np.int32], room: Room) -> None:
         cells = self.cells

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._core.attributes import same_as
 from ..._core.error_bars import CONFIDENCE
 from ..._core.once import once
 from ..._core.types import Auto, BoundsEach, NanPolicy, NoiseName, Number
@@ -312,9 +313,7 @@ class Extreme(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
     #: 0 for the least row, and 1 for the largest.
     end: ClassVar[Fraction]
 
-    @property
-    def place(self) -> Fraction:
-        return self.end
+    place = same_as("end")
 
     def mechanism(self, terms: Terms) -> Mechanism[float]:
         column = self.column_of(terms) | {"q": self.end}
@@ -382,9 +381,7 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
             return _like(Maximum if q else Minimum, self)
         return _like(Quantile, self, q=q)
 
-    @property
-    def chooses_by_rows(self) -> bool:
-        return self.point.chooses_by_rows
+    chooses_by_rows = same_as("point.chooses_by_rows")
 
     def better(self, terms: Terms) -> str:
         return self.point.better(replace(terms, loss=part(terms.loss, Fraction(1, 2))))

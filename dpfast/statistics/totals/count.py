@@ -19,20 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._core.attributes import same_as
 from ..._core.error_bars import CLAMPED, NOISE, Expected
 from ..._core.types import Auto, Integers
 from ..._kernels.groups import count
 from ..._kernels.tables import Key
 from ...budget.mechanism import Mechanism
 from ...measurement import linear
-from ...measurement.choice import SumNoise
 from ...measurement.features import Feature, Form
 from ...measurement.linear import Column, OfFeatures, Plan, Setting, SizesOf
 from ...measurement.statistic import InUnits, Terms
 from ...measurement.tails import Counts as TailCounts
 from ...measurement.unit import AddsUnits, added_units
 from ...measurement.unit_bounds import rows_of_units
-from ...noise.calibrated_integer import IntegerNoise, zcdp_of
+from ...noise.calibrated_integer import zcdp_of
 from ...noise.choice import below
 from ...privacy import Loss, Pure
 from ...rng import Generator
@@ -282,13 +282,8 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         loss = self.plan.noise.loss
         return Pure(loss.epsilon) if self.columns is None and isinstance(loss, Pure) else loss
 
-    @property
-    def neighbors(self) -> str:
-        return self.setting.neighbors
-
-    @property
-    def missing(self) -> str | None:
-        return self.statistic.nan
+    neighbors = same_as("setting.neighbors")
+    missing = same_as("statistic.nan")
 
     @property
     def name(self) -> str:
@@ -300,9 +295,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
     zcdp = property(lambda self: zcdp_of(self.integer_noise, self.loss))
 
-    @property
-    def integer_noise(self) -> IntegerNoise | SumNoise:
-        return self.plan.noise
+    integer_noise = same_as("plan.noise")
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
