@@ -89,7 +89,8 @@ def facts(title: str, about: Mapping[str, Any], rest: str = "") -> str:
 
 def _escaped(text: str) -> str:
     """Return a text as HTML, with signs that turn or hide what is around them as codes."""
-    return escape(printable(text, len(text) + 4))
+    parts = (printable(part, len(part) + 4) for part in text.split("\xa0"))  # which keeps words
+    return escape("\xa0".join(parts))
 
 
 def _short(value: Any) -> str:

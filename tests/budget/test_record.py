@@ -79,6 +79,18 @@ def test_a_ledger_in_memory_keeps_no_rows():
     assert budget.history[0].record["parameters"]["bounds"] == [0.0, 1000.0]
 
 
+def test_a_ledger_in_memory_keeps_no_columns_that_are_read_later():
+    """A mechanism that draws bounds of groups first knows the table."""
+    polars, budget = pytest.importorskip("polars"), dp.Budget(epsilon=1)
+    frame = polars.LazyFrame({"key": [0, 1], "x": [1.0, 2.0]})
+    gone = weakref.ref(frame)
+    groups = dp.group_by(frame, "key", keys=[0, 1])
+    groups.mean("x", bounds="auto", epsilon=1, budget=budget)
+    del frame, groups
+    gc.collect()
+    assert gone() is None and budget.history[0].record["data"]["engine"] == "files"
+
+
 def test_the_ledger_has_the_record_of_the_release(tmp_path):
     table = {"age": np.arange(100.0), "who": np.arange(100) // 2}
     for budget in (dp.Budget(epsilon=3), dp.Budget(epsilon=3, path=tmp_path / "study.db")):
