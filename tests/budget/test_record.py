@@ -208,7 +208,7 @@ def test_a_bar_that_is_too_short_is_found():
 
 def test_a_release_shows_its_bar():
     bar = dp.extend.Expected(0.95, 0.0183)
-    record = MEAN.to_record()
+    record = dp.extend.prepare(dp.sum, [1, 2, 3], bounds=(0, 9), epsilon=1).to_record()
     shown = {
         (38.5812, 0.02): "38.58 ± 0.02 (95 %)",
         (38.5812, 0.0183): "38.58 ± 0.02 (95 %)",
