@@ -15,15 +15,16 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, DpfastError
 from . import checks
 
+T = TypeVar("T")
 FILE, LEVEL = "DPFAST_LOG", "DPFAST_LOG_LEVEL"
 LEVELS = ("debug", "info", "error")
 #: The most errors that led to one another of which one record tells.
@@ -207,3 +208,17 @@ def hide_error(error: BaseException) -> str:
             log.error("hidden error", exc_info=error)
             return f"{kind}; the owner's log has it in full"
     return kind
+
+
+def hiding(run: Callable[[], T], refusal: Callable[[str], Exception]) -> T:
+    """Return what a library returns; of an error of its own raise the refusal, which has its kind.
+
+    The first error is let go before, so that it is no context of the second: it may quote a row.
+    """
+    try:
+        return run()
+    except (DpfastError, MemoryError):
+        raise
+    except Exception as error:
+        kind = hide_error(error)
+    raise refusal(kind)

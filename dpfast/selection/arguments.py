@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks
 from .._core.error_bars import BASE, Expected, shortfall, unknown
 from .._core.once import once
-from .._core.owner_log import hide_error
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
 from ..budget.release import relation_of, relation_of_proof
@@ -24,7 +23,7 @@ from ..privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_wi
 from ..rng import Generator
 from ..tables import chunk_dtype
 from ..tables.engine import of_engine
-from ..tables.forms import is_distributed
+from ..tables.forms import converted, is_distributed
 from .scores import OneRow, real
 from .scores.distributed import FEW, DistributedScores
 from .scores.stored import REACH
@@ -149,17 +148,7 @@ def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
         checks.fail_kind(name, "an array: `exponential` alone takes a function of scores", scores)
     if isinstance(scores, np.ma.MaskedArray):
         checks.fail_kind(name, "without a mask: -inf says that a candidate is excluded", scores)
-    kind = None
-    try:
-        array = np.asarray(scores)
-    except MemoryError:
-        raise
-    except Exception as error:
-        kind = hide_error(error)
-    if kind is not None:  # behind the block: an error of a library may quote a score
-        checks.fail_kind(
-            name, "an array of real numbers", scores, f", which cannot be read as one ({kind})"
-        )
+    array: NDArray[Any] = converted(scores, name, "an array of real numbers", np.asarray)
     typed = isinstance(getattr(scores, "dtype", None), np.dtype)
     if array.ndim and (array.dtype.kind == "O" or not typed):
         array = _exactly(scores, array, name)

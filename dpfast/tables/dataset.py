@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from .._core import checks
 from .._core.extras import extra
-from .._core.owner_log import hide_error
-from ..errors import DpfastError, SourceError
+from .._core.owner_log import hiding
+from ..errors import SourceError
 from .arrow import legible
 from .batch_reader import StreamReader
 from .files import widened
@@ -93,14 +93,11 @@ def _read(paths: Sequence[str | os.PathLike[str]], make: Callable[[Sequence[str]
     pyarrow_for("path")
     texts = [os.fspath(path) for path in paths]
     name = Path(texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1} more")
-    why = ""
-    try:
-        return make(texts, name)
-    except DpfastError:
-        raise
-    except Exception as error:
-        why = hide_error(error)
-    raise SourceError(f"{name} cannot be read: {why}")
+    return hiding(lambda: make(texts, name), _unreadable(name))
+
+
+def _unreadable(name: Any) -> Callable[[str], SourceError]:
+    return lambda why: SourceError(f"{name} cannot be read: {why}")
 
 
 class DatasetReader(StreamReader):
@@ -167,13 +164,7 @@ class DatasetReader(StreamReader):
 
 def stamps(system: Any, files: Sequence[str]) -> list[tuple[str, int | None, int | None]]:
     """Return the path of each file, and its size and time of change as far as they are known."""
-    found, why = [], ""
-    try:
-        found = system.get_file_info(list(files))
-    except Exception as error:
-        why = hide_error(error)
-    if why:
-        raise SourceError(f"{files[0]} cannot be read: {why}")
+    found = hiding(lambda: system.get_file_info(list(files)), _unreadable(files[0]))
     return [(info.path, info.size, info.mtime_ns) for info in found]
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.owner_log import hide_error, timed
+from .._core.owner_log import hiding, timed
 from ..errors import SourceError
 from . import arrow
 from .arrow import BATCH, Numbers, guarded
@@ -411,11 +411,8 @@ def widened(arrays: Iterable[Any], casts: Iterable[Any]) -> list[Arrow]:
 
 
 def _stamp(path: Path) -> tuple[int, int, int, int]:
-    try:
-        return stamp_of(os.stat(path))
-    except OSError as error:
-        why = hide_error(error)
-    raise SourceError(f"{path.name} cannot be read: {why}")
+    failed = f"{path.name} cannot be read"
+    return hiding(lambda: stamp_of(os.stat(path)), lambda why: SourceError(f"{failed}: {why}"))
 
 
 def stamp_of(file: os.stat_result) -> tuple[int, int, int, int]:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.checks import attribute, has
 from .._core.extras import extra
-from .._core.owner_log import hide_error
+from .._core.owner_log import hiding
 from .arrow import arrow_numbers
 from .base import Chunk, RandomWords, RowSource, Source, WithRows, native_dtype
 from .memory import F8, ArraySource, Column, ColumnSource, MemorySource, array_column
@@ -496,10 +496,8 @@ def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) ->
     Libraries like to quote the value that they stumbled on. That would be an answer about the data
     before anything is spent, so the new error is raised after the old one has been let go.
     """
-    try:
-        return convert(data)
-    except MemoryError:
-        raise
-    except Exception as error:
-        kind = hide_error(error)
-    checks.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")
+
+    def refuse(kind: str) -> NoReturn:
+        checks.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")
+
+    return hiding(lambda: convert(data), refuse)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.extras import extra
-from ..._core.owner_log import hide_error, timed
+from ..._core.owner_log import hiding, timed
 from ...errors import DataError
 from ..base import Term
 from .dialects import DIALECTS
@@ -128,11 +128,6 @@ def answer(question: Any) -> Any:
     DataError
         If it fails.
     """
-    try:
-        with timed("query"):
-            return question.to_pyarrow()
-    except MemoryError:
-        raise
-    except Exception as error:  # whose message may quote a row, so it is let go
-        kind = hide_error(error)
-    raise DataError(f"the database failed while it read the rows ({kind})")
+    failed = "the database failed while it read the rows"
+    with timed("query"):
+        return hiding(question.to_pyarrow, lambda kind: DataError(f"{failed} ({kind})"))
