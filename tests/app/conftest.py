@@ -6,6 +6,12 @@ import json
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def _programs_are_not_advised(monkeypatch):
+    """The losses of tests are far above 10, of which a program would be told."""
+    monkeypatch.setenv("PYTHONWARNINGS", "ignore:epsilon")
+
+
 @pytest.fixture(scope="session")
 def get_command():
     """Make the commands once: each call of the line makes them anew, which takes long."""
