@@ -30,12 +30,12 @@ def ten_million():
 
 
 def nine(data, neighbors="replace"):
-    mechanism = RecursiveQuantiles(DECILES, LO, HI, neighbors, "raise", Pure(1))
+    mechanism = RecursiveQuantiles(LO, HI, neighbors, "raise", Pure(1), qs=DECILES)
     return release(ArraySource(data), mechanism, budget=None, rng=None)
 
 
 def one(data):
-    mechanism = ExponentialQuantile(Fraction(1, 2), LO, HI, "replace", "raise", Pure(1))
+    mechanism = ExponentialQuantile(LO, HI, "replace", "raise", Pure(1), q=Fraction(1, 2))
     return release(ArraySource(data), mechanism, budget=None, rng=None)
 
 

@@ -240,7 +240,8 @@ class Description(Mechanism[Answer]):
         loss: Any = part(self.parts["quartiles"], Fraction(1, numbers))
         lattice = Lattice(Fraction(cells.grid), cells.first, cells.last)
         ends = lattice.value(lattice.first), lattice.value(lattice.last)
-        return RecursiveQuantiles(QUARTILES, *ends, self.neighbors, "drop", loss, lattice=lattice)
+        given: dict[str, Any] = {"lattice": lattice, "qs": QUARTILES}
+        return RecursiveQuantiles(*ends, self.neighbors, "drop", loss, **given)
 
     def tried(self) -> Description:
         """Return itself, once each part can be made for its share of the loss."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -189,15 +189,19 @@ class OfRanks(Mechanism[Value]):
         return Clamped(self.ranks_of(source), self.lo, self.hi, self.neighbors, self.nan)
 
 
+@dataclass(frozen=True, slots=True)
 class Drawn(OfRanks[Value]):
     """Base of mechanisms that draw cells of the public grid; cell ``o`` is ``o * grid``."""
 
-    __slots__ = ()
-
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
     loss: Pure | ZCDP
-    lattice: Lattice | None
-    grid: float
-    base: Base
+    assume_sorted: bool = False
+    lattice: Lattice | None = None
+    grid: float = field(init=False)
+    base: Base = field(init=False, repr=False, compare=False)
 
     def prepare(self, levels: int, q: Fraction = MIDDLE, flips: bool = False) -> None:
         """Set the grid, what cells weigh, and the loss of draws, whose levels share a pure loss.

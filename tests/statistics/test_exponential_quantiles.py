@@ -386,7 +386,7 @@ def near_pairs(datasets, neighbors, on=ON):
 def test_one_quantile_is_private(q, neighbors, share):
     """No cell is more than e**epsilon times likelier; the bound is nearly reached."""
     epsilon = 2.0
-    mechanism = ExponentialQuantile(Fraction(q), 0.0, 2.0, neighbors, "raise", Pure(epsilon))
+    mechanism = ExponentialQuantile(0.0, 2.0, neighbors, "raise", Pure(epsilon), q=Fraction(q))
     share = mechanism.aim.share if share is None else share
     q = Fraction(mechanism.aim.place, PARTS)
     pmf = laws(q, mechanism.rate, share)
@@ -408,7 +408,7 @@ def test_a_quantile_on_a_lattice_is_private(q, neighbors, ties):
     """Ties of up to five rows, whose positions stop short of their ends."""
     epsilon, numbers = 2.0, lattice(0.0, 2.0, Fraction(1))
     own = ExponentialQuantile(
-        Fraction(q), 0.0, 2.0, neighbors, "raise", Pure(epsilon), False, numbers
+        0.0, 2.0, neighbors, "raise", Pure(epsilon), False, numbers, q=Fraction(q)
     )
     assert own.aim.ties == math.ceil(6 / own.rate)
     q = Fraction(own.aim.place, PARTS)
@@ -425,7 +425,7 @@ def test_a_quantile_on_a_lattice_is_private(q, neighbors, ties):
 def test_a_fault_of_one_quantile_shows(fault):
     """A rank that falls in a gap, a target that moves too far, and measures that look."""
     q, share, epsilon = HALF, 1 << 18, 2.0
-    rate = ExponentialQuantile(q, 0.0, 2.0, "add-remove", "raise", Pure(epsilon)).rate
+    rate = ExponentialQuantile(0.0, 2.0, "add-remove", "raise", Pure(epsilon), q=q).rate
     pmf = laws(q, rate, share, fault=fault)
     assert max(np.abs(pmf[d] - pmf[e]).max() for d, e in near_pairs(pmf, "add-remove")) > epsilon
 
@@ -436,7 +436,7 @@ def test_the_shares_of_a_gap_grow_by_no_more_than_its_length():
         np.concatenate([np.arange(1, 5000), 2 ** np.arange(12, 42), 3 ** np.arange(26)])
     )
     for epsilon in (1e-6, 0.3, 1, 7, 100, 1e9):
-        share = ExponentialQuantile(HALF, 0.0, 1.0, "replace", "raise", Pure(epsilon)).aim.share
+        share = ExponentialQuantile(0.0, 1.0, "replace", "raise", Pure(epsilon), q=HALF).aim.share
         assert 0 <= share <= 1 << 18
 
         def near(s, share=share):
@@ -533,7 +533,7 @@ def test_recursion_is_concentrated(worst, order):
 def test_what_a_budget_in_rho_is_charged_for_a_pure_recursion(worst, order):
     """Each level is a draw of bounded range: less than half of what any pure loss would cost."""
     epsilon = 4.0
-    made = RecursiveQuantiles(tuple(QUARTERS), 0.0, 2.0, worst.neighbors, "raise", Pure(epsilon))
+    made = RecursiveQuantiles(0.0, 2.0, worst.neighbors, "raise", Pure(epsilon), qs=tuple(QUARTERS))
     assert made.loss == Draws(epsilon, 2, bounded_range=True)
     price = float(made.loss.to_zcdp().rho)
     assert price < 0.5 * float(Pure(epsilon).to_zcdp().rho)
@@ -749,12 +749,12 @@ DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
 
 
 def one(data, q=HALF, lo=0.0, hi=100.0, neighbors="replace", nan="raise", loss=None, rng=None):
-    mechanism = ExponentialQuantile(q, lo, hi, neighbors, nan, loss or Pure(1))
+    mechanism = ExponentialQuantile(lo, hi, neighbors, nan, loss or Pure(1), q=q)
     return release(as_source(data), mechanism, budget=None, rng=rng)
 
 
 def many(data, qs=DECILES, lo=0.0, hi=100.0, neighbors="replace", nan="raise", loss=None, rng=None):
-    mechanism = RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss or Pure(1))
+    mechanism = RecursiveQuantiles(lo, hi, neighbors, nan, loss or Pure(1), qs=qs)
     return release(as_source(data), mechanism, budget=None, rng=rng)
 
 
@@ -837,7 +837,7 @@ def test_missing_rows_are_refused_between_equal_bounds_too(call):
 def test_duplicates_cost_nothing():
     qs = (Fraction(9, 10), HALF, HALF, Fraction(0), Fraction(1), Fraction(1, 10), HALF)
     rates = [
-        RecursiveQuantiles(tuple(asked), 0.0, 100.0, "replace", "raise", Pure(1)).rate
+        RecursiveQuantiles(0.0, 100.0, "replace", "raise", Pure(1), qs=tuple(asked)).rate
         for asked in (qs, sorted(set(qs)))
     ]
     assert rates[0] == rates[1]
@@ -845,8 +845,8 @@ def test_duplicates_cost_nothing():
 
 def test_bad_arguments_are_refused_before_the_spend():
     with pytest.raises(ArgumentError, match="qs"):
-        RecursiveQuantiles((), 0.0, 1.0, "replace", "raise", Pure(1))
+        RecursiveQuantiles(0.0, 1.0, "replace", "raise", Pure(1), qs=())
     with pytest.raises(ArgumentError, match="bounds"):
-        RecursiveQuantiles(DECILES, 0.0, 5e-324, "replace", "raise", Pure(1))
+        RecursiveQuantiles(0.0, 5e-324, "replace", "raise", Pure(1), qs=DECILES)
     with pytest.raises(ArgumentError, match="epsilon must be larger"):
-        ExponentialQuantile(HALF, 0.0, 1.0, "replace", "raise", Pure(Fraction(1, 10**300)))
+        ExponentialQuantile(0.0, 1.0, "replace", "raise", Pure(Fraction(1, 10**300)), q=HALF)

@@ -33,7 +33,7 @@ COLUMNS = {
 
 def made_for(q, neighbors, loss, last=5):
     return ExponentialQuantile(
-        q, 0.0, float(last), neighbors, "raise", loss, False, lattice(0.0, last, Fraction(1))
+        0.0, float(last), neighbors, "raise", loss, False, lattice(0.0, last, Fraction(1)), q=q
     )
 
 
@@ -119,7 +119,7 @@ def test_which_draws_flip():
         (many, Pure(1), False),
         (None, Pure(1), False),
     ):
-        made = ExponentialQuantile(HALF, 0.0, 5.0, "replace", "raise", loss, False, numbers)
+        made = ExponentialQuantile(0.0, 5.0, "replace", "raise", loss, False, numbers, q=HALF)
         assert made.flips == flips
         assert (type(made.loss) is Draws) == (not flips and isinstance(loss, Pure))
         assert made.base.total == 6 or not flips

@@ -296,7 +296,7 @@ def test_neighbors_on_a_small_domain(loss, relation):
     """Ratios within epsilon, and Renyi divergences within rho, of what is drawn."""
     last = 3
     for qs in ([F(1, 2)], [F(1, 4), F(9, 10)]):
-        made = JointQuantiles(tuple(qs), 0.0, 1.0, relation, "raise", loss, False)
+        made = JointQuantiles(0.0, 1.0, relation, "raise", loss, False, qs=tuple(qs))
         epsilon = float(loss.epsilon if isinstance(loss, Pure) else range_within(loss.rho))
         rho = float(made.loss.to_zcdp().rho if isinstance(loss, Pure) else loss.rho)
         worst, curve = told_apart(last, 4, relation, qs, made.c)
@@ -313,7 +313,7 @@ def test_neighbors_on_a_small_domain(loss, relation):
 @pytest.mark.parametrize("qs", [[F(0)], [F(0), F(1)], [F(1), F(1)], [F(0), F(1, 2)]], ids=str)
 def test_neighbors_at_the_ends(qs, relation):
     """All of epsilon is used where a quantile is an end, and none is passed; twice of it is."""
-    made = JointQuantiles(tuple(qs), 0.0, 1.0, relation, "raise", Pure(F(1)), False)
+    made = JointQuantiles(0.0, 1.0, relation, "raise", Pure(F(1)), False, qs=tuple(qs))
     worst, curve = told_apart(3, 4, relation, qs, made.c)
     assert 0.5 < worst <= 1 and curve <= float(made.loss.to_zcdp().rho)
     assert told_apart(3, 4, relation, qs, 2 * made.c)[0] > 1
@@ -341,14 +341,14 @@ def told_apart(last, most, relation, qs, c):
 def test_rounding_is_paid_out_of_epsilon():
     for m in (1, 9, 99):
         qs = tuple(F(k, m + 1) for k in range(1, m + 1))
-        made = JointQuantiles(qs, 0.0, 1.0, "replace", "raise", Pure(F(1)), False)
+        made = JointQuantiles(0.0, 1.0, "replace", "raise", Pure(F(1)), False, qs=qs)
         paid = 1 - 4 * F(made.c)
         assert paid >= 4 * F(8 * (m + 2) ** 2, 2**53) and paid < 1e-9
         assert made.loss == Draws(1, bounded_range=True)
 
 
 def test_rho_is_bounded_range():
-    made = JointQuantiles((F(1, 2),), 0.0, 1.0, "replace", "raise", ZCDP(F(1, 8)), False)
+    made = JointQuantiles(0.0, 1.0, "replace", "raise", ZCDP(F(1, 8)), False, qs=(F(1, 2),))
     exact = range_within(F(1, 8))
     assert 1 < exact < 1.01
     assert made.c == pytest.approx(float(exact) / 4, rel=1e-12) and F(made.c) * 4 < exact

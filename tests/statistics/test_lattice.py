@@ -69,7 +69,8 @@ def test_draws_have_the_law_of_the_lattice(neighbors):
     data = [0.2, 3.5, 3.4, *np.linspace(7.6, 8.4, 9), *np.linspace(8.6, 9.4, 7), 11.9]
     rows = [math.floor(x + 0.5) for x in data]
     q, step = Fraction(1, 2), lattice(0.0, 12.0, Fraction(1))
-    made = ExponentialQuantile(q, 0.0, 12.0, neighbors, "raise", ZCDP(Fraction(1, 8)), False, step)
+    loss = ZCDP(Fraction(1, 8))
+    made = ExponentialQuantile(0.0, 12.0, neighbors, "raise", loss, False, step, q=q)
     assert made.base.each == 1 and not made.base.above and made.cells == (0, 12)
     aim = made.aim
     law = np.exp(reference.column(rows, q, made.rate, 12, aim.share, ties=aim.ties))

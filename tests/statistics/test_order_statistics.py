@@ -102,7 +102,7 @@ def test_what_rounding_moves_is_covered(name):
 def extreme(q, epsilon=EPSILON, neighbors="replace", last=4.0):
     """With cells 0, 1, 2, ... and few enough ranks inside."""
     loss = Pure(Fraction(str(epsilon)))
-    made = ExponentialExtreme(Fraction(q), 0.0, last, neighbors, "raise", loss)
+    made = ExponentialExtreme(0.0, last, neighbors, "raise", loss, q=Fraction(q))
     object.__setattr__(made, "grid", 1.0)
     object.__setattr__(made, "base", Base(0, int(last)))
     return made

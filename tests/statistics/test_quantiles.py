@@ -222,7 +222,7 @@ def test_each_of_several_quantiles_has_the_base_of_its_own(monkeypatch):
 
 def worst_of_bases(base_of):
     """The largest log-ratio of a high quantile of two neighbors, over all its cells."""
-    made = ExponentialQuantile(F(9, 10), 0.0, 1.0, "add-remove", "raise", Pure(2.0))
+    made = ExponentialQuantile(0.0, 1.0, "add-remove", "raise", Pure(2.0), q=F(9, 10))
     q, worst = F(made.aim.place, PARTS), 0.0
     laws = {}
     for size in range(3):

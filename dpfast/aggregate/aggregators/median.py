@@ -89,4 +89,4 @@ class ExponentialMedian(_Median):
 
     def mechanism(self, lo: float, hi: float) -> ExponentialQuantile:
         amount(self.loss)
-        return ExponentialQuantile(_HALF, lo, hi, "replace", "raise", without_delta(self.loss))
+        return ExponentialQuantile(lo, hi, "replace", "raise", without_delta(self.loss), q=_HALF)

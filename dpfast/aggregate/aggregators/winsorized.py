@@ -70,7 +70,7 @@ class WidenedWinsorizedMean(OnGrid):
         if isinstance(loss, Approx) and isinstance(noise.loss, Pure):
             loss = Pure(size)  # a delta would be left unspent
         lower, upper = (
-            ExponentialQuantile(q, grid.lo, grid.hi, "replace", "raise", kind(SHARE * size))
+            ExponentialQuantile(grid.lo, grid.hi, "replace", "raise", kind(SHARE * size), q=q)
             for q in (Fraction(1, 4), Fraction(3, 4))
         )
         return {"noise": noise, "loss": loss, "quartiles": (lower, upper)}

@@ -1,7 +1,7 @@
 """One quantile by the exponential mechanism on an interpolated rank.
 
-    ExponentialQuantile(q, lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None)
-    ExponentialExtreme(q, lo, hi, neighbors, nan, loss), q = 0 or 1
+    ExponentialQuantile(lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None, q=q)
+    ExponentialExtreme(lo, hi, neighbors, nan, loss, q=q), q = 0 or 1
 
 `q` is a Fraction in [0, 1]; `lo <= hi` finite floats; `neighbors` "replace" or "add-remove"; `nan`
 a policy as `_core.checks.nan_policy` returns it; `loss` a `privacy.Pure` or `privacy.ZCDP`, the
@@ -105,7 +105,7 @@ from typing import Any, ClassVar
 from ..._core import checks
 from ..._core.error_bars import RANKS, Expected
 from ..._core.roots import root_down
-from ...noise.grid import Base, Lattice
+from ...noise.grid import Base
 from ...privacy import ZCDP, Pure, float_down, range_within
 from ...rng import Generator
 from ...summaries.order import Window
@@ -203,16 +203,7 @@ def ranks_within(base: Base, aim: Aim, failure: float) -> float:
 class ExponentialQuantile(Drawn[float]):
     """One quantile: a cell of the grid, more probable the nearer its rank is to that of q."""
 
-    q: Fraction
-    lo: float
-    hi: float
-    neighbors: str
-    nan: str | float
-    loss: Pure | ZCDP
-    assume_sorted: bool = False
-    lattice: Lattice | None = None
-    grid: float = field(init=False)
-    base: Base = field(init=False, repr=False, compare=False)
+    q: Fraction = field(kw_only=True)
     aim: Aim = field(init=False, repr=False)
     reach: int = field(init=False, repr=False)
     flips: bool = field(init=False, repr=False)

@@ -210,17 +210,8 @@ def draw(summary: Joint, m: int, stream: BitStream) -> list[int]:
 class JointQuantiles(Drawn[NDArray[np.float64]]):
     """Several quantiles by one exponential mechanism; see `dpfast.quantiles`."""
 
-    qs: tuple[Fraction, ...]  # in the order in which they were asked for
-    lo: float
-    hi: float
-    neighbors: str
-    nan: str | float
-    loss: Pure | ZCDP
-    assume_sorted: bool = False
-    lattice: Lattice | None = None
-    grid: float = field(init=False)
+    qs: tuple[Fraction, ...] = field(kw_only=True)  # in the order in which they were asked for
     c: float = field(init=False)
-    base: Base = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         loss = self.loss

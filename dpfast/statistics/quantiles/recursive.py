@@ -1,6 +1,6 @@
 """Many quantiles by the exponential mechanism, one after the other.
 
-    RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None)
+    RecursiveQuantiles(lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None, qs=qs)
 
 `qs` is a tuple of Fractions in [0, 1] in any order, duplicates allowed; the other arguments are as
 in `exponential`. The release returns a float64 array in the order of `qs`, which ascends if `qs`
@@ -49,7 +49,6 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.error_bars import RANKS, Expected
 from ..._kernels.rng import BitStream
-from ...noise.grid import Base, Lattice
 from ...privacy import ZCDP, Pure
 from ...rng import Generator
 from ...sensitivity.ranks import rank_rule
@@ -116,16 +115,7 @@ def draw_all(
 class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
     """Many quantiles: the middle one, then those on either side among the rows on that side."""
 
-    qs: tuple[Fraction, ...]
-    lo: float
-    hi: float
-    neighbors: str
-    nan: str | float
-    loss: Pure | ZCDP
-    assume_sorted: bool = False
-    lattice: Lattice | None = None
-    grid: float = field(init=False)
-    base: Base = field(init=False, repr=False, compare=False)
+    qs: tuple[Fraction, ...] = field(kw_only=True)
     different: tuple[Fraction, ...] = field(init=False, repr=False)
     root: Node = field(init=False)
     reach: int = field(init=False, repr=False)
