@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any, Generic, TypeVar
@@ -98,10 +99,12 @@ class Release(Generic[Value]):
         >>> count.release([23, 35, 41] * 100).is_noise, count.release([]).error().half_width
         (False, 3.0)
         """
+        if self.bar.half_width is None or isinstance(self.value, Mapping):
+            return False
         value = np.asarray(self.value[0] if isinstance(self.value, tuple) else self.value)
         bounds = np.asarray(self.parameters.get("bounds"))
         is_within = self.record.mechanism.name.startswith(WITHIN)
-        if self.bar.half_width is None or value.dtype.kind not in "iuf":
+        if value.dtype.kind not in "iuf":
             return False
         if is_within and bounds.dtype.kind not in "iuf":
             return False
@@ -112,7 +115,7 @@ class Release(Generic[Value]):
     def _end(self, place: int, sign: int) -> Any:
         if self.ends is not None:
             return self.ends[place]
-        if self.bar.half_width is None or isinstance(self.value, dict):
+        if self.bar.half_width is None or isinstance(self.value, Mapping):
             return None
         counts = self.value[0] if isinstance(self.value, tuple) else self.value  # with their edges
         end = np.asarray(counts) + sign * np.asarray(self.bar.half_width)
@@ -176,7 +179,7 @@ class Release(Generic[Value]):
         value, width = self.value, self.bar.half_width
         if self.ends is not None:
             return f"{_short(value)}, {_short(self.low)} to {_short(self.high)} {confidence}"
-        if isinstance(value, dict):  # which has columns of error bars
+        if isinstance(value, Mapping):  # which has columns of error bars
             return repr(value)
         if width is None:
             why = f"no error bar: {self.bar.note}" if self.bar.ranks is None else self.bar

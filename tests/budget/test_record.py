@@ -225,9 +225,9 @@ def test_a_release_shows_its_bar():
     assert "40, 38 to 43 (95 %)" in html and "<details>" in html and "bounds" in html
 
 
-@pytest.mark.parametrize("name", sorted(MADE))
+@pytest.mark.parametrize("name", [*sorted(MADE), "describe", "marginals"])
 def test_each_answer_is_json(name):
-    case = MADE[name]
+    case = CASES[name]
     release = prepared(case).release()
     assert isinstance(repr(release), str) and isinstance(release._repr_html_(), str)
     written = json.loads(json.dumps(release.to_dict(), allow_nan=False))
