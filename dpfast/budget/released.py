@@ -209,7 +209,7 @@ def within(value: float, half_width: float) -> str:
 
     The bar is rounded up, to one digit if that adds no more than a tenth, and else to two.
     """
-    if not (math.isfinite(half_width) and half_width > 0):
+    if not 0 < half_width < 1e15:  # beyond it no float64 has all digits
         return f"{value:.6g} ± {half_width:g}"
     decimals = -math.floor(math.log10(half_width))
     while True:

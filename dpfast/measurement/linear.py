@@ -550,8 +550,10 @@ class Sizes(ABC):
         """
         if self.answers is None:
             return column.root(wide)
-        high = np.hypot(self.answers, np.sqrt(wide))  # the sum of squares may be beyond float64
-        low = np.sqrt(np.maximum(self.answers**2 - wide, 0.0))
+        root = np.sqrt(wide)  # for squares may be beyond float64
+        high = np.hypot(self.answers, root)
+        less = np.maximum(self.answers * (1 - 2.0**-50) - root, 0.0)  # 0 where rounding has a say
+        low = np.sqrt(less) * np.sqrt(self.answers + root)
         return np.maximum(high - self.answers, self.answers - low)
 
 

@@ -197,6 +197,16 @@ def test_the_bar_of_each_release_holds(name):
     assert 1 - misses(*BARS[name], runs) / runs >= fewest(runs)
 
 
+def test_the_bar_of_the_largest_deviation_reaches_none():
+    """The noise is larger than all that rows can be, so the answer may be as far off as it can."""
+    for size in (10, 1e150):
+        asked = {"bounds": (0, size), "ddof": 1, "epsilon": 0.05, "neighbors": "replace"}
+        rng = dp.rng.InsecureGenerator(2)
+        releases = [dp.session(rng=rng).std(np.zeros(4), **asked) for _ in range(20)]
+        largest = max(releases, key=float)
+        assert largest.value == pytest.approx(size / np.sqrt(3)) and largest.low <= 0 < largest.high
+
+
 @pytest.mark.full
 def test_a_bar_that_is_too_short_is_found():
     """Planted: a quarter of the bar of a mean."""
@@ -215,6 +225,7 @@ def test_a_release_shows_its_bar():
         (38.5812, 0.0213): "38.581 ± 0.022 (95 %)",
         (336_776.0, 849.0): "336,800 ± 900 (95 %)",
         (3, 0.0): "3 ± 0 (95 %)",
+        (2e20, 1e20): "2e+20 ± 1e+20 (95 %)",
     }
     for (value, width), text in shown.items():
         release = dp.Release(value, dp.extend.Expected(0.95, width), record, None, "")
