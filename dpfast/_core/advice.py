@@ -5,10 +5,10 @@ No advice is a function of rows: it is given before a spend, about arguments and
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from contextvars import ContextVar
-from pathlib import Path
 
 from ..errors import PrivacyAdvice
 
@@ -16,7 +16,7 @@ from ..errors import PrivacyAdvice
 #: secret.
 SILENT: ContextVar[bool] = ContextVar("silent", default=False)
 #: Where the files of this package are.
-PACKAGE = f"{Path(__file__).parents[1]}/"
+PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def advise(text: str) -> None:

@@ -248,10 +248,8 @@ class Budget(Payer):
                 every=self._every,
             )
         if header is not None and not os.path.isabs(path) and not os.path.exists(path):
-            advise(
-                f"a new ledger at a relative path, {path!r}: a run in another folder makes another "
-                "one, and both are spent; give the whole path"
-            )
+            why = "which a run in another folder does not find: give the whole path"
+            advise(f"a new ledger at a relative path, {path!r}, {why}")
         self._file = self._storage = file = File(path, header, self._timeout)
         head, state = file.header, file.state()
         unit = None if state.unit is None else f"which is about {state.unit}"

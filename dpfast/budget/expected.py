@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 from .._core import checks
@@ -90,8 +90,8 @@ def expected_error(
         if given is None and mechanism.has_public_rows:
             given = prepared.source.length
     bar = expected(mechanism, given, share)
-    if rows is not None:
-        advise_bar(mechanism, bar, max(1, checks.whole("rows", rows)))
+    if rows is not None and given is not None:
+        advise_bar(mechanism, bar, max(1, given))
     return bar
 
 
@@ -101,35 +101,24 @@ def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
     It is one whose error bar is as long as what is known without data: a count's as the rows, a
     mean's as half of the bounds, and a quantile's as half of the rows, in ranks.
     """
-    facts = mechanism.parameters
-    while isinstance(inner := facts.get("inner"), Mechanism):
-        facts = inner.parameters
-    parts = {name: _fields(part) for name, part in facts.get("statistics", {}).items()}
-    for name, part in (parts or {"": facts}).items():
-        width, ranks = (
-            of[name] if isinstance(of, dict) else of for of in (bar.half_width, bar.ranks)
-        )
-        far = _half_range(part.get("statistic"), rows)
-        is_noise = isinstance(width, float) and far is not None and width >= far
+    part: Any = mechanism
+    while isinstance(inner := part.parameters.get("inner"), Mechanism):
+        part = inner
+    for name, one in part.parameters.get("statistics", {mechanism.name: part}).items():
+        bars = bar.half_width, bar.ranks
+        width, ranks = (of[name] if isinstance(of, dict) else of for of in bars)
+        is_noise = isinstance(width, float) and width >= _half_range(one, rows)
         if is_noise or (isinstance(ranks, float) and ranks >= rows / 2):
-            size = f"within {ranks:.3g} ranks" if width is None else f"± {width:.3g}"
-            advise(
-                f"{name or mechanism.name} of {rows} rows will be known {size}: this answer is "
-                "noise; spend more on it, or ask of more rows or larger groups"
-            )
+            size = Expected(bar.confidence, width, ranks)
+            why = "the answer is noise: spend more, or ask of more rows or larger groups"
+            advise(f"{name} of {rows} rows will be known {size}, so {why}")
 
 
-def _fields(part: Any) -> dict[str, Any]:
-    return {one.name: getattr(part, one.name) for one in fields(part)}
-
-
-def _half_range(statistic: Any, rows: int) -> float | None:
+def _half_range(part: Any, rows: int) -> float:
     """Return half of the range of the answers about a number of rows; of counts all of it."""
-    match statistic:
-        case object(name="count" | "count of what is not 0" | "histogram", limits=None):
+    match part:
+        case object(statistic=object(name="count" | "histogram", limits=None)):
             return rows
-        case object(name=str() as name, limits=None, bounds=(float() as lo, float() as hi)):
-            half = (hi - lo) / 2
-            means = {"mean": half, "standard deviation": half / 2}
-            return {**means, "sum": rows * half, "variance": half**2 / 2}.get(name)
-    return None
+        case object(statistic=object(name=name, limits=None, bounds=(float(lo), float(hi)))):
+            return {"mean": 1, "sum": rows}.get(name, math.inf) * (hi - lo) / 2
+    return math.inf

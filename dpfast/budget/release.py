@@ -58,11 +58,8 @@ BLOCKS: ContextVar[tuple[Payer | None, ...]] = ContextVar("blocks", default=(Non
 #: which a new thread does not know of.
 _warns_unpaid = True
 UNPAID = (
-    "no budget pays for this call, so nothing adds up losses: call it in `with "
-    "dp.Budget(epsilon=...):` (each new thread in its own), or pass budget="
+    "no budget pays and adds up: call in `with dp.Budget(...):` (in each thread), or pass budget="
 )
-#: From here on a loss promises little.
-MOST_EPSILON, MOST_DELTA = 10, Fraction(1, 1000)
 #: The last loss about which nothing was said.
 _sensible: Loss | None = None
 
@@ -144,22 +141,16 @@ def payer_of(budget: Any) -> Any:
 def advise_loss(loss: Loss) -> None:
     """Warn of a loss that promises little."""
     global _sensible
-    for name in loss.amounts:
-        amount = getattr(loss, name)
-        if name != "delta" and amount > MOST_EPSILON:
-            advise(
-                f"{name}={shown(amount)[0]} is above {MOST_EPSILON}: an answer may be more than "
-                "20,000 times as likely with a row as without it; choose less, such as 1"
-            )
-        elif name == "delta" and amount >= MOST_DELTA:
-            advise(
-                f"delta={shown(amount)[0]} is 1/1000 or more: with that chance a row has no "
-                "protection; choose far less than 1 / rows, such as 1e-9"
-            )
-        else:
-            continue
-        return
-    _sensible = loss
+    name = loss.amounts[0]
+    size: Fraction = getattr(loss, name)
+    if size > 10:
+        why = "above 10, so a row may change odds over 20,000-fold: choose less, such as 1"
+        advise(f"{name}={shown(size)[0]} is {why}")
+    elif loss.delta >= Fraction(1, 1000):
+        why = "1/1000 or more, the chance that a row is not protected: choose far below 1 / rows"
+        advise(f"delta={shown(loss.delta)[0]} is {why}")
+    else:
+        _sensible = loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,8 +304,8 @@ class Prepared(Generic[Value]):
             generator = _rng.default_generator()
         if mechanism.loss is not _sensible:
             advise_loss(mechanism.loss)
-        if _warns_unpaid and payer is None:
-            _advise_payer(generator)
+        if _warns_unpaid and payer is None and generator.private:
+            _advise_payer()
         here = witnesses()
         began = None if owner_log.named is None else owner_log.begin()
         try:
@@ -568,12 +559,11 @@ def relation_of_proof(neighbors: Any, budget: Any) -> Neighbors:
     return found
 
 
-def _advise_payer(generator: _rng.Generator) -> None:
-    """Warn that nobody pays for a call, unless it is a test, or part of what is paid for."""
+def _advise_payer() -> None:
+    """Warn that nobody pays for a call, unless it is part of what is paid for."""
     global _warns_unpaid
-    if generator.private and not SILENT.get():
-        _warns_unpaid = False
-        advise(UNPAID)
+    _warns_unpaid = SILENT.get()
+    advise(UNPAID)
 
 
 def _expect_private(generator: _rng.Generator | None) -> None:

@@ -102,13 +102,11 @@ class Release(Generic[Value]):
         if self.bar.half_width is None or isinstance(self.value, Mapping):
             return False
         value = np.asarray(self.value[0] if isinstance(self.value, tuple) else self.value)
-        bounds = np.asarray(self.parameters.get("bounds"))
+        bounds, width = np.asarray(self.parameters.get("bounds", 0)), self.bar.half_width
         is_within = self.record.mechanism.name.startswith(WITHIN)
-        if value.dtype.kind not in "iuf":
+        if {value.dtype.kind, bounds.dtype.kind if is_within else "i"} - {*"iuf"}:
             return False
-        if is_within and bounds.dtype.kind not in "iuf":
-            return False
-        width, far = self.bar.half_width, np.ptp(bounds, -1) / 2 if is_within else np.abs(value)
+        far = np.ptp(bounds, -1) / 2 if is_within else np.abs(value)
         is_noise = (np.asarray(width) >= far) & (np.asarray(width) > 0)
         return is_noise if np.ndim(is_noise) else bool(is_noise)
 

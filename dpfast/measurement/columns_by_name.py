@@ -245,9 +245,8 @@ class Answer(dict[str, Any], Noted):
         """What stands below the columns."""
         groups = self.groups
         notes = [f"{groups:,} {self.unit}{'' if groups == 1 else 's'}"]
-        for name, column in self.is_noise.items():
-            if near := int(column.sum()):
-                notes.append(f"of {name!r} {near:,} cannot be told from 0")
+        near = {name: int(column.sum()) for name, column in self.is_noise.items()}
+        notes += [f"of {name!r} {n:,} cannot be told from 0" for name, n in near.items() if n]
         return "; ".join([*notes, self.note] if self.note else notes)
 
     def _repr_html_(self) -> str:

@@ -83,12 +83,8 @@ class Layout:
 
 #: One answer about all rows.
 ONE = Layout()
-#: How far bounds may be apart before that is odd: whole numbers beyond are no floats.
-WIDEST = 2.0**53
-WIDE = (
-    "bounds are more than 2**53 apart, and noise and the grid of answers grow with that: give "
-    "limits that the column's meaning sets (or times as times), or bounds='auto'"
-)
+#: What is said of bounds that are so far apart that whole numbers between are no floats.
+WIDE = "bounds are over 2**53 apart, and noise grows with that: give limits of what is measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -809,7 +805,7 @@ class Bounded(Automatic[Value]):
         object.__setattr__(self, "bounds", bounds)
         object.__setattr__(self, "nan", nan)
         for lo, hi in pairs:
-            if hi - lo > WIDEST:
+            if hi - lo > 2.0**53:
                 object.__setattr__(self, "is_wide", True)
 
     @property

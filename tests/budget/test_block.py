@@ -109,6 +109,15 @@ def test_what_a_release_runs_is_paid_for_and_says_nothing(advice):
     assert len(budget.history) == 1 and not advice
 
 
+def test_a_stream_is_kept_in_the_file_of_its_block(tmp_path):
+    path = tmp_path / "study.db"
+    with dp.Budget(epsilon=9, neighbors="replace", path=path) as budget:
+        for _ in range(2):  # opened again, it goes on and pays nothing
+            dp.online.SparseVector(positives=2, epsilon=1, name="alarm")
+            dp.online.MWEM(np.array([5, 1, 2, 0]), np.eye(4), rounds=2, epsilon=1, name="fit")
+    assert len(budget.history) == 2
+
+
 def test_a_measurement_says_its_entry():
     mean = dp.Mean(**BOUNDS).measure(epsilon=1)
     with dp.Budget(epsilon=9) as budget:
@@ -169,7 +178,7 @@ def test_a_thread_has_the_block_of_a_context_that_is_copied(advice):
         run(count)  # a new thread starts without a block, and is told so
     assert spent(budget) == [1]
     (said,) = advice
-    assert "each new thread in its own" in str(said.message)
+    assert "in each thread" in str(said.message)
 
 
 def test_generators_begin_and_end_blocks_in_any_order():

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from functools import cache
 from inspect import Parameter
 from typing import Annotated, Any
 
@@ -21,7 +22,6 @@ from ...errors import (
     DataError,
     DpfastError,
     LedgerError,
-    PrivacyAdvice,
     SourceError,
     printable,
 )
@@ -438,7 +438,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "no budget pays")
-            warnings.showwarning = _warn
+            say: Any = cache(_fail)
+            warnings.showwarning = lambda text, *_, **more: say(str(text), OTHER, "warning")
             code = app(args=_spelled(arguments), prog_name="dpfast", standalone_mode=False) or 0
         sys.stdout.flush()
     except DpfastError as error:
@@ -468,8 +469,3 @@ def _fail(message: str, code: int, kind: str = "error") -> int:
         with suppress(OSError):
             print(f"dpfast: {kind}:", printable(" ".join(message.split())), file=sys.stderr)
     return code
-
-
-def _warn(message: object, category: type[Warning], *place: Any, **more: Any) -> None:
-    """Write a warning without the place in the program, which its reader has not written."""
-    _fail(str(message), OTHER, "advice" if category is PrivacyAdvice else "warning")
