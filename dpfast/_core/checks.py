@@ -551,8 +551,7 @@ def neighbors(value: Any) -> Neighbors:
     """
     if type(value) is not str or value not in NEIGHBORS:
         choice("neighbors", value, NEIGHBORS)
-    relation: Neighbors = value
-    return relation
+    return value
 
 
 def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:

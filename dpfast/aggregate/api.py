@@ -395,8 +395,7 @@ def _default(
 ) -> NDArray[np.float64]:
     lo, hi = np.array(pairs).T
     if value is None:
-        middle: NDArray[np.float64] = lo + (hi - lo) / 2
-        return middle
+        return lo + (hi - lo) / 2
     rule = "within the bounds, one number for each of their pairs"
     values = list(value) if is_vector and np.ndim(value) == 1 else [value] * len(pairs)
     if len(values) != len(pairs):

@@ -29,8 +29,7 @@ def error_of(mechanism: Mechanism[Any], rows: int | None) -> Expected:
 
 def with_bar(prepared: Prepared[Any]) -> Release[Any]:
     """Run what is prepared, and return its answer with the error bar that noisy numbers tell."""
-    released: Release[Any] = replace(cast(Any, prepared), confidence=CONFIDENCE).run()
-    return released
+    return replace(cast(Any, prepared), confidence=CONFIDENCE).run()
 
 
 def check_where(name: str, where: Any, by: Sequence[str], neighbors: str) -> None:
@@ -58,8 +57,7 @@ def _grouped(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _listed(answer: Any) -> dict[str, list[Any]]:
-    listed: dict[str, list[Any]] = answer.to_dict()
-    return listed
+    return answer.to_dict()
 
 
 #: Whatever takes data and a budget, by the word of jobs.

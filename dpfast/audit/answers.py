@@ -274,8 +274,7 @@ def _after(f: Callable[[Matrix], Matrix], g: Callable[[Matrix], Matrix]) -> Any:
 
 
 def _most(values: Matrix) -> Matrix:
-    found: Matrix = np.max(np.where(np.isnan(values), -np.inf, values), axis=1)
-    return found
+    return np.max(np.where(np.isnan(values), -np.inf, values), axis=1)
 
 
 def _usual(values: Matrix) -> Matrix:
@@ -286,8 +285,7 @@ def _usual(values: Matrix) -> Matrix:
 def _gaps(a: Matrix, b: Matrix) -> Matrix:
     """Return how far the means of the columns are apart, in standard deviations."""
     a, b = _usual(a), _usual(b)
-    found: Matrix = np.abs(a.mean(axis=0) - b.mean(axis=0)) / (a.std(axis=0) + b.std(axis=0) + 1e-9)
-    return found
+    return np.abs(a.mean(axis=0) - b.mean(axis=0)) / (a.std(axis=0) + b.std(axis=0) + 1e-9)
 
 
 def _classifier(a: Matrix, b: Matrix) -> Callable[[Matrix], Matrix]:

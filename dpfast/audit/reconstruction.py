@@ -96,8 +96,7 @@ def reconstruct(
     weights = matrix[known].astype(np.float64)
     # Bits are centered at 1/2, so that an attack that knows nothing prefers neither value.
     middle = given[known] - weights.sum(axis=1) / 2
-    bits_found: NDArray[np.bool_] = METHODS[method](weights, middle) > 0
-    return bits_found
+    return METHODS[method](weights, middle) > 0
 
 
 def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[Any]:
@@ -132,8 +131,7 @@ def _answers(answer: Any, matrix: NDArray[Any]) -> NDArray[np.float64]:
 
 def least_squares(a: Matrix, y: Matrix) -> Matrix:
     """Minimize the sum of squared errors, without limits for z. Of all such z take the shortest."""
-    solution: Matrix = np.asarray(np.linalg.lstsq(a, y, rcond=None)[0], np.float64)
-    return solution
+    return np.asarray(np.linalg.lstsq(a, y, rcond=None)[0], np.float64)
 
 
 def sum_of_errors(a: Matrix, y: Matrix) -> Matrix:
@@ -161,8 +159,7 @@ def _minimize(cost: Matrix, limits: Matrix, n: int, **rows: Any) -> Matrix:
     result = _scipy("optimize").linprog(cost, bounds=limits, method="highs", **rows)
     if result.x is None:  # every such program has a solution
         raise RuntimeError(f"HiGHS found no solution: {result.message}")
-    solution: Matrix = result.x[:n]
-    return solution
+    return result.x[:n]
 
 
 def _scipy(name: str) -> Any:

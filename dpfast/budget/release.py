@@ -225,8 +225,7 @@ class Prepared(Generic[Value]):
         def both(answer: Any) -> Other:
             return after(answer if before is None else before(answer))
 
-        longer: Prepared[Other] = replace(cast(Any, self), after=both)
-        return longer
+        return replace(cast(Any, self), after=both)
 
     def to_record(self) -> Record:
         """Return all that is public about the release, before it is run.

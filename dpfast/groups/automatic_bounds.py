@@ -199,8 +199,7 @@ class WithBounds(OfColumn):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        reads: tuple[str, ...] = self.like.reads
-        return reads
+        return self.like.reads
 
     #: What becomes of missing numbers.
     nan = same_as("like.nan")

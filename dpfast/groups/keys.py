@@ -365,8 +365,7 @@ class PrivateCoder:
             keys += [np.concatenate([none, *low]), np.concatenate([none, *high])]
         if len(keys) == 2 and not keys[1].any():
             return np.argsort(keys[0], kind="stable")
-        found: NDArray[np.int64] = np.lexsort(keys)
-        return found
+        return np.lexsort(keys)
 
     def names(self) -> Int32s:
         """Return the place of each code in that order."""
@@ -389,8 +388,7 @@ Coder: TypeAlias = PublicCoder | PrivateCoder
 def ascending(columns: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
     """Return the order in which rows of keys ascend, the first column first."""
     ranks = [_ranks(column) for column in reversed(list(columns.values()))]
-    found: NDArray[np.int64] = np.lexsort(ranks)
-    return found
+    return np.lexsort(ranks)
 
 
 def _ranks(column: NDArray[Any]) -> NDArray[Any]:
@@ -513,8 +511,7 @@ def _whole(key: Any) -> Any:
 
 def _texts(column: Any) -> list[Any]:
     try:
-        found: list[Any] = column.to_pylist()
-        return found
+        return column.to_pylist()
     except UnicodeDecodeError:
         pass  # its message quotes the row, so it must not survive, not even as a context
     return [text_key(one) for one in column.cast("large_binary").to_pylist()]

@@ -129,8 +129,7 @@ def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
             return None
         return NoiseCandidate(noise.error, lambda: _plan(form, shifts, noise.noise()))
 
-    found: Plan = least_error(map(way, statistic.forms(column, False))).noise()
-    return found
+    return least_error(map(way, statistic.forms(column, False))).noise()
 
 
 def _plan(

@@ -244,5 +244,4 @@ def _final(codes: Codes, groups: int, final: Codes | None) -> Codes:
     """Return final codes: those of rows of no group are `groups`."""
     if final is None:
         return np.minimum(codes, np.int32(groups), out=codes)
-    found: Codes = np.append(final, np.int32(groups))[np.minimum(codes, len(final))]
-    return found
+    return np.append(final, np.int32(groups))[np.minimum(codes, len(final))]

@@ -571,8 +571,7 @@ class OfLinear(SumsOfFeatures):
         usual = self.usual_sizes
         noise = EachWithin(usual.plan, usual.sizes, usual.single, answers)
         moments = self.plan.form.moments(sums, None)
-        bars: Floats = self.statistic.bar(self.arrays, noise, moments.rows / moments.whole, False)
-        return bars
+        return self.statistic.bar(self.arrays, noise, moments.rows / moments.whole, False)
 
     @cached_property
     def usual_sizes(self) -> EachWithin:

@@ -413,8 +413,7 @@ class Grouped:
                 own = self.marks[batch.start : batch.start + batch.rows]
                 codes = np.where(own, codes, np.int32(-1))
             last.update(place=place, codes=(codes, units))
-        found: tuple[NDArray[np.int32], NDArray[np.int32]] = last["codes"]
-        return found
+        return last["codes"]
 
 
 class Summary:

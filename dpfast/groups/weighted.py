@@ -60,7 +60,7 @@ class WithWeights:
     @property
     def limits(self) -> tuple[float, float]:
         """The public limits of the weights."""
-        return self.statistic.limits  # type: ignore[no-any-return]
+        return self.statistic.limits
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -613,8 +613,7 @@ def plan(
         for chosen in zip(*forms, strict=True)
         if chosen[0].norm is None or len(columns) == 1  # it is one of the features of one column
     ]
-    found: Plan = least_error(ways).noise()
-    return found
+    return least_error(ways).noise()
 
 
 def _size(setting: Setting, form: Form) -> Fraction:

@@ -476,7 +476,7 @@ class Sampler:
         if out is None:
             return found
         _fits(out, items.shape, items.dtype)[...] = found
-        return out  # type: ignore[no-any-return]
+        return out
 
     # ---- Bits. ----
 

@@ -85,10 +85,7 @@ class Lattice:
 
     def edges(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return `edge` of each of some cells."""
-        found: NDArray[np.float64] = (
-            (2 * cells - 1) * self.step.numerator / (2 * self.step.denominator)
-        )
-        return found
+        return (2 * cells - 1) * self.step.numerator / (2 * self.step.denominator)
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the cells of numbers; those of a lattice are below 2**51 in size."""
@@ -216,8 +213,7 @@ class Base:
     def mass(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the weight of each range of cells."""
         sums = self.upto(np.concatenate([last, first - 1]))
-        weight: NDArray[np.int64] = sums[: len(last)] - sums[len(last) :]
-        return weight
+        return sums[: len(last)] - sums[len(last) :]
 
     def weight(self, first: int, last: int) -> int:
         """Return the weight of one range of cells."""

@@ -44,8 +44,7 @@ def saturated(values: Any, granularity: Any = 1.0) -> NDArray[np.float64]:
     far = np.minimum(granularity, 1.0) * sys.float_info.max
     with np.errstate(over="ignore"):  # of wider floats
         found = array.astype(np.float64)
-    clamped: NDArray[np.float64] = np.clip(np.where(np.isnan(found), 0.0, found), -far, far)
-    return clamped
+    return np.clip(np.where(np.isnan(found), 0.0, found), -far, far)
 
 
 def draw(

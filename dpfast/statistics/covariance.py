@@ -249,8 +249,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
     def noise_of(self, n: int) -> SumNoise:
         """Return the noise of all sums, for n rows if that is public."""
-        noise: SumNoise = choose_noise(self.loss, self.moves(n)).noise()
-        return noise
+        return choose_noise(self.loss, self.moves(n)).noise()
 
     def within(self, n: int, failure: float, parts: Mapping[int, Any]) -> Fraction:
         """Return what so many times each noise, in parts of its scale, exceed with a failure."""

@@ -57,8 +57,7 @@ class Entry(NamedTuple):
     @property
     def function(self) -> Callable[..., Any]:
         """The public function."""
-        function: Callable[..., Any] = self._of_home(self.name)
-        return function
+        return self._of_home(self.name)
 
     @property
     def kind(self) -> Any:

@@ -515,8 +515,7 @@ class _Growth:
         leaves, many = self._nodes.leaves(), len(self._classes)
 
         def total(source: Rows) -> list[int]:
-            counts: list[int] = self._reduce(source, depth, leaves)[:-1].ravel().tolist()
-            return counts
+            return self._reduce(source, depth, leaves)[:-1].ravel().tolist()
 
         left = self._rounds.remaining
         part = Part.of_counts(len(leaves) * many, 1, self._rounds.neighbors)

@@ -301,8 +301,7 @@ class _Choices(_Round):
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> list[int]:
         draws = Rows(Table(summary), self.c).draw(1, generator.stream())
-        chosen: list[int] = draws[:, 0].tolist()
-        return chosen
+        return draws[:, 0].tolist()
 
 
 class Rounds:

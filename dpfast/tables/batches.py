@@ -245,8 +245,7 @@ def numbers(piece: Piece) -> NDArray[Any]:
     if isinstance(piece, Arrow) and piece.chunked.num_chunks == 1:
         chunk = piece.chunked.chunk(0)
         if not chunk.null_count and chunk.type == "double":
-            values: NDArray[Any] = np.require(chunk.to_numpy(), requirements="A")
-            return values
+            return np.require(chunk.to_numpy(), requirements="A")
     column = piece.column("data", "numbers")
     out = np.empty(column.length, F8)
     column.fill(0, column.length, out)

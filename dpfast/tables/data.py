@@ -71,8 +71,7 @@ def as_source(data: Any, may_add: bool = False) -> Source:
     """
     if isinstance(data, MemorySource):
         return data
-    source: Source = _with_rows(source_of(form_of(data, "data", COLUMN)), "data", may_add)
-    return source
+    return _with_rows(source_of(form_of(data, "data", COLUMN)), "data", may_add)
 
 
 def as_rows(
@@ -146,8 +145,7 @@ def as_rows(
     rule = TEXT if any(words) and not is_wide and last is None else RULE
     form = form_of(data, name, rule)
     rows = rows_of(form, ids, workers, name, width, is_wide, last, argument, words, last_words)
-    found: RowSource = _with_rows(rows, name, may_add)
-    return found
+    return _with_rows(rows, name, may_add)
 
 
 def _with_rows(source: Any, name: str, may_add: bool) -> Any:

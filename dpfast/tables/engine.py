@@ -199,8 +199,7 @@ class Engine(Elsewhere):
         return str(column) if column in columns else no_column(column, columns, argument)
 
     def typed(self, name: str, is_text: bool = False) -> Piece:
-        piece: Piece = chosen(self.form, [name]).pieces[name]
-        return piece
+        return chosen(self.form, [name]).pieces[name]
 
     def dtype(self, name: str | None) -> np.dtype[Any]:
         return column_of(name, self.form).dtype
@@ -266,7 +265,7 @@ class Engine(Elsewhere):
         if kind:
             raise DataError(f"{self.name} failed while it read the rows ({kind})")
         if part is None:
-            return task.make(self.form).reduce(task.summarise, task.merge)  # type: ignore[no-any-return]
+            return task.make(self.form).reduce(task.summarise, task.merge)
         rows = {number: many for number, many in part.rows.items() if many}
         if self._seen is None:
             self._seen = rows

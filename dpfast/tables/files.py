@@ -244,8 +244,7 @@ class Reader(Elsewhere):
             want, convert = self.keep(self, want, convert)
             workers = 1  # which has the rows in their order: their numbers depend on no cut
         if self.share is not None:
-            shared: S = self.share(want, convert, summarise, merge, workers)
-            return shared
+            return self.share(want, convert, summarise, merge, workers)
         counts: list[int] = []  # appending is safe from several threads
 
         def converted(batches: Generator[Rowed]) -> Generator[T]:
@@ -334,8 +333,7 @@ class Reader(Elsewhere):
     def _chunks(self, name: str, piece: Piece) -> Iterator[Chunk]:
         """Return the chunks of a column of numbers."""
         source: Any = source_of(self._numbered(name, piece))
-        chunks: Iterator[Chunk] = source.chunks(0, source.length)
-        return chunks
+        return source.chunks(0, source.length)
 
     def _numbered(self, name: str, piece: Piece) -> Piece:
         """Return a piece, or the numbers as which a column of times is read."""
@@ -354,8 +352,7 @@ class SchemaReader(Reader):
 
     @property
     def names(self) -> Sequence[str]:
-        names: Sequence[str] = self.schemas[0].names
-        return names
+        return self.schemas[0].names
 
     def find(self, pick: Pick) -> str:
         names = [schema.names for schema in self.schemas]

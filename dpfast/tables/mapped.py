@@ -80,7 +80,7 @@ class MappedColumn(Mapped):
         values = None if isinstance(self.base, RowSource) else self.base.sample(count, words)
         if values is None or self._change is None:
             return values
-        return self._change(Chunk(values, 0)).values  # type: ignore[no-any-return]
+        return self._change(Chunk(values, 0)).values
 
 
 class MappedRows(Mapped, Choosing):

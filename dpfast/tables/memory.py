@@ -161,8 +161,7 @@ class ArraySource(MemorySource):
             index = _strata(n, count, words)
         if self.mask is not None:
             index = index[~self.mask[index]]
-        values: NDArray[Any] = self.array[index].astype(self.dtype, copy=False)
-        return values
+        return self.array[index].astype(self.dtype, copy=False)
 
 
 class ColumnSource(MemorySource):

@@ -262,8 +262,7 @@ class SharedPasses:
                     for other in [n for n, own in self._blocked.items() if own == grouping]:
                         del self._blocked[other]
                     self._turn.notify_all()
-        found: T = made
-        return found
+        return made
 
     def run(
         self, works: Sequence[Callable[[Files], T]], holds: Sequence[Holds] | None = None

@@ -154,8 +154,7 @@ def _found(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Part[An
         return None
     context: Any = TaskContext.get()
     table = pa.Table.from_batches(rows).combine_chunks().rename_columns(names)
-    found: Part[Any] = pickle.loads(task)(context.partitionId(), table)
-    return found
+    return pickle.loads(task)(context.partitionId(), table)
 
 
 def _mapped(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:

@@ -96,8 +96,7 @@ def labeled(rows: MemoryRows, ids: Any, form: Any) -> RowSource:
     """
     labels = labels_of(form, ids)
     rows.row_index = labels[0] if labels else None
-    found: RowSource = aligned(with_ids(rows, ids), labels)
-    return found
+    return aligned(with_ids(rows, ids), labels)
 
 
 def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:

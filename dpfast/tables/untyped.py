@@ -51,8 +51,7 @@ def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
     else:
         each = map(_or_none, some)
         values[...] = [math.nan if one is None else one for one in each]
-    found: NDArray[np.bool_] = (values != 0) & ~np.isnan(values)
-    return found
+    return (values != 0) & ~np.isnan(values)
 
 
 def _number(one: Any) -> float:

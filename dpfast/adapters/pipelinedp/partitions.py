@@ -49,8 +49,7 @@ class Coin:
 
     @property
     def loss(self) -> Loss:
-        loss: Loss = self.rule.loss
-        return loss
+        return self.rule.loss
 
     def reduce(self, source: float) -> int:
         return max(0, int(min(max(finite(source), 0.0), _MOST)) - self.below)
@@ -136,8 +135,7 @@ class PartitionSelection:
         """Return the number of privacy ids with noise, or None where it is not kept."""
         if not isinstance(self._rule, Threshold):
             checks.fail("strategy", "'laplace' or 'gaussian' for a noisy number", "truncated")
-        noisy: float | None = self._released(num_users)
-        return noisy
+        return self._released(num_users)
 
     def probability_of_keep(self, num_users: int) -> float:
         """Return how probable it is that a partition is kept; of coins alone."""

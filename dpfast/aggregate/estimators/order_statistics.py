@@ -253,5 +253,4 @@ def _exact(sizes: Integers, most: int, numerator: int, denominator: int) -> NDAr
     """Return ``sizes * numerator``, in Python's integers where 64 bits or float64 do not do."""
     if numerator * most < 2**62 and denominator < 2**53:
         return sizes * numerator
-    products: NDArray[Any] = sizes.astype(object) * numerator
-    return products
+    return sizes.astype(object) * numerator

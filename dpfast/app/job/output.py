@@ -135,8 +135,7 @@ class Results(Mapping[str, Answer]):
                 if outcome.error is not None:
                     raise outcome.error
                 assert outcome.kept is not None
-                answer: Answer = outcome.kept.get("value")
-                return answer
+                return outcome.kept.get("value")
         raise KeyError(name)
 
 

@@ -277,8 +277,7 @@ class File:
                     one.committed = True
         if mine.error is not None:
             raise mine.error
-        value: T = mine.value
-        return value
+        return mine.value
 
     def _run(self, job: Callable[[sqlite3.Connection], T], way: Way = "read") -> T:
         """Run `job` as one transaction, again if another one was faster."""

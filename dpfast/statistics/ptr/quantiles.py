@@ -189,7 +189,6 @@ def _extended(window: Window, lo: float, hi: float) -> ByRank:
     padded = np.concatenate([[lo], values, [hi]])
 
     def at(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
-        values: NDArray[np.float64] = padded[np.clip(ranks - window.first + 1, 0, len(padded) - 1)]
-        return values
+        return padded[np.clip(ranks - window.first + 1, 0, len(padded) - 1)]
 
     return at

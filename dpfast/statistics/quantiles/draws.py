@@ -155,8 +155,7 @@ class Column:
         cells = np.full(len(values), self.first)
         cells[i:j] = _cells_of_integers(values[i:j], self.grid)
         cells[j:] = self.last
-        inside: NDArray[np.int64] = np.minimum(np.maximum(cells, self.first), self.last)
-        return inside
+        return np.minimum(np.maximum(cells, self.first), self.last)
 
     def look(self, rule: Callable[[int], int], reach: int) -> Window:
         """Return the cells of the ranks round that of a rule; the last ones are cached."""
@@ -209,8 +208,7 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
         return x.astype(np.int64) << min(-shift, 62)
     if shift >= 8 * x.dtype.itemsize:
         return np.where(x < 0, -1, 0)
-    cells: NDArray[np.int64] = (x >> x.dtype.type(shift)).astype(np.int64)
-    return cells
+    return (x >> x.dtype.type(shift)).astype(np.int64)
 
 
 def inside(ranks: int, n: int, high: bool) -> int:
