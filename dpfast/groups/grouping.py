@@ -249,7 +249,7 @@ class Grouping:
             typed = self.columns.typed(statistic.column, "column", _reads_words(statistic))
             mechanism = self._of_column(statistic, typed, step, offered)
         self._check_columns(mechanism, statistic)
-        rows = self.columns.adding(mechanism.reads)
+        rows = self.columns.adding(mechanism.reads if mechanism.adds_numbers else ())
         if rows is not None:
             mechanism.integers(rows)  # refuses what no database adds up
         return mechanism
@@ -282,7 +282,7 @@ class Grouping:
             return mechanism if units is None else replace(mechanism, units=units)
 
         is_count = isinstance(statistic, Count) and statistic.cells is None
-        if is_count and kind_of(typed) in ("text", "bytes", "objects"):
+        if is_count and kind_of(typed) not in (None, "integers"):
             return CountOfText(statistic, step=step, loss=offered.loss).charged()
         if isinstance(statistic, Automatic) and statistic.is_auto:
             if statistic.unit_limits is not None:

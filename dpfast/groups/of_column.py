@@ -84,6 +84,8 @@ class OfColumn:
     adds_units: ClassVar[bool] = False
     #: Whether what counts of a unit is told of all of its groups together.
     by_unit: ClassVar[bool] = False
+    #: Whether a database adds up numbers of columns, or asks only whether a value is there.
+    adds_numbers: ClassVar[bool] = True
     #: Whether a column is read as text.
     is_text: ClassVar[bool] = False
 

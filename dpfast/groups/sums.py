@@ -388,13 +388,18 @@ class OfCount(Counted):
 
 
 class CountOfText(OfCount):
-    """Numbers of rows that have a text, or an object of any type, or have none."""
+    """Numbers of rows that have a text, a time or an object of any type, or have none."""
 
     is_text: ClassVar[bool] = True
+    adds_numbers: ClassVar[bool] = False
 
     @property
     def reading(self) -> tuple[Any, ...]:
         return (self.column, "text")
+
+    def counted(self, rows: SqlRows) -> Any:
+        there = rows.there(self.column or "")
+        return rows.counted(1 - there if self.nan == "only" else there)
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
         """Return 0 for each row that is there, and NaN for the others."""

@@ -292,7 +292,8 @@ class Table(Mechanism[Answer]):
 
     def told(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary | Partial]:
         """Return the sums of all rows that count, wherever they are, and the codes of groups."""
-        numbers = [name for statistic in self.statistics.values() for name in statistic.reads]
+        every = self.statistics.values()
+        numbers = [name for one in every if one.adds_numbers for name in one.reads]
         rows = source.adding(list(dict.fromkeys(numbers)))
         if rows is not None:
             return added(self, rows, stream)

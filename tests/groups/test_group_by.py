@@ -546,8 +546,7 @@ def test_a_count_of_a_column_leaves_out_missing_values(form):
     for people in ({}, {"ids": "who", "max_rows": 1}):
         groups = dp.group_by(rows, "k", keys=["a", "b"], **people)
         assert groups.count("x", epsilon=400)["count"].tolist() == [40, 20]
-        if form != "duckdb":  # where times are no numbers
-            assert groups.count("day", epsilon=400)["count"].tolist() == [20, 20]
+        assert groups.count("day", epsilon=400)["count"].tolist() == [20, 20]
         assert groups.count("x", nan="keep", epsilon=400)["count"].tolist() == [40, 40]
         assert groups.count(epsilon=400)["count"].tolist() == [40, 40]
     assert dp.stat.count("x") == dp.stat.count("x", nan="drop") != dp.stat.count("x", nan="keep")
@@ -593,3 +592,19 @@ def test_a_count_of_cells_of_a_file_of_text_is_of_text_or_of_numbers(tmp_path):
     own = {"nan": "drop", "bounds": (0, 80)}
     found = groups.agg({"n": counts["x"], "m": dp.stat.mean("x", **own)}, epsilon=400)
     assert found["n"].tolist() == [36, 36]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_a_count_of_text_in_a_database(engine):
+    from ..support.databases import connect, table
+
+    texts, keys = ["x", None, "", "y"] * 20, ["a", "b"] * 40
+    kinds = {"k": ("string", keys), "t": ("string", texts), "who": ("int64", [*range(80)])}
+    rows = table(connect(engine), kinds)
+    for people in ({}, {"ids": "who", "max_rows": 2}):
+        groups = dp.group_by(rows, "k", keys=["a", "b"], **people)
+        assert groups.count("t", epsilon=400)["count"].tolist() == [40, 20]
+        assert groups.count("t", nan="only", epsilon=400)["count"].tolist() == [0, 20]
+        if engine != "sqlite":  # where each row has a type of its own
+            with pytest.raises(ArgumentTypeError, match="numbers"):
+                groups.count_nonzero("t", epsilon=1)

@@ -316,6 +316,11 @@ class SqlRows:
         """Return an integer that is `value` where it is missing."""
         return integer.fill_null(value)
 
+    def there(self, name: str) -> Any:
+        """Return the integer that is 1 where a column of any type has a value, and else 0."""
+        self.store.expect_declared(name)
+        return self.store.expressions[name].notnull().ifelse(1, 0)
+
     def present(self, *integers: Any) -> Any:
         """Return the integer that is 1 where none of these is missing, and else 0."""
         every = [linear(integer)[0].notnull() for integer in integers]
