@@ -347,7 +347,7 @@ class Prepared(Generic[Value]):
         ends = None
         if self.has_ends:
             low, value, high = value
-            ends, width = (low, high), np.maximum(high - value, value - low)
+            ends, width = (low, high), np.asarray(np.maximum(high - value, value - low))
             bar = Expected(bar.confidence, width if width.ndim else width[()], note=ENDS)
         elif isinstance(self.after, WithBar):
             bar = self.after.bar(bar)

@@ -116,7 +116,10 @@ class Release(Generic[Value]):
         if self.bar.half_width is None or isinstance(self.value, Mapping):
             return None
         counts = self.value[0] if isinstance(self.value, tuple) else self.value  # with their edges
-        end = np.asarray(counts) + sign * np.asarray(self.bar.half_width)
+        width, middle = np.asarray(self.bar.half_width), np.asarray(counts)
+        if middle.dtype == object:  # times in a zone, which are Python's own
+            width = width.astype("m8[us]").astype(object)
+        end = np.asarray(middle + sign * width)
         return end if end.ndim else end[()]
 
     def error(self, rows: int | None = None, confidence: float = CONFIDENCE) -> Expected:
@@ -182,7 +185,8 @@ class Release(Generic[Value]):
         if width is None:
             why = f"no error bar: {self.bar.note}" if self.bar.ranks is None else self.bar
             return f"{_short(value)} ({why})"
-        if isinstance(value, numbers.Real) and isinstance(width, numbers.Real):
+        is_time = isinstance(value, np.timedelta64)  # which calls itself a number
+        if isinstance(value, numbers.Real) and isinstance(width, numbers.Real) and not is_time:
             return f"{within(float(value), float(width))} {confidence}"
         bars = width if isinstance(width, (float, np.generic)) else np.asarray(width)
         return f"{_short(value)} ± {bars} {confidence}"

@@ -117,9 +117,10 @@ class Times:
     @staticmethod
     def _of(dtype: np.dtype[Any], counts: Any, lower: int) -> NDArray[Any]:
         """Return counts as an array, rounded and within int64."""
-        each = [lower + round(x) for x in np.atleast_1d(counts).tolist()]
+        shape = np.atleast_1d(counts).shape
+        each = [lower + round(x) for x in np.ravel(counts).tolist()]
         inside = [min(max(x, NAT + 1), -NAT - 1) for x in each]
-        return np.array(inside, np.int64).view(dtype)
+        return np.array(inside, np.int64).view(dtype).reshape(shape)
 
 
 def as_numpy(value: Any) -> Any:
@@ -142,10 +143,10 @@ def as_numpy(value: Any) -> Any:
 def _in_zone(array: NDArray[Any], zone: dt.tzinfo) -> NDArray[Any]:
     """Return times in UTC as Python's own in a zone, to the microsecond."""
     origin = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-    each = [origin + dt.timedelta(microseconds=int(x)) for x in array.astype("M8[us]").view("i8")]
-    out = np.empty(len(each), object)
-    out[:] = [one.astimezone(zone) for one in each]
-    return out
+    counts = array.astype("M8[us]").view("i8").ravel()
+    out = np.empty(len(counts), object)
+    out[:] = [(origin + dt.timedelta(microseconds=int(x))).astimezone(zone) for x in counts]
+    return out.reshape(array.shape)
 
 
 #: What makes whole numbers of counts of a unit.

@@ -58,6 +58,26 @@ def test_a_bar_within_drawn_bounds_says_what_it_does_not_know():
     assert mean.bar.half_width is not None and "bias unknown" in mean.bar.note
 
 
+DAYS = np.datetime64("2020-01-01") + np.arange(300).astype("m8[D]")
+SPANS = np.arange(300).astype("m8[h]")
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("name", ["mean", "std", "median", "quantiles", "iqr"])
+def test_times_have_bars_and_records(name, zone):
+    """Of days, of times in a zone, which are Python's own, and of durations."""
+    pandas = pytest.importorskip("pandas")
+    more = {"qs": [0.2, 0.6]} if name == "quantiles" else {}
+    of_days = {"bounds": (DAYS[0], DAYS[-1]), "epsilon": 9, **more}
+    of_spans = {**of_days, "bounds": (SPANS[0], SPANS[-1])}
+    days = DAYS if zone is None else pandas.Series(DAYS).dt.tz_localize(zone)
+    for data, asked in ((days, of_days), (SPANS, of_spans)):
+        release = getattr(dp.session(rng=seeded()), name)(data, **asked)
+        assert np.all(release.low <= release.value) and np.all(release.value <= release.high)
+        assert "95 %" in repr(release) and "95 %" in release._repr_html_()
+        json.dumps(release.to_dict(), allow_nan=False)
+
+
 def test_only_a_public_number_of_rows_is_told():
     def rows(release):
         return release.to_dict()["data"]["rows"]
