@@ -123,13 +123,16 @@ class Grouping:
         """
         keys, persons = self.keys, self.persons
         shown: Any = "private"
+        other = None
         if isinstance(keys, PublicKeys):
             shown = {name: column.tolist() for name, column in keys.columns().items()}
+            other = {name: column[0] for name, column in keys.others.items()} or None
         bounds = ("max_groups", "max_rows", "rows_limit")
         people = {} if persons is None else {name: getattr(persons, name) for name in bounds}
         return {
             "by": keys.by,
             "keys": shown,
+            "other_key": other,
             "statistics": statistics,
             "weights": weights,
             **people,

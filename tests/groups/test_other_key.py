@@ -33,6 +33,16 @@ def group_by(name, data=DATA, **people):
     return dp.group_by(data, list(by), keys=keys, other_key=other, **people)
 
 
+def test_the_record_says_which_key_is_of_all_others():
+    def asked(name):
+        return prepare(group_by(name).count, epsilon=1).to_record().parameters
+
+    assert asked("text")["other_key"] == {"word": "rest"}
+    assert asked("dates")["other_key"] == {"day": "2000-01-01"}
+    plain = dp.group_by(DATA, "word", keys=["A"])
+    assert "other_key" not in prepare(plain.count, epsilon=1).to_record().parameters
+
+
 @pytest.mark.parametrize("name", KEYS)
 def test_each_row_is_in_one_group(name):
     found = group_by(name).agg({"n": dp.stat.count(), "m": dp.stat.mean("x", **B)}, epsilon=400)
