@@ -52,7 +52,8 @@ def data_version(version: str) -> Iterator[None]:
     Parameters
     ----------
     version : str
-        A public text, such as the date of an extract. It must not come from rows.
+        A public text, such as the date of an extract. It must not come from rows. The empty text
+        leaves the version as it is.
 
     Returns
     -------
@@ -72,7 +73,7 @@ def data_version(version: str) -> Iterator[None]:
     >>> budget.history[0].record["data"]["version"]
     'June 2026'
     """
-    token = _VERSION.set(checks.text("version", version))
+    token = _VERSION.set(checks.text("version", version) or _VERSION.get())
     try:
         yield
     finally:

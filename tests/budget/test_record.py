@@ -246,6 +246,12 @@ def test_each_answer_is_json(name):
     assert written["time"].endswith("Z") and "value" in written
 
 
+def test_a_session_without_a_version_has_that_of_its_block():
+    with dp.extend.data_version("June"):
+        plain, own = (dp.session(version=version).count([1], epsilon=1) for version in ("", "May"))
+    assert [one.record["data"]["version"] for one in (plain, own)] == ["June", "May"]
+
+
 def test_a_session_pays_from_its_budget():
     budget = dp.Budget(epsilon=1)
     s = dp.session(budget, confidence=0.9)
