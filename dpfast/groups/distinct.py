@@ -90,9 +90,7 @@ class CountDistinct(Statistic[int]):
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         return None  # their words are compared
 
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
+    def read(self, data: Any, *, relation: str, where: Any, ids: Any, **others: Any) -> View:
         if ids is None or isinstance(ids, str):
             rows, column = Batches(_table(data, ids)), ids
         else:

@@ -430,10 +430,8 @@ class Marginals(Statistic[MarginalTables]):
         arguments["importance"] = weights_of(self.importance, requested) or None
         checks.assign(self, axes=axes, requested=requested, **arguments)
 
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
-        view = read(data, attributes, self.axes, relation=relation, where=where, ids=ids)
+    def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
+        view = read(data, attributes, self.axes, **rows)
         if view.adds and max(self.sizes) > MOST_OF_SQL:
             checks.fail("categories", f"at most {MOST_OF_SQL} in a database", max(self.sizes))
         return view

@@ -405,15 +405,12 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         is_fine = self.squares or self.limits is not None
         return self.matches or (cells(lo, hi, SQUARES) if is_fine else cells(lo, hi))
 
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
-        rows: Any = {"relation": relation, "where": where, "ids": ids, "weights": weights}
+    def read(self, data: Any, **rows: Any) -> View:
         rows["with_ids"] = self.adds_units
         words = None if self.matches is None else self.matches.words
         if words is not None:
-            return read(data, text_column, words, axis=axis, **rows)
-        return read(data, all_columns, self.width, self.sought, axis=axis, **rows)
+            return read(data, text_column, words, **rows)
+        return read(data, all_columns, self.width, self.sought, **rows)
 
     def mechanism(self, terms: Terms) -> LinearMeasurement:
         neighbors, layout, limits = terms.neighbors, terms.layout, self.limits

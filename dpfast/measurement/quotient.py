@@ -147,11 +147,8 @@ class Quotient(Bounded[Any]):
             off = (n + w) / np.where(is_there, low, 1.0) - n / np.where(is_there, d, 1.0)
         return np.minimum(np.where(is_there, off, np.inf), self.ends[1] - self.ends[0])
 
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
-        beside: Any = {"where": where, "ids": ids, "with_ids": self.adds_units}
-        view = read(data, whole_rows, "bounds", self.width, relation=relation, **beside)
+    def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
+        view = read(data, whole_rows, "bounds", self.width, with_ids=self.adds_units, **rows)
         return replace(view, each=True)  # each column has bounds
 
     def mechanism(self, terms: Terms) -> OfQuotient:

@@ -52,10 +52,8 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
             checks.fail("q", "a number between 0 and 1/4", self.q)
         checks.assign(self, q=share, nan=nan_policy.checked(self.nan))
 
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
-        return read(data, all_columns, relation=relation, axis=axis, where=where, ids=ids)
+    def read(self, data: Any, **rows: Any) -> View:
+        return read(data, all_columns, **rows)
 
     def in_units(self, times: Times, data: Any) -> InUnits[OuterBounds] | None:
         _, _, units = clipped(times, "span", "auto", "raise")

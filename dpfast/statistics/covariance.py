@@ -126,11 +126,8 @@ class Covariance(Bounded[Floats]):
             checks.fail("bounds", "a pair for each column", self.bounds)
         object.__setattr__(self, "ddof", checks.whole("ddof", self.ddof))
 
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
-        beside: Any = {"where": where, "ids": ids, "with_ids": self.adds_units}
-        view = read(data, whole_rows, "bounds", self.width, relation=relation, **beside)
+    def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
+        view = read(data, whole_rows, "bounds", self.width, with_ids=self.adds_units, **rows)
         return replace(view, each=True)  # for the bounds of each column
 
     def mechanism(self, terms: Terms) -> OfSums:

@@ -215,19 +215,16 @@ class Binned(Automatic[Value]):
             name, given = ("bins", self.bins) if self.bounds is None else ("bounds", self.bounds)
             checks.fail_type(name, "numbers, as the data hold no times", given)
 
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
+    def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
         axes, argument = self.axes, "categories" if self.bins is None else "bins"
-        beside: Any = {"relation": relation, "where": where, "ids": ids, "weights": weights}
-        with_ids = ids is not None and self.adds_units
+        with_ids = rows["ids"] is not None and self.adds_units
         if self.by_rows or with_ids:
             words, numbers = [axis.words for axis in axes], [axis.numbers for axis in axes]
             how = argument, len(axes), words, self.single, numbers
-            view = read(data, whole_rows, *how, **beside, with_ids=with_ids)
+            view = read(data, whole_rows, *how, with_ids=with_ids, **rows)
         else:
-            view = read(data, one_column, axes[0].numbers, **beside)
-        if view.adds and ids is not None and weights is not None:
+            view = read(data, one_column, axes[0].numbers, **rows)
+        if view.adds and rows["ids"] is not None and rows["weights"] is not None:
             checks.fail_kind("data", NO_ROWS, data)
         if view.adds and max(self.shape) > MOST_OF_SQL:
             checks.fail(argument, f"at most {MOST_OF_SQL} in a database", max(self.shape))

@@ -71,8 +71,8 @@ class KeptWhole(Statistic[float]):
     only_adds: ClassVar[bool] = True
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
 
-    def read(self, data: Any, *, relation: str, where: Any, ids: Any, **others: Any) -> View:
-        return read(data, rows_alone, relation=relation, where=where, ids=ids)
+    def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
+        return read(data, rows_alone, **rows)
 
     def mechanism(self, terms: Terms) -> ShareOfUnits:
         if terms.ids is None:

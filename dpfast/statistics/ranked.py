@@ -31,11 +31,8 @@ class Ranked(Bounded[Value]):
     only_adds: ClassVar[bool] = True
     reads_numbers: ClassVar[bool] = True
 
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
-        beside: Any = {"axis": axis, "where": where, "ids": ids}
-        return read(data, each_column, self.width, relation=relation, **beside)
+    def read(self, data: Any, **rows: Any) -> View:
+        return read(data, each_column, self.width, **rows)
 
     def column_of(self, terms: Terms) -> dict[str, Any]:
         """Return what mechanisms of a column share, by the names of their fields."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from ... import STATISTICS, Budget
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
-from ...extend import Files, Mechanism, checks, data_version, exact, prepare
+from ...extend import Files, Mechanism, checks, data_version, prepare
 from ...privacy import ZCDP, Approx, Loss, Pure
 from ..entry import Entry
 from ..files import existing, other_file
@@ -235,11 +235,11 @@ def _release(entry: Entry, share: Share, job: job_file.Job, files: Files) -> Rel
         raise
     except DpfastError as error:
         raise type(error)(f"release {entry.name!r}: {error}") from None
-    key = _key(entry, prepared.mechanism, files, job.version)
+    key = _key(entry, prepared.mechanism, record, files, job.version)
     return Release(entry, arguments, share, prepared.mechanism, record, key)
 
 
-def _key(entry: Entry, mechanism: Any, files: Files, version: str) -> str:
+def _key(entry: Entry, mechanism: Any, record: Any, files: Files, version: str) -> str:
     """Return a digest of the name, of the question, and of what is known of the data unread.
 
     Two releases with one key ask the same of the same data for the same loss. The share is in it by
@@ -247,22 +247,16 @@ def _key(entry: Entry, mechanism: Any, files: Files, version: str) -> str:
     the version that the job gives them, or else by path, size and time of change. That is for the
     sake of the answers: privacy needs only that one answer leaves for one spend.
     """
-    loss = mechanism.loss
-    if isinstance(loss, Pure):  # its finer bound under zCDP changes no answer, and may improve
-        loss = Pure(loss.epsilon)
+    loss = record["loss"]
+    if isinstance(mechanism.loss, Pure):  # its finer bound under zCDP changes no answer
+        loss = {"kind": "Pure", "epsilon": loss["epsilon"]}
     words = [
         FORM,
         entry.name,
         entry.written,
         mechanism.name,
         mechanism.neighbors,
-        json.dumps({"kind": type(loss).__name__, **_amounts(loss)}),
+        json.dumps(loss),
         [[path, version] for path, *_ in files.identity()] if version else files.identity(),
     ]
     return hashlib.sha256(json.dumps(words, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _amounts(loss: Loss) -> dict[str, Any]:
-    """Return the fields of a loss, of which fractions are text."""
-    named = ((field.name, getattr(loss, field.name)) for field in fields(loss))
-    return {name: exact(part) if isinstance(part, Fraction) else part for name, part in named}

@@ -61,10 +61,8 @@ class Proposing(Bounded[float | NoAnswer]):
         """Return the limits of an answer."""
         return column.lo, column.hi
 
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
-        return read(data, one_column, relation=relation, where=where, ids=ids)
+    def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
+        return read(data, one_column, **rows)
 
     def mechanism(self, terms: Terms) -> Mechanism[float | NoAnswer]:
         policy, trusted = terms.policy(self.nan), self.assume_sorted

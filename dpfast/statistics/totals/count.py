@@ -158,13 +158,10 @@ class Count(OfFeatures[Counts]):
         centered = (EVERY, feature.centered())
         return [alone, Form(centered, (HALF**2, HALF**2), halves, rounding=ROUNDING)]
 
-    def read(
-        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
-    ) -> View:
+    def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
         if axis is None and not self.looks:  # no more is looked at
-            return read(data, rows_alone, relation=relation, where=where, ids=ids)
-        rows: Any = {"relation": relation, "where": where, "ids": ids, "with_ids": True}
-        return read(data, all_columns, axis=axis, **rows)
+            return read(data, rows_alone, **rows)
+        return read(data, all_columns, axis=axis, with_ids=True, **rows)
 
     def mechanism(self, terms: Terms) -> CountMeasurement:
         setting = Setting(terms.neighbors, terms.layout.masked, terms.rows)
