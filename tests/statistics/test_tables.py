@@ -113,5 +113,5 @@ def test_columns_without_an_axis_and_an_axis_without_columns_are_refused():
         with pytest.raises((ArgumentError, ArgumentTypeError), match=said):
             wrong(bounds=(0, 9), epsilon=1, budget=budget)
         assert not budget.history
-    with pytest.raises(DataError, match="several columns are a table, such as"):
+    with pytest.raises(DataError, match="for rows of several, pass an array or a table"):
         dp.median([frame.a, frame.b], bounds=(0, 9), epsilon=1)
