@@ -108,7 +108,7 @@ def test_the_example_of_learning_in_the_readme_runs():
     "page, least, pictures",
     [
         (DOCS / "start.md", 3, []),
-        (GUIDE / "epsilon.md", 6, []),
+        (GUIDE / "epsilon.md", 7, []),
         (GUIDE / "used-up.md", 3, []),
         (GUIDE / "what-to-say.md", 1, []),
         (GUIDE / "sampling-error.md", 7, []),
