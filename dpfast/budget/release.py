@@ -348,7 +348,8 @@ class Prepared(Generic[Value]):
         if self.has_ends:
             low, value, high = value
             ends, width = (low, high), np.asarray(np.maximum(high - value, value - low))
-            bar = Expected(bar.confidence, width if width.ndim else width[()], note=ENDS)
+            note = "; ".join([ENDS, *bar.note.split("; ")[1:]])  # and what no end knows of
+            bar = Expected(bar.confidence, width if width.ndim else width[()], note=note)
         elif isinstance(self.after, WithBar):
             bar = self.after.bar(bar)
         return Release(value, bar, self.to_record(), entry, time, ends)

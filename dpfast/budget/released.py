@@ -177,6 +177,8 @@ class Release(Generic[Value]):
     def __repr__(self) -> str:
         confidence = f"({self.bar.confidence * 100:.4g} %)"
         confidence += ", noise" if self.is_noise is True else ""
+        _, _, unknown = self.bar.note.partition("; ")  # what the bar does not know
+        confidence += f"; {unknown}" if unknown else ""
         value, width = self.value, self.bar.half_width
         if self.ends is not None:
             return f"{_short(value)}, {_short(self.low)} to {_short(self.high)} {confidence}"

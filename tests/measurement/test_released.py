@@ -53,9 +53,13 @@ def test_columns_come_last_in_releases_too():
         assert (release.low <= release.value).all() and (release.value <= release.high).all()
 
 
-def test_a_bar_within_drawn_bounds_says_what_it_does_not_know():
-    mean = dp.Mean(bounds="auto").measure(epsilon=1).release(ROWS[:3])
-    assert mean.bar.half_width is not None and "bias unknown" in mean.bar.note
+@pytest.mark.parametrize("statistic", [dp.Mean, dp.Median])
+def test_a_bar_within_drawn_bounds_says_what_it_does_not_know(statistic):
+    release = statistic(bounds="auto").measure(epsilon=1).release(ROWS[:3])
+    assert release.bar.half_width is not None and "drawn" in release.bar.note
+    assert repr(release).endswith("bias unknown")
+    people = statistic(bounds=(0, 100)).measure(epsilon=1, unit=dp.Unit(ids="who", max_rows=1))
+    assert "at most 1 of each 'who'; bias unknown" in repr(people.release(ROWS, ids=np.arange(300)))
 
 
 DAYS = np.datetime64("2020-01-01") + np.arange(300).astype("m8[D]")
