@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import privacy
 from .._core import checks
-from .._core.error_bars import Expected, unknown
 from .._core.progress import check as check_progress
 from .._core.progress import reporter
 from .._core.types import BoundsEach, Neighbors, Number
@@ -70,6 +69,7 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
     ids: str | None = None
 
     passes: ClassVar[None] = None
+    _no_bar: ClassVar[str] = "how far the answers of blocks differ is secret"
 
     @property
     def missing(self) -> str:
@@ -84,10 +84,6 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
         return self.aggregator.release(
             z if self.is_vector else np.ascontiguousarray(z[:, 0]), generator
         )
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return no error bar: how far answers of blocks lie from that of all rows is secret."""
-        return unknown(confidence, "how far the answers of blocks differ is secret")
 
     def outputs(self, source: RowSource, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. Return the output of each block within the bounds, shape (blocks, d)."""

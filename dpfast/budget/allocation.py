@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from .._core.error_bars import Expected, unknown
 from ..privacy import Loss
 from ..rng import Generator
 from .watched import Session
@@ -26,13 +25,10 @@ class Allocation(Session[tuple[Any, Generator]]):
     neighbors: str
     read: Callable[[Any], Any] = lambda source: None
     ids: str | None = None
+    _no_bar: ClassVar[str] = "its answers come later, from what is made"
 
     def reduce(self, source: Any) -> Any:
         return self.read(source)
 
     def finish(self, summary: Any, generator: Generator) -> tuple[Any, Generator]:
         return summary, generator
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return no error bar: there is no answer yet."""
-        return unknown(confidence, "its answers come later, from what is made")

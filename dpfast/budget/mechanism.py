@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from .._core.error_bars import UNKNOWN, Expected, unknown
 from ..privacy import ZCDP, Loss
@@ -124,6 +124,9 @@ class Mechanism(ABC, Generic[Value]):
 
     __slots__ = ()
 
+    #: Why no error bar is known, where that is so whatever the rows are.
+    _no_bar: ClassVar[str] = UNKNOWN
+
     if TYPE_CHECKING:  # properties, which a field, a constant or a property may override
 
         @property
@@ -239,7 +242,7 @@ class Mechanism(ABC, Generic[Value]):
         -------
         Expected
         """
-        return unknown(confidence, UNKNOWN)
+        return unknown(confidence, self._no_bar)
 
     @property
     def what(self) -> str:

@@ -51,13 +51,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._core.error_bars import PLACES, Expected, unknown
+from .._core.error_bars import PLACES
 from ..budget.mechanism import Mechanism
 from ..noise.additive import several
 from ..noise.choice import Stream, Weights, decide
@@ -237,6 +237,7 @@ class DrawnBounds(Mechanism[Any]):
     each: Draws | ZCDP
     columns: int | None = None
     prior: str = ""
+    _no_bar: ClassVar[str] = PLACES
 
     @property
     def loss(self) -> Loss:
@@ -283,10 +284,6 @@ class DrawnBounds(Mechanism[Any]):
         stream, prior = generator.stream(), PRIORS[self.prior]
         pair = NUMBERS[draw(summary, self.share, self.rate, stream, prior=prior)]
         return widened(*pair.tolist())
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return no error bar: what a bound is off by depends on where the rows are."""
-        return unknown(confidence, PLACES)
 
 
 def drawn_bounds(

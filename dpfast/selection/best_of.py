@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .._core import checks
-from .._core.error_bars import Expected, unknown
 from .._core.owner_log import hide_error
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
@@ -90,6 +89,7 @@ class BestOf(Mechanism[Any]):
     runs: RunCount
     loss: Loss
     neighbors: str
+    _no_bar: ClassVar[str] = "what the runs answer is known to whoever wrote them"
 
     @property
     def name(self) -> str:
@@ -104,10 +104,6 @@ class BestOf(Mechanism[Any]):
         if isinstance(best, str):
             raise DataError(best)
         return best
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return no error bar: what is released is the answer of a run."""
-        return unknown(confidence, "what the runs answer is known to whoever wrote them")
 
     def _best(self, run: Callable[[], Any], generator: Generator) -> Best | str:
         """Return the best, or what is said of a run that failed.

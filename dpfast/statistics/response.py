@@ -38,7 +38,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.error_bars import Expected, unknown
 from .._core.types import Floats, Number
 from .._kernels import statistics as _native
 from .._kernels.noise import Script
@@ -155,16 +154,13 @@ class Responses(Mechanism[Any]):
     name: str
     answer: Callable[[Any, Stream], Any]
     neighbors: ClassVar[str] = "replace"
+    _no_bar: ClassVar[str] = "each answer is about one row; estimates of all have intervals"
 
     def reduce(self, source: Any) -> Any:
         return source
 
     def finish(self, summary: Any, generator: Generator) -> Any:
         return self.answer(summary, generator.stream())
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return no error bar: an answer is that of one row, true or not."""
-        return unknown(confidence, "each answer is about one row; estimates of all have intervals")
 
 
 def _respond(

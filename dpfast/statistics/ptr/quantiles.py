@@ -35,7 +35,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import nan_policy
-from ..._core.error_bars import Expected, unknown
 from ...budget.mechanism import Mechanism
 from ...privacy import Approx
 from ...rng import Generator
@@ -143,6 +142,7 @@ class ScaleFree(Mechanism[float | NoAnswer]):
     loss: Approx
     neighbors: ClassVar[str] = "replace"
     of_ranks: ClassVar[bool] = True
+    _no_bar: ClassVar[str] = "noise is in proportion to the range, which is secret"
 
     @property
     def missing(self) -> str | float:
@@ -169,10 +169,6 @@ class ScaleFree(Mechanism[float | NoAnswer]):
         noisy = with_noise(math.log(summary.range), scale, _LOG_GRID, generator)
         most = self.column.hi - self.column.lo
         return math.exp(noisy) if noisy < math.log(most) else most
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return no error bar: noise multiplies the range."""
-        return unknown(confidence, "noise is in proportion to the range, which is secret")
 
 
 def _log_up(ratio: Fraction) -> float:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from ..._core import checks, nan_policy
-from ..._core.error_bars import SECRET, Expected, unknown
+from ..._core.error_bars import SECRET
 from ...errors import ArgumentError
 from ...noise import samplers as _noise
 from ...noise.grid import Lattice, ends, public_grid
@@ -66,6 +66,7 @@ class Smooth(OfRanks[float]):
     assume_sorted: bool = field(default=False, kw_only=True)
     lattice: Lattice | None = field(default=None, kw_only=True)
     grid: float = field(init=False)
+    _no_bar: ClassVar[str] = SECRET
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "grid", answer_grid(self.limits, self.calibration))
@@ -103,10 +104,6 @@ class Smooth(OfRanks[float]):
         first, last = ends(lo, hi, self.grid)
         found = min(max(noisy, first * self.grid), last * self.grid)
         return found if self.lattice is None else self.lattice.nearest(found)
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return no error bar: the scale of the noise depends on the data."""
-        return unknown(confidence, SECRET)
 
 
 @dataclass(frozen=True, slots=True)
