@@ -171,14 +171,15 @@ class Grouping:
             key: self._mechanism(statistic, share(offered, shares[key]), relation)
             for key, statistic in statistics
         }
-        every = mechanisms.items()
         counts = {
-            key: one for key, one in every if isinstance(one, OfCount) and not one.statistic.cells
+            key: count
+            for key, count in mechanisms.items()
+            if isinstance(count, OfCount) and not count.statistic.cells
         }
-        numbers = {name for key, one in every if key not in counts for name in one.reads}
-        for key, one in counts.items():  # cells of a file are text, unless others read numbers
-            if one.column and one.column not in numbers and self.columns.cells(one.column):
-                mechanisms[key] = CountOfText(one.statistic, step=one.step, loss=one.loss)
+        numbers = {name for key in mechanisms.keys() - counts for name in mechanisms[key].reads}
+        for key, count in counts.items():  # cells of a file are text, unless others read numbers
+            if count.column and count.column not in numbers and self.columns.cells(count.column):
+                mechanisms[key] = CountOfText(count.statistic, step=count.step, loss=count.loss)
         if LOST in shares:
             of_lost = share(offered, shares[LOST]).loss
             mechanisms[LOST] = self._lost(mechanisms.values(), of_lost, relation)

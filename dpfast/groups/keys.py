@@ -176,17 +176,17 @@ class PublicKeys:
 
     def _others(self, other: Any) -> dict[str, NDArray[Any]]:
         """Return the key of all other rows, column by column."""
-        labels, found = [other] if len(self.by) == 1 else other, {}
+        labels, others = [other] if len(self.by) == 1 else other, {}
         if not isinstance(labels, (list, tuple)) or len(labels) != len(self.by):
             rule = f"a tuple with a key for each of {len(self.by)} columns"
             checks.fail("other_key", rule, labels)
         for (name, keys), label in zip(self._arrays.items(), labels, strict=True):
             title = "the column of keys"
             expect_matches("other_key", [label], self.forms[name], title, is_key=True)
-            found[name] = np.array([label], keys.dtype.type)  # text may be longer than keys
-            if found[name][0] in keys:
+            others[name] = np.array([label], keys.dtype.type)  # text may be longer than keys
+            if others[name][0] in keys:
                 checks.fail("other_key", "another key than the public ones", label)
-        return found
+        return others
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""

@@ -246,10 +246,10 @@ def total_within(
     alone, most = np.ones(1), groups * bool(shift)
     if isinstance(noise, IntegerNoise):
         return math.ldexp(noise.weighted_within(alone, failure, groups) + most, shift)
-    head, each = noise.parts.each
-    assert head is not None and each is not None
-    common = noise.times * groups * head.within(failure / 2)
-    size = common + each.weighted_within(alone, failure / 2, groups)
+    shared, of_group = noise.parts.each
+    assert shared is not None and of_group is not None
+    common = noise.times * groups * shared.within(failure / 2)
+    size = common + of_group.weighted_within(alone, failure / 2, groups)
     return math.ldexp(size / noise.unit + groups + most, shift)
 
 
@@ -405,7 +405,7 @@ class CountOfText(OfCount):
         """Return 0 for each row that is there, and NaN for the others."""
         piece = columns[self.column or ""]
         if isinstance(piece, Objects):
-            return np.array([math.nan if is_missing(one, True) else 0.0 for one in piece.rows])
+            return np.array([math.nan if is_missing(row, True) else 0.0 for row in piece.rows])
         return np.where(KeyWords(Key(bytes(32))).of(piece).presence(), 0.0, math.nan)
 
 

@@ -269,9 +269,9 @@ class Table(Mechanism[Answer]):
     def totals(self, answer: Answer) -> Answer:
         """Return the sums of counts and sums over all groups, with their error bars."""
         columns: dict[str, NDArray[Any]] = {}
-        for name, one in self.statistics.items():
+        for name, statistic in self.statistics.items():
             bars, is_sum = f"{name} error", name in answer and LOST not in self.statistics
-            width = one.total_error(answer.groups, 1 - CONFIDENCE) if is_sum else None
+            width = statistic.total_error(answer.groups, 1 - CONFIDENCE) if is_sum else None
             if width is not None:
                 columns |= {name: answer[name].sum(keepdims=True), bars: np.array([width])}
         return Answer(columns)
@@ -292,8 +292,8 @@ class Table(Mechanism[Answer]):
 
     def told(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary | Partial]:
         """Return the sums of all rows that count, wherever they are, and the codes of groups."""
-        every = self.statistics.values()
-        numbers = [name for one in every if one.adds_numbers for name in one.reads]
+        statistics = self.statistics.values()
+        numbers = [name for kind in statistics if kind.adds_numbers for name in kind.reads]
         rows = source.adding(list(dict.fromkeys(numbers)))
         if rows is not None:
             return added(self, rows, stream)

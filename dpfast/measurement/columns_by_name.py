@@ -223,7 +223,8 @@ class Answer(dict[str, Any], Noted):
     def _rows(self) -> Iterator[list[str]]:
         """Yield the rows to be shown as text; dots for those that are left out."""
         groups, half = self.groups, SHOWN // 2
-        columns = [np.ceil(own) if name.endswith(" ranks") else own for name, own in self.items()]
+        every = self.items()
+        columns = [np.ceil(some) if name.endswith(" ranks") else some for name, some in every]
         for i in [*range(half), None, *range(-half, 0)] if groups > SHOWN else range(groups):
             yield ["..." if i is None else _shown(column[i]) for column in columns]
 
@@ -252,11 +253,12 @@ class Answer(dict[str, Any], Noted):
     def _repr_html_(self) -> str:
         """Return a table that unfolds, with the error bar of a number behind it."""
         bars = self._bars()
-        behind = {own for name, own in bars.items() if own[:-6] == name}
+        behind = {column for name, column in bars.items() if column[:-6] == name}
         names = [name for name in self if name not in behind]
         texts = {name: map(_shown, self[name]) for name in names}
-        for own in behind:
-            texts[own[:-6]] = map(partial(_with_bar, own[-5:]), self[own[:-6]], self[own])
+        for column in behind:
+            name, kind = column[:-6], column[-5:]
+            texts[name] = map(partial(_with_bar, kind), self[name], self[column])
         wide = 'style="overflow-x: auto; overflow-wrap: break-word"'
         text = table(names, zip(*texts.values(), strict=True), SHOWN)
         return f"<div {wide}>{text}</div><p>{html.escape(self._about)}</p>"

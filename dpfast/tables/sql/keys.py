@@ -162,8 +162,8 @@ def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[A
         is_text = column.type().is_string()
         every.append([bytes_of(text, dialect) for text in made] if is_text else made)
     if listed.is_product or len(keys) == 1:
-        each = zip(keys, every, strict=True)
-        is_listed = reduce(and_, (key.isin(public[:-1]) for key, public in each))
+        pairs = zip(keys, every, strict=True)
+        is_listed = reduce(and_, (key.isin(public[:-1]) for key, public in pairs))
     else:
         rows = list(zip(*every, strict=True))[:-1]
         is_listed = any_of([reduce(and_, map(eq, keys, row)) for row in rows])
