@@ -122,7 +122,7 @@ def refused():
     lite.raw_sql("CREATE TABLE IF NOT EXISTS untyped (x, y REAL)")
     lite.raw_sql("INSERT INTO untyped VALUES (1, 2)")
     return {
-        "columns of the data": (there, {"bounds": {**PUBLIC, "what": (0, 1)}}),
+        "the name of a column": (there, {"bounds": {**PUBLIC, "what": (0, 1)}}),
         "compares exactly": (zoned[["at"]], {}),
         "declared with a type": (lite.table("untyped"), {"bounds": {"x": (0, 1), "y": (0, 1)}}),
         "data must be a table": (there.pay, {}),
