@@ -111,6 +111,7 @@ def test_the_example_of_learning_in_the_readme_runs():
         (GUIDE / "epsilon.md", 7, []),
         (GUIDE / "used-up.md", 3, []),
         (GUIDE / "what-to-say.md", 1, []),
+        (GUIDE / "releases.md", 5, []),
         (GUIDE / "sampling-error.md", 7, []),
         (GUIDE / "proportions.md", 8, []),
         (GUIDE / "scikit-learn.md", 4, []),
