@@ -19,7 +19,7 @@ def test_two_processes_killed_at_random_moments(kills):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("step, least", [(41, 4), pytest.param(1, 150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step, least", [(150, 4), pytest.param(1, 150, marks=pytest.mark.slow)])
 def test_killed_before_statements_and_after_commits(step, least):
     found = crash("job_crash", "steps", "none", 0, step)
     assert found["violations"] == [], found["said"]
@@ -43,7 +43,7 @@ def test_a_blank_ledger_that_counts_as_one_is_caught():
 @pytest.mark.full
 @pytest.mark.parametrize(
     "fault, first, wanted",
-    [("told", 205, "told what is not recorded"), ("paid", 115, "paid twice")],
+    [("told", 681, "told what is not recorded"), ("paid", 394, "paid twice")],
 )
 def test_a_planted_fault_is_caught(fault, first, wanted):
     found = crash("job_crash", "steps", fault, first, 7)
