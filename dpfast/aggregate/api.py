@@ -20,7 +20,7 @@ from .._core.progress import reporter
 from .._core.types import BoundsEach, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism
-from ..budget.release import Prepared, relation_of, releases
+from ..budget.release import Prepared, paid, relation_of, releases
 from ..noise.additive import amount
 from ..privacy import Loss
 from ..rng import Generator
@@ -88,7 +88,7 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
     def outputs(self, source: RowSource, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. Return the output of each block within the bounds, shape (blocks, d)."""
         # The caller's settings could raise an error or a warning that depends on the data.
-        with np.errstate(all="ignore"), reporter(self.progress, self.blocks) as tick:
+        with np.errstate(all="ignore"), paid(), reporter(self.progress, self.blocks) as tick:
             if isinstance(source, TableRows) and of_engine(source):
                 z = self.apart(source, generator)
             else:

@@ -106,7 +106,10 @@ def test_what_a_release_runs_is_paid_for_and_says_nothing(advice):
     one = dp.privacy.Pure(3)
     with dp.Budget(epsilon=9, neighbors="add-remove") as budget:
         dp.selection.best_of(lambda: (count(30), 0), each=one, gamma=0.2)
-    assert len(budget.history) == 1 and not advice
+    blocks = {"blocks": 4, "bounds": (0, 9), "epsilon": 1, "workers": 2}
+    with dp.Budget(epsilon=9) as other:
+        dp.sample_and_aggregate(np.arange(100.0), lambda block: count(1), **blocks)
+    assert len(budget.history) == len(other.history) == 1 and not advice
 
 
 def test_a_stream_is_kept_in_the_file_of_its_block(tmp_path):
