@@ -400,8 +400,13 @@ class Budget(Payer):
         note = checks.text("note", note) or (here.notes[-1] if here.notes else "")
         whose = None if ids is None else checks.text("ids", ids)
         words = checks.text("what", what)
-        # That of a release never changes, but may know columns that are not in memory.
-        is_kept = isinstance(record, ReleaseRecord) and record.source.engine == "memory"
+        # That of a release never changes, but its mechanism may know columns that are not in memory
+        # or functions of the caller, who know anything. A question is of public arguments alone.
+        is_kept = (
+            isinstance(record, ReleaseRecord)
+            and record.question is not None
+            and record.source.engine == "memory"
+        )
         if record is not None and not is_kept:
             record = json.loads(record_text(record))
         spend = Spend(amount, neighbors, words, note, now(), process(), ids=whose, record=record)

@@ -79,6 +79,20 @@ def test_a_ledger_in_memory_keeps_no_rows():
     assert budget.history[0].record["parameters"]["bounds"] == [0.0, 1000.0]
 
 
+def test_a_ledger_in_memory_keeps_no_function_of_the_caller():
+    budget = dp.Budget(epsilon=1)
+
+    def spend():
+        rows = np.arange(100.0)
+        asked = {"blocks": 4, "bounds": (0, 99), "epsilon": 1, "budget": budget}
+        dp.sample_and_aggregate(rows, lambda block: rows.sum(), **asked)
+        return weakref.ref(rows)
+
+    gone = spend()
+    gc.collect()
+    assert gone() is None and budget.history[0].record["parameters"]["blocks"] == 4
+
+
 def test_a_ledger_in_memory_keeps_no_columns_that_are_read_later():
     """A mechanism that draws bounds of groups first knows the table."""
     polars, budget = pytest.importorskip("polars"), dp.Budget(epsilon=1)
