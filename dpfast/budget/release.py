@@ -38,11 +38,10 @@ from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from ..privacy import Loss
 from ..privacy.losses import shown
 from .ledger.entries import now
-from .mechanism import Mechanism
+from .mechanism import Mechanism, Value
 from .record import Question, Record, source_of
 from .released import Release
 
-Value = TypeVar("Value", covariant=True)
 Other = TypeVar("Other")
 Args = ParamSpec("Args")
 

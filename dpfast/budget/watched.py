@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, partial
 from types import FunctionType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,10 +26,8 @@ from ..tables.ids import as_list
 from ..tables.intake import View
 from ..tables.memory import Column
 from ..tables.people import IdColumn
-from .mechanism import Mechanism
+from .mechanism import Mechanism, Value
 from .release import WATCHER
-
-Value = TypeVar("Value", covariant=True)
 
 
 class OfNumbers(Mechanism[Value]):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from .._core.attributes import same_as
 from .._core.error_bars import Expected
-from ..budget.mechanism import Mechanism
+from ..budget.mechanism import Mechanism, Value
 from ..privacy import Loss
 from ..rng import Generator
 from ..tables.intake import View
-
-Value = TypeVar("Value", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from operator import add as add_counts
 from operator import mul
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from .._core.error_bars import BOUND, CLAMPED, NOISE, ROWS, WEIGHTS, Expected, u
 from .._core.once import remembered
 from .._kernels.groups import add
 from .._kernels.tables import Key
-from ..budget.mechanism import Mechanism
+from ..budget.mechanism import Mechanism, Value
 from ..noise.calibrated_integer import IntegerNoise, zcdp_of
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
@@ -52,7 +52,6 @@ from .tails import Counts
 from .unit import AddsUnits, added_units
 from .unit_bounds import PARTS, Parts, tails_of
 
-Value = TypeVar("Value", covariant=True)
 #: One answer, or one for each column.
 Answers: TypeAlias = float | NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import update_wrapper
 from inspect import signature
-from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeAlias
 
 import numpy as np
 
@@ -31,12 +31,12 @@ from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, 
 from .._kernels.calls import public_part
 from ..budget.budget import Budget
 from ..budget.expected import expected_error
-from ..budget.mechanism import Mechanism
+from ..budget.mechanism import Mechanism, Value
 from ..budget.release import Prepared, Preparing, WithBar, relation_of, releases
 from ..budget.released import Release
 from ..privacy import Loss
 from ..rng import Generator
-from ..tables.base import NO_ROWS
+from ..tables.base import NO_ROWS, S
 from ..tables.ids import id_name
 from ..tables.intake import Public as Sought
 from ..tables.intake import View, plain
@@ -52,8 +52,6 @@ from .unit import OfUnits, Unit
 from .unit_bounds import rows_of_units, with_unit_bound
 from .unit_plan import PlanOfBounds, unit_plan
 
-Value = TypeVar("Value", covariant=True)
-S = TypeVar("S")
 Args = ParamSpec("Args")
 #: A statistic of numbers, and how times are read as these and answers turned back.
 InUnits: TypeAlias = tuple[S, Units]

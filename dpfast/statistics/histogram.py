@@ -39,16 +39,10 @@ from .._core.types import Auto, Bounds, BoundsEach, Number
 from .._kernels.groups import add, combine, count
 from .._kernels.statistics import MOST_CELLS, Axis, tally
 from .._kernels.tables import Key
-from ..budget.mechanism import Mechanism
+from ..budget.mechanism import Mechanism, Value
 from ..measurement.automatic_bounds import ANY
 from ..measurement.functions import function_of
-from ..measurement.statistic import (
-    Automatic,
-    InUnits,
-    Terms,
-    Value,
-    Weighted,
-)
+from ..measurement.statistic import Automatic, InUnits, Terms, Weighted
 from ..measurement.times import Units, are_times, in_bins
 from ..measurement.unit import AddsUnits
 from ..noise.calibrated_integer import IntegerNoise, integer_noise, zcdp_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 from .._core import checks, nan_policy
 from .._core.types import NoiseName, Number
-from ..budget.mechanism import Mechanism
+from ..budget.mechanism import Mechanism, Value
 from ..measurement.statistic import Bounded, InUnits, Terms
 from ..noise.grid import MIDDLE, Base, Lattice, base, ends, integers, lattice, public_grid
 from ..noise.smooth import NOISES
@@ -19,8 +19,6 @@ from ..summaries.order import Ranks, Window, ranks_of
 from ..tables import Source
 from ..tables.intake import View, each_column, read
 from ..tables.times import Times
-
-Value = TypeVar("Value", covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)

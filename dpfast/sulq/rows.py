@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from ..errors import ArgumentError, DataError
 from ..rng import Generator
 from ..statistics.histogram import Bins
 from ..summaries.side_by_side import beside_of, flat, refuse_length
-from ..tables.base import RowChunk, RowSource, WithRows, width_of
+from ..tables.base import RowChunk, RowSource, S, WithRows, width_of
 from ..tables.data import as_rows, form_of
 from ..tables.engine import of_engine, refuse_array
 from ..tables.forms import Values, as_column, column_form, is_distributed
@@ -34,8 +34,6 @@ from ..tables.table import RULE as ROWS
 from ..tables.words import words_column
 from .columns import ANY_COLUMNS, Columns, Floats
 from .weights import Places, Weights
-
-S = TypeVar("S")
 
 #: Features of some rows, (r, width) float64 in C order, and their labels, (r,) in a dtype that
 #: kernels read, or (0,) if they have none. Valid until the next ones are asked for.

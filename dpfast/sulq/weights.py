@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +41,10 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from ..summaries.cells import Cells, cells
 from ..summaries.side_by_side import beside_of, flat, refuse_length
-from ..tables.base import RowChunk, RowSource
+from ..tables.base import RowChunk, RowSource, S
 from ..tables.engine import of_engine
 from ..tables.forms import as_column
 from ..tables.memory import Column
-
-S = TypeVar("S")
 
 #: Places of some rows of a chunk.
 Places: TypeAlias = NDArray[np.intp]

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core.owner_log import hide_error
 from ..errors import DataError, DpfastError, SourceError
-from .base import Chunk, chunk_dtype
-
-T = TypeVar("T")
+from .base import Chunk, T, chunk_dtype
 
 #: Digits of a decimal whose float64 is the quotient of two: more may round twice on the way.
 EXACT_DIGITS = 15

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .._core import checks
 
 S = TypeVar("S")
+T = TypeVar("T")
 
 #: ``words(k)`` gives `k` fresh random 64-bit words.
 RandomWords = Callable[[int], NDArray[np.uint64]]

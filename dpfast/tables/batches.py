@@ -8,7 +8,7 @@ of its column, as in `forms`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from .._core.once import remembered
 from .._kernels.tables import Key
 from ..errors import DataError
 from .arrow import family
-from .base import native_dtype
+from .base import S, native_dtype
 from .columns import Batch as Batch
 from .columns import Columns, Want
 from .data import form_of
@@ -31,8 +31,6 @@ from .labels import compare, labels_of
 from .memory import F8, in_place
 from .public_values import CellTexts
 from .sql.store import SqlRows
-
-S = TypeVar("S")
 
 RULE = "a table: columns with names"
 #: Names of columns that stand beside the table's own.

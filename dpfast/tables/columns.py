@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn, Self, TypeVar
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.tables import Key
 from ..errors import DataError
-from .base import Choosing, Chunk, RandomWords, RowChunk, RowSource, Source, WithRows
+from .base import Choosing, Chunk, RandomWords, RowChunk, RowSource, S, Source, WithRows
 from .forms import Form, Piece
 from .ids import with_ids
 from .pick import distinct, wanted_columns
@@ -29,8 +29,6 @@ from .public_values import CellTexts
 from .table import rows_of
 from .times import AsNumbers
 from .words import Words, matched
-
-S = TypeVar("S")
 
 #: Rows of a batch: enough that the calls for it cost little, few enough for a cache.
 ROWS = 1 << 17

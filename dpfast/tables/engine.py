@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+from typing import Any, Generic, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from .._core.threads import alone
 from .._kernels.tables import Key, hashes
 from ..errors import ArgumentTypeError, DataError, DpfastError
 from .arrow import arrow_numbers, arrow_times
-from .base import Chunk, RowChunk, RowSource, Source
+from .base import Chunk, RowChunk, RowSource, S, Source
 from .columns import Batch, Columns, Elsewhere, Rows, Table, TableRows, Want, chosen, refuse_type
 from .forms import Arrow, Form, Piece, Values, source_of
 from .ids import as_list, no_column
@@ -37,8 +37,6 @@ from .in_memory import local_form, named
 from .key_words import KeyWords, array_kind, arrow_kind
 from .sql.store import SqlRows
 from .times import AsNumbers, numbered, times_of
-
-S = TypeVar("S")
 
 RULE = "data of an engine"
 #: The log2 of more rows than a partition has.

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from .._core.owner_log import hiding, timed
 from ..errors import SourceError
 from . import arrow
 from .arrow import BATCH, Numbers, guarded
-from .base import Chunk, RandomWords, RowChunk, named_dtype, size_of
+from .base import Chunk, RandomWords, RowChunk, S, T, named_dtype, size_of
 from .columns import ROWS, Batch, Elsewhere, Rows, TableRows, Want
 from .forms import Arrow, Piece, source_of
 from .ids import entries
@@ -28,9 +28,6 @@ from .public_values import expect_matches
 from .threads import overlapped
 from .times import numbered, times_of
 from .words import holds_words
-
-S = TypeVar("S")
-T = TypeVar("T")
 
 #: Some consecutive rows: the number of the first, and a piece of each column.
 Rowed: TypeAlias = tuple[int, Sequence[Piece]]

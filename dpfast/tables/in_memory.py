@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._core.extras import extra
-from .base import RowSource
-from .columns import ROWS, Batch, Rows, S, Store, Table, Want
+from .base import RowSource, S
+from .columns import ROWS, Batch, Rows, Store, Table, Want
 from .forms import (
     COLUMN,
     Form,

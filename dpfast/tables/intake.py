@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,6 @@ from .table import RULE, column_of, only_column, refuse_columns, rows_of
 from .times import AsNumbers, Clipped, times_of
 from .words import Words, holds_words
 
-S = TypeVar("S")
 #: Public numbers that a call looks for in a column, after the name of their argument.
 Public: TypeAlias = tuple[str, Sequence[Any]]
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Choosing, Chunk, RandomWords, RowSource, size_of
-
-S = TypeVar("S")
+from .base import Choosing, Chunk, RandomWords, RowSource, S, size_of
 
 #: The first row of each chunk of a pass, and how many rows it has.
 Spans: TypeAlias = Sequence[tuple[int, int]]

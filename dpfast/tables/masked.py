@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.tables import pick
 from ..errors import DataError
-from .base import Chunk, RandomWords, Source, size_of
+from .base import Chunk, RandomWords, S, Source, size_of
 from .forms import Arrow, Objects, column_form
 from .memory import ArraySource
 from .untyped import truths
-
-S = TypeVar("S")
 
 #: Rows of a mask that are looked at together: what is kept of them stays in the cache.
 BLOCK = 1 << 15

@@ -11,7 +11,7 @@ from __future__ import annotations
 import mmap
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,10 @@ from .base import (
     Chunk,
     RandomWords,
     RowChunk,
+    S,
     chunk_dtype,
 )
 from .threads import in_parts
-
-S = TypeVar("S")
 
 #: ``fill(start, stop, out)`` writes rows `start` .. `stop - 1` to `out`, NaN for what is missing.
 Fill = Callable[[int, int, NDArray[Any]], None]

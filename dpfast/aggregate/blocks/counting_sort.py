@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,6 @@ from ..._kernels.tables import Key
 from ...tables.base import RowChunk, RowSource
 from ...tables.threads import spans_of
 from .partition import TILE, ContiguousLabels, RandomLabels, missing
-
-T = TypeVar("T")
-S = TypeVar("S")
 
 #: ``empty(shape, dtype)`` returns the array that rows are placed in.
 Empty = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]

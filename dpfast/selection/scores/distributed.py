@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ..._core import checks
 from ..._kernels.selection import NAN
 from ...errors import DataError
 from ...tables import chunk_dtype
-from ...tables.base import RowChunk, RowSource
+from ...tables.base import RowChunk, RowSource, S
 from ...tables.columns import Columns, Rows, TableRows, chosen
 from ...tables.data import form_of
 from ...tables.engine import MOST_ROWS, Engine
@@ -25,7 +25,6 @@ from . import OneRow, aligned, block_maxima, refuse
 
 #: Candidates whose scores are read once and kept.
 FEW = 1 << 20
-S = TypeVar("S")
 
 RULE = "an array of real numbers"
 

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import and_, or_
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.extras import extra
-from ..base import NO_ROWS, Feature, Gridded, Groups, Near, RowChunk, Term, Units, named_dtype
+from ..base import NO_ROWS, Feature, Gridded, Groups, Near, RowChunk, S, Term, Units, named_dtype
 from ..columns import Batch, Columns, Rows, Store, Table, Want
 from ..forms import Arrow, Piece
 from ..ids import no_column
@@ -33,8 +33,6 @@ from .keys import Listed, exact, expect_declared, others_apart
 from .sums import answer, linear, sums_by
 from .times import counted
 from .units import first_rows, totals_of, units_of
-
-S = TypeVar("S")
 
 RULE = "a table of a database, or a column of one, as Ibis has them"
 WHERE = "a condition of the same table, as t['x'] > 3"
