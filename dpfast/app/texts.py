@@ -38,13 +38,11 @@ def unit_text(release: Mapping[str, Any]) -> str:
     return f"at most {' in each of '.join(parts)} of each {ids or 'person'}" if parts else ""
 
 
-def number_text(value: Any, digits: int = 6) -> str:
+def number_text(value: Any) -> str:
     """Return numbers, or times, which are text, as one text; nothing for None."""
     if isinstance(value, list):
-        return f"[{', '.join(number_text(number, digits) for number in value)}]"
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else f"{value:.{digits}g}"
+        return f"[{', '.join(map(number_text, value))}]"
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def error_text(error: Mapping[str, Any]) -> str:

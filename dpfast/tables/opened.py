@@ -123,7 +123,7 @@ class Files:
         -------
         str
         """
-        others = [name for name in self._reader.names if name != beside]
+        others = [name for name in self.names if name != beside]
         return self.find(others[0] if others else None)
 
     def holds_text(self, column: str | None) -> bool:

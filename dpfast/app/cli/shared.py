@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...errors import printable
+from ..texts import number_text
 
 
 def number(text: str) -> Any:
@@ -160,7 +161,7 @@ def groups_table(columns: Mapping[str, Sequence[object]]) -> Table:
     rows = list(zip(*columns.values(), strict=True))
     for place, row in enumerate(rows):
         if len(rows) <= SHOWN or not SHOWN // 2 <= place < len(rows) - SHOWN // 2:
-            table.add_row(*map(_cell, row))
+            table.add_row(*map(number_text, row))
         elif place == SHOWN // 2:
             table.add_row(*["..."] * len(row))
     return table
@@ -170,10 +171,6 @@ def groups_of(columns: Mapping[str, Sequence[object]]) -> str:
     """Return how many groups there are, in words."""
     groups = len(next(iter(columns.values()), ()))
     return f"{groups:,} group{'' if groups == 1 else 's'}"
-
-
-def _cell(one: object) -> str:
-    return f"{one:.6g}" if isinstance(one, float) else "" if one is None else str(one)
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]], bold: int = 0) -> None:

@@ -43,8 +43,8 @@ class DatabaseTable(Files):
     >>> import dpfast as dp
     >>> ages = ibis.memtable({"age": [*range(18, 91)] * 400})
     >>> table = dp.extend.DatabaseTable(ages, "ages")
-    >>> table.length, table.first(), table.holds_text("age"), table.key_kind("age")
-    (None, 'age', False, 'integers')
+    >>> table.names, table.length, table.holds_text("age"), table.key_kind("age")
+    (('age',), None, False, 'integers')
     >>> table.find("age"), table.has_sample(public=True), table.identity(), table.engine
     ('age', False, [('ages', 0, 0)], 'duckdb')
     >>> 50 < dp.mean(table.data(["age"]), bounds=(0, 120), epsilon=1) < 60
@@ -71,16 +71,16 @@ class DatabaseTable(Files):
     def paths(self) -> list[Path]:
         return self._paths
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._store.given.columns)
+
     def identity(self) -> list[tuple[str, int, int]]:
         return [(self._name, 0, 0)]
 
     def find(self, column: str | None = None) -> str:
-        names = self._store.given.columns
-        only = column is None and len(names) == 1
-        return names[0] if only else self._store.name_of(column, "column")
-
-    def first(self, beside: str | None = None) -> str:
-        return self.find(next((n for n in self._store.given.columns if n != beside), None))
+        only = column is None and len(self.names) == 1
+        return self.names[0] if only else self._store.name_of(column, "column")
 
     def holds_text(self, column: str | None) -> bool:
         return bool(self._store.given[self.find(column)].type().is_string())
