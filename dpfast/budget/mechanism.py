@@ -19,17 +19,14 @@ class MechanismLike(Protocol[Value]):
     @property
     def loss(self) -> Loss:
         """What is spent for a call."""
-        ...
 
     @property
     def neighbors(self) -> str:
         """The neighboring relation that the loss is for: "add-remove" or "replace"."""
-        ...
 
     @property
     def name(self) -> str:
         """What the ledger calls it."""
-        ...
 
     def reduce(self, source: Any) -> Any:
         """Return a noise-free summary of a `source`. It sees rows and no randomness.
@@ -44,7 +41,6 @@ class MechanismLike(Protocol[Value]):
         Any
             What `finish` takes. It leaves by no other way.
         """
-        ...
 
     def finish(self, summary: Any, generator: Generator) -> Value:
         """Turn a `summary` into the answer with the bits of a `generator`. It sees no rows.
@@ -61,7 +57,6 @@ class MechanismLike(Protocol[Value]):
         Any
             The answer, which may be published.
         """
-        ...
 
 
 class Mechanism(ABC, Generic[Value]):

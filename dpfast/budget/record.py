@@ -116,11 +116,9 @@ class Question(Protocol):
     @property
     def parameters(self) -> dict[str, Any]:
         """The public parameters, by name."""
-        ...
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
         """Return the mechanism whose answer lies between two ends; None if its bar is in units."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,6 @@ class Watcher(Protocol):
         -------
         object
         """
-        ...
 
 
 @contextmanager

@@ -185,17 +185,14 @@ class SumNoise(Protocol):
     @property
     def distribution(self) -> str:
         """The name of the distribution."""
-        ...
 
     @property
     def loss(self) -> Loss:
         """What the release of all of them costs."""
-        ...
 
     @property
     def deviations(self) -> list[float]:
         """The standard deviation of the noise of each integer."""
-        ...
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
         """Return the values with noise.
@@ -210,7 +207,6 @@ class SumNoise(Protocol):
         -------
         list of int
         """
-        ...
 
     def sum_within(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
         """Return what a weighted sum of the noise exceeds in size with a failure probability.
@@ -226,7 +222,6 @@ class SumNoise(Protocol):
         Fraction
             An upper bound.
         """
-        ...
 
 
 class NoiseCandidate(NamedTuple):

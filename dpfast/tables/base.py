@@ -86,17 +86,14 @@ class Source(Protocol):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of every chunk: one of `CHUNK_DTYPES`."""
-        ...
 
     @property
     def length(self) -> int | None:
         """Rows, nulls included; None when that is not known without reading."""
-        ...
 
     @property
     def nulls(self) -> int | None:
         """About how many rows are null, to place pivots by; None when nobody knows."""
-        ...
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         """Summarise every chunk and merge the summaries.
@@ -117,7 +114,6 @@ class Source(Protocol):
         Any
             The summary of all rows.
         """
-        ...
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         """About `count` values at random from all over the column, nulls left out, cheaply.
@@ -137,7 +133,6 @@ class Source(Protocol):
         -------
         ndarray or None
         """
-        ...
 
 
 class RowChunk(NamedTuple):
@@ -160,26 +155,21 @@ class RowSource(Protocol):
     @property
     def dtype(self) -> np.dtype[Any]:
         """Of a number, in native byte order; a structured dtype for columns with names."""
-        ...
 
     @property
     def width(self) -> int | None:
         """Columns of a matrix; None for single numbers and for named columns."""
-        ...
 
     @property
     def length(self) -> int | None:
         """Rows; None when that is not known without reading."""
-        ...
 
     @property
     def array(self) -> NDArray[Any] | None:
         """All rows, where they lie in memory in this dtype and in C order; else None."""
-        ...
 
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
         """Summarise every chunk and merge the summaries, as `Source.reduce` does."""
-        ...
 
 
 def size_of(chunk: Any) -> int:

@@ -41,7 +41,6 @@ class Bound(Protocol):
     @property
     def name(self) -> str:
         """Its name in the ledger."""
-        ...
 
     def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
         """NOT PRIVATE. Return one row a block, shape (blocks, d), d = 1 for a scalar.
@@ -50,7 +49,6 @@ class Bound(Protocol):
         chunks, workers or other blocks. NaN in the whole row stands for "no answer" (an empty
         block, a failure). No exception depends on what rows hold.
         """
-        ...
 
 
 class Estimator(Protocol):
@@ -66,7 +64,6 @@ class Estimator(Protocol):
         ------
         ArgumentError, ArgumentTypeError
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
