@@ -36,7 +36,7 @@ from ..tables.base import Feature
 from ..tables.batches import Piece, numbers
 from ..tables.sql.store import SqlRows
 from .keys import MOST
-from .of_column import DatabaseSums, Integers
+from .of_column import DatabaseSums, Integers, Kept
 from .sums import Counted
 from .weighted import WithWeights, clamped
 
@@ -207,12 +207,7 @@ class GroupHistogram(Counted):
             join(room.reshape(-1, room.shape[-1]), more.reshape(-1, room.shape[-1]))
 
     def columns(
-        self,
-        name: str,
-        room: Any,
-        groups: int,
-        kept: NDArray[np.int64] | None,
-        generator: Generator,
+        self, name: str, room: Any, groups: int, kept: Kept, generator: Generator
     ) -> dict[str, NDArray[Any]]:
         if isinstance(room, Sparse):
             assert kept is not None

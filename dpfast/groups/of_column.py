@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from ..summaries.cells import Cells
 from ..tables.base import Feature, Near
 from ..tables.batches import Piece
 from ..tables.sql.store import SqlRows
+
+#: Which groups are in the answer; None for all.
+Kept: TypeAlias = NDArray[np.int64] | None
 
 
 class Integers(NamedTuple):

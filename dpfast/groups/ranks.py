@@ -41,7 +41,7 @@ from ..statistics.quantiles.exponential import (
 from ..summaries.cells import Cells, cells
 from ..tables.base import Feature, Near
 from ..tables.sql.store import SqlRows
-from .of_column import DatabaseSums, Integers, OfColumn
+from .of_column import DatabaseSums, Integers, Kept, OfColumn
 from .quantile import draw_quantiles, draw_widths
 from .rows import NONE, Rows
 from .rows_near import RowsNear
@@ -236,12 +236,7 @@ class Quantiles(OfColumn):
         room.merge(more)
 
     def columns(
-        self,
-        name: str,
-        room: Rows | RowsNear,
-        groups: int,
-        kept: NDArray[np.int64] | None,
-        generator: Generator,
+        self, name: str, room: Rows | RowsNear, groups: int, kept: Kept, generator: Generator
     ) -> dict[str, NDArray[Any]]:
         """Return the columns of the answer, for all groups or for those that are kept."""
         final, count = None, groups

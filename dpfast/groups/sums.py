@@ -68,7 +68,7 @@ from ..tables.key_words import KeyWords
 from ..tables.sql.store import SqlRows
 from ..tables.untyped import is_missing
 from .arrays import Arrays, EachWithin, Floats
-from .of_column import DatabaseSums, Integers, OfColumn
+from .of_column import DatabaseSums, Integers, Kept, OfColumn
 from .plan import Plan, moves_alike, plan
 from .step import ROW, Step
 
@@ -164,12 +164,7 @@ class Sums(OfColumn, ABC):
         return words_of(answer.by_group())
 
     def columns(
-        self,
-        name: str,
-        room: NDArray[np.uint64],
-        groups: int,
-        kept: NDArray[np.int64] | None,
-        generator: Generator,
+        self, name: str, room: NDArray[Any], groups: int, kept: Kept, generator: Generator
     ) -> dict[str, NDArray[Any]]:
         """Return the columns of the answer, for all groups or for those that are kept."""
         return self.answers(name, room[:groups] if kept is None else room[kept], generator)
