@@ -43,8 +43,10 @@ class DatabaseTable(Files):
     >>> import dpfast as dp
     >>> ages = ibis.memtable({"age": [*range(18, 91)] * 400})
     >>> table = dp.extend.DatabaseTable(ages, "ages")
-    >>> table.names, table.length, table.holds_text("age"), table.key_kind("age")
-    (('age',), None, False, 'integers')
+    >>> table.length, table.first(), table.holds_text("age"), table.key_kind("age")
+    (None, 'age', False, 'integers')
+    >>> table.names
+    ('age',)
     >>> table.find("age"), table.has_sample(public=True), table.identity(), table.engine
     ('age', False, [('ages', 0, 0)], 'duckdb')
     >>> 50 < dp.mean(table.data(["age"]), bounds=(0, 120), epsilon=1) < 60
