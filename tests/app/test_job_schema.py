@@ -77,6 +77,7 @@ def report(tmp_path_factory):
     pq.write_table(pa.table(columns), folder / "t.parquet")
     (folder / "job.toml").write_text(JOB, encoding="utf-8")
     results = job.run(folder / "job.toml", report=folder / "out.html")
+    assert results.table().schema.metadata == {b"dpfast schema": b"1"}
     assert all("4" in row["note"] for row in rows(results) if row["error"] is None)
     return folder
 

@@ -474,7 +474,8 @@ def arrow_table(results: Results) -> Any:
     """Return the rows as a table of Arrow."""
     pa = extra("pyarrow", "a table of answers")
     kinds = [(name, pa.float64() if name in NUMBERS else pa.string()) for name in FIELDS]
-    return pa.Table.from_pylist(list(rows(results)), schema=pa.schema(kinds))
+    schema = pa.schema(kinds, {"dpfast schema": str(SCHEMA)})
+    return pa.Table.from_pylist(list(rows(results)), schema=schema)
 
 
 def _parquet(results: Results, path: Path) -> bytes:
