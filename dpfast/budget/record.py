@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -185,7 +186,7 @@ class Record(Mapping[str, Any]):
         """
         mechanism, source = self.mechanism, self.source
         if self.made:
-            return self.made
+            return deepcopy(self.made)
         facts = {
             "schema": SCHEMA,
             "statistic": mechanism.name,
@@ -199,7 +200,7 @@ class Record(Mapping[str, Any]):
             "program": f"dpfast {sys.modules['dpfast'].__version__}",
         }
         self.made.update(facts)
-        return self.made
+        return deepcopy(self.made)
 
 
 @dataclass(frozen=True, slots=True)

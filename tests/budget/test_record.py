@@ -146,6 +146,13 @@ def test_conditions_are_text(tmp_path):
     assert record["parameters"]["keys"] == {"sex": ["a", "b"]}
 
 
+def test_nobody_changes_a_record():
+    budget = dp.Budget(epsilon=1)
+    release = dp.session(budget).mean([1, 2], bounds=(0, 9), epsilon=1)
+    release.record.to_dict()["parameters"]["bounds"] = "gone"
+    assert release.parameters["bounds"] == [0.0, 9.0] == release.to_dict()["parameters"]["bounds"]
+
+
 def test_many_public_values_are_a_digest():
     keys = np.arange(1000)
     groups = [dp.group_by({"k": keys}, "k", keys=list(ks)) for ks in (keys, keys[::-1])]

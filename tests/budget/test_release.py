@@ -135,14 +135,14 @@ class Late(dp.extend.Mechanism):
     loss, neighbors, name = dp.privacy.Pure(1), "add-remove", "late"
 
     def __init__(self, error, in_finish):
-        self.error, self.in_finish = error, in_finish
+        self.refused, self.in_finish = error, in_finish
 
     def reduce(self, source):
         if not self.in_finish:
-            raise self.error("rows must be others, got a secret")
+            raise self.refused("rows must be others, got a secret")
 
     def finish(self, summary, generator):
-        raise self.error("rows must be others, got a secret")
+        raise self.refused("rows must be others, got a secret")
 
 
 @pytest.mark.parametrize("in_finish", [False, True])

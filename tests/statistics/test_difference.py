@@ -127,7 +127,7 @@ def test_a_job_has_no_bar_for_rows_that_are_not_those_of_a_group(tmp_path):
         path.write_text(
             job.replace("RELATION", relation).replace("ROWS", rows).replace("OTHER", "")
         )
-        assert dp.job.explain(path)["releases"][0]["expected_error"]["half_width"] is None
+        assert dp.job.explain(path)["releases"][0]["error"]["half_width"] is None
     path.write_text(
         job.replace("RELATION", "replace").replace("ROWS", "").replace("OTHER", ", x=1")
     )

@@ -199,6 +199,14 @@ def means_of_columns(bits, sets, loss, pay):
     return dp.mean((sets & bits).T * 1.0, axis=0, **UNIT, **loss, **pay) * len(bits)
 
 
+@attack(dp.session, EPSILON)
+@each
+def ends_of_error_bars(bits, one, kw):
+    paid = {name: kw.pop(name) for name in ("budget", "rng") if name in kw}
+    release = dp.session(**paid).mean(bits, where=one, **UNIT, **kw)
+    return (release.low + release.high) / 2 * one.sum()
+
+
 @attack(dp.proportion, EPSILON, RHO)
 @each
 def proportions(bits, one, kw):
