@@ -165,13 +165,6 @@ def counts(bits, one, kw):
     return dp.count(bits, where=one & bits, **REPLACE, **kw)
 
 
-@attack(dp.session, EPSILON, RHO, sharp=True)
-@each
-def counts_of_a_session(bits, one, kw):
-    paid = {name: kw.pop(name) for name in ("budget", "rng") if name in kw}
-    return float(dp.session(**paid).count(bits, where=one & bits, **REPLACE, **kw))
-
-
 @attack(dp.count, HALF_EPSILON, steps=2)
 @each
 def counts_of_what_is_not_missing(bits, one, kw):
