@@ -115,6 +115,10 @@ class Question(Protocol):
     """What a release is asked, beside its mechanism."""
 
     @property
+    def name(self) -> str:
+        """The public name of what is asked."""
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """The public parameters, by name."""
 
@@ -189,7 +193,7 @@ class Record(Mapping[str, Any]):
             return deepcopy(self.made)
         facts = {
             "schema": SCHEMA,
-            "statistic": mechanism.name,
+            "statistic": (self.question or mechanism).name,
             "mechanism": mechanism.algorithm,
             "parameters": self.parameters,
             "data": {**asdict(source), "columns": list(source.columns)},
@@ -207,6 +211,7 @@ class Record(Mapping[str, Any]):
 class Parameters:
     """The public parameters of a release that is no plain statistic, as a `Question`."""
 
+    name: str
     parameters: dict[str, Any]
 
     def with_ends(self, confidence: float) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
 
 from ..errors import ArgumentTypeError
 from ..tables.pick import listed, nearest
-from .statistic import OF_CALLS, Statistic, Weighted, measures_once
+from .statistic import OF_CALLS, Statistic, Weighted, measures_once, snake_case
 
 #: Fields of a statistic that are the names of columns, where it is one of several by group.
 OF_TABLES = ("column", "other", "weights")
@@ -160,9 +160,7 @@ def public(kind: type[Statistic[Any]]) -> Callable[..., Any]:
     def declared(data: Any, **arguments: Any) -> Any:
         """Replace this docstring."""
 
-    declared.__name__ = declared.__qualname__ = re.sub(
-        r"(?<=.)(?=[A-Z])", "_", kind.__name__
-    ).lower()
+    declared.__name__ = declared.__qualname__ = snake_case(kind)
     declared.__module__ = kind.__module__
     declared.__doc__ = DOC.format(
         what=what[0].lower() + what[1:],

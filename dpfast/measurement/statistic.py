@@ -13,6 +13,7 @@ is made once for equal ones.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -25,6 +26,7 @@ import numpy as np
 from .. import privacy
 from .._core import checks, nan_policy
 from .._core.advice import advise
+from .._core.attributes import same_as
 from .._core.error_bars import CONFIDENCE, Expected
 from .._core.once import PLAIN, once, remembered
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
@@ -127,6 +129,11 @@ class Terms:
         return nan_policy.of_rows(nan, is_private=is_private)
 
 
+def snake_case(kind: type) -> str:
+    """Return the name of a class as one of a function."""
+    return re.sub(r"(?<=.)(?=[A-Z])", "_", kind.__name__).lower()
+
+
 @dataclass(frozen=True)
 class Statistic(ABC, Generic[Value]):
     """Base of statistics: what is asked, without a loss, a unit or data.
@@ -197,6 +204,11 @@ class Statistic(ABC, Generic[Value]):
     def adds_units(self) -> bool:
         """Tell whether the sums of a unit are bounded, and none of its rows is chosen."""
         return self.at_once
+
+    @property
+    def word(self) -> str:
+        """The name of the public function, as `dpfast.STATISTICS` has it."""
+        return snake_case(type(self))
 
     @property
     def sought(self) -> Sought | None:
@@ -574,9 +586,11 @@ class Call:
     statistic: Statistic[Any]
 
     @property
-    def parameters(self) -> dict[str, Any]:
-        """The public parameters of the statistic and of the unit."""
-        return self.measurement.parameters
+    def name(self) -> str:
+        """The name of the public function."""
+        return self.measurement.statistic.word
+
+    parameters = same_as("measurement.parameters")
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
         """Return the mechanism whose answer lies between two ends; None if its bar is in units."""

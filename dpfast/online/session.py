@@ -147,7 +147,7 @@ class Session(Generic[Q, A]):
                 self._comparison = NoisyComparison(secret, self._generator)
             return read
 
-        asked = partial(Parameters, public)
+        asked = partial(Parameters, allocation.name, public)
         return Opening(allocation, source, budget, rng, opened, asked, kept=self._record)
 
     def _resume(self, read: None) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._core import checks, nan_policy
+from .._core.attributes import same_as
 from .._core.types import Floats, NanPolicy, Number
 from ..measurement.functions import function_of
 from ..measurement.outer_bounds import MOST_SHARE, DrawnBounds, drawn_bounds
@@ -45,6 +46,8 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
     name: ClassVar[str] = "bounds"
     subtracts: ClassVar[bool] = False
     only_adds: ClassVar[bool] = True
+
+    word = same_as("name")
 
     def __post_init__(self) -> None:
         share = checks.fraction("q", self.q)

@@ -284,7 +284,7 @@ class Estimator(ABC):
             vars(self).update(made._learned(), _fitted_with=made.get_params())
             return self
 
-        asked = partial(Parameters, made.get_params())
+        asked = partial(Parameters, self._name, made.get_params())
         return replace(made._prepared(rows, unit, loss, budget, rng).then(keep), asked=asked)
 
     def _fresh(self) -> Self:

@@ -35,6 +35,7 @@ def test_the_record_of_each_statistic_is_complete(name):
     case = MADE[name]
     record = prepared(case).to_record().to_dict()
     jsonschema.validate(json.loads(json.dumps(record, allow_nan=False)), SCHEMA)
+    assert record["statistic"].partition(" by ")[0] in {*dp.STATISTICS, "top-2"}
     assert case.kw.keys() - ELSEWHERE - set(case.rows) <= record["parameters"].keys() | {"column"}
     if case.form == "object":  # a table by group, which has its people
         return

@@ -44,6 +44,10 @@ class Proposing(Bounded[float | NoAnswer]):
     subtracts: ClassVar[bool] = False
 
     @property
+    def word(self) -> str:
+        return f"ptr.{super().word}"
+
+    @property
     def assume_sorted(self) -> bool:
         """Whether rows are taken to ascend."""
         return False
