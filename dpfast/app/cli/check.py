@@ -14,7 +14,6 @@ from .shared import (
     TEXT_DEFAULTS,
     Json,
     Terminal,
-    option,
     set_options,
     table_of,
     text_options,
@@ -29,9 +28,14 @@ OPTIONS = {
         list[str],
         typer.Argument(metavar="FILE", show_default=False, help="A .csv or .tsv file, or several."),
     ],
-    "columns": option(
-        str | None, "COLUMNS", "Those that are to be numbers, such as pay,age; by default all."
-    ),
+    "columns": Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            show_default=False,
+            help="Those that are to be numbers, such as pay,age; by default all.",
+        ),
+    ],
     **TEXT,
     "as_json": Json,
 }

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import cache
@@ -30,7 +30,7 @@ from .audit import audit
 from .budget import app as budget
 from .budget import label
 from .check import DATA, check
-from .shared import TEXT, TEXT_DEFAULTS, Delta, Epsilon, Json, Rho, number, option, set_options
+from .shared import ABOUT, TEXT, TEXT_DEFAULTS, number, option, set_options
 
 # What a command needs of the library is imported when it runs, so that help appears at once.
 
@@ -131,158 +131,14 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+#: What makes values of texts.
+PARSERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("q", "qs", "proportion", "granularity", "epsilon", "delta", "rho"), number),
+    **{"bins": _bins, "equal": _value, "nan": _nan},
+    **{"bounds": _bounds, "per_unit": _bounds, "max_groups": _limit, "max_rows": _limit},
+}
 #: The options of all statistics, in the order of their help.
-OPTIONS: dict[str, Any] = {
-    "files": Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE",
-            show_default=False,
-            help="A .parquet, .arrow, .feather, .csv (also .csv.gz, .csv.zip) or .npy file; a "
-            "directory of Parquet, Arrow or text files; or several of these.",
-        ),
-    ],
-    "of": option(
-        str, "STATISTIC", "What is compared, such as mean: it takes the options of its own command."
-    ),
-    "q": option(
-        Any, "NUMBER", "From 0 to 1, of a percentile to 100; 2/3 is exact.", parser=number
-    ),
-    "qs": option(
-        list[Any], "NUMBER", "From 0 to 1; once for each quantile.", "--q", parser=number
-    ),
-    "k": option(int, "N", "How many keys."),
-    "bins": option(
-        Any,
-        "N or EDGES",
-        "The number of bins between the bounds, or public edges such as 0,15,60.",
-        parser=_bins,
-    ),
-    "categories": option(
-        str,
-        "WORDS",
-        "Instead of bins: public words or numbers such as UA,AA,DL; in quotes what has a comma.",
-    ),
-    "bounds": option(
-        Any,
-        "LO HI",
-        "Public limits of the values, known without looking at the data, also as LO,HI, or "
-        "LO,HI,LO,HI of two columns; or auto, for a quarter of the loss.",
-        parser=_bounds,
-    ),
-    "per_unit": option(
-        Any,
-        "LO HI",
-        "Instead of --max-rows: public limits of the total of a person, also as LO,HI; or auto, "
-        "for a quarter of the loss.",
-        parser=_bounds,
-    ),
-    "nonnegative": Annotated[
-        bool, typer.Option("--nonnegative", help="Answer counts below 0 as 0; that biases them.")
-    ],
-    "equal": option(
-        Any, "VALUE", "What a row has to equal: true, a number or a word.", parser=_value
-    ),
-    "fan_out": option(int, "N", "How many children a node of the tree has."),
-    "proportion": option(
-        Any,
-        "NUMBER",
-        "The share of the rows that is left out, or moved, at either end; by default 0.1.",
-        parser=number,
-    ),
-    "other": option(str, None, "The second column."),
-    "columns": option(str, "COLUMNS", "The columns, such as pay,age."),
-    "column": option(str | None, None, "The column; not needed when there is only one."),
-    "where": option(
-        list[str],
-        "CONDITION",
-        "Only the rows that pass: 'carrier = UA', 'delay >= 15' (also != < <= >), "
-        "'carrier in UA,AA' (also not in). If given again, all must hold.",
-    ),
-    "epsilon": Epsilon,
-    "delta": Delta,
-    "rho": Rho,
-    "ledger": option(
-        str | None,
-        "FILE",
-        "Spend from this ledger, before a row is read: see dpfast budget create.",
-    ),
-    "neighbors": option(
-        str | None,
-        "add-remove|replace",
-        "What one person may change: the number of rows too, or a row's content only. By default "
-        "as the ledger says, else add-remove.",
-    ),
-    "noise": option(
-        str,
-        "DISTRIBUTION",
-        "The noise distribution: auto, polyplace, cauchy, student-t, generalized-cauchy; with "
-        "--delta also laplace, gaussian; with --rho also arsinh-normal.",
-        show_default=True,
-    ),
-    "method": option(
-        str,
-        "METHOD",
-        "smooth (noise), exponential (an exact draw), or auto: by the loss alone. Of several "
-        "quantiles: recursive, joint or auto.",
-        show_default=True,
-    ),
-    "granularity": option(
-        Any, "NUMBER", "The answer is a public multiple of this; left out, 2 to some power.",
-        parser=number,
-    ),
-    "nan": option(
-        Any,
-        "POLICY",
-        "What becomes of missing values: drop, raise, lower, upper or a public number. Left out: "
-        "drop where the number of rows is private, else raise. A count has keep, drop and "
-        "only.",
-        parser=_nan,
-        show_default=True,
-    ),
-    "by": option(
-        list[str],
-        "COLUMN",
-        "Release it for each group of rows: the column of their keys, once for each.",
-    ),
-    "keys": option(
-        list[str],
-        "KEYS",
-        "The public keys, such as UA,AA,DL, once for each --by; or @FILE with one a line. Left "
-        "out, keys are private, which takes --delta.",
-    ),
-    "other_key": option(
-        list[str],
-        "KEY",
-        "With --keys: the key of one more group, of all rows with other keys or none, once for "
-        "each --by.",
-    ),
-    "ids": option(str | None, "COLUMN", "Whose row it is. The loss is one of people then."),
-    "max_groups": option(
-        Any,
-        "N",
-        "With --by and --ids: a person counts in so many groups; or auto, for a quarter of the "
-        "loss.",
-        parser=_limit,
-    ),
-    "max_rows": option(
-        Any,
-        "N",
-        "With --ids: so many rows of a person count, in each group of --by; or auto, for a quarter "
-        "of the loss.",
-        parser=_limit,
-    ),
-    "rows_limit": option(
-        int | None,
-        "N",
-        "With --max-rows, and public keys: how many rows of a person there are in a group at most, "
-        "where that is public; error bars then hold what is lost.",
-    ),
-    "rows": option(int | None, "N", "A public guess of the number of rows, for the error bar."),
-    **TEXT,
-    "as_json": Json,
-    "as_csv": Annotated[bool, typer.Option("--csv", help="The answer alone, as a table.")],
-}  # fmt: skip
+OPTIONS = {name: option(name, PARSERS.get(name)) for name in ABOUT["options"]}
 #: What they are if nobody says it; others are left out.
 USUAL: dict[str, Any] = {
     **{"files": Parameter.empty, "as_json": False, "as_csv": False, "nonnegative": False},
@@ -356,47 +212,16 @@ def _command(statistic: str, what: str, options: str, groups: bool = True) -> No
 
 def _example(statistic: str, options: Iterable[str]) -> str:
     """Return the arguments of an example."""
-    if statistic in EXAMPLES:
-        return EXAMPLES[statistic]
-    given = [SAMPLES[name] for name in options if name in SAMPLES]
-    return " ".join(["flights.parquet --column arr_delay", *given, "--epsilon 1"])
+    samples = ABOUT["samples"]
+    given = [samples[name] for name in options if name in samples]
+    usual = " ".join(["flights.parquet --column arr_delay", *given, "--epsilon 1"])
+    return str(ABOUT["examples"].get(statistic, usual))
 
 
 PUBLIC = (
     "What is released satisfies the privacy loss that you ask for and may be published; nothing "
     "else that depends on the rows is printed."
 )
-#: What examples give.
-SAMPLES = {
-    "q": "--q 0.9",
-    "qs": "--q 0.1 --q 0.5 --q 0.9",
-    "bins": "--bins 24",
-    "bounds": "--bounds -60 300",
-    "equal": "--equal UA",
-}
-#: Examples that show more.
-EXAMPLES = {
-    "count": "flights.parquet --by carrier --keys UA,AA,DL --epsilon 1",
-    "sum": "flights.parquet --column arr_delay --bounds -60 300 --where 'carrier = UA' --epsilon 1",
-    "mean": "flights.parquet --column arr_delay --bounds -60 300 --by carrier "
-    "--keys @carriers.txt --ids tailnum --max-groups 3 --max-rows 20 --epsilon 1",
-    "median": "jan.parquet feb.parquet --column arr_delay --bounds -60 300 --epsilon 1 "
-    "--ledger study.db",
-    "proportion": "flights.parquet --column carrier --equal UA --epsilon 1",
-    "ratio": "flights.parquet --column arr_delay --other distance --bounds=-60,300,0,5000 "
-    "--epsilon 1",
-    "correlation": "flights.parquet --column arr_delay --other distance "
-    "--bounds=-60,300,0,5000 --epsilon 1",
-    "count_distinct": "flights.parquet --column tailnum --epsilon 1",
-    "percentile": "flights.parquet --column arr_delay --q 90 --bounds -60 300 --epsilon 1",
-    "covariance": "flights.parquet --columns arr_delay,distance --bounds=-60,300,0,5000 "
-    "--epsilon 1",
-    "difference": "flights.parquet --column arr_delay --of mean --by carrier --keys AA,UA "
-    "--bounds -60 300 --epsilon 1",
-    "top_k": "flights.parquet --by dest --k 5 --epsilon 1 --delta 1e-6",
-    "describe": "flights.parquet --columns arr_delay,distance --epsilon 1",
-    "bounds": "flights.parquet --column arr_delay --q 0.01 --epsilon 0.1",
-}
 for _entry in STATISTICS.values():
     if _entry.options is not None:
         _command(_entry.name, _entry.what, _entry.options, _entry.by_group)

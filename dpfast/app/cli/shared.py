@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from importlib.resources import files
 from inspect import Parameter, Signature
 from typing import Annotated, Any
 
@@ -40,51 +42,45 @@ def number(text: str) -> Any:
     return plain if math.isfinite(plain) and Fraction(repr(plain)) == exact else exact
 
 
-def option(kind: Any, metavar: str | None, help: str, *flags: str, **more: Any) -> Any:
-    """Return an option of a command, without its default in its help."""
-    more.setdefault("show_default", False)
-    return Annotated[kind, typer.Option(*flags, metavar=metavar, help=help, **more)]
-
-
-def _amount(help: str) -> Any:
-    return typer.Option(parser=number, metavar="NUMBER", show_default=False, help=help)
-
-
-Epsilon = Annotated[Any, _amount("Privacy loss; smaller is safer.")]
-Delta = Annotated[Any, _amount("For an (epsilon, delta) loss, with --epsilon.")]
-Rho = Annotated[Any, _amount("For a zero-concentrated loss, instead of --epsilon.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-
-
-def _text(kind: Any, metavar: str | None, help: str, *flags: str) -> Any:
-    return option(kind, metavar, help, *flags, rich_help_panel="Files of text")
-
-
-#: How a file of text is written, and where files are.
-TEXT: dict[str, Any] = {
-    "no_quotes": _text(bool, None, "A quote is a letter; each line is a row.", "--no-quotes"),
-    "missing": _text(
-        str | None, "WORDS", "The cells that are missing, such as NA,?; '' is the empty cell."
-    ),
-    "delimiter": _text(
-        str | None, "CHARACTER", r"What stands between cells: by default as the ending says; \t."
-    ),
-    "encoding": _text(str | None, "NAME", "By default utf-8; else such as cp1252 or latin-1."),
-    "decimal": _text(str | None, ".|,", "The decimal mark of numbers."),
-    "thousands": _text(str | None, "CHARACTER", "What groups the digits of numbers."),
-    "symbols": _text(str | None, "WORDS", "What may stand around a number, such as $,%,EUR."),
-    "dates": _text(
-        list[str], "COLUMN=FORMAT", "A column of dates, such as day=%d.%m.%Y; once for each."
-    ),
-    "storage_options": option(
-        list[str],
-        "NAME=VALUE",
-        "Of remote files: what fsspec is told, such as anon=true, a value as in JSON; once for "
-        "each. Others see it in the list of processes: a job has variables for secrets.",
-    ),
+#: The options of statistics and their examples, as texts.
+ABOUT = tomllib.loads(files("dpfast").joinpath("data", "options.toml").read_text("utf-8"))
+#: Names of options by their types; others are what a parser returns.
+NAMES: dict[Any, str] = {
+    **{bool: "nonnegative no_quotes as_json as_csv", int: "k fan_out"},
+    int | None: "rows_limit rows",
+    str: "of categories other columns noise method",
+    str | None: "column ledger neighbors ids missing delimiter encoding decimal thousands symbols",
+    list[str]: "files where by keys other_key dates storage_options",
+    list[Any]: "qs",
 }
+TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
 
 
+def described(name: str, parser: Any = None) -> Any:
+    """Return what Typer is told of an option, or of the files."""
+    about = {"show_default": False, **ABOUT["options"][name]}
+    if name == "files":
+        return typer.Argument(**about)
+    return typer.Option(*about.pop("flags", ()), parser=parser, **about)
+
+
+def option(name: str, parser: Any = None) -> Any:
+    """Return an option of a command with its type."""
+    return Annotated[TYPES.get(name, Any), described(name, parser)]
+
+
+Epsilon = Annotated[Any, described("epsilon", number)]
+Delta = Annotated[Any, described("delta", number)]
+Rho = Annotated[Any, described("rho", number)]
+Json = Annotated[bool, described("as_json")]
+#: How a file of text is written, and where files are.
+TEXT = {
+    name: option(name)
+    for name in (
+        *("no_quotes", "missing", "delimiter", "encoding", "decimal", "thousands", "symbols"),
+        *("dates", "storage_options"),
+    )
+}
 #: What these options are if nobody gives them.
 TEXT_DEFAULTS = {**dict.fromkeys(TEXT), "no_quotes": False, "dates": (), "storage_options": ()}
 
