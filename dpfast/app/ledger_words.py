@@ -17,13 +17,12 @@ from datetime import date
 from fractions import Fraction
 from html import escape
 from importlib.metadata import version
-from importlib.resources import files
 
 from .. import Budget
 from ..errors import printable
 from ..privacy import ZCDP
 from .job.page import STYLE
-from .texts import loss_text
+from .texts import data_text, loss_text
 
 #: The probability with which a loss of rho is said in odds; of which epsilon on a factor is a
 #: power of e, and a chance of 10 % one of 100 %; how many different values of a column are listed.
@@ -32,13 +31,9 @@ DELTA, READ, MOST, FEW = Fraction(1, 10**6), 5, 50, 20
 SHOWN = ("entry", "time", "what", "parameters", "columns", "where", "loss", "error", "note")
 
 
-def _text(name: str) -> str:
-    return files("dpfast").joinpath("data", name).read_text("utf-8")
-
-
 def facts_of(budget: Budget) -> dict[str, str]:
     """Return what a ledger says, in words, by the names in the texts."""
-    words: dict[str, str] = tomllib.loads(_text("ledger_words.toml"))
+    words: dict[str, str] = tomllib.loads(data_text("ledger_words.toml"))
     columns, ids, relation = budget.history.to_dict(), budget.ids, budget.neighbors
     dates = sorted(time[:10] for time in columns["time"]) or [budget.created[:10]]
     sums = {"limit": budget.limit, "spent": budget.spent, "remaining": budget.remaining}
@@ -95,7 +90,7 @@ def _odds(words: Mapping[str, str], what: str, amounts: Mapping[str, Fraction]) 
 
 def report(budget: Budget, as_html: bool) -> str:
     """Return a report for whoever answers for the data, as a page or as text."""
-    page, facts = _text("report.html"), facts_of(budget)
+    page, facts = data_text("report.html"), facts_of(budget)
     if as_html:
         made = {"style": STYLE, "table": budget.history.to_html()}
         return page.format_map({name: escape(fact) for name, fact in facts.items()} | made)
@@ -106,7 +101,7 @@ def report(budget: Budget, as_html: bool) -> str:
 
 def sheet(budget: Budget) -> str:
     """Return an evaluation under the headings of NIST SP 800-226, as Markdown."""
-    return _text("label.md").format_map(facts_of(budget)).strip()
+    return data_text("label.md").format_map(facts_of(budget)).strip()
 
 
 def record(budget: Budget, tier: int) -> str:
@@ -114,7 +109,7 @@ def record(budget: Budget, tier: int) -> str:
     facts = facts_of(budget)
     escaped = {name: json.dumps(fact, ensure_ascii=False)[1:-1] for name, fact in facts.items()}
     limit = json.dumps({name: float(amount) for name, amount in budget.limit.items() if amount})
-    lines = (line.rpartition(" # ")[::2] for line in _text("label.yaml").splitlines())
+    lines = (line.rpartition(" # ")[::2] for line in data_text("label.yaml").splitlines())
     return "\n".join(
         line for line, least in lines if int(least) <= tier
     ).format(

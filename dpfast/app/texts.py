@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 from ..extend import Expected
 
 #: The amounts of losses.
 AMOUNTS = ("epsilon", "delta", "rho")
+
+
+def data_text(name: str) -> str:
+    """Return a text of `dpfast/data`."""
+    return files("dpfast").joinpath("data", name).read_text("utf-8")
 
 
 def loss_text(loss: Mapping[str, Any]) -> str:

@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from importlib.resources import files
 from inspect import Parameter, Signature
 from typing import Annotated, Any
 
@@ -20,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...errors import printable
-from ..texts import number_text
+from ..texts import data_text, number_text
 
 
 def number(text: str) -> Any:
@@ -43,7 +42,7 @@ def number(text: str) -> Any:
 
 
 #: The options of statistics and their examples, as texts.
-ABOUT = tomllib.loads(files("dpfast").joinpath("data", "options.toml").read_text("utf-8"))
+ABOUT = tomllib.loads(data_text("options.toml"))
 #: Names of options by their types; others are what a parser returns.
 NAMES: dict[Any, str] = {
     **{bool: "nonnegative no_quotes as_json as_csv", int: "k fan_out"},

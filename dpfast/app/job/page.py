@@ -14,25 +14,10 @@ from itertools import groupby
 from typing import Any
 
 from ...extend import fact_text
-from ..texts import error_text, loss_text, number_text, unit_text
+from ..texts import data_text, error_text, loss_text, number_text, unit_text
 
-STYLE = """
-:root { color-scheme: light dark; --ink: light-dark(#222, #ddd);
-  --bar: light-dark(#9dc3e6, #4477aa); }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); max-width: 60rem; margin: 2rem auto;
-  padding: 0 1rem; background: light-dark(#fff, #181818); }
-table { border-collapse: collapse; margin: .5rem 0 1rem; }
-td, th { padding: .1rem .8rem .1rem 0; text-align: left; vertical-align: middle; }
-th { border-bottom: 1px solid; font-weight: 600; }
-h1, h2, p, td { overflow-wrap: anywhere; }
-caption { text-align: left; width: max-content; max-width: 90vw; }
-td:first-child { min-width: 2rem; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-td.n:nth-child(2) { white-space: nowrap; }
-svg { display: block; width: min(240px, 22vw); } svg rect { fill: var(--bar); }
-svg path { stroke: var(--ink); fill: none; vector-effect: non-scaling-stroke; }
-.note { opacity: .75; } .error { color: light-dark(#a00, #f88); }
-"""
+#: Of this page and of reports.
+STYLE = data_text("page.css")
 #: Of a drawing, in pixels where there is room.
 WIDTH, HEIGHT = 240, 14
 
@@ -57,7 +42,7 @@ def page(facts: Any, rows: Sequence[Row]) -> str:
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+        f"<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
         f"<table>\n{''.join(_line(name, str(told[name])) for name in told if told[name])}</table>\n"
         f"{sections}\n</body>\n</html>\n"
     )
