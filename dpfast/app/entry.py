@@ -12,23 +12,25 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from .. import STATISTICS, estimators, stat
+from .. import STATISTICS, Release, estimators, stat
 from ..errors import ArgumentError, DpfastError
-from ..extend import Files, checks
+from ..extend import Files, Prepared, checks
 from .files import KeyTexts, read_keys
-from .functions import BY_GROUP, OF_ROWS
+from .functions import BY_GROUP, CONFIDENCE, OF_ROWS
 from .words import where_of
 
-#: Keys of a table that are no arguments of its function.
-NOT_ARGUMENTS = ("statistic", "column", "columns", "name", "weight", "where", "by", "agg")
-#: Those of them that [defaults] may have.
-SHARED = ("where", "column", "columns")
+#: Keys of a table that are no arguments of its function, though [defaults] may have them.
+SHARED = ("where", "column", "columns", "interval")
+#: All keys of a table that are none.
+NOT_ARGUMENTS = (*SHARED, "statistic", "name", "weight", "by", "agg")
+#: What `interval` makes a quantile between two ends of, and which one, unless it says so itself.
+WITH_ENDS = {"median": 0.5, "minimum": 0, "maximum": 1, "quantile": None, "quantiles": None}
 NONE = type(None)
 #: Arguments that no table may have, and why.
 NOT_HERE = {
@@ -81,6 +83,12 @@ class Entry:
             arguments["other_key"] = labels if len(labels) > 1 else labels[0]
         return arguments
 
+    def release(self, prepared: Prepared[Any]) -> Release[Any]:
+        """Run what is prepared, and return its answer with its ends, or what bar it tells."""
+        confidence = float(self.arguments.get("coverage", CONFIDENCE))
+        has_ends = self.statistic == "quantile_interval" and not self.by  # groups have columns
+        return replace(cast(Any, prepared), confidence=confidence, has_ends=has_ends).run()
+
     @property
     def files(self) -> list[Path]:
         """The file of its public keys, if there is one."""
@@ -118,6 +126,8 @@ def entry_of(
     title = f"{title} by {', '.join(by)}" if by else title
     name = text(f"{place}name", table.get("name", title))
     place = "" if number is None else f"release {name!r}: "
+    table = with_ends(place, {**table, "statistic": statistic}, defaults)
+    statistic = table["statistic"]
     if statistic not in functions and statistic in BY_GROUP:
         checks.fail(f"{place}by", f"given, for {statistic} is of groups", None)
     if statistic not in functions:
@@ -206,6 +216,18 @@ def as_called(place: str, table: Mapping[str, Any], defaults: Mapping[str, Any])
     shared = {name: defaults[name] for name in of_kind if name in defaults}
     words["of"] = {"statistic": of, **(_fitting(kind, shared) if kind else {}), **inner}
     return words
+
+
+def with_ends(place: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table without `interval`, of the quantile between two ends that it stands for."""
+    words, statistic = dict(table), str(table.get("statistic"))
+    usual = statistic in WITH_ENDS and defaults.get("interval", False)
+    if not checks.flag(f"{place}interval", words.pop("interval", usual)):
+        return words
+    if statistic not in WITH_ENDS or None not in (words.get("q"), WITH_ENDS[statistic]):
+        checks.fail(f"{place}interval", f"left out, or of one of {', '.join(WITH_ENDS)}", True)
+    q = words.pop("qs", defaults.get("qs")) if statistic == "quantiles" else WITH_ENDS[statistic]
+    return words | {"statistic": "quantile_interval"} | ({} if q is None else {"q": q})
 
 
 def hint(name: str, names: Collection[str]) -> str:
@@ -313,6 +335,7 @@ def _of_defaults(tables: Any, defaults: Mapping[str, Any]) -> Any:
     completed = dict(tables)
     for name, table in tables.items():
         if isinstance(table, dict) and str(table.get("statistic")) in OF_GROUPS:
+            table = with_ends(f"agg.{name}.", table, defaults)
             function = OF_GROUPS[str(table["statistic"])]
             shared = _group_defaults(table, defaults)
             shared = {key: shared[key] for key in _takes(function) if key in shared}

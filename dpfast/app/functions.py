@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict
 from inspect import Parameter, signature
-from typing import Any, cast, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 
-from .. import STATISTICS, Release, expected_error, group_by, ptr
+from .. import STATISTICS, expected_error, group_by, ptr
 from ..extend import Expected, Mechanism, Prepared, checks, prepare, releases
+from .words import plain
 
 #: The confidence of error bars.
 CONFIDENCE = 0.95
@@ -25,11 +26,6 @@ CONFIDENCE = 0.95
 def error_of(mechanism: Mechanism[Any], rows: int | None) -> Expected:
     """Return the error bar for a number of rows; without rows, that for one row."""
     return expected_error(mechanism, rows=rows, confidence=CONFIDENCE)
-
-
-def with_bar(prepared: Prepared[Any]) -> Release[Any]:
-    """Run what is prepared, and return its answer with the error bar that noisy numbers tell."""
-    return replace(cast(Any, prepared), confidence=CONFIDENCE).run()
 
 
 def check_where(name: str, where: Any, by: Sequence[str], neighbors: str) -> None:
@@ -82,6 +78,12 @@ def encoded(answer: Any) -> dict[str, Any]:
     if isinstance(answer, dict):  # of a column that has no mean, there is none to tell
         return {"value": {name: list(map(_told, column)) for name, column in answer.items()}}
     return {"value": answer}
+
+
+def bar_of(bar: Expected, ends: tuple[Any, Any] | None = None) -> dict[str, Any]:
+    """Return what is known of an error bar, with the ends that a part of the loss drew, if any."""
+    known = asdict(bar) | dict(zip(("low", "high"), ends or (), strict=False))
+    return {name: plain(item) for name, item in known.items() if item is not None}
 
 
 def _told(value: Any) -> Any:

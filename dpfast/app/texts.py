@@ -54,6 +54,8 @@ def number_text(value: Any) -> str:
 def error_text(error: Mapping[str, Any]) -> str:
     """Return an error bar as text, as a record or a row has it; nothing if none is known."""
     size, ranks = error.get("half_width"), error.get("ranks")
+    if error.get("low") is not None:
+        return f"{number_text(error['low'])} to {number_text(error['high'])}"
     if isinstance(size, Mapping):  # of statistics by name
         return ", ".join(f"{name} ± {bar:.6g}" for name, bar in size.items() if bar is not None)
     return "" if size is ranks is None else str(Expected(0, size, ranks))

@@ -166,7 +166,8 @@ class Release(Generic[Value]):
         return {
             **self.record.to_dict(),
             "value": answer_of(self.value),
-            "error": described({**asdict(self.bar), "low": self.low, "high": self.high}),
+            "error": described({**asdict(self.bar), "low": self.low, "high": self.high}, math.inf),
+            "is_noise": described(self.is_noise, math.inf),
             "entry": self.entry,
             "time": self.time,
         }

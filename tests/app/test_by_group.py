@@ -202,6 +202,28 @@ def test_a_row_of_the_output_for_each_number(write, folder, ending):
     assert not any(row["value"] for row in most)
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_ends_of_a_quantile_are_its_error_bar(write, folder, ending):
+    """Not what a category or a statistic calls itself."""
+    by = {"by": '"carrier"', "keys": '["UA", "AA"]'}
+    text = release(name='"x"', **by) + "".join(
+        f"[release.agg.{name}]\n{table}\n"
+        for name, table in {
+            "m": 'statistic = "median"\ncolumn = "delay"\nbounds = [-60, 300]\ninterval = true\n'
+            "coverage = 0.9",
+            "h": 'statistic = "histogram"\ncolumn = "carrier"\ncategories = ["low", "UA"]',
+        }.items()
+    )
+    job.run(write(text, "epsilon = 90", output=f"out.{ending}"))
+    out = folder / f"out.{ending}"
+    lines = [] if ending == "parquet" else out.read_text().splitlines()
+    rows = list(csv.DictReader(lines)) or pq.read_table(out).to_pylist()
+    assert [row["at"] for row in rows[::2]] == ["m", "h low", "h UA"]
+    assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in rows)
+    assert [float(row["confidence"]) for row in rows] == [0.9] * 2 + [0.95] * 4
+    assert " to " in rows[0]["bar"] and rows[0]["note"].startswith("ends")
+
+
 def test_keys_of_files_have_the_types_of_their_columns(write, folder):
     (folder / "days.txt").write_text("2024-01-30\n2024-03-01\n")
     text = (

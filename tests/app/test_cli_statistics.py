@@ -74,7 +74,7 @@ def commands():
 
 def test_a_command_has_the_options_of_its_functions():
     own = {"files", "ledger", "as_json", "as_csv", "column", "rows", *TEXT}
-    own |= {"columns", "other"}
+    own |= {"columns", "other", "interval"}
     for name, options in commands().items():
         statistic = name.replace("-", "_")
         functions = [f[statistic] for f in (OF_ROWS, BY_GROUP) if statistic in f]
@@ -224,6 +224,30 @@ def test_granularity(told, folder):
         got = told(command, "t.parquet", *DELAY, *q, "--granularity", "1/4", *SURE)
         value = got.get("value", *got.get("values", ()))
         assert 4 * value == int(4 * value) and got["parameters"]["granularity"] == 0.25
+
+
+def test_quantiles_between_two_ends(told, shell, folder, frame):
+    rows = frame["delay"].to_pandas().fillna(0)
+    words = ("t.parquet", *DELAY, "--epsilon", 20)
+    interval = told("quantile-interval", *words, "--q", 0.5, "--coverage", 0.9)
+    for got in (told("median", *words, "--interval"), interval):
+        error = got["error"]
+        assert error["low"] <= got["value"] <= error["high"]
+        assert abs(error["low"] - rows.median()) < 5 and abs(error["high"] - rows.median()) < 5
+        assert got["statistic"] == "quantile_interval" and got["is_noise"] is False
+        assert got["loss"]["epsilon"] == "20/1"
+    assert (interval["error"]["confidence"], interval["parameters"]["coverage"]) == (0.9, 0.9)
+    several = ("quantiles", *words, "--q", 0.1, "--q", 0.9, "--interval")
+    got = told(*several)
+    assert np.shape(got["values"]) == np.shape(got["error"]["low"]) == (2,)
+    lines = list(csv.DictReader(io.StringIO(shell(*several, "--csv")[1])))
+    assert list(lines[0]) == ["q", "value", "low", "high"]
+    code, out, err = shell("median", *words, "--interval")
+    assert (code, err) == (0, "") and re.search(r"error \(95%\) +\S+ to \S+, ends", out)
+    by = ("--by", "carrier", "--keys", "UA,AA")
+    groups = told("minimum", *words, *by, "--interval")["groups"]
+    low, value, high = (groups[f"quantile_interval{end}"] for end in (" low", "", " high"))
+    assert all(a <= b <= c for a, b, c in zip(low, value, high, strict=True))
 
 
 def test_csv_is_a_table_of_the_answer(shell, folder):

@@ -783,6 +783,48 @@ def test_error_bars_are_those_of_the_answers(write):
     assert job.explain(guessed)["releases"][0]["error"]["half_width"] > 0
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_quantiles_between_two_ends(write, ending):
+    """As value, low and high, for what the plan says; without the word all is as before."""
+    asked = [
+        {"statistic": "median", "column": "a"},
+        {"statistic": "quantiles", "column": "b", "qs": [0.2, 0.7], "coverage": 0.9},
+        {"statistic": "maximum", "column": "c", "interval": False},
+        {"statistic": "mean", "column": "a"},
+    ]
+    path = write("epsilon = 9", releases(*asked), f"out.{ending}", defaults="bounds = [0, 100]\n"
+                 "interval = true")  # fmt: skip
+    plain = [asked[0], {**asked[1], "coverage": None}, {**asked[2], "interval": None}, asked[3]]
+    plain = [{name: x for name, x in one.items() if x is not None} for one in plain]
+    before = plan(write("epsilon = 9", releases(*plain), name="plain.toml"))
+    keys = [one.key for one in plan(path).releases]
+    assert [a == b.key for a, b in zip(keys, before.releases, strict=True)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    told = job.explain(path)["releases"]
+    assert [one["statistic"] for one in told] == [*["quantile_interval"] * 2, "maximum", "mean"]
+    results = job.run(path)
+    out = path.with_name(f"out.{ending}")
+    rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
+    ends = [[float(row[name]) for name in ("low", "value", "high")] for row in rows if row["low"]]
+    assert all(low <= value <= high for low, value, high in ends) and len(ends) == 4
+    assert [float(row["confidence"]) for row in rows] == [0.95, 0.9, 0.9, 0.95, 0.95]
+    assert [row["at"] for row in rows[1:3]] == ["0.2", "0.7"]
+    assert rows[0]["bar"].count(" to ") == 1 and rows[3]["bar"].startswith("within ")
+    assert ends[0][1] == results["median of a"]
+    report = job.report(results)["releases"]
+    assert [one["error"].get("low") for one in report][:2] == [
+        ends[0][0],
+        [x[0] for x in ends[1:3]],
+    ]
+    page = path.with_name("out.html")
+    job.run(path, report=page)
+    assert page.read_text(encoding="utf-8").count(" to ") == 3
+
+
 def test_any_name_can_be_read_back(write):
     names = ["a\rb", "a\nb", "\r\n", 'a "b", c', " a ", "\u2028", "=1", "é"]
     text = releases(*({"statistic": "count", "column": "a", "name": name} for name in names))
@@ -913,6 +955,7 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
         (release(MEAN + "bound = [0, 1]"),
          "release 'mean of a': bound must be an argument of mean (did you mean 'bounds'?), which"),
         (release(MEAN + "epsilon = 1"), "divided by weight, got 1"),
+        (release(MEAN + "interval = true"), "interval must be left out, or of one of median, min"),
         (release(MEAN + "rng = 1"), "rng must be left out"),
         (release(MEAN + "weights = 3\nweight_bounds = [0, 1]"),
          (TypeError, "release 'mean of a': weights must be text")),
@@ -1102,6 +1145,14 @@ column = "day"
 statistic = "quantiles"
 column = "day"
 qs = [0.1, 0.5]
+[[release]]
+statistic = "mean"
+column = "day"
+[[release]]
+name = "ends"
+statistic = "median"
+column = "day"
+interval = true
 """
     path = tmp_path / "job.toml"
     path.write_text(text)
@@ -1110,7 +1161,10 @@ qs = [0.1, 0.5]
     assert results["median of day"] in ("2020-12-30", "2020-12-31", "2021-01-01")
     out = path.with_name(f"out.{ending}")
     rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
-    assert [row["time"] for row in rows][1:] == results["quantiles of day"]
+    assert [row["time"] for row in rows][1:3] == results["quantiles of day"]
+    assert rows[3]["bar"].startswith("± ") and rows[3]["bar"].endswith(" days")
+    low, high = rows[4]["bar"].split(" to ")
+    assert low <= rows[4]["time"] == results["ends"] <= high
     assert not any(row["value"] for row in rows)
     assert main(["run", str(path)]) == 0
 

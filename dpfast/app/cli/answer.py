@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,18 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from ... import Budget
 from ...errors import printable
-from ...extend import Expected, Files, SharedPasses, checks, fact_text, prepare, relation_of
+from ...extend import Files, SharedPasses, checks, fact_text, prepare, relation_of
 from ..entry import Entry, entry_of
 from ..files import KeyTexts, combined, read_keys
-from ..functions import CONFIDENCE, check_where, encoded, error_of, with_bar
-from ..texts import loss_text
+from ..functions import bar_of, check_where, encoded, error_of
+from ..texts import error_text, loss_text
 from ..words import items, plain, truth_or_value, unquoted, value_of
 from .shared import Terminal, groups_table, print_pairs, text_options
 
 #: The options that stand where nobody gives them, if the function takes them.
 STANDING = ("nan", "noise", "method")
 #: The columns of error bars.
-BARS = ("half_width", "ranks")
+BARS = ("low", "high", "half_width", "ranks")
 #: Seconds before a progress bar appears.
 PATIENCE = 1.0
 
@@ -71,12 +71,13 @@ def answer(
     def release(files: Files) -> Any:
         with nullcontext() if budget is None else budget.noted(what):
             paid = prepare(entry.function, entry.data(files), **arguments, budget=budget)
-            return with_bar(paid)
+            return entry.release(paid)
 
     released = _watched(opened, release)
     kept = encoded(released.value)
     columns = _columns(kept, entry)
-    bar = released.bar if rows is None else error_of(mechanism, rows)
+    known = released.bar if rows is None or released.ends else error_of(mechanism, rows)
+    bar = bar_of(known, released.ends)
     if not entry.by:
         columns |= _bars(bar, len(next(iter(columns.values()))))
     if as_csv:
@@ -85,13 +86,13 @@ def answer(
         for row in (columns, *zip(*columns.values(), strict=True)):
             lines.writerow(printable(x) if of_people and isinstance(x, str) else x for x in row)
         return
-    record = {**released.record.to_dict(), "error": asdict(bar)}
+    record = {**released.record.to_dict(), "error": {"half_width": None, "ranks": None, **bar}}
     context: dict[str, Any] = {"file": files[0] if len(files) == 1 else list(files)}
     if budget is not None:
         context |= {"ledger": budget.path, "remaining": budget.remaining}
     if as_json:
         named = _named(kept, columns, bool(entry.by))
-        dated = {"entry": released.entry, "time": released.time}
+        dated = {"entry": released.entry, "time": released.time, "is_noise": released.is_noise}
         print(json.dumps({**named, **record, **dated, **context}, allow_nan=False, default=plain))
         return
     several = entry.by or len(next(iter(columns.values()))) > 1
@@ -105,7 +106,7 @@ def answer(
         "loss": loss_text(record["loss"]),
         **record["unit"],
         **record["noise"],
-        f"error ({CONFIDENCE:.0%})": None if entry.by else _error(bar),
+        f"error ({bar['confidence']:.0%})": None if entry.by else _error(bar),
         **context,
     }
     pairs = [(name, fact_text(fact)) for name, fact in public.items() if fact not in (None, [])]
@@ -178,30 +179,26 @@ def _columns(kept: Mapping[str, Any], entry: Entry) -> dict[str, list[Any]]:
         return {"lo": edges[:-1], "hi": edges[1:], "count": value}
     if entry.statistic == "bounds":
         return {name: [bound] for name, bound in zip(("lo", "hi"), value, strict=True)}
-    if "qs" in entry.arguments:
-        return {"q": plain(entry.arguments["qs"]), "value": value}
+    if isinstance(asked := entry.arguments.get("qs", entry.arguments.get("q")), list):
+        return {"q": plain(asked), "value": value}
     if isinstance(value, list):  # of each two columns
         names = [str(name) for name in entry.columns]
         return {"column": names, **dict(zip(names, value, strict=True))}
     return {"value": [value]}
 
 
-def _bars(bar: Expected, answers: int) -> dict[str, list[Any]]:
-    """Return the error bar of each answer as a column, in the units of the answer or in ranks."""
-    for name in BARS:
-        size = getattr(bar, name)
-        if size is not None:
-            sizes = plain(size) if isinstance(size, list) else [plain(size)] * answers
-            return {} if isinstance(sizes[0], list) else {name: sizes}
-    return {}
+def _bars(bar: Mapping[str, Any], answers: int) -> dict[str, list[Any]]:
+    """Return the error bar of each answer as columns: two ends, or one in its units or in ranks."""
+    names = BARS[:2] if "low" in bar else BARS[2:]
+    sizes = {name: bar[name] for name in names if name in bar}
+    columns = {name: x if isinstance(x, list) else [x] * answers for name, x in sizes.items()}
+    return {name: x for name, x in columns.items() if not isinstance(x[0], list)}
 
 
-def _error(bar: Expected) -> str:
+def _error(bar: Mapping[str, Any]) -> str:
     """Return an error bar as text, or the reason for none."""
-    size = bar.ranks if bar.half_width is None else bar.half_width
-    if size is None:
-        return str(bar)
-    return bar.note if isinstance(size, list) else f"{bar}, {bar.note}"
+    is_column = isinstance(bar.get("half_width", bar.get("ranks")), list)
+    return str(bar["note"]) if is_column else f"{error_text(bar) or 'not known'}, {bar['note']}"
 
 
 def _named(kept: Mapping[str, Any], columns: Mapping[str, Any], by_group: bool) -> dict[str, Any]:

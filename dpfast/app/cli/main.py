@@ -134,7 +134,7 @@ def _version(asked: bool) -> None:
 #: What makes values of texts.
 PARSERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("q", "qs", "proportion", "granularity", "epsilon", "delta", "rho"), number),
-    **{"bins": _bins, "equal": _value, "nan": _nan},
+    **{"coverage": number, "bins": _bins, "equal": _value, "nan": _nan},
     **{"bounds": _bounds, "per_unit": _bounds, "max_groups": _limit, "max_rows": _limit},
 }
 #: The options of all statistics, in the order of their help.
@@ -142,7 +142,7 @@ OPTIONS = {name: option(name, PARSERS.get(name)) for name in ABOUT["options"]}
 #: What they are if nobody says it; others are left out.
 USUAL: dict[str, Any] = {
     **{"files": Parameter.empty, "as_json": False, "as_csv": False, "nonnegative": False},
-    **{"noise": "auto", "method": "auto"},
+    **{"interval": False, "noise": "auto", "method": "auto"},
     **dict.fromkeys(("qs", "where", "by", "keys", "other_key"), ()),
     **TEXT_DEFAULTS,
 }

@@ -45,7 +45,7 @@ def number(text: str) -> Any:
 ABOUT = tomllib.loads(data_text("options.toml"))
 #: Names of options by their types; others are what a parser returns.
 NAMES: dict[Any, str] = {
-    **{bool: "nonnegative no_quotes as_json as_csv", int: "k fan_out"},
+    **{bool: "interval nonnegative no_quotes as_json as_csv", int: "k fan_out"},
     int | None: "rows_limit rows",
     str: "of categories other columns noise method",
     str | None: "column ledger neighbors ids missing delimiter encoding decimal thousands symbols",

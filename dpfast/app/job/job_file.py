@@ -7,11 +7,12 @@
                 ledger, else "add-remove"); ids and max_rows, if the limit is about people; every
                 ("month": the limit of a new ledger renews); path (a ledger); name
     [output]    path (.json, .csv, .parquet or .html)
-    [defaults]  arguments of every release that takes them, where, and column or columns
-    [[release]] statistic, column or columns, name, weight, where, and arguments of the public
-                function; or by, for a statistic of groups, with keys, other_key, ids, max_groups,
-                max_rows, rows_limit and arguments of that method of `group_by`; of several,
-                [release.agg.NAME] with statistic, column and arguments
+    [defaults]  arguments of every release that takes them, where, interval, and column or columns
+    [[release]] statistic, column or columns, name, weight, where, interval (true: a quantile has
+                two ends), and arguments of the public function; or by, for a statistic of groups,
+                with keys, other_key, ids, max_groups, max_rows, rows_limit and arguments of that
+                method of `group_by`; of several, [release.agg.NAME] with statistic, column and
+                arguments
 
 In texts of the first three, ``${NAME}`` is a variable of the environment, and ``$${`` is ``${``.
 Every error of the file itself is found here. What an argument of a release may be is known to its

@@ -24,6 +24,7 @@ from ... import order
 from ...errors import BudgetError, SourceError
 from ...extend import SharedPasses, extra, html
 from ...privacy import ZCDP, Loss
+from ..functions import CONFIDENCE
 from ..texts import error_text, number_text, unit_text
 from .page import page
 from .plan import Plan, Release
@@ -31,7 +32,7 @@ from .runner import Answer, Outcome
 
 FIELDS = (
     "name", "statistic", "column", "index", "at", "value", "time", "half_width", "ranks",
-    "confidence", "epsilon", "delta", "rho", "error", "note", "ids", "group",
+    "confidence", "epsilon", "delta", "rho", "error", "note", "ids", "group", "low", "high", "bar",
 )  # fmt: skip
 #: What a notebook shows, and of how many numbers.
 SHOWN, MOST = ("name", "at", "group", "answer"), 50
@@ -39,13 +40,15 @@ SHOWN, MOST = ("name", "at", "group", "answer"), 50
 ABOUT = ("ids", "max_rows", "every", "since")
 #: The version of the schema of reports, `docs/schema/job.json`.
 SCHEMA = 1
-#: What an error bar is: in units of the data, or in ranks.
-BARS = ("half_width", "ranks")
+#: What an error bar is, in units of the data or in ranks, and what columns of groups call that.
+BARS = {"half_width": "error", "ranks": "ranks", "low": "low", "high": "high"}
 #: What the error bars of groups rest on.
 OF_RANKS = "a bound in ranks, for the worst data"
 OF_NOISE = "by the distribution of the noise"
 OF_NONE = "it depends on the rows of each group"
-NUMBERS = ("value", "half_width", "ranks", "confidence", "epsilon", "delta", "rho")
+#: The same by what the error bars are.
+NOTES = {"low": "ends that a part of the loss draws", "ranks": OF_RANKS, "half_width": OF_NOISE}
+NUMBERS = ("value", *BARS, "confidence", "epsilon", "delta", "rho")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,19 +133,17 @@ class Results(Mapping[str, Answer]):
         DpfastError
             If it failed.
         """
-        for outcome in self.outcomes:
-            if outcome.release.entry.name == name:
-                if outcome.error is not None:
-                    raise outcome.error
-                assert outcome.kept is not None
-                return outcome.kept.get("value")
-        raise KeyError(name)
+        outcome = {one.release.entry.name: one for one in self.outcomes}[name]
+        if outcome.error is not None:
+            raise outcome.error
+        assert outcome.kept is not None
+        return outcome.kept.get("value")
 
 
 def _told(row: dict[str, Any]) -> list[str]:
     """Return the group, the number and the error bar of a row, as text."""
     number = number_text(row.get("time") or row.get("value"))
-    told = row["error"] or error_text(row) or row["note"]
+    told = row["error"] or row.get("bar") or row["note"]
     return [str(row.get("group") or ""), number, told]
 
 
@@ -174,19 +175,16 @@ def job_facts(plan: Plan) -> Facts:
 
 def report(results: Results) -> Facts:
     """Return everything that may be published."""
-    plan = results.plan
-    return {
-        **job_facts(plan),
-        "releases": [_release(plan, outcome) for outcome in results.outcomes],
-    }
+    releases = [_release(results.plan, outcome) for outcome in results.outcomes]
+    return {**job_facts(results.plan), "releases": releases}
 
 
 def _release(plan: Plan, outcome: Outcome) -> Facts:
     """Return the record of a release with its answer, whose error bar noisy numbers may tell."""
     kept, facts = outcome.kept or {}, plan.facts(outcome.release)
-    shown = {**facts, **{name: kept.get(name) for name in ("value", "entry", "time")}}
+    shown = facts | {name: kept.get(name) for name in ("value", "entry", "time", "is_noise")}
     if set(BARS) & set(bar := kept.get("bar", {})):
-        shown["error"] = dict.fromkeys(BARS) | bar
+        shown["error"] = {"half_width": None, "ranks": None, **bar}
     if "edges" in kept:
         shown["edges"] = kept["edges"]
     if outcome.error is not None:
@@ -292,19 +290,18 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
         }
         value = release["value"]
         if isinstance(value, dict):
-            by_group = bool(entry.by)
+            by_group = not isinstance(next(iter(value.values())), dict)
             most = unit_text(release)
             for row in _of_groups(value, outcome) if by_group else _of_tables(value):
                 yield same | row | {"note": "; ".join(filter(None, [row["note"], most]))}
             continue
-        for index in np.ndindex(*_shape(value)):
+        for index in np.ndindex(np.shape(value)):
+            bar = {name: _bar(expected.get(name), index) for name in BARS}
             yield {
                 **same,
                 "index": ",".join(map(str, index)),
                 "at": _at(outcome, release, index),
-                **_value(value if value is None else _item(value, index)),
-                "half_width": _bar(expected["half_width"], index),
-                "ranks": _bar(expected["ranks"], index),
+                **_number(reduce(getitem, index, value), bar),
             }
 
 
@@ -314,23 +311,25 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
     Error bars are columns of the answer, by the names of the statistics: one for all of its bins.
     """
     by = outcome.release.entry.by or ("column",)  # which a table is described by
+    asked = outcome.release.record["parameters"].get("statistics")
     names = outcome.release.mechanism.parameters.get("statistics", ())
     keys = list(zip(*(value[name] for name in by), strict=True))
-    bars = {f"{name} {kind}" for name in names for kind in ("error", "ranks")}
+    kinds = {name: [*BARS.values()][: 4 if name in value else 2] for name in names}
+    bars = {f"{name} {kind}" for name in names for kind in kinds[name]} & value.keys() - {*names}
     columns = [name for name in value if name not in by and name not in bars]
     for column in columns or [""]:
         owners = [name for name in names if f"{column} ".startswith(f"{name} ")]
         owner = max(owners, key=len, default="")
-        bar, ranks = (value.get(f"{owner} {kind}") for kind in ("error", "ranks"))
+        own = {name: f"{owner} {kind}" for name, kind in BARS.items() if f"{owner} {kind}" in bars}
         for place, key in enumerate(keys):
+            bar = {name: value[sizes][place] for name, sizes in own.items()}
             yield {
                 "index": str(place),
                 "at": column,
                 "group": str(key[0]) if len(key) == 1 else json.dumps(key),
-                **_value(value[column][place] if column else None),
-                "half_width": None if bar is None or isinstance(bar[place], str) else bar[place],
-                "ranks": None if ranks is None else ranks[place],
-                "note": OF_RANKS if ranks else OF_NOISE if bar else OF_NONE,
+                "confidence": asked[owner]["coverage"] if "low" in own else CONFIDENCE,
+                **_number(value[column][place] if column else None, bar),
+                "note": next((note for name, note in NOTES.items() if name in own), OF_NONE),
             }
 
 
@@ -341,26 +340,23 @@ def _of_tables(value: dict[str, dict[str, list[Any]]]) -> Iterator[dict[str, Any
         groups = zip(*keys, strict=True) if keys else [()]
         for place, (group, count, error) in enumerate(zip(groups, counts, errors, strict=True)):
             cell = {"index": str(place), "at": name, "group": json.dumps(group), "note": OF_NOISE}
-            yield {**cell, **_value(count), "half_width": error}
+            yield {**cell, **_number(count, {"half_width": error})}
 
 
-def _shape(value: Any) -> tuple[int, ...]:
-    return np.shape(value)
-
-
-def _value(one: Any) -> dict[str, Any]:
-    """Return the field of a number, or of a time, which is text."""
-    return {"time" if isinstance(one, str) else "value": one}
-
-
-def _item(value: Any, index: tuple[int, ...]) -> Any:
-    return reduce(getitem, index, value)
+def _number(one: Any, bar: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a number and its error bar; those of times are text."""
+    bar = {name: size for name, size in bar.items() if size not in (None, "")}
+    shown = {"bar": error_text(bar), "time" if isinstance(one, str) else "value": one}
+    width = bar.get("half_width")
+    if isinstance(width, (int, float)) and one is not None:
+        bar = {"low": one - width, "high": one + width, **bar}
+    return shown | {name: size for name, size in bar.items() if not isinstance(size, str)}
 
 
 def _bar(bar: Any, index: tuple[int, ...]) -> Any:
     """Return the error bar of one number; None for a vector that has no answer."""
     if isinstance(bar, list):
-        return _item(bar, index) if index else None
+        return reduce(getitem, index, bar) if index else None
     return bar
 
 
@@ -372,7 +368,7 @@ def _at(outcome: Outcome, release: Facts, index: tuple[int, ...]) -> str:
         return ""
     if "edges" in release:
         edges = release["edges"] if outcome.release.entry.is_table else [release["edges"]]
-        counts = _shape(release["value"])
+        counts = np.shape(release["value"])
         return " x ".join(
             _bin(axis, place, count)
             for axis, place, count in zip(edges, index, counts, strict=True)
@@ -380,7 +376,7 @@ def _at(outcome: Outcome, release: Facts, index: tuple[int, ...]) -> str:
     for asked in map(arguments.get, ("qs", "q")):
         if isinstance(asked, list):
             return str(asked[index[0]])
-    if all(length == len(columns) for length in _shape(release["value"])):
+    if all(length == len(columns) for length in np.shape(release["value"])):
         return ", ".join(columns[place] for place in index)
     return ""
 

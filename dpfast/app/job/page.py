@@ -8,13 +8,13 @@ narrow window bars are shorter, and long names are broken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 from typing import Any
 
 from ...extend import fact_text
-from ..texts import data_text, error_text, loss_text, number_text, unit_text
+from ..texts import data_text, loss_text, number_text, unit_text
 
 #: Of this page and of reports.
 STYLE = data_text("page.css")
@@ -88,16 +88,13 @@ def _table(rows: Any, heading: str, most: str) -> str:
 
 def _row(row: Row, drawing: str) -> str:
     number = number_text(row.get("time") or row.get("value"))
-    error = error_text(row)
-    cells = "".join(f'<td class="n">{escape(text)}</td>' for text in (number, error))
+    cells = "".join(f'<td class="n">{escape(text)}</td>' for text in (number, row.get("bar", "")))
     return f"<tr><td>{escape(str(row.get('group') or row['at']))}</td>{cells}{drawing}</tr>\n"
 
 
-def _ends(row: Row) -> Iterator[float]:
-    """Yield what a row's bar and its error bar reach from and to."""
-    value, half = row.get("value"), row.get("half_width")
-    if value is not None:
-        yield from (value - half, value, value + half) if half is not None else (value,)
+def _ends(row: Row) -> list[float]:
+    """Return what a row's bar and its error bar reach from and to."""
+    return [row[name] for name in ("low", "value", "high") if row.get(name) is not None]
 
 
 def _cell(row: Row, low: float, high: float) -> str:

@@ -21,13 +21,13 @@ tried again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ... import Budget
 from ...errors import BudgetError, DataError, DpfastError
 from ...extend import Files, SharedPasses, data_version, hide_error, prepare
-from ..functions import encoded, with_bar
+from ..functions import bar_of, encoded
 from .plan import Plan, Release
 
 #: One number, or a vector or matrix of them; columns, of groups; None for no answer.
@@ -113,11 +113,11 @@ def _one(release: Release, source: Any, budget: Budget, note: str, version: str)
     with budget.once(release.key), budget.noted(note), data_version(version):
         try:
             prepared = prepare(release.entry.function, source, **release.arguments, budget=budget)
-            answer = with_bar(prepared)
-            kept = {**encoded(answer.value), "entry": answer.entry, "time": answer.time}
+            answer = release.entry.release(prepared)
+            told = {name: getattr(answer, name) for name in ("entry", "time", "is_noise")}
+            kept = {**encoded(answer.value), **told}
             if not isinstance(answer.bar.half_width, dict):  # groups have theirs in the answer
-                known = {name: x for name, x in asdict(answer.bar).items() if x is not None}
-                kept["bar"] = known
+                kept["bar"] = bar_of(answer.bar, answer.ends)
         except DataError as error:
             if budget.last_entry is None:
                 raise
