@@ -405,7 +405,7 @@ class Budget(Payer):
         is_kept = (
             isinstance(record, ReleaseRecord)
             and record.question is not None
-            and record.source.engine == "memory"
+            and record.source["engine"] == "memory"
         )
         if record is not None and not is_kept:
             record = json.loads(record_text(record))
@@ -1028,8 +1028,7 @@ class Budget(Payer):
                 return "; nothing would fit"
             words.append(f"{name} <= {decimal(_four(high if fits(_four(high)) else low))}")
         if counted.delta > left.delta:
-            less_delta = loss.delta * left.delta / counted.delta
-            words.append(f"delta <= {decimal(_four(less_delta))}")
+            words.append(f"delta <= {decimal(_four(loss.delta * left.delta / counted.delta))}")
         return f"; {', '.join(words)} in all would fit"
 
     def _unit(self, state: State) -> Unit | None:

@@ -81,18 +81,7 @@ def data_version(version: str) -> Iterator[None]:
         _VERSION.reset(token)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What is public about the data of a release."""
-
-    engine: str
-    columns: tuple[str, ...]
-    where: str | None
-    rows: int | None
-    version: str
-
-
-def source_of(source: Any, mechanism: Mechanism[Any]) -> Source:
+def source_of(source: Any, mechanism: Mechanism[Any]) -> dict[str, Any]:
     """Return what is public about what a mechanism reads.
 
     Parameters
@@ -102,13 +91,16 @@ def source_of(source: Any, mechanism: Mechanism[Any]) -> Source:
 
     Returns
     -------
-    Source
+    dict
+        ``engine``, ``columns``, ``where``, ``rows`` and ``version``, as in a record.
     """
-    version = _VERSION.get()
-    if not isinstance(source, (View, Batches)):
-        return Source("memory", (), None, None, version)
-    rows = source.length if mechanism.has_public_rows else None
-    return Source(source.engine, source.named, source.condition, rows, version)
+    known: dict[str, Any]
+    known = {"engine": "memory", "columns": (), "where": None, "rows": None}
+    if isinstance(source, (View, Batches)):
+        rows = source.length if mechanism.has_public_rows else None
+        where = source.condition
+        known = {"engine": source.engine, "columns": source.named, "where": where, "rows": rows}
+    return {**known, "version": _VERSION.get()}
 
 
 class Question(Protocol):
@@ -133,13 +125,14 @@ class Record(Mapping[str, Any]):
     Parameters
     ----------
     mechanism : Mechanism
-    source : Source
+    source : dict
+        As `source_of` returns it.
     question : Question, optional
         Has the parameters of what was asked; by default the mechanism does.
     """
 
     mechanism: Mechanism[Any]
-    source: Source
+    source: dict[str, Any]
     question: Question | None = None
     #: The record itself, once somebody has looked at it.
     made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -179,7 +172,7 @@ class Record(Mapping[str, Any]):
         -------
         Expected
         """
-        return expected(self.mechanism, self.source.rows, confidence)
+        return expected(self.mechanism, self.source["rows"], confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record in the types of JSON.
@@ -196,7 +189,7 @@ class Record(Mapping[str, Any]):
             "statistic": (self.question or mechanism).name,
             "mechanism": mechanism.algorithm,
             "parameters": self.parameters,
-            "data": {**asdict(source), "columns": list(source.columns)},
+            "data": {**source, "columns": list(source["columns"])},
             "unit": {"neighbors": mechanism.neighbors, "ids": mechanism.ids},
             "loss": parts_of(mechanism.loss, exact),
             "noise": described(mechanism.noise_parameters),

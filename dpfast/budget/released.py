@@ -144,7 +144,7 @@ class Release(Generic[Value]):
         0.37
         """
         mechanism = self.record.mechanism
-        known = self.record.source.rows if rows is None else max(1, rows)
+        known = self.record.source["rows"] if rows is None else max(1, rows)
         return mechanism.error(known, confidence)
 
     def to_dict(self) -> dict[str, Any]:

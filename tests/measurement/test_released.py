@@ -125,4 +125,4 @@ def test_a_release_names_the_engine_that_read_the_rows(tmp_path):
         engines["duckdb"] = ibis.memtable({"x": ROWS})["x"]
     for engine, data in engines.items():
         assert mean.release(data).to_dict()["data"]["engine"] == engine
-    assert mean.release(ROWS, where=ROWS > 50).record.source.engine == "memory"
+    assert mean.release(ROWS, where=ROWS > 50).record.source["engine"] == "memory"
