@@ -229,8 +229,7 @@ def sum_of_two(widths: Floats, shares: Floats, failure: float) -> float:
     law = -np.diff(shares)
     sums, joint = np.add.outer(widths, widths).ravel(), np.multiply.outer(law, law).ravel()
     order = np.argsort(sums)
-    beyond = 1 - np.cumsum(joint[order])
-    return float(sums[order][np.argmax(beyond <= failure)])
+    return float(sums[order][np.argmax(1 - np.cumsum(joint[order]) <= failure)])
 
 
 def _upper(k: int, t: float) -> float:

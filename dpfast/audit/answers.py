@@ -131,8 +131,7 @@ class Answers:
                 values = np.array([_float(one) for one in found])
             return self._matrix(np.full(len(found), kind), values.reshape(-1, 1))
         words, numbers = zip(*map(_flat, found), strict=True)
-        widest = max(map(len, numbers))
-        values = np.full((len(found), widest), np.nan)
+        values = np.full((len(found), max(map(len, numbers))), np.nan)
         for row, own in zip(values, numbers, strict=True):
             row[: len(own)] = own
         kinds = map("".join, zip(words, said or [""] * len(words), strict=True))

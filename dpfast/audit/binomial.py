@@ -26,9 +26,7 @@ Floats = NDArray[np.float64]
 
 def at_least(hits: int, size: int, alpha: float) -> float:
     """Return a limit below the probability of an event, but with probability `alpha`."""
-    if not hits:
-        return 0.0
-    return _inverse("betaincinv", hits, size - hits + 1, alpha) * (1 - _OUT)
+    return _inverse("betaincinv", hits, size - hits + 1, alpha) * (1 - _OUT) if hits else 0.0
 
 
 def at_most(hits: int, size: int, alpha: float) -> float:

@@ -138,6 +138,4 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
     sigma = checks.number("deviation", deviation)
     if sigma < 0:
         checks.fail("deviation", "a finite number of at least 0", deviation)
-    if not sigma:
-        return 1.0
-    return NormalDist().cdf(math.sqrt(asked - bits) / 4 / sigma)
+    return NormalDist().cdf(math.sqrt(asked - bits) / 4 / sigma) if sigma else 1.0

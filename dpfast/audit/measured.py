@@ -323,8 +323,7 @@ def setting_of(
     if not callable(mechanism):
         checks.fail_type("mechanism", "a function of the data", mechanism)
     sure = checks.share("confidence", confidence)
-    threads = min(checks.whole("workers", workers, 1), 64)
-    answers = Answers(mechanism, threads)
+    answers = Answers(mechanism, min(checks.whole("workers", workers, 1), 64))
     number = MANY if answers.many else ONE_BY_ONE
     if samples is not None:
         number = checks.whole("samples", samples, 1024, 1 << 40)

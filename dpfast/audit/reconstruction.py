@@ -95,8 +95,7 @@ def reconstruct(
     known = ~np.isnan(given)
     weights = matrix[known].astype(np.float64)
     # Bits are centered at 1/2, so that an attack that knows nothing prefers neither value.
-    middle = given[known] - weights.sum(axis=1) / 2
-    return METHODS[method](weights, middle) > 0
+    return METHODS[method](weights, given[known] - weights.sum(axis=1) / 2) > 0
 
 
 def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[Any]:

@@ -99,8 +99,7 @@ def replay(
     """
     if not callable(function):
         checks.fail_type("function", "a function of the data", function)
-    relation = checks.neighbors(neighbors)
-    tape = Tape(relation)
+    tape = Tape(checks.neighbors(neighbors))
     first = _run(function, x, tape)
     tape.rewind()
     second = _run(function, x2, tape)

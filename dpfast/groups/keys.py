@@ -88,8 +88,7 @@ class Chain:
         for table, own, pairs in zip(self.columns[1:], words[1:], self.pairs, strict=True):
             more = np.empty(len(codes), np.int32)
             table.add(*own, more)
-            both = paired(codes, more)
-            first = pairs.add(*both, codes)
+            first = pairs.add(*paired(codes, more), codes)
         return codes, first
 
     @staticmethod

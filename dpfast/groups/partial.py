@@ -139,8 +139,7 @@ def gathered(table: Summable, engine: Engine, stream: BitStream) -> tuple[Coder,
         names = list(dict.fromkeys([*names, table.persons.column]))
         engine = engine.together(table.persons.column, names)
     task = Task(AsWhole(names), Summarise(table), Merge(table))
-    parts = [engine.reduce(task, names)]
-    coder, found = put_together(table, parts, secret(stream))
+    coder, found = put_together(table, [engine.reduce(task, names)], secret(stream))
     if table.persons is not None:
         secret(stream)  # as many bits as a table in memory takes, so that noise is the same
     for name, room in found.rooms.items():

@@ -99,8 +99,7 @@ def moves_of(form: Form, step: Step) -> tuple[Moves, tuple[int, ...]]:
     each = [max(abs(feature.lo), abs(feature.hi)) for feature in form.features]
     norm, (first, *more) = step.sensitivity(form), form.features
     if norm is not None:  # then all sums get the same noise, for what a row adds to all of them
-        largest = max(*each, form.norm or 0)
-        each = [largest] * len(each)
+        each = [max(*each, form.norm or 0)] * len(each)
     parts = zip(form.squares, each, strict=True)
     weights = [float(square * (step.rows * size) ** 2) for square, size in parts]
     if norm is not None:

@@ -130,8 +130,7 @@ class Quantiles(OfColumn):
 
         def rate(q: Fraction) -> float:
             relation = "replace" if self.extreme else "add-remove"
-            place = Fraction(round(q * PARTS), PARTS)
-            found = rate_of(each, 1, place, relation, True)
+            found = rate_of(each, 1, Fraction(round(q * PARTS), PARTS), relation, True)
             if self.step.rows > 1:
                 found = math.nextafter(found / self.step.rows, 0.0)
             if found < LEAST_RATE:
@@ -264,8 +263,7 @@ class Quantiles(OfColumn):
                         points = out[first:stop].tolist()
                         sizes[first:stop] = draw_widths(widths, points, rows, streams[part])
 
-            workers = 1 if few else threads()
-            each(draw, range(len(parts)), workers)
+            each(draw, range(len(parts)), 1 if few else threads())
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
         cell = np.sort(drawn, axis=0)[order].astype(np.int64)

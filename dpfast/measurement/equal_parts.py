@@ -107,8 +107,7 @@ def side_by_side(numbers: list[Any]) -> Any:
 
 def equal_parts(loss: Loss, makers: Sequence[Callable[[Loss], Mechanism[Any]]]) -> EqualParts:
     """Return the mechanism of several columns, each of which is made for its part of the loss."""
-    width = len(makers)
-    share = part(loss, Fraction(1, width))
+    share = part(loss, Fraction(1, len(makers)))
     try:
         return EqualParts(tuple(make(share) for make in makers))
     except ArgumentError as error:  # it may show a number that nobody has written

@@ -133,9 +133,7 @@ class Feature(NamedTuple):
         """
         if neighbors == "add-remove":
             return max(abs(self.lo), abs(self.hi))
-        if is_public:
-            return self.hi - self.lo
-        return max(self.hi, 0) - min(self.lo, 0)
+        return self.hi - self.lo if is_public else max(self.hi, 0) - min(self.lo, 0)
 
 
 class Moments(NamedTuple):

@@ -84,8 +84,7 @@ LOOSE = 0.75
 
 def _prior(gentle: float, steep: float, near: int) -> Floats:
     """Return minus the logarithm of w, for each public number: multiples of 1/256, exactly."""
-    size = len(NUMBERS) // 2
-    step = np.arange(1, size + 1, dtype=np.float64)
+    step = np.arange(1, len(NUMBERS) // 2 + 1, dtype=np.float64)
     turn, flat = ((e - LEAST) * PER_OCTAVE for e in (near, FAR))
     outwards = np.minimum(step, turn) * gentle + np.maximum(step - turn, 0) * steep
     inwards = np.maximum(step - flat, 0) * STEEP

@@ -152,8 +152,7 @@ class Quotient(Bounded[Any]):
         return replace(view, each=True)  # each column has bounds
 
     def mechanism(self, terms: Terms) -> OfQuotient:
-        columns = terms.layout.columns or self.width or 0
-        layout = replace(terms.layout, columns=columns)
+        layout = replace(terms.layout, columns=terms.layout.columns or self.width or 0)
         return OfQuotient(self.inner.mechanism(replace(terms, layout=layout)), self)
 
 

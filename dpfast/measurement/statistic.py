@@ -968,8 +968,7 @@ def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
         return _of_mask(replace(bounded, bounds=bounds), others)
 
     like = trial(of, extremes(columns))
-    policy = terms.policy(bounded.nan)
-    bounds = drawn_bounds(first, columns, terms.neighbors, policy)
+    bounds = drawn_bounds(first, columns, terms.neighbors, terms.policy(bounded.nan))
     return WithBounds(bounds, of, terms.loss, rest, like.name)
 
 

@@ -91,8 +91,7 @@ def _of_column(rows: SqlRows, column: int) -> Counts:
 
 def with_missing(summary: Counts, value: float) -> Counts:
     """Return a summary in which missing rows count as a public number."""
-    more = of_chunk(Chunk(np.array([value]), 0))
-    found: Counts = summary + more * summary[MISSING]
+    found: Counts = summary + of_chunk(Chunk(np.array([value]), 0)) * summary[MISSING]
     found[MISSING] = 0
     return found
 

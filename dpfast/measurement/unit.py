@@ -221,8 +221,7 @@ class AddsUnits(ABC):
         -------
         (object, Expected)
         """
-        answer = self.of_units(source, most, key, generator)
-        return answer, self.error(None, confidence)
+        return self.of_units(source, most, key, generator), self.error(None, confidence)
 
     @abstractmethod
     def error(self, rows: int | None, confidence: float) -> Expected:

@@ -78,8 +78,7 @@ class DomainNoise:
 
     def within(self, failure: float) -> int:
         """Return what the error exceeds in size with a failure probability, at most."""
-        unbounded = IntegerNoise("laplace", self.scale, 0, Pure(1))
-        return min(unbounded.within(failure), self.most)
+        return min(IntegerNoise("laplace", self.scale, 0, Pure(1)).within(failure), self.most)
 
 
 def loss_above(most: int, moved: int, scale: Fraction) -> Fraction:

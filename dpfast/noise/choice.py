@@ -244,8 +244,7 @@ def rows(
         if at == len(flat):
             return flat if draws is None else out
         distance = exact(at // each, int(flat[at]))
-        shift = _native.ROWS_SHIFT
-        at += decide(word, c, distance, stream, bound=bound, shift=shift)
+        at += decide(word, c, distance, stream, bound=bound, shift=_native.ROWS_SHIFT)
 
 
 def subset_rows(

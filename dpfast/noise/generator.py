@@ -399,9 +399,7 @@ class Sampler:
         else:
             drawn = _different(n, k, self._rng.stream())
         at = drawn.reshape(shape)
-        if items is None:
-            return at[()]
-        return np.take(items, at[()], axis=along)
+        return at[()] if items is None else np.take(items, at[()], axis=along)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Bring an array or a list into random order, in place.

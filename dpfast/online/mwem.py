@@ -157,16 +157,14 @@ class _Measurements(Mechanism[_Fit]):
     neighbors: str = "replace"
 
     def reduce(self, source: Counted) -> NDArray[np.int64]:
-        exact = self.fit.queries.sums(self.read(source).astype(np.float64))
-        return exact.astype(np.int64)
+        return self.fit.queries.sums(self.read(source).astype(np.float64)).astype(np.int64)
 
     def finish(self, exact: NDArray[np.int64], generator: Generator) -> _Fit:
         if self.rounds is None:
             self.fit.learn_all(self.noise.add(exact.tolist(), generator))
             return self.fit
         for _ in range(self.rounds):
-            shares = self.fit.current.distribution
-            expected = self.fit.queries.sums(shares) * self.fit.rows
+            expected = self.fit.queries.sums(self.fit.current.distribution) * self.fit.rows
             wrong = np.abs(exact - np.rint(expected).astype(np.int64))
             worst = int(Race(Stored(wrong), self.choice).draw(1, generator.stream())[0])
             (noisy,) = self.noise.add([int(exact[worst])], generator)

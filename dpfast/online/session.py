@@ -58,8 +58,7 @@ def facts(**given: Any) -> str:
         if is_dataclass(value) and not isinstance(value, type):
             name = type(value).__name__
             kept = [field.name for field in fields(value) if written(value, field)]
-            values = [plain(getattr(value, each)) for each in kept]
-            return [WRITTEN.get(name, name), *values]
+            return [WRITTEN.get(name, name), *[plain(getattr(value, each)) for each in kept]]
         return value.hex() if isinstance(value, float) else value
 
     return json.dumps({name: plain(value) for name, value in given.items()}, sort_keys=True)

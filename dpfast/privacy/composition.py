@@ -453,8 +453,7 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
         if isinstance(each, ZCDP):
             rule = "Pure or Approx: ZCDP losses add up, and the sum has to_approx(delta)"
             checks.fail_type("losses", rule, each)
-    total = _sum(given)
-    in_all = extra + total.delta
+    in_all = extra + _sum(given).delta
     if in_all >= 1:
         checks.fail("delta", "less than 1 with the deltas of all losses", delta)
     return Approx(conversions.advanced_epsilon([size_of(each) for each in given], extra), in_all)

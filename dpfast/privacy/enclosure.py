@@ -127,9 +127,7 @@ def log1p(x: Interval) -> Interval:
 
 def log_of(x: Fraction) -> Interval:
     """Return the logarithm of a positive fraction, relatively good near 1 too."""
-    if Fraction(1, 2) < x < 2:
-        return log1p(Interval.of(x - 1))
-    return log(Interval.of(x))
+    return log1p(Interval.of(x - 1)) if Fraction(1, 2) < x < 2 else log(Interval.of(x))
 
 
 def up(x: Decimal, least: Decimal) -> Fraction:

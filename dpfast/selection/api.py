@@ -234,8 +234,7 @@ def exponential(
     >>> dp.selection.exponential(table, sensitivity=1, epsilon=1.0)
     array([1, 0, 1])
     """
-    relation = relation_of_scores(neighbors, monotone, budget)
-    terms = sensitivity, epsilon, rho, monotone, relation
+    terms = sensitivity, epsilon, rho, monotone, relation_of_scores(neighbors, monotone, budget)
     if not callable(scores):
         for name, value in (("data", data), ("candidates", candidates)):
             if value is not None:
@@ -321,8 +320,7 @@ def permute_and_flip(
     >>> dp.selection.permute_and_flip([0.0, 3.5, 1e3], sensitivity=1, epsilon=1.0)
     2
     """
-    relation = relation_of_scores(neighbors, monotone, budget)
-    terms = sensitivity, epsilon, rho, monotone, relation
+    terms = sensitivity, epsilon, rho, monotone, relation_of_scores(neighbors, monotone, budget)
     return _release(PERMUTE, scores, terms, size, axis, budget, rng)
 
 
@@ -406,8 +404,7 @@ def top_k(
     if k > count:
         checks.fail("k", f"at most the number of candidates, {count}", k)
     lead = array.shape[:-1]
-    relation = relation_of_scores(neighbors, monotone, budget)
-    terms = sensitivity, epsilon, rho, monotone, relation
+    terms = sensitivity, epsilon, rho, monotone, relation_of_scores(neighbors, monotone, budget)
     plan = selection(f"top-{k}", *terms, math.prod(lead), k, count)
     table = array if isinstance(array, OneRow) else Table(array)
 
@@ -496,7 +493,6 @@ def noisy_max(
     """
     checks.choice("noise", noise, ("auto", "exponential", "gumbel"))
     gumbel = noise == "gumbel" or (noise == "auto" and rho is not None)
-    relation = relation_of_scores(neighbors, monotone, budget)
-    terms = sensitivity, epsilon, rho, monotone, relation
+    terms = sensitivity, epsilon, rho, monotone, relation_of_scores(neighbors, monotone, budget)
     name = "exponential" if gumbel else PERMUTE
     return _release(name, scores, terms, size, axis, budget, rng)

@@ -30,8 +30,7 @@ class Table:
         """Return some rows, in C order, as a matrix."""
         if self.array.ndim == 2:
             return self.array[at]
-        each = np.arange(at.start, at.stop)
-        return np.asarray(self.array[np.unravel_index(each, self.lead)])
+        return np.asarray(self.array[np.unravel_index(np.arange(at.start, at.stop), self.lead)])
 
     def row(self, i: int) -> NDArray[Any]:
         """Return a view of one row."""

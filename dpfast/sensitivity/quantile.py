@@ -108,9 +108,7 @@ def local_in_window(
     rows = column(window, lo, hi)
     if neighbors == "replace":
         return rows.local_replace(rank_rule(q)(n), k) if n else 0.0
-    if q == _HALF:
-        return rows.local_median(k)
-    return rows.local_quantile(*starts(q, window, k + 2), k)
+    return rows.local_median(k) if q == _HALF else rows.local_quantile(*starts(q, window, k + 2), k)
 
 
 class QuantileSensitivity(ColumnSensitivity):

@@ -297,8 +297,7 @@ class Histogram(Weighted[Any], Binned[Any]):
         limits = self.limits
         if limits is None:
             return super().mechanism(terms)
-        widest = max(limits[1] - limits[0], *map(abs, limits))
-        grid = cells(*limits, SQUARES, widest)
+        grid = cells(*limits, SQUARES, max(limits[1] - limits[0], *map(abs, limits)))
         size = of_weights(grid, terms.neighbors)
         if terms.has_ids:
             size = of_people(terms.rows * size.largest, math.prod(self.shape), 1)

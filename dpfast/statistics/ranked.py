@@ -79,9 +79,7 @@ class OnGrid(Ranked[Value]):
 
     def chosen(self, terms: Terms) -> Self:
         statistic = super().chosen(terms)
-        if self.method != "auto":
-            return statistic
-        return replace(statistic, method=self.better(terms))
+        return statistic if self.method != "auto" else replace(statistic, method=self.better(terms))
 
     @abstractmethod
     def better(self, terms: Terms) -> str:

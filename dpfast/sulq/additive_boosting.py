@@ -144,8 +144,7 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
 
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         times, classes = times_of(self.max_iter), Classes(self.classes)
-        design = self._design(rows.width)
-        gradients = Gradients(design, ClassAnswers(classes), "drop", relation)
+        gradients = Gradients(self._design(rows.width), ClassAnswers(classes), "drop", relation)
 
         def learn(rounds: Rounds) -> None:
             self.class_count_ = self._boost(rounds, gradients)

@@ -117,9 +117,7 @@ class GramMatrix:
         if isinstance(loss, Pure):
             return [whole]
         less = alone and isinstance(loss, Approx) and parts[-1].noise(loss, 1).deviation
-        if less and whole.noise(loss, 1).deviation < less:
-            return [whole]
-        return [*parts]
+        return [whole] if less and whole.noise(loss, 1).deviation < less else [*parts]
 
     def whole(self, neighbors: str) -> Matrix:
         """Return all products as one matrix, for an epsilon alone."""
@@ -177,9 +175,7 @@ class GramMatrix:
         d, c = self.width, self.constant
         edges = [i * d - i * (i - 1) // 2 for i in range(d)]
         both = [*products[edges], *np.delete(products, edges)]
-        if not c:
-            return both
-        return [rows * c**2, *both[:d], *(c * sums), *both[d:]]
+        return [rows * c**2, *both[:d], *(c * sums), *both[d:]] if c else both
 
     def matrix(self, noisy: Sequence[int]) -> Floats:
         """Return the noisy sums as a symmetric matrix of products of w, with 1 in place of c."""

@@ -521,8 +521,7 @@ class _Growth:
         part = Part.of_counts(len(leaves) * many, 1, self._rounds.neighbors)
         deviation = self._rounds.deviation(part, left)
         noisy = np.array(self._rounds.ask(total, [part], left), np.float64)
-        counts = noisy.reshape(len(leaves), many)
-        return pruned(self._nodes, counts, deviation)
+        return pruned(self._nodes, noisy.reshape(len(leaves), many), deviation)
 
     def _unused(self) -> list[list[int]]:
         """Return the attributes that are not used on the way to each open node."""

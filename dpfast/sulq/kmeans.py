@@ -701,8 +701,7 @@ class _Walk:
             return False
         for left in (rounds.remaining // 2, 0):  # for sums
             self.counted = rounds.remaining - left
-            cell = Part.of_counts(1, 1, rounds.neighbors)
-            noise = rounds.deviation(cell, self.counted)
+            noise = rounds.deviation(Part.of_counts(1, 1, rounds.neighbors), self.counted)
             self.cells = int(min(self.rows / (FULL * noise), MOST_CELLS))
             if self.cells < 2.0**box.width:
                 continue

@@ -335,8 +335,7 @@ class NoisySums:
         if not isinstance(nan, str) and nan not in (0.0, 1.0):
             checks.fail("nan", "0 or 1, or a word, for a condition", nan)
         fill = nan_policy.replacement(nan, 0.0, 1.0)
-        contrasts = contrasts_of(function, sets, fill)
-        sums = totals([contrasts], nan, length=sets.rows)
+        sums = totals([contrasts_of(function, sets, fill)], nan, length=sets.rows)
         total, *doubled = self._rounds.ask(sums, [contrast_part(len(sets))])
         return float(total), np.array(doubled, np.float64) / 2.0
 

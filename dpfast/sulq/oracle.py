@@ -115,8 +115,7 @@ class Plan:
         """Return B, how far the count of all rows may be off."""
         if self.count is None:
             return Fraction(0)
-        noise = self.counting.noise(loss, self.rounds)
-        return COUNTING.unit * noise.within(self.failure)
+        return COUNTING.unit * self.counting.noise(loss, self.rounds).within(self.failure)
 
     def distinct(self) -> list[int]:
         """Return a question of each tolerance, from the narrowest to the widest.

@@ -232,8 +232,7 @@ def pull(plane: Halfspace, margin: float, label: Column) -> Function:
             z[np.isnan(y)] = np.nan
         return z
 
-    columns = frozenset([*plane.features, label])
-    return Function(values, len(plane.weights), columns)
+    return Function(values, len(plane.weights), frozenset([*plane.features, label]))
 
 
 def conjunction_needs(columns: int, error: Number) -> dict[str, Any]:

@@ -252,9 +252,7 @@ def _orders(generator: InsecureGenerator, trees: int, values: int) -> Floats:
 
 
 def _ends(column: NumberColumn | Bins) -> tuple[float, float]:
-    if isinstance(column, Bins):
-        return -0.5, column.native.bins - 0.5
-    return column.bounds
+    return (-0.5, column.native.bins - 0.5) if isinstance(column, Bins) else column.bounds
 
 
 def _thresholds(feature: NDArray[np.intp], drawn: Floats, ends: Floats) -> Floats:

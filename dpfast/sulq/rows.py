@@ -385,9 +385,7 @@ def expect_dense(X: Any) -> None:
 
 def names_of(X: Any, source: RowSource) -> tuple[str, ...] | None:
     """Return the names of the columns of X, which `source` reads; None for a plain array."""
-    if isinstance(X, np.ndarray) and X.dtype.names is None:
-        return None
-    return source.dtype.names
+    return None if isinstance(X, np.ndarray) and X.dtype.names is None else source.dtype.names
 
 
 def expect_same(

@@ -106,8 +106,7 @@ class StandardScaler(Transformer):
         checks.flag("with_mean", self.with_mean)
         checks.flag("with_std", self.with_std)
         policy = checks.nan_policy(self.nan, relation)
-        columns = columns_of(self._bounds, None).each(rows.width)
-        design = Design(columns, policy)
+        design = Design(columns_of(self._bounds, None).each(rows.width), policy)
         parts = _parts(rows.width, relation)
 
         def learn(rounds: Rounds) -> None:

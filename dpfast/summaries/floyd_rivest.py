@@ -265,8 +265,7 @@ def tally(source: Source, brackets: list[Bracket], missing: float | None) -> lis
     def join(a: Tally, b: Tally, room: int) -> Tally:
         counts = tuple(map(add, a.counts, b.counts))
         fits = a.parts and b.parts and counts[2] <= room
-        parts = gathered([*a.parts, *b.parts]) if fits else []
-        return Tally(counts, parts, a.nulls + b.nulls)
+        return Tally(counts, gathered([*a.parts, *b.parts]) if fits else [], a.nulls + b.nulls)
 
     def merge(a: list[Tally], b: list[Tally]) -> list[Tally]:
         return [join(x, y, k.room) for x, y, k in zip(a, b, brackets, strict=True)]

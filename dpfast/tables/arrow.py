@@ -69,9 +69,7 @@ def arrow_times(kind: Any) -> TimeKind | None:
         return TimeKind(np.dtype("M8[ms]"), False, whole)
     if types.is_timestamp(kind):
         return TimeKind(np.dtype(f"M8[{kind.unit}]"), kind.tz is not None, whole)
-    if types.is_duration(kind):
-        return TimeKind(np.dtype(f"m8[{kind.unit}]"), False, whole)
-    return None
+    return TimeKind(np.dtype(f"m8[{kind.unit}]"), False, whole) if types.is_duration(kind) else None
 
 
 def wider(kinds: Sequence[Any]) -> Any:
@@ -95,9 +93,7 @@ def wider(kinds: Sequence[Any]) -> Any:
         wide = max((k.bit_width for k in kinds if not types.is_signed_integer(k)), default=0)
         if not signed:
             return getattr(pa, f"uint{bits}")()
-        if wide < 64:
-            return getattr(pa, f"int{max(bits, min(64, 2 * wide))}")()
-        return pa.float64()
+        return getattr(pa, f"int{max(bits, min(64, 2 * wide))}")() if wide < 64 else pa.float64()
     if all(types.is_integer(k) or types.is_floating(k) or types.is_decimal(k) for k in kinds):
         return pa.float64()
     times = [found for kind in kinds if (found := arrow_times(kind)) is not None]
@@ -141,8 +137,7 @@ def nearest_floats(array: Any) -> Any:
         return array.cast(pa.string()).cast(pa.float64())
     wide = array.cast(pa.decimal128(digits, scale))
     lower = np.frombuffer(wide.buffers()[1], np.int64)[2 * wide.offset :: 2][: len(wide)]
-    absent = ~arrow_present(wide) if wide.null_count else None
-    return pa.array(lower / 10.0**scale, mask=absent)
+    return pa.array(lower / 10.0**scale, mask=~arrow_present(wide) if wide.null_count else None)
 
 
 def arrow_cast(array: Any, kind: Any, rule: str = "stand in its dictionary") -> Any:
@@ -162,8 +157,7 @@ def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:
     values, present = arrow_values(array)
     if present is not None:
         values = values[present]
-    nulls = len(array) - len(values)
-    return Chunk(np.ascontiguousarray(values, dtype), start, nulls, present)
+    return Chunk(np.ascontiguousarray(values, dtype), start, len(array) - len(values), present)
 
 
 def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:

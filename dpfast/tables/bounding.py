@@ -203,5 +203,4 @@ def marks_of(
         return batch.start + batch.rows
 
     with closing(bounding):
-        length = rows.reduce(beside, text, add, max, ids)
-        return bounding.marks(length, names=names())
+        return bounding.marks(rows.reduce(beside, text, add, max, ids), names=names())

@@ -284,8 +284,7 @@ def regular(file: Path) -> Path:
 
 def _is_part(path: Sequence[str]) -> bool:
     """Tell whether a file below a directory is data: ``_metadata`` and hidden files are not."""
-    is_hidden = any(part[:1] in "._" for part in path)
-    return format_of(path[-1]) is not None and not is_hidden
+    return format_of(path[-1]) is not None and not any(part[:1] in "._" for part in path)
 
 
 def refuse_logs(place: str, inside: Iterable[str]) -> None:

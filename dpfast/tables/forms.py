@@ -262,9 +262,7 @@ def index_of(data: Any) -> Any:
     kind = type(data)
     if hasattr(kind, "row_index"):
         return data.row_index
-    if not hasattr(kind, "iloc"):
-        return None
-    return attribute(data, "index", data)
+    return attribute(data, "index", data) if hasattr(kind, "iloc") else None
 
 
 def title_of(column: Any) -> str:

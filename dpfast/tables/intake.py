@@ -212,8 +212,7 @@ def read(
     column = None if beside.last is not None else _weights(weights, first, relation)
     mask = _mask(where, first, relation)
     labels = labels_of(data, where, weights, ids)
-    has_labels = len(labels) > 1
-    given = {"has_labels": has_labels, "data": data}
+    given = {"has_labels": len(labels) > 1, "data": data}
     return View(aligned(source, labels), each, width, mask, column, whose, **given)
 
 

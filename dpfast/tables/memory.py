@@ -222,8 +222,7 @@ def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
     """Return a random index in each of `count` nearly equal stretches of range(n)."""
     count = min(count, n)
     # Random bits cost more than all else here, and a short stretch needs but a few of them.
-    short = n // count < 1 << 12
-    bits = 16 if short else 32
+    bits = 16 if n // count < 1 << 12 else 32
     place = np.arange(0, count << bits, 1 << bits)
     place += words(count * bits // 64 + 1).view(f"u{bits // 8}")[:count].astype(np.int64)
     index = (place * (n / count * 2.0**-bits)).astype(np.int64)

@@ -122,8 +122,7 @@ def apart(
         no_names(ids)
     store = form.store
     column = store.name_of(ids, "ids")
-    given = store.pieces.get(column, column)
-    found = IdColumn(Batches(store.table([column])), column, given)
+    found = IdColumn(Batches(store.table([column])), column, store.pieces.get(column, column))
     names = [one for one in form.names if one != column]
     if not names:
         checks.fail("ids", "a column beside those of the data", ids)

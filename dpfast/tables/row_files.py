@@ -121,8 +121,7 @@ class Spill:
         def _read(self, some: memoryview, at: int) -> int:
             with self._lock:
                 self._file.seek(at)
-                done = self._file.readinto(some)
-                return int(done or 0)
+                return int(self._file.readinto(some) or 0)
 
 
 class File:

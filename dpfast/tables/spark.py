@@ -122,8 +122,7 @@ class SparkEngine(Engine):
         )
         place = partial(_placed, list(columns).index(column))
         marked = kept.mapInArrow(place, schema)
-        moved = marked.repartition(self._places(), "place").drop("place")
-        return SparkEngine(moved, columns)
+        return SparkEngine(marked.repartition(self._places(), "place").drop("place"), columns)
 
     def _select(self, columns: Sequence[str]) -> Any:
         return self._df.select(*(f"c{self._names.index(name)}" for name in columns))
@@ -186,8 +185,7 @@ def _placed(column: int, batches: Iterator[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
     for batch in batches:
-        own = pa.chunked_array([batch.column(column)])
-        found, present = places(own, PLACES)
+        found, present = places(pa.chunked_array([batch.column(column)]), PLACES)
         arrays = [*batch.columns, pa.array(found)]
         yield pa.RecordBatch.from_arrays(arrays, [*batch.schema.names, "place"]).filter(
             pa.array(present)

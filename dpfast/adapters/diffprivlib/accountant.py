@@ -122,8 +122,7 @@ class BudgetAccountant:
     def total(self, spent_budget: Any = None, slack: Any = None) -> Budget:
         """Return the sum of all spends, or of those that are given."""
         if spent_budget is not None:
-            other = BudgetAccountant(spent_budget=spent_budget)
-            return other.total()
+            return BudgetAccountant(spent_budget=spent_budget).total()
         if slack is not None:
             self.slack = slack
         spent = self.budget.spent

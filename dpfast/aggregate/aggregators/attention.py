@@ -171,8 +171,7 @@ class VectorAttention:
         grids = tuple(OutputGrid(lo, hi, blocks) for lo, hi in self.bounds)
         given = _candidates(self.candidates, self.bounds)
         centres = np.stack([g.cells(given[:, i]) for i, g in enumerate(grids)], axis=1)
-        spans = np.array([g.span for g in grids])
-        far = np.maximum(centres, spans - centres).sum(axis=1)
+        far = np.maximum(centres, np.array([g.span for g in grids]) - centres).sum(axis=1)
         checks.assign(
             self,
             candidates=given,

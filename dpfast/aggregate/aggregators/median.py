@@ -40,8 +40,7 @@ class _Median(Aggregator):
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return a private median of `z`, within the bounds; O(blocks)."""
         quantile: Mechanism[float] = self.quantile
-        source = as_source(outputs(z, self.blocks))
-        return quantile.finish(quantile.reduce(source), generator)
+        return quantile.finish(quantile.reduce(as_source(outputs(z, self.blocks))), generator)
 
 
 @dataclass(frozen=True, slots=True)

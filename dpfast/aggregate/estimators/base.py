@@ -82,8 +82,7 @@ class ByBlock:
 
     def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
         answers = np.full((partition.blocks, self.d), np.nan)
-        shared = self.pool is not None
-        laid = laid_out(source, partition, job.workers, job.spill, shared=shared)
+        laid = laid_out(source, partition, job.workers, job.spill, shared=self.pool is not None)
         with self.pool or nullcontext(), laid as windows:
             for window in windows:
                 stop = window.first + len(window.offsets) - 1

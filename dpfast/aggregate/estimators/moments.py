@@ -86,8 +86,7 @@ class Variance(Streamed):
 
     def __post_init__(self) -> None:
         # More could not be subtracted from a number of rows in float64.
-        degrees = checks.whole("ddof", self.ddof, 0, 1 << 53)
-        object.__setattr__(self, "ddof", degrees)
+        object.__setattr__(self, "ddof", checks.whole("ddof", self.ddof, 0, 1 << 53))
 
     def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
         squares = [(j, j) for j in range(form.count)]

@@ -26,8 +26,7 @@ class EachColumn(ByColumn):
     def _bound(self, form: Columns) -> Bound:
         def work(rows: NDArray[Any], cuts: Integers, out: Floats, buffers: Buffers) -> None:
             for j in range(form.count):
-                values = buffers.floats(form.column(rows, j))
-                out[:, j] = self._answers(values, cuts, buffers)
+                out[:, j] = self._answers(buffers.floats(form.column(rows, j)), cuts, buffers)
 
         return grouped(self.name, form.count, work)
 

@@ -147,8 +147,7 @@ class WorkerPool:
                 for worker in self._workers:
                     if worker.ready and not worker.busy and ranges.waiting:
                         if worker.board is not board:
-                            form = board.form(worker.slot)
-                            worker.send((*window, form), [fd, board.file.fd])
+                            worker.send((*window, board.form(worker.slot)), [fd, board.file.fd])
                             worker.board = board
                         worker.send(("range", *ranges.take(worker.slot)))
                         worker.busy = True

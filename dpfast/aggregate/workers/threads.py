@@ -49,8 +49,7 @@ def call_blocks(
     `KeyboardInterrupt` each thread finishes its block.
     """
     rows = np.asarray(rows)  # a copy of a block is to be a plain array, not a memory map
-    count = len(out)
-    ranges = _ranges(count, workers)
+    ranges = _ranges(len(out), workers)
     turn = threading.Lock()
     stopped = threading.Event()
 

@@ -39,8 +39,7 @@ def figure(budget: Budget) -> Figure:
         panel.legend(loc="lower right")
     locator = dates.AutoDateLocator(minticks=2, maxticks=6)
     panels[-1].xaxis.set_major_locator(locator)
-    shown = dates.ConciseDateFormatter(locator)
-    panels[-1].xaxis.set_major_formatter(shown)
+    panels[-1].xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     panels[-1].set_xlabel("time (UTC)")
     panels[0].set_title(budget.name.replace("$", r"\$"))
     return picture

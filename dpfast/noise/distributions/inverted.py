@@ -138,6 +138,5 @@ def geometric(words: Words, p: Floats, more: Callable[[], int]) -> NDArray[np.in
     out = np.minimum(np.floor(y), 2.0**62).astype(np.int64) + 1
     each = np.broadcast_to(p, out.shape)
     for i in np.flatnonzero(open_ & (each < 1)).tolist():
-        law = Geometric(Fraction(float(each[i])))
-        out[i] = law.settle(int(words[i]), more)
+        out[i] = Geometric(Fraction(float(each[i]))).settle(int(words[i]), more)
     return out

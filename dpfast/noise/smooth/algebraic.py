@@ -43,9 +43,7 @@ _CLOSEST = 0.999
 
 def _log_expm1(x: float) -> float:
     """Return log(e^x - 1) for x > 0, without overflow."""
-    if x > 30.0:
-        return x + math.log1p(-math.exp(-x))
-    return math.log(math.expm1(x))
+    return x + math.log1p(-math.exp(-x)) if x > 30.0 else math.log(math.expm1(x))
 
 
 class Algebraic(NamedTuple):

@@ -55,8 +55,7 @@ class DistributedScores(OneRow):
         if isinstance(like, Values) and isinstance(like.given, np.ma.MaskedArray):
             rule = "without a mask: -inf says that a candidate is excluded"
             checks.fail_kind("scores", rule, scores)
-        dtype = _array(like).dtype
-        self._dtype = chunk_dtype(dtype, "scores")
+        self._dtype = chunk_dtype(_array(like).dtype, "scores")
         self._rows = TableRows(form.store, column)
         counts = self._rows.reduce(_count, operator.add)
         last: dict[int, int] = {}

@@ -139,8 +139,7 @@ class Proposal(Mechanism[float | NoAnswer]):
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of an answer, if there is one; the noise does not depend on that."""
         size = self.scale * -math.log(1 - confidence) + self.grid
-        width = min(size, self.hi - self.lo)
-        return Expected(confidence, width, note=_NOTE)
+        return Expected(confidence, min(size, self.hi - self.lo), note=_NOTE)
 
 
 def split(loss: Loss, test_share: Any) -> tuple[Approx, DistanceTest, Fraction]:

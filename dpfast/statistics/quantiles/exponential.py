@@ -266,8 +266,7 @@ class ExponentialQuantile(Drawn[float]):
             return self.lo
         stream, n = generator.stream(), window.n
         given: dict[str, Any] = {"target": self.target(n), "window": window, "flips": self.flips}
-        end = draw(column, column.ends(n), self.aim, n, stream, **given)
-        return self.value(end.cell)
+        return self.value(draw(column, column.ends(n), self.aim, n, stream, **given).cell)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar in ranks, whatever the data."""

@@ -238,8 +238,7 @@ class JointQuantiles(Drawn[NDArray[np.float64]]):
 
     def reduce(self, source: Source) -> Joint | None:
         ranks = self.ranks_of(source)
-        even = Base(*self.cells)
-        column = Column(ranks, self.lo, self.hi, self.grid, even, self.lattice)
+        column = Column(ranks, self.lo, self.hi, self.grid, Base(*self.cells), self.lattice)
         window = self.present(ranks.window(lambda n: 1, EVERY, column.cells))
         if self.lo == self.hi:
             return None

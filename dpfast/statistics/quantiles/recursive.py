@@ -190,8 +190,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
             walk(node.right, error, high)
 
         walk(self.root, 0.0, 0.0)
-        ranks = [errors[i] for i in self.order]
-        return Expected(confidence, None, ranks, RANKS)
+        return Expected(confidence, None, [errors[i] for i in self.order], RANKS)
 
 
 def _slowest(node: Node) -> float:

@@ -251,8 +251,7 @@ class CountNonzero(Count):
         return Totals(rows, sum=counted)
 
     def of_rows(self, rows: SqlRows, column: int) -> Any:
-        is_nonzero = rows.filled(Nonzero.of_row(rows, column), int(self.nan == "keep"))
-        return rows.counted(is_nonzero)
+        return rows.counted(rows.filled(Nonzero.of_row(rows, column), int(self.nan == "keep")))
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         return None  # times are no numbers, and refused as such

@@ -73,8 +73,7 @@ class TreeHistogram(Binned[TreeCounts]):
     def mechanism(self, terms: Terms) -> BinCounts:
         if self.fan_out is not None:
             return super().mechanism(terms)
-        fan_out = best_fan_out(self.shape[0], terms)
-        return replace(self, fan_out=fan_out).mechanism(terms)
+        return replace(self, fan_out=best_fan_out(self.shape[0], terms)).mechanism(terms)
 
     def sensitivity(self, terms: Terms) -> Sensitivity:
         return of_levels(terms, level_sizes(self.shape[0], self.width))
@@ -85,8 +84,7 @@ class TreeHistogram(Binned[TreeCounts]):
         """Return the noise as well: the answer needs it for its error bars."""
         levels = [level >> noise.shift for level in level_sums(counts, self.width)]
         drawn = noise.draw(sum(map(len, levels)), generator)
-        ends = np.cumsum([len(level) for level in levels])
-        each = np.split(drawn, ends[:-1])
+        each = np.split(drawn, np.cumsum([len(level) for level in levels])[:-1])
         unit = 2.0 ** (noise.shift - parts)
         noisy = [unit * (level + own) for level, own in zip(levels, each, strict=True)]
         return TreeCounts(consistent(noisy, self.width), self.edges, self.width, noise, 2.0**-parts)

@@ -500,8 +500,7 @@ def expect_rows_alone(column: Any, argument: str) -> None:
 def find_others(value: Any) -> Any:
     """Return what an expression has of functions of several rows, of other tables, or of chance."""
     ops = extra("ibis", "data in a database").expr.operations
-    others = (ops.Reduction, ops.Analytic, ops.Subquery, ops.Impure)
-    return value.find(others, filter=ops.Value)
+    return value.find((ops.Reduction, ops.Analytic, ops.Subquery, ops.Impure), filter=ops.Value)
 
 
 def _is_of(column: Any, table: Any) -> bool:

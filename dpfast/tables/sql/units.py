@@ -177,8 +177,7 @@ def _in_halves(
     shared = {}
     for i, (name, feature) in enumerate(zip(names, features, strict=True)):
         rows = units[f"rows{name}"]
-        counts = (rows < MOST).ifelse(rows, 0)
-        shared[f"kept{i}"] = ibis.least(counts, most[i])
+        shared[f"kept{i}"] = ibis.least((rows < MOST).ifelse(rows, 0), most[i])
         shared |= {f"by{i}": rows.nullif(0)}
         if feature.most:
             shared |= {f"high{i}": units[f"high{name}"], f"low{i}": units[f"low{name}"]}
