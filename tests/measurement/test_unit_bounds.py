@@ -232,7 +232,7 @@ def test_what_is_public_of_it():
     assert "depend on the data" in measured.error(1000, 0.95).note
     table = {"who": IDS, "x": X}
     released = measured.release(table)
-    assert 0 < released.value < 1 and "max_rows" in released.to_dict()["statistic"]
+    assert 0 < released.value < 1 and released.to_dict()["parameters"]["max_rows"] == "auto"
     assert quoted(dp.mean, X, bounds=(0, 1), ids=IDS, max_rows="auto", epsilon=1).passes == 2
 
 
