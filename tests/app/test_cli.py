@@ -62,7 +62,7 @@ def test_median_as_json(told, table):
     assert abs(got.pop("value") - truth) < 1 and got.pop("time").endswith("Z")
     data, arguments = dp.scan(table, "age"), {"bounds": (0, 120), "epsilon": 200}
     record = dp.extend.prepare(dp.median, data, **arguments).to_record().to_dict()
-    assert got == {**record, "file": str(table), "entry": None}
+    assert got == {**record, "file": str(table), "entry": None, "is_noise": False}
     assert got["parameters"]["bounds"] == [0, 120] and got["data"]["columns"] == ["age"]
     assert got["error"] == {"confidence": 0.95, "half_width": None, "ranks": None, "note": SECRET}
 
