@@ -133,7 +133,7 @@ def _answers(answers: Any) -> None:
         table.add_row(
             release["name"],
             _answer(release),
-            "beside it" if isinstance(release["value"], dict) else _error(release["error"]),
+            "in its table" if isinstance(release["value"], dict) else _error(release["error"]),
             loss_text(release["loss"]),
         )
     out = Terminal()
