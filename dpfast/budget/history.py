@@ -62,7 +62,7 @@ class History(tuple[Spend, ...]):
     >>> with budget.noted("a first look"):
     ...     count = dp.count([23, 35, 41], epsilon=0.5, budget=budget)
     >>> budget.history[0].loss, budget.history.to_dict()["note"]
-    (Draws(epsilon=1/2, draws=1, cells=1), ['a first look'])
+    (Pure(epsilon=0.5), ['a first look'])
     """
 
     __slots__ = ()

@@ -120,7 +120,9 @@ class Release(Generic[Value]):
         if middle.dtype == object:  # times in a zone, which are Python's own
             width = width.astype("m8[us]").astype(object)
         end = np.asarray(middle + sign * width)
-        return end if end.ndim else end[()]
+        if end.ndim:
+            return end
+        return float(end) if end.dtype.kind in "fiu" else end[()]
 
     def error(self, rows: int | None = None, confidence: float = CONFIDENCE) -> Expected:
         """Return the error bar that public numbers alone tell.

@@ -1269,7 +1269,7 @@ class Measurement(Around[Value], Preparing[Value]):
         >>> mean = dp.Mean(bounds=(0, 120)).measure(epsilon=0.5)
         >>> release = mean.release([23, 35, 41, 58, 62] * 200, budget=budget)
         >>> 40 < release.value < 48, release.entry, round(release.bar.half_width, 1)
-        (True, 1, 0.8)
+        (True, 1, 0.7)
         """
         prepared = self.prepare(data, where=where, ids=ids, weights=weights, budget=budget, rng=rng)
         return prepared.release()

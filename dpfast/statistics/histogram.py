@@ -738,7 +738,7 @@ def _nested(value: Any) -> bool:
 def _numbers(value: Any, name: str, rule: str, least: int) -> NDArray[np.float64]:
     if not _listed(value):
         checks.fail_type(name, rule, value)
-    if _nested(value) or np.ndim(value) != 1 or len(value) < least:
+    if _nested(value) or len(value) < least:
         checks.fail(name, rule, value)
     numbers = np.array([checks.number(name, number, rule) for number in value])
     with np.errstate(over="ignore"):

@@ -65,6 +65,7 @@ class Objects(MemorySource):
     """
 
     nulls = 0
+    width: int | None = None
 
     def __init__(self, rows: Sequence[Any], row_index: Any = None) -> None:
         self.rows = rows

@@ -447,7 +447,7 @@ def several_of(form: Any) -> str:
         kind = "table" if form.store.given is None else type(form.store.given).__name__
         return f"got a {kind} of {len(form.names)}: name one, as {form.first}"
     is_array = isinstance(form, Values)
-    width = len(form.array.T) if is_array else form.width or len(form.dtype.names)
+    width = len(form.array.T) if is_array else form.width or len(form.dtype.names or ())
     return f"got {width}: take one, as data[:, 0]"
 
 

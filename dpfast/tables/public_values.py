@@ -8,6 +8,7 @@ at no row. A column without a declared type, like a list, can hold anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -16,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import checks
+from .._core.owner_log import hiding
+from ..errors import ArgumentTypeError
 from .arrow import arrow_numbers
 from .forms import Arrow, Objects, Values, column_form
 from .key_words import (
@@ -32,6 +35,7 @@ from .key_words import (
     zone_of,
 )
 
+RULE = "a list of public values"
 #: What a column of some kind holds, for messages.
 SAID = {TIMES: "dates or times without a time zone", ZONED: "times with a time zone"}
 
@@ -62,17 +66,22 @@ def listed(name: str, value: Any) -> Any:
     ArgumentTypeError
         For a set, a table, or groups.
     """
+    refused = ArgumentTypeError(f"{name} must be {RULE}, got one that cannot be read")
+    return hiding(lambda: _listed(name, value), lambda _: refused)
+
+
+def _listed(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: listed(f"{name}[{key!r}]", one) for key, one in value.items()}
+        return {key: _listed(f"{name}[{key!r}]", one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         plain = str, float, int
         is_nested = any(not isinstance(one, plain) and checks.has(one, "__len__") for one in value)
-        each = [listed(f"{name}[{i}]", one) for i, one in enumerate(value)] if is_nested else value
+        each = [_listed(f"{name}[{i}]", one) for i, one in enumerate(value)] if is_nested else value
         return tuple(each) if isinstance(value, tuple) else each
     is_array = isinstance(value, np.ndarray) and value.dtype.kind not in "OT"
     if is_array or not checks.has(value, "__len__") or isinstance(value, (str, bytes, range)):
         return value
-    form = column_form(value, name, "a list of public values")
+    form = column_form(value, name, RULE)
     return Hidden(form.chunked.to_pylist() if isinstance(form, Arrow) else iter(value))
 
 
@@ -225,7 +234,9 @@ def _is_in(value: Any, dtype: np.dtype[Any]) -> bool:
         return dtype.itemsize >= 8 or float(np.float64(value).astype(dtype)) == float(value)
     lo, hi = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     is_float = isinstance(value, (float, np.floating))
-    return bool(lo <= value <= (float(hi) if is_float else hi) and value == int(value))
+    with suppress(ArithmeticError):  # of a signaling NaN, which is none
+        return bool(lo <= value <= (float(hi) if is_float else hi) and value == int(value))
+    return False
 
 
 def _unit(column: Values | Arrow) -> str:

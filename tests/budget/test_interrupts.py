@@ -169,7 +169,8 @@ def test_signals_while_threads_spend_from_a_file(tmp_path):
     """A real handler; whoever is refused has spent nothing."""
     done = program(
         """
-        import signal, sys, threading, dpfast as dp
+        import signal, sys, threading, warnings, dpfast as dp
+        warnings.simplefilter("ignore", dp.PrivacyAdvice)
         budget = dp.Budget(epsilon=1000, path=sys.argv[1], timeout=20)
         done, refused = [], []
         def spend(*_):

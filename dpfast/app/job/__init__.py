@@ -112,8 +112,6 @@ def run(
     ... ''')
     >>> results = dp.job.run(path)
     >>> results.check()  # raises what a release has raised
-    >>> results.rows(results.outcomes[0].release) is None  # nobody has told how many there are
-    True
     >>> 53 < results["mean age"] < 55
     True
     >>> list(results), results.table().select(["name", "at", "confidence"]).num_rows
@@ -182,7 +180,7 @@ def explain(path: str | os.PathLike[str]) -> Facts:
     ... bounds = [0, 120]
     ... ''')
     >>> (release,) = dp.job.explain(path)["releases"]
-    >>> round(release["expected_error"]["half_width"], 3)
+    >>> round(release["error"]["half_width"], 3)
     0.123
     >>> folder.cleanup()
     """
