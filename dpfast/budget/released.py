@@ -54,7 +54,7 @@ class Release(Generic[Value]):
     >>> abs(float(count) - 3) < 40, count.bar.half_width, count.loss
     (True, 3.0, Pure(epsilon=1))
     >>> sorted(count.to_dict())[:5]
-    ['data', 'entry', 'error', 'loss', 'mechanism']
+    ['data', 'entry', 'error', 'is_noise', 'loss']
     """
 
     value: Value
