@@ -175,6 +175,11 @@ def test_maps_of_statistics_are_the_losses_of_dpfast(name, metric):
 
 
 @pytest.mark.full
+def test_a_count_counts_rows_whatever_they_hold():
+    count = ours.make_release(ours.array_domain(), SYMMETRIC, dp.count, epsilon=1)
+    assert abs(count(np.arange(100.0)) - 100) < 40 and count.map(1) == 1
+
+
 def test_a_map_agrees_with_opendps_conversions():
     """Theirs turns a pure map into rho by theorem; ours knows the distribution, and is no more."""
     median = ours.make_median(FLOATS, SYMMETRIC, (0, 120), epsilon=0.5)

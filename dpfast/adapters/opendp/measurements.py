@@ -520,8 +520,9 @@ def _released(
             checks.fail("arguments", f"those of the function, and not {OTHERS}", name)
     shape: Any = {"columns": numbers.width, "dtype": numbers.dtype.name, "neighbors": relation}
     is_release = any(function is entry.function for entry in dp.STATISTICS.values())
-    default = inspect.signature(function).parameters.get("nan") if is_release else None
-    if default is not None and default.default is None:  # a domain says whether there is NaN
+    taken = inspect.signature(function).parameters.get("nan") if is_release else None
+    # A domain says whether there is NaN, but not what a count counts.
+    if taken and taken.default is None and "NanPolicy" in str(taken.annotation):
         nan = arguments.setdefault("nan", "raise")
         if numbers.nan and isinstance(nan, str) and nan == "raise":
             checks.fail("nan", "given for a domain with NaN, and not 'raise'", nan)
