@@ -150,14 +150,14 @@ class Record(Mapping[str, Any]):
     def parameters(self) -> dict[str, Any]:
         """The public parameters in the types of JSON."""
         mechanism = self.mechanism
-        asked: Mapping[str, Any]
+        public: Mapping[str, Any]
         if self.question is not None:
-            asked = self.question.parameters
+            public = self.question.parameters
         else:  # a mechanism may hold anything, so its plain fields alone are taken
-            asked = {name: value for name, value in mechanism.parameters.items() if plain(value)}
+            public = {name: value for name, value in mechanism.parameters.items() if plain(value)}
         return {
             name: described(value)
-            for name, value in asked.items()
+            for name, value in public.items()
             if value is not None and name not in SAID
         }
 

@@ -179,8 +179,8 @@ def _columns(kept: Mapping[str, Any], entry: Entry) -> dict[str, list[Any]]:
         return {"lo": edges[:-1], "hi": edges[1:], "count": value}
     if entry.statistic == "bounds":
         return {name: [bound] for name, bound in zip(("lo", "hi"), value, strict=True)}
-    if isinstance(asked := entry.arguments.get("qs", entry.arguments.get("q")), list):
-        return {"q": plain(asked), "value": value}
+    if isinstance(places := entry.arguments.get("qs", entry.arguments.get("q")), list):
+        return {"q": plain(places), "value": value}
     if isinstance(value, list):  # of each two columns
         names = [str(name) for name in entry.columns]
         return {"column": names, **dict(zip(names, value, strict=True))}

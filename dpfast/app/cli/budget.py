@@ -139,13 +139,13 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
     table.add_column("loss", overflow="fold")
     table.add_column("what, parameters, note, answer", overflow="fold", min_width=23)
     parameters = entries.to_dict()["parameters"]
-    for number, (entry, asked) in enumerate(zip(entries, parameters, strict=True), 1):
+    for number, (entry, words) in enumerate(zip(entries, parameters, strict=True), 1):
         other = ["rows"] * (entry.ids != people) + [entry.neighbors] * (entry.neighbors != relation)
         loss = {name: float(getattr(entry.loss, name)) for name in entry.loss.amounts}
         cost = loss_text(loss)
         cost += f" ({', '.join(other)})" if other else ""
         what = "\n".join(
-            map(printable, filter(None, (entry.what, asked, entry.note, _told(entry.answer))))
+            map(printable, filter(None, (entry.what, words, entry.note, _told(entry.answer))))
         )
         table.add_row(str(number), _when(entry.time), cost, Text(what))
     Terminal().print(table)
