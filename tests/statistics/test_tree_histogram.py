@@ -20,6 +20,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.statistics.tree import api, consistency
 from dpfast.statistics.tree.counts import TreeCounts
 
+from ..support.bars import fewest
 from ..support.pairwise import quick_rows
 from ..support.views import prepared, quoted
 
@@ -311,3 +312,20 @@ def test_what_is_refused():
     )
     with pytest.raises(ArgumentTypeError, match="a time"):
         days.cdf("no day")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("part", "holds"), [(1.0, True), (0.2, False)])  # planted: a fifth
+def test_the_bars_of_a_table_hold(part, holds):
+    ages = np.repeat(np.arange(20), 3)
+    counts, runs = np.histogram(ages, 4, (0, 20))[0], 150
+    kept = np.zeros((2, 4))
+    for seed in range(runs):
+        rng = InsecureGenerator(seed)
+        table = dp.tree_histogram(ages, bins=4, bounds=(0, 20), epsilon=1, rng=rng).table()
+        truths = {"count": counts, "share": counts.cumsum() / counts.sum()}
+        for row, (name, truth) in enumerate(truths.items()):
+            bar = part * table[f"{name} error"] + 1e-9
+            kept[row] += abs(table[name] - truth) <= bar
+    shares = kept[:, :3] / runs  # that of the last bin is 1
+    assert (shares >= fewest(runs)).all() == holds
