@@ -15,7 +15,7 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -551,7 +551,7 @@ def neighbors(value: Any) -> Neighbors:
     """
     if type(value) is not str or value not in NEIGHBORS:
         choice("neighbors", value, NEIGHBORS)
-    return value
+    return cast(Neighbors, value)
 
 
 def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:

@@ -391,7 +391,7 @@ def _default(
 ) -> NDArray[np.float64]:
     lo, hi = np.array(pairs).T
     if value is None:
-        return lo + (hi - lo) / 2
+        return np.asarray(lo + (hi - lo) / 2)
     rule = "within the bounds, one number for each of their pairs"
     values = list(value) if is_vector and np.ndim(value) == 1 else [value] * len(pairs)
     if len(values) != len(pairs):

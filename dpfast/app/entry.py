@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from .. import STATISTICS, Release, estimators, stat
 from ..errors import ArgumentError, DpfastError
@@ -83,11 +83,11 @@ class Entry:
             arguments["other_key"] = labels if len(labels) > 1 else labels[0]
         return arguments
 
-    def release(self, prepared: Prepared[Any]) -> Release[Any]:
+    def release(self, prepared: Prepared[Release[Any]]) -> Release[Any]:
         """Run what is prepared, and return its answer with its ends, or what bar it tells."""
         confidence = float(self.arguments.get("coverage", CONFIDENCE))
         has_ends = self.statistic == "quantile_interval" and not self.by  # groups have columns
-        return replace(cast(Any, prepared), confidence=confidence, has_ends=has_ends).run()
+        return replace(prepared, confidence=confidence, has_ends=has_ends).run()
 
     @property
     def files(self) -> list[Path]:

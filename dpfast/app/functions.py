@@ -53,7 +53,7 @@ def _grouped(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _listed(answer: Any) -> dict[str, list[Any]]:
-    return answer.to_dict()
+    return dict(answer.to_dict())
 
 
 #: Whatever takes data and a budget, by the word of jobs.

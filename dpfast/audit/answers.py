@@ -273,7 +273,7 @@ def _after(f: Callable[[Matrix], Matrix], g: Callable[[Matrix], Matrix]) -> Any:
 
 
 def _most(values: Matrix) -> Matrix:
-    return np.max(np.where(np.isnan(values), -np.inf, values), axis=1)
+    return np.asarray(np.max(np.where(np.isnan(values), -np.inf, values), axis=1))
 
 
 def _usual(values: Matrix) -> Matrix:
@@ -284,7 +284,7 @@ def _usual(values: Matrix) -> Matrix:
 def _gaps(a: Matrix, b: Matrix) -> Matrix:
     """Return how far the means of the columns are apart, in standard deviations."""
     a, b = _usual(a), _usual(b)
-    return np.abs(a.mean(axis=0) - b.mean(axis=0)) / (a.std(axis=0) + b.std(axis=0) + 1e-9)
+    return np.asarray(abs(a.mean(axis=0) - b.mean(axis=0)) / (a.std(axis=0) + b.std(axis=0) + 1e-9))
 
 
 def _classifier(a: Matrix, b: Matrix) -> Callable[[Matrix], Matrix]:

@@ -84,7 +84,7 @@ class Score:
         k, m, z = likely * (later / size), rare * (later / size), CAREFUL
         low = np.fmax(0.0, k + z * z / 2 - z * np.sqrt(k + z * z / 4)) / later
         high = np.fmin(1.0, (m + z * z / 2 + z * np.sqrt(m + z * z / 4)) / later)
-        return self.claim.between(low, high)
+        return np.asarray(self.claim.between(low, high))
 
 
 def choose(

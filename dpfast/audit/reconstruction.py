@@ -158,7 +158,7 @@ def _minimize(cost: Matrix, limits: Matrix, n: int, **rows: Any) -> Matrix:
     result = _scipy("optimize").linprog(cost, bounds=limits, method="highs", **rows)
     if result.x is None:  # every such program has a solution
         raise RuntimeError(f"HiGHS found no solution: {result.message}")
-    return result.x[:n]
+    return np.asarray(result.x[:n])
 
 
 def _scipy(name: str) -> Any:

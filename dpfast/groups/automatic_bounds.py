@@ -199,7 +199,7 @@ class WithBounds(OfColumn):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        return self.like.reads
+        return tuple(self.like.reads)
 
     #: What becomes of missing numbers.
     nan = same_as("like.nan")

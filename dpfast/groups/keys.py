@@ -510,7 +510,7 @@ def _whole(key: Any) -> Any:
 
 def _texts(column: Any) -> list[Any]:
     try:
-        return column.to_pylist()
+        return list(column.to_pylist())
     except UnicodeDecodeError:
         pass  # its message quotes the row, so it must not survive, not even as a context
     return [text_key(one) for one in column.cast("large_binary").to_pylist()]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +129,7 @@ def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
             return None
         return NoiseCandidate(noise.error, lambda: _plan(form, shifts, noise.noise()))
 
-    return least_error(map(way, statistic.forms(column, False))).noise()
+    return cast(Plan, least_error(map(way, statistic.forms(column, False))).noise())
 
 
 def _plan(

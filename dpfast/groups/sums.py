@@ -571,7 +571,8 @@ class OfLinear(SumsOfFeatures):
         usual = self.usual_sizes
         noise = EachWithin(usual.plan, usual.sizes, usual.single, answers)
         moments = self.plan.form.moments(sums, None)
-        return self.statistic.bar(self.arrays, noise, moments.rows / moments.whole, False)
+        counts = moments.rows / moments.whole
+        return np.asarray(self.statistic.bar(self.arrays, noise, counts, False))
 
     @cached_property
     def usual_sizes(self) -> EachWithin:

@@ -413,8 +413,8 @@ class Grouped:
             if self.marks is not None:
                 own = self.marks[batch.start : batch.start + batch.rows]
                 codes = np.where(own, codes, np.int32(-1))
-            last.update(place=place, codes=(codes, units))
-        return last["codes"]
+            last.update(place=place, codes=codes, units=units)
+        return last["codes"], last["units"]
 
 
 class Summary:

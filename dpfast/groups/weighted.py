@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class WithWeights:
     @property
     def limits(self) -> tuple[float, float]:
         """The public limits of the weights."""
-        return self.statistic.limits
+        return cast("tuple[float, float]", self.statistic.limits)
 
     @property
     def reads(self) -> tuple[str, ...]:

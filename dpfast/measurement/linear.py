@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from operator import add as add_counts
 from operator import mul
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -609,7 +609,7 @@ def plan(
         for chosen in zip(*forms, strict=True)
         if chosen[0].norm is None or len(columns) == 1  # it is one of the features of one column
     ]
-    return least_error(ways).noise()
+    return cast(Plan, least_error(ways).noise())
 
 
 def _size(setting: Setting, form: Form) -> Fraction:

@@ -20,7 +20,7 @@ from collections.abc import Callable, MutableSequence
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -474,7 +474,7 @@ class Sampler:
         if out is None:
             return found
         _fits(out, items.shape, items.dtype)[...] = found
-        return out
+        return cast("NDArray[Any]", out)
 
     # ---- Bits. ----
 

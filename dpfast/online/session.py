@@ -181,7 +181,7 @@ class Session(Generic[Q, A]):
     @property
     def remaining(self) -> int:
         """The number of positives (of a stream of linear queries: hard answers) left."""
-        return self._comparison.left
+        return int(self._comparison.left)
 
     @property
     def spent(self) -> Loss:

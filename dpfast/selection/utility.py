@@ -157,7 +157,7 @@ def _flips(p: Floats) -> Floats:
     nodes, weights = np.polynomial.legendre.leggauss(len(p) // 2 + 1)
     log = np.log1p(-np.outer(p, (nodes + 1) / 2))
     others = np.exp(log.sum(axis=0) - log)
-    return p * (others @ weights) / 2
+    return np.asarray(p * (others @ weights) / 2)
 
 
 def utility_bound(

@@ -52,7 +52,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -246,7 +246,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
     def noise_of(self, n: int) -> SumNoise:
         """Return the noise of all sums, for n rows if that is public."""
-        return choose_noise(self.loss, self.moves(n)).noise()
+        return cast(SumNoise, choose_noise(self.loss, self.moves(n)).noise())
 
     def within(self, n: int, failure: float, parts: Mapping[int, Any]) -> Fraction:
         """Return what so many times each noise, in parts of its scale, exceed with a failure."""

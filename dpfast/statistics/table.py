@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 
 class Entry(NamedTuple):
@@ -64,8 +64,8 @@ class Entry(NamedTuple):
         """The class of the statistic; None if there is none."""
         return None if self.statistic is None else self._of_home(self.statistic)
 
-    def _of_home(self, name: str) -> Any:
-        return getattr(import_module(f"dpfast.{self.home}"), name)
+    def _of_home(self, name: str) -> Callable[..., Any]:
+        return cast("Callable[..., Any]", getattr(import_module(f"dpfast.{self.home}"), name))
 
 
 class Table(dict[str, Entry]):

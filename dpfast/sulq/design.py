@@ -99,7 +99,8 @@ class Design:
         indicators = np.zeros((len(vectors.absent), weights.shape[1]))
         for place in vectors.places.T:
             indicators += table[place]
-        return vectors.numbers @ weights[self.numbers] + REACH * (indicators + weights[0])
+        products = vectors.numbers @ weights[self.numbers]
+        return np.asarray(products + REACH * (indicators + weights[0]))
 
     def sums(self, vectors: Vectors, multiples: Floats) -> NDArray[np.int64]:
         """Return the sums of multiples of the vectors; shape (columns of `multiples`, size)."""

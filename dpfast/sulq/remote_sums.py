@@ -226,7 +226,7 @@ class RemoteSums:
     @property
     def remaining(self) -> int:
         """Number of questions that are left."""
-        return self._facts()["remaining"]
+        return int(self._facts()["remaining"])
 
     def contrast_deviation(self, sets: int) -> float:
         """Return the same as `NoisySums.contrast_deviation`.

@@ -300,7 +300,7 @@ class _Choices(_Round):
     c: float
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> list[int]:
-        return Rows(Table(summary), self.c).draw(1, generator.stream())[:, 0].tolist()
+        return list(Rows(Table(summary), self.c).draw(1, generator.stream())[:, 0].tolist())
 
 
 class Rounds:

@@ -80,7 +80,7 @@ def thin(values: NDArray[Any], shift: int) -> NDArray[Any]:
     strata = -(-values.shape[0] >> shift)
     index = np.arange(strata, dtype=np.int64) << shift
     index += (random_words(strata) >> np.uint64(64 - shift)).astype(np.int64)
-    return values[index[index < values.shape[0]]]
+    return np.asarray(values[index[index < len(values)]])
 
 
 def draw(source: Source, windows: int = 1) -> Sample:

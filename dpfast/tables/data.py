@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._core import checks
-from .base import NO_ROWS, RowSource, Source
+from .base import NO_ROWS, RowSource, S, Source
 from .batch_reader import lazy_reader
 from .columns import Columns, Table
 from .dask import dask_form
@@ -148,7 +148,7 @@ def as_rows(
     return _with_rows(rows, name, may_add)
 
 
-def _with_rows(source: Any, name: str, may_add: bool) -> Any:
+def _with_rows(source: S, name: str, may_add: bool) -> S:
     """Return a source whose rows can be had; or one that `may_add` them up."""
     if isinstance(source, SqlRows) and not may_add:
         checks.fail_kind(name, NO_ROWS, source)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from typing import Any, Generic, NamedTuple, NoReturn
+from typing import Any, Generic, NamedTuple, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,7 +197,7 @@ class Engine(Elsewhere):
         return str(column) if column in columns else no_column(column, columns, argument)
 
     def typed(self, name: str, is_text: bool = False) -> Piece:
-        return chosen(self.form, [name]).pieces[name]
+        return cast(Piece, chosen(self.form, [name]).pieces[name])
 
     def dtype(self, name: str | None) -> np.dtype[Any]:
         return column_of(name, self.form).dtype
@@ -263,7 +263,7 @@ class Engine(Elsewhere):
         if kind:
             raise DataError(f"{self.name} failed while it read the rows ({kind})")
         if part is None:
-            return task.make(self.form).reduce(task.summarise, task.merge)
+            return cast(S, task.make(self.form).reduce(task.summarise, task.merge))
         rows = {number: many for number, many in part.rows.items() if many}
         if self._seen is None:
             self._seen = rows

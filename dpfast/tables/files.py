@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from .columns import ROWS, Batch, Elsewhere, Rows, TableRows, Want
 from .forms import Arrow, Piece, source_of
 from .ids import entries
 from .key_words import key_kind
-from .memory import F8
+from .memory import F8, MemorySource
 from .pick import Pick, picker, same_column
 from .public_values import expect_matches
 from .threads import overlapped
@@ -241,7 +241,7 @@ class Reader(Elsewhere):
             want, convert = self.keep(self, want, convert)
             workers = 1  # which has the rows in their order: their numbers depend on no cut
         if self.share is not None:
-            return self.share(want, convert, summarise, merge, workers)
+            return cast(S, self.share(want, convert, summarise, merge, workers))
         counts: list[int] = []  # appending is safe from several threads
 
         def converted(batches: Generator[Rowed]) -> Generator[T]:
@@ -329,7 +329,7 @@ class Reader(Elsewhere):
 
     def _chunks(self, name: str, piece: Piece) -> Iterator[Chunk]:
         """Return the chunks of a column of numbers."""
-        source: Any = source_of(self._numbered(name, piece))
+        source = cast(MemorySource, source_of(self._numbered(name, piece)))
         return source.chunks(0, source.length)
 
     def _numbered(self, name: str, piece: Piece) -> Piece:
@@ -349,7 +349,7 @@ class SchemaReader(Reader):
 
     @property
     def names(self) -> Sequence[str]:
-        return self.schemas[0].names
+        return list(self.schemas[0].names)
 
     def find(self, pick: Pick) -> str:
         names = [schema.names for schema in self.schemas]

@@ -381,7 +381,7 @@ def _is_buffer(data: Any) -> bool:
 
 def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
     """Return the rows of untyped data, in a form that can be cut into slices."""
-    if type(data) in (list, tuple):  # a class of its own may lie about its length
+    if type(data) is list or type(data) is tuple:  # a class of its own may lie about its length
         return data
     if isinstance(data, np.ma.MaskedArray):
         data = unmasked(data)

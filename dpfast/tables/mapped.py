@@ -76,9 +76,9 @@ class MappedColumn(Mapped):
         """Return a sample of the base, read as a chunk; a look at rows is as dear as a pass."""
         self._before()
         values = None if isinstance(self.base, RowSource) else self.base.sample(count, words)
-        if values is None or self._change is None:
-            return values
-        return self._change(Chunk(values, 0)).values
+        if values is not None and self._change is not None:
+            values = self._change(Chunk(values, 0)).values
+        return values
 
 
 class MappedRows(Mapped, Choosing):

@@ -155,12 +155,12 @@ class ArraySource(MemorySource):
         if _mapped(self.array):
             places = _strata(n, max(1, count // CLUSTER), words)
             offsets = np.arange(CLUSTER) * (4096 // CLUSTER // self.array.itemsize)
-            index = np.minimum(places[:, None] + offsets, n - 1).ravel()
+            index = (places[:, None] + offsets).clip(None, n - 1).ravel()
         else:
             index = _strata(n, count, words)
         if self.mask is not None:
             index = index[~self.mask[index]]
-        return self.array[index].astype(self.dtype, copy=False)
+        return np.asarray(self.array[index], self.dtype)
 
 
 class ColumnSource(MemorySource):

@@ -24,7 +24,7 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from .._core.progress import check, reporter
 from .._core.threads import alone, threads
@@ -262,7 +262,7 @@ class SharedPasses:
                     for other in [n for n, own in self._blocked.items() if own == grouping]:
                         del self._blocked[other]
                     self._turn.notify_all()
-        return made
+        return cast(T, made)
 
     def run(
         self, works: Sequence[Callable[[Files], T]], holds: Sequence[Holds] | None = None

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .._core import checks
 from .._core.extras import extra
@@ -153,7 +153,7 @@ def _found(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Part[An
         return None
     context: Any = TaskContext.get()
     table = pa.Table.from_batches(rows).combine_chunks().rename_columns(names)
-    return pickle.loads(task)(context.partitionId(), table)
+    return cast("Part[Any]", pickle.loads(task)(context.partitionId(), table))
 
 
 def _mapped(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ def labeled(rows: MemoryRows, ids: Any, form: Any) -> RowSource:
     """
     labels = labels_of(form, ids)
     rows.row_index = labels[0] if labels else None
-    return aligned(with_ids(rows, ids), labels)
+    return cast(RowSource, aligned(with_ids(rows, ids), labels))
 
 
 def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:

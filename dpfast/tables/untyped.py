@@ -51,7 +51,7 @@ def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
     else:
         each = map(_or_none, some)
         values[...] = [math.nan if one is None else one for one in each]
-    return (values != 0) & ~np.isnan(values)
+    return abs(values) > 0
 
 
 def _number(one: Any) -> float:

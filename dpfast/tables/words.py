@@ -137,7 +137,7 @@ def _picked(numbers: NDArray[np.float64], indices: Any) -> NDArray[np.float64]:
     """``numbers[i]`` for each of a `pyarrow.Array` of indices, NaN where one is null."""
     places, present = arrow_values(indices)
     if present is None:
-        return numbers[places]
+        return np.asarray(numbers[places])
     out = np.full(len(places), math.nan)
     out[present] = numbers[places[present]]
     return out

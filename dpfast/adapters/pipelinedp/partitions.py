@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import dpfast as dp
 from dpfast.extend import Neighbors, checks
@@ -49,7 +49,7 @@ class Coin:
 
     @property
     def loss(self) -> Loss:
-        return self.rule.loss
+        return cast(Loss, self.rule.loss)
 
     def reduce(self, source: float) -> int:
         return max(0, int(min(max(finite(source), 0.0), _MOST)) - self.below)
@@ -124,7 +124,7 @@ class PartitionSelection:
         self.max_partitions_contributed = max_partitions
         self._rule = rule
 
-    def _released(self, num_users: float) -> Any:
+    def _released(self, num_users: float) -> float | None:
         return dp.extend.release(num_users, self._rule, read=False, rng=self.rng)
 
     def should_keep(self, num_users: float) -> bool:

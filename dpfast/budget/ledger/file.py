@@ -51,7 +51,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar, cast
 
 from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
@@ -277,7 +277,7 @@ class File:
                     one.committed = True
         if mine.error is not None:
             raise mine.error
-        return mine.value
+        return cast(T, mine.value)
 
     def _run(self, job: Callable[[sqlite3.Connection], T], way: Way = "read") -> T:
         """Run `job` as one transaction, again if another one was faster."""

@@ -155,7 +155,7 @@ class Column:
         cells = np.full(len(values), self.first)
         cells[i:j] = _cells_of_integers(values[i:j], self.grid)
         cells[j:] = self.last
-        return np.minimum(np.maximum(cells, self.first), self.last)
+        return cells.clip(self.first, self.last)
 
     def look(self, rule: Callable[[int], int], reach: int) -> Window:
         """Return the cells of the ranks round that of a rule; the last ones are cached."""
@@ -208,7 +208,7 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
         return x.astype(np.int64) << min(-shift, 62)
     if shift >= 8 * x.dtype.itemsize:
         return np.where(x < 0, -1, 0)
-    return (x >> x.dtype.type(shift)).astype(np.int64)
+    return np.asarray(x >> x.dtype.type(shift), np.int64)
 
 
 def inside(ranks: int, n: int, high: bool) -> int:

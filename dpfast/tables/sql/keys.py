@@ -133,7 +133,7 @@ def _literals(column: Any, keys: NDArray[Any]) -> list[Any] | None:
     """Return public keys as a statement has them; None if it has no words for some."""
     kind, plain = column.type(), keys.tolist()
     if kind.is_date():
-        return keys.astype("M8[D]").tolist()
+        return list(keys.astype("M8[D]").tolist())
     if kind.is_integer() or kind.is_boolean():
         return list(map(int if kind.is_integer() else bool, plain))
     is_text = all(isinstance(key, str) and "\0" not in key for key in plain)
