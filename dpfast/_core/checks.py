@@ -15,7 +15,7 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 _REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
-NEIGHBORS = get_args(Neighbors)
+NEIGHBORS: dict[str, Neighbors] = {relation: relation for relation in get_args(Neighbors)}
 _NOTHING = object()
 
 
@@ -551,7 +551,7 @@ def neighbors(value: Any) -> Neighbors:
     """
     if type(value) is not str or value not in NEIGHBORS:
         choice("neighbors", value, NEIGHBORS)
-    return cast(Neighbors, value)
+    return NEIGHBORS[value]
 
 
 def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:

@@ -562,17 +562,13 @@ class OfLinear(SumsOfFeatures):
             for row, shift in zip(noisy, plan.shifts, strict=True)
         ]
         answers = np.zeros(groups) + self.statistic.answer(self.arrays, plan.form, sums, None)
-        return answers, self.bars(answers, sums)
-
-    def bars(self, answers: Floats, sums: list[Floats]) -> Floats | None:
-        """Return the error bars of answers, from noisy sums."""
         if not self.axis.span or not self.statistic.needs_rows:
-            return np.full(len(answers), self.bar(0, 1 - CONFIDENCE))
+            return answers, np.full(groups, self.bar(0, 1 - CONFIDENCE))
         usual = self.usual_sizes
         noise = EachWithin(usual.plan, usual.sizes, usual.single, answers)
-        moments = self.plan.form.moments(sums, None)
-        counts = moments.rows / moments.whole
-        return np.asarray(self.statistic.bar(self.arrays, noise, counts, False))
+        moments = plan.form.moments(sums, None)
+        rows = moments.rows / moments.whole
+        return answers, self.statistic.bar(self.arrays, noise, rows, False)
 
     @cached_property
     def usual_sizes(self) -> EachWithin:

@@ -93,7 +93,8 @@ def in_units(cells: NDArray[Any], width: float) -> NDArray[np.float64]:
     As `nearest` does, it returns the largest float64 where one would be infinite.
     """
     most = sys.float_info.max / max(width, 1.0)
-    return cells.clip(-most, most) * width
+    cells = np.minimum(np.maximum(cells, -most), most)
+    return cells * width
 
 
 def nearest(value: Fraction) -> float:
