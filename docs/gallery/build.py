@@ -14,6 +14,7 @@ import io
 import os
 import re
 import time
+import warnings
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -36,12 +37,15 @@ def run(page, into=HERE, repeats=None, keep=False):
     """Run a page's blocks from within the directory `into`, with fewer `repeats` if given.
 
     Line numbers of a traceback are those of the page. What a block prints is compared with the
-    page where the page shows it, or kept there.
+    page where the page shows it, or kept there. Advice is an error: what a page releases a budget
+    pays for, and what it provokes on purpose it silences.
     """
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+
+    import dpfast as dp
 
     page = Path(page).resolve()
     text = page.read_text(encoding="utf-8")
@@ -49,7 +53,10 @@ def run(page, into=HERE, repeats=None, keep=False):
         text = REPEATS.sub(f"repeats = {repeats}", text)
     names = {"__name__": "gallery", "__file__": str(page)}
     kept, done = [], 0
-    with contextlib.chdir(into), plt.rc_context({"savefig.dpi": 90}):
+    advice = warnings.catch_warnings(action="error", category=dp.PrivacyAdvice)
+    with contextlib.chdir(into), plt.rc_context({"savefig.dpi": 90}), advice:
+        with dp.Budget(epsilon=1):
+            pass  # from here on the next call that no budget pays for warns, as in a new process
         try:
             for block in BLOCK.finditer(text):
                 above = text.count("\n", 0, block.start(1))

@@ -1,6 +1,7 @@
 """Every page of the gallery runs, keeps its claims and makes the plots that it shows."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -161,6 +162,15 @@ def test_what_a_page_shows_is_what_it_prints(tmp_path):
     build["run"](page, tmp_path, keep=True)
     assert page.read_text().endswith("```text\n2\n```\n\nEnd.\n")
     build["run"](page, tmp_path)
+
+
+def test_a_page_that_is_advised_is_caught(tmp_path):
+    """Planted: a release that no budget pays for, however often the process was told before."""
+    page = tmp_path / "page.md"
+    for start, caught in (("", True), ("with dp.Budget(epsilon=1):\n    ", False), ("", True)):
+        page.write_text(f"```python\nimport dpfast as dp\n\n{start}dp.count([1], epsilon=1)\n```\n")
+        with pytest.raises(dp.PrivacyAdvice) if caught else nullcontext():
+            build["run"](page, tmp_path)
 
 
 def test_a_broken_claim_is_caught_with_its_line(tmp_path):
