@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
+from types import NoneType
 from typing import Any, get_args
 
 import numpy as np
@@ -37,6 +38,7 @@ __all__ = [
     "neighbors",
     "number",
     "path",
+    "plain",
     "positive",
     "ratio",
     "real",
@@ -48,6 +50,8 @@ __all__ = [
 
 _REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
 NEIGHBORS: dict[str, Neighbors] = {relation: relation for relation in get_args(Neighbors)}
+#: Python prints no integer of more than 4300 decimal digits unless told otherwise: bits.
+LONG = 10_000
 _NOTHING = object()
 
 
@@ -114,6 +118,44 @@ def assign(frozen: object, **values: object) -> None:
     """Set fields of a frozen dataclass that have been checked, in its ``__post_init__``."""
     for name, value in values.items():
         object.__setattr__(frozen, name, value)
+
+
+def plain(value: Any, other: Callable[[Any], Any]) -> Any:
+    """Return a value in the types of JSON, with the same floats.
+
+    Parameters
+    ----------
+    value : object
+    other : callable
+        Returns what stands for what JSON has not, or raises: for NaN, infinity, named tuples,
+        integers of more than 3000 digits, mappings with keys that are no text, and objects.
+
+    Returns
+    -------
+    None, bool, int, float, str, list or dict
+
+    Raises
+    ------
+    RecursionError
+        If a value holds itself.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> import numpy as np
+    >>> dp.extend.checks.plain({"a": np.array([1, 2]), "b": (0.5, float("nan"))}, str)
+    {'a': [1, 2], 'b': [0.5, 'nan']}
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        is_time = value.dtype.kind in "Mm"
+        value = (np.asarray(value).astype(str) if is_time else value).tolist()
+    if isinstance(value, list) or type(value) is tuple:
+        return [plain(item, other) for item in value]
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+        return {name: plain(item, other) for name, item in value.items()}
+    is_finite = isinstance(value, float) and math.isfinite(value)
+    is_short = isinstance(value, int) and value.bit_length() <= LONG
+    return value if is_finite or is_short or isinstance(value, (str, NoneType)) else other(value)
 
 
 def mapping(argument: str, value: Any) -> Mapping[Any, Any]:

@@ -20,6 +20,7 @@ from importlib.metadata import version
 
 from .. import Budget
 from ..errors import printable
+from ..extend import checks
 from ..privacy import ZCDP
 from .job.page import STYLE
 from .texts import data_text, loss_text
@@ -104,18 +105,23 @@ def sheet(budget: Budget) -> str:
     return data_text("label.md").format_map(facts_of(budget)).strip()
 
 
-def record(budget: Budget, tier: int) -> str:
+def record(budget: Budget, tier: int, data_source: str = "", access: str = "") -> str:
     """Return the record of a deployment up to a tier of the registry, as YAML."""
+    checks.choice("data source", data_source or "static", ("static", "dynamic"))
+    checks.choice("access", access or "interactive", ("interactive", "non-interactive"))
     facts = facts_of(budget)
     escaped = {name: json.dumps(fact, ensure_ascii=False)[1:-1] for name, fact in facts.items()}
     limit = json.dumps({name: float(amount) for name, amount in budget.limit.items() if amount})
     lines = (line.rpartition(" # ")[::2] for line in data_text("label.yaml").splitlines())
-    return "\n".join(
+    text = "\n".join(
         line for line, least in lines if int(least) <= tier
     ).format(
         **escaped,
+        data_source=data_source.capitalize(),
+        access=access.capitalize(),
         tier=tier,
         amounts=re.sub(r"(?<![.\d])(\d+)e", r"\1.0e", limit),  # else it is text in YAML
         slug=re.sub(r"\W+", "-", facts["title"].lower()).replace("_", "-"),
         year=facts["first"][:4],
     )
+    return re.sub(r'.*_type: ""\n', "", text)  # of what is not said

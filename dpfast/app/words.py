@@ -6,12 +6,9 @@ No library serves: Python's `ast` reads neither `carrier = UA` nor `day >= 2024-
 
 from __future__ import annotations
 
-import math
 import re
 from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from ..extend import checks, conditions
 
@@ -96,12 +93,10 @@ def _table(text: str, name: str) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """Return a public value in the types of JSON: fractions as floats, times as text, no NaN."""
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}
-    if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
-        value = value.item()
-    if isinstance(value, (float, Fraction)):
-        return float(value) if math.isfinite(value) else None
-    return value if isinstance(value, (int, str)) or value is None else str(value)
+
+    def other(item: Any) -> Any:
+        if isinstance(item, Fraction):
+            return float(item)
+        return None if isinstance(item, float) else str(item)
+
+    return checks.plain(value, other)

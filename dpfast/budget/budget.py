@@ -237,16 +237,8 @@ class Budget(Payer):
     def _open(self, path: str, given: Loss | None) -> None:
         from .ledger.file import File, Header  # with sqlite3, which most budgets do not need
 
-        header = None
-        if given is not None:
-            header = Header(
-                limit=given,
-                neighbors=self._wanted,
-                name=self._name,
-                ids=self._ids,
-                max_rows=self._max_rows,
-                every=self._every,
-            )
+        about = self._wanted, self._name, self._ids, self._max_rows, self._every
+        header = None if given is None else Header(given, *about)
         if header is not None and not os.path.isabs(path) and not os.path.exists(path):
             why = "which a run in another folder does not find: give the whole path"
             advise(f"a new ledger at a relative path, {path!r}, {why}")
@@ -741,8 +733,6 @@ class Budget(Payer):
         True
         """
         kept = plain(answer)
-        if kept is None:
-            checks.fail("answer", "something", answer)
         new, _ = self._recorded(kept)
         if not new:
             checks.fail("answer", f"recorded once: entry {self._here.entry} has one", kept)

@@ -293,6 +293,11 @@ class Mechanism(ABC, Generic[Value]):
         return None
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of the columns that are read of a table, where they are its own."""
+        return ()
+
+    @property
     def noise_parameters(self) -> dict[str, Any]:
         """The public numbers of the noise, as `dpfast.mechanism.calibration` has them.
 

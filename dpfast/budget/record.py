@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ import numpy as np
 
 from .._core import checks
 from .._core.error_bars import CONFIDENCE, Expected
+from ..privacy import Loss
 from ..tables.batches import Batches
 from ..tables.intake import View
 from .ledger.text import exact, parts_of
@@ -36,7 +36,7 @@ SCHEMA = 1
 #: What a record says beside the parameters.
 SAID = ("loss", "neighbors", "name", "ids")
 #: Values that are the same as their text.
-TEXTS = (dt.date, dt.timedelta, np.datetime64, np.timedelta64, Decimal)
+TEXTS = (float, dt.date, dt.timedelta, np.datetime64, np.timedelta64, Decimal)
 #: Lists of more public values are told by their number and a digest.
 LONGEST = 100
 
@@ -99,7 +99,8 @@ def source_of(source: Any, mechanism: Mechanism[Any]) -> dict[str, Any]:
     if isinstance(source, (View, Batches)):
         rows = source.length if mechanism.has_public_rows else None
         where = source.condition
-        known = {"engine": source.engine, "columns": source.named, "where": where, "rows": rows}
+        names = mechanism.reads if isinstance(source, Batches) else source.named
+        known = {"engine": source.engine, "columns": names, "where": where, "rows": rows}
     return {**known, "version": _VERSION.get()}
 
 
@@ -127,12 +128,15 @@ class Record(Mapping[str, Any]):
     mechanism : Mechanism
     source : dict
         As `source_of` returns it.
+    loss : Loss
+        What is charged, or would be.
     question : Question, optional
         Has the parameters of what was asked; by default the mechanism does.
     """
 
     mechanism: Mechanism[Any]
     source: dict[str, Any]
+    loss: Loss
     question: Question | None = None
     #: The record itself, once somebody has looked at it.
     made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -156,7 +160,7 @@ class Record(Mapping[str, Any]):
         else:  # a mechanism may hold anything, so its plain fields alone are taken
             public = {name: value for name, value in mechanism.parameters.items() if plain(value)}
         return {
-            name: described(value)
+            name: short(described(value))
             for name, value in public.items()
             if value is not None and name not in SAID
         }
@@ -191,9 +195,9 @@ class Record(Mapping[str, Any]):
             "parameters": self.parameters,
             "data": {**source, "columns": list(source["columns"])},
             "unit": {"neighbors": mechanism.neighbors, "ids": mechanism.ids},
-            "loss": parts_of(mechanism.loss, exact),
-            "noise": described(mechanism.noise_parameters),
-            "error": described(asdict(self.error())),
+            "loss": parts_of(self.loss, exact),
+            "noise": short(described(mechanism.noise_parameters)),
+            "error": short(described(asdict(self.error()))),
             "program": f"dpfast {sys.modules['dpfast'].__version__}",
         }
         self.made.update(facts)
@@ -211,43 +215,33 @@ class Parameters:
         """Return None: an answer has no other mechanism."""
 
 
-def described(value: Any, longest: float = LONGEST) -> Any:
-    """Return a public value in the types of JSON; of more values than the longest list, a digest.
+def described(value: Any) -> Any:
+    """Return a public value in the types of JSON.
 
     Parameters
     ----------
     value : object
-    longest : float, default 100
 
     Returns
     -------
     None, bool, int, float, str, list or dict
-        A number that JSON has not is text. A function is its name.
+        A number that JSON has not is text: a fraction is a number if its shortest decimal is exact.
+        A function is its name.
     """
-    if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
-        value = value.item()
-    if value is None or isinstance(value, (bool, str, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
+    return checks.plain(value, _described)
+
+
+def _described(value: Any) -> Any:
     if isinstance(value, Fraction):
-        return float(value) if Fraction(float(value)) == value else str(value)
+        return float(value) if Fraction(repr(float(value))) == value else str(value)
+    if isinstance(value, tuple):  # which has names
+        return described(cast(Any, value)._asdict())
     if isinstance(value, Mapping):
-        return {str(name): described(item, longest) for name, item in value.items()}
-    if isinstance(value, np.ndarray):
-        value = value.tolist() if value.dtype.kind not in "Mm" else value.astype(str).tolist()
-    if isinstance(value, tuple) and type(value) is not tuple:  # which has names
-        return described(cast(Any, value)._asdict(), longest)
-    if isinstance(value, (list, tuple)):
-        every = [described(item, longest) for item in value]
-        if len(every) <= longest:
-            return every
-        digest = hashlib.sha256(json.dumps(every).encode()).hexdigest()
-        return {"length": len(every), "sha256": digest}
+        return described({str(name): item for name, item in value.items()})
     if is_dataclass(value) and not isinstance(value, type):
         asked = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
-        named = {name: described(item, longest) for name, item in asked.items() if item is not None}
-        return {"kind": type(value).__name__, **named}
+        named = {name: item for name, item in asked.items() if item is not None}
+        return described({"kind": type(value).__name__, **named})
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")
     if isinstance(value, TEXTS):
@@ -255,6 +249,19 @@ def described(value: Any, longest: float = LONGEST) -> Any:
     if isinstance(value, (FunctionType, BuiltinFunctionType, type)):
         return value.__qualname__
     return type(value).__name__
+
+
+def short(value: Any) -> Any:
+    """Return a value in the types of JSON, and of a list longer than `LONGEST` a digest."""
+    if isinstance(value, dict):
+        return {name: short(item) for name, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    every = [short(item) for item in value]
+    if len(every) <= LONGEST:
+        return every
+    digest = hashlib.sha256(json.dumps(every).encode()).hexdigest()
+    return {"length": len(every), "sha256": digest}
 
 
 def plain(value: Any) -> bool:

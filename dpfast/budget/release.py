@@ -240,8 +240,12 @@ class Prepared(Generic[Value]):
         >>> prepared.to_record().parameters
         {'bounds': [0.0, 9.0], 'nan': 'drop'}
         """
-        question = None if self.asked is None else self.asked()
-        return Record(self.mechanism, source_of(self.source, self.mechanism), question)
+        return self._record(self.budget)
+
+    def _record(self, payer: Payer | None) -> Record:
+        mechanism, question = self.mechanism, None if self.asked is None else self.asked()
+        loss = mechanism.loss if payer is None else payer._loss_of(mechanism)
+        return Record(mechanism, source_of(self.source, mechanism), loss, question)
 
     def release(self, confidence: float = CONFIDENCE) -> Release[Value]:
         """Spend the loss of the mechanism, run it, and return the answer with its error bar.
@@ -310,8 +314,8 @@ class Prepared(Generic[Value]):
             if payer is not None:
                 stated = checks.neighbors(mechanism.neighbors)
                 what, ids = mechanism.what, mechanism.ids
-                loss, record = payer._loss_of(mechanism), self.to_record()
-                payer.spend(loss, neighbors=stated, what=what, ids=ids, record=record)
+                record = self._record(payer)
+                payer.spend(record.loss, neighbors=stated, what=what, ids=ids, record=record)
             late, bar = "", None
             time = "" if self.confidence is None else now()  # later it tells how long rows take
             try:
@@ -338,10 +342,10 @@ class Prepared(Generic[Value]):
             answer = show(mechanism, self.source, answer)
         value: Value = answer if self.after is None else self.after(answer)
         if bar is not None:
-            value = self._released(value, bar, None if payer is None else payer.last_entry, time)
+            value = self._released(value, bar, payer, time)
         return value
 
-    def _released(self, value: Any, bar: Expected, entry: int | None, time: str) -> Any:
+    def _released(self, value: Any, bar: Expected, payer: Payer | None, time: str) -> Any:
         """Return an answer as a `Release`."""
         ends = None
         if self.has_ends:
@@ -351,7 +355,8 @@ class Prepared(Generic[Value]):
             bar = Expected(bar.confidence, width if width.ndim else width[()], note=note)
         elif isinstance(self.after, WithBar):
             bar = self.after.bar(bar)
-        return Release(value, bar, self.to_record(), entry, time, ends)
+        entry = None if payer is None else payer.last_entry
+        return Release(value, bar, self._record(payer), entry, time, ends)
 
 
 def release(

@@ -67,7 +67,7 @@ class Release(Generic[Value]):
     @property
     def loss(self) -> Loss:
         """What was charged, under the neighboring relation of the record."""
-        return self.record.mechanism.loss
+        return self.record.loss
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -168,8 +168,8 @@ class Release(Generic[Value]):
         return {
             **self.record.to_dict(),
             "value": answer_of(self.value),
-            "error": described({**asdict(self.bar), "low": self.low, "high": self.high}, math.inf),
-            "is_noise": described(self.is_noise, math.inf),
+            "error": described({**asdict(self.bar), "low": self.low, "high": self.high}),
+            "is_noise": described(self.is_noise),
             "entry": self.entry,
             "time": self.time,
         }
@@ -208,7 +208,7 @@ class Release(Generic[Value]):
 def answer_of(value: Any) -> Any:
     """Return an answer in the types of JSON, as its own `to_dict` has it where it has one."""
     to_dict = checks.attribute(value, "to_dict")
-    return described(value if to_dict is None else to_dict(), math.inf)
+    return described(value if to_dict is None else to_dict())
 
 
 def within(value: float, half_width: float) -> str:

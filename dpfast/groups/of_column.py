@@ -99,6 +99,11 @@ class OfColumn:
         @property
         def units(self) -> Units | None: ...
 
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        """The public numbers of the noise, as those of a `Mechanism`."""
+        return {}
+
     def total_error(self, groups: int, failure: float) -> float | None:
         """Return what the sum over groups is off by, but with a failure probability; else None."""
         return None

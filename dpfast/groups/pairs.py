@@ -132,6 +132,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
         return of_numbers(rows, self.of_rows(x, y), self.cells, self.nan, self.step.rows)
 
     gathered = Sums.gathered
+    noise_parameters = property(lambda self: {"noise": self.noise.distribution})
 
     @property
     @abstractmethod

@@ -74,7 +74,7 @@ class Summable(Protocol):
     @property
     def counted(self) -> Mapping[str | None, Any]: ...
     @property
-    def columns(self) -> list[str]: ...
+    def reads(self) -> tuple[str, ...]: ...
     def summed(self, source: Batches, stream: BitStream) -> tuple[Coder, Any]: ...
 
 
@@ -134,7 +134,7 @@ def put_together(table: Summable, parts: Sequence[Partial], key: Key) -> tuple[C
 
 def gathered(table: Summable, engine: Engine, stream: BitStream) -> tuple[Coder, Partial]:
     """Return what all partitions tell, by one pass of the engine; rows of quantiles as `Rows`."""
-    names = table.columns
+    names = list(table.reads)
     if table.persons is not None:
         names = list(dict.fromkeys([*names, table.persons.column]))
         engine = engine.together(table.persons.column, names)

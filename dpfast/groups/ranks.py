@@ -116,6 +116,11 @@ class Quantiles(OfColumn):
                 return replace(self, loss=pure)
         return self
 
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        rates = list(map(self.rate, self.qs))
+        return {"rate": rates if rates[1:] else rates[0]}
+
     def rate(self, q: Fraction) -> float:
         """Return the rate of the draws for one of the quantiles, rounded down."""
         loss = self.loss

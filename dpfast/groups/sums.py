@@ -50,6 +50,7 @@ from ..measurement.features import Factors
 from ..measurement.linear import Column, Linear
 from ..measurement.statistic import Statistic
 from ..measurement.times import Units, read
+from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..noise.shared import SharedNoise
@@ -293,6 +294,11 @@ class Counted(Sums):
         """The noise, in that unit."""
         return self._noise[1]
 
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        width = math.ldexp(self.noise.deviation, self.shift) * self.cells.grid
+        return {"noise": self.noise.distribution, "deviation": width}
+
     def charged(self) -> Self:
         return replace(self, loss=self.noise.loss)
 
@@ -500,6 +506,14 @@ class OfLinear(SumsOfFeatures):
 
     def charged(self) -> Self:
         return replace(self, loss=self.plan.noise.loss)
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        plan, noise = self.plan, self.plan.noise
+        if self.statistic.squares or isinstance(noise, BoxNoise):
+            return {"noise": noise.distribution}  # of sums in several units
+        width = math.ldexp(noise.deviation, plan.shifts[0] - noise.shift)
+        return {"noise": noise.distribution, "deviation": width * float(self.axis.product)}
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         grid = self.cells

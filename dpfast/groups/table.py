@@ -285,10 +285,16 @@ class Table(Mechanism[Answer]):
         return own if self.rule is None else {**own, None: Counted()}
 
     @property
-    def columns(self) -> list[str]:
+    def reads(self) -> tuple[str, ...]:
         """Return the columns of keys and of statistics."""
         own = [name for one in self.statistics.values() for name in one.reads]
-        return list(dict.fromkeys([*self.keys.by, *own]))
+        return tuple(dict.fromkeys([*self.keys.by, *own]))
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        """Return those of the only statistic, or of several by name."""
+        every = {name: one.noise_parameters for name, one in self.statistics.items()}
+        return every if len(every) != 1 else next(iter(every.values()))
 
     def told(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary | Partial]:
         """Return the sums of all rows that count, wherever they are, and the codes of groups."""
@@ -344,7 +350,7 @@ class Table(Mechanism[Answer]):
         text = [one.column for one in self.statistics.values() if one.is_text and one.column]
         beside = [WHERE] if source.has(WHERE) else []
         ids = [] if persons is None else [persons.column]
-        columns = [*self.columns, *beside, *ids]
+        columns = [*self.reads, *beside, *ids]
         source.reduce(columns, [*self.keys.by, *text, *ids], summarise, lambda a, b: None)
         found = spare.pop()
         for more in spare:

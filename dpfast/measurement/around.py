@@ -36,6 +36,7 @@ class Around(Mechanism[Value]):
     of_ranks = same_as("inner.of_ranks")
     missing = same_as("inner.missing")
     algorithm = same_as("inner.algorithm")
+    reads = same_as("inner.reads")
     parts = same_as("inner.parts")
     integer_noise = same_as("inner.integer_noise")
     noise_parameters = same_as("inner.noise_parameters")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from textwrap import fill
@@ -281,13 +280,9 @@ def labels(numbers: Sequence[float]) -> list[str]:
 
 def _plain(value: Any) -> Any:
     """Return a key or a number in the types of JSON."""
-    if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
-        value = value.item()
     if isinstance(value, (str, bytes)):
         return shown_key(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, (int, float)) else str(value)
+    return checks.plain(value, lambda item: None if isinstance(item, float) else str(item))
 
 
 def _shown(value: Any) -> str:

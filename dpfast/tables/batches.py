@@ -138,11 +138,6 @@ class Batches:
         return self._form.store.engine
 
     @property
-    def named(self) -> tuple[str, ...]:
-        """No names: what is asked of a table has those of the columns that are read."""
-        return ()
-
-    @property
     def condition(self) -> str | None:
         """Which rows count, as text; None for all."""
         if WHERE in self._beside:

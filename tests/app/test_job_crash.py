@@ -43,7 +43,7 @@ def test_a_blank_ledger_that_counts_as_one_is_caught():
 @pytest.mark.full
 @pytest.mark.parametrize(
     "fault, first, wanted",
-    [("told", 681, "told what is not recorded"), ("paid", 394, "paid twice")],
+    [("told", 480, "told what is not recorded"), ("paid", 280, "paid twice")],
 )
 def test_a_planted_fault_is_caught(fault, first, wanted):
     found = crash("job_crash", "steps", fault, first, 7)

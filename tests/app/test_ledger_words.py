@@ -66,6 +66,8 @@ def test_the_record_passes_the_check_of_the_registry(budget):
     check = jsonschema.Draft7Validator(
         schema, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER
     )
+    said = ledger_words.record(budget, 3, "dynamic", "interactive")
+    assert list(check.iter_errors(yaml.safe_load(said))) == []
     for tier in (1, 2, 3):
         written = ledger_words.record(budget, tier)
         record = yaml.safe_load(written)
@@ -121,6 +123,7 @@ def test_a_report_says_for_whom_and_what_is_left(budget):
     assert "is replaced by another" in text if budget.neighbors == "replace" else "without" in text
     if budget.history:
         assert "± 0.25 (95 %)" in text and "± 0.25 (95 %)" in page and "bounds=(0, 120)" in text
+    assert "<main>\n<h1>" in page and page.endswith("</main>\n</body>\n</html>\n")
     if budget.name:
         assert "<b>" not in page and "\x1b" not in text + page and "{unit}" in text
 
@@ -152,3 +155,7 @@ def test_the_commands(shell, budget):
     assert shell("label", path, "--tier", 1)[1] == ledger_words.record(budget, 1) + "\n"
     assert shell("label", path, "--sheet")[1] == ledger_words.sheet(budget) + "\n"
     assert shell("label", path, "--tier", 4)[0] == 2
+    code, out, _ = shell("label", path, "--data-source", "static", "--access", "non-interactive")
+    assert code == 0 and 'data_source_type: "Static"\n' in out
+    assert 'access_type: "Non-interactive"\n' in out
+    assert shell("label", path, "--access", "sometimes")[0] == 2

@@ -652,6 +652,9 @@ def test_only_its_owner_ever_reads_it(path, monkeypatch):
         def look(self):
             found.extend((p.name, stat.S_IMODE(p.stat().st_mode)) for p in path.parent.iterdir())
 
+        def __getattr__(self, name):
+            return getattr(self.db, name)
+
         def execute(self, *statement):
             self.look()
             done = self.db.execute(*statement)

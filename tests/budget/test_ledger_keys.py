@@ -3,11 +3,13 @@
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
 
 import dpfast as dp
+from dpfast.budget.ledger.file import File
 from dpfast.errors import BudgetError, LedgerError
 from dpfast.privacy import Pure
 
@@ -43,6 +45,24 @@ def test_the_first_answer_is_the_answer(budget):
     assert budget.history[0].answer == {"value": [1.5, 2]}
     with pytest.raises(ValueError, match="recorded once"):
         budget.record(3)
+
+
+def test_a_transaction_makes_few_statements(tmp_path, monkeypatch):
+    """A spend for a key, and its answer, ask SQLite little, and once for the form of its tables."""
+    budget, statements = dp.Budget(epsilon=1, path=tmp_path / "study.db"), []
+    connect = File._connect
+
+    def watched(file):
+        db = connect(file)
+        db.set_trace_callback(statements.append)
+        return db
+
+    for key in ("first", "second"):
+        monkeypatch.setattr(File, "_connect", watched if key == "second" else connect)
+        with budget.once(key):
+            budget.spend(Pure(Fraction(1, 8)), neighbors="replace")
+            budget.settle(1)
+    assert len(statements) <= 66 and statements.count("PRAGMA user_version") == 2
 
 
 def test_a_key_pays_for_one_spend_in_its_block(budget):

@@ -5,6 +5,7 @@ import json
 import weakref
 from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +153,43 @@ def test_nobody_changes_a_record():
     release = dp.session(budget).mean([1, 2], bounds=(0, 9), epsilon=1)
     release.record.to_dict()["parameters"]["bounds"] = "gone"
     assert release.parameters["bounds"] == [0.0, 9.0] == release.to_dict()["parameters"]["bounds"]
+
+
+def test_a_record_says_what_is_charged():
+    """A loss of epsilon and delta is paid for in rho: entry, record and release say so."""
+    budget = dp.Budget(rho=10)
+    with budget:
+        question = dp.extend.prepare(
+            dp.mean, np.ones((9, 60)), axis=0, bounds=(0, 1), epsilon=1, delta=1e-6
+        )
+        released = question.release()
+    assert isinstance(question.mechanism.loss, dp.privacy.Approx)
+    (entry,) = budget.history
+    assert released.loss == entry.loss and isinstance(entry.loss, dp.privacy.ZCDP)
+    rho = {"kind": "ZCDP", "rho": dp.extend.exact(entry.loss.rho)}
+    assert released.record["loss"] == entry.record["loss"] == rho
+    assert question.to_record()["loss"]["kind"] == "Approx"  # nobody pays there
+
+
+def test_a_record_by_group_has_its_columns_and_its_noise():
+    table = {"key": ["a", "b"] * 9, "x": list(range(18)), "y": list(range(18))}
+    groups, budget = dp.group_by(table, "key", keys=["a", "b"]), dp.Budget(epsilon=9)
+    groups.sum("x", bounds=(0, 8), epsilon=1, budget=budget)
+    dp.sum(table["x"], bounds=(0, 8), epsilon=1, budget=budget)
+    asked = {"many": dp.Count(), "middle": dp.Median("y", bounds=(0, 8))}
+    groups.agg(asked, epsilon=1, budget=budget)
+    sums, whole, several = (entry.record for entry in budget.history)
+    assert sums["data"]["columns"] == ["key", "x"] and several["data"]["columns"] == ["key", "y"]
+    assert sums["noise"]["noise"] == whole["noise"]["noise"]
+    assert sums["noise"]["deviation"] == pytest.approx(whole["noise"]["deviation"])
+    assert several["noise"].keys() == {"many", "middle"} and several["noise"]["middle"]["rate"] > 0
+
+
+def test_shares_are_written_as_they_were_given():
+    budget = dp.Budget(epsilon=9)
+    for q in (0.1, 0.5, Fraction(1, 3)):
+        dp.quantile([1, 2, 3], q, bounds=(0, 8), epsilon=1, budget=budget)
+    assert [entry.record["parameters"]["q"] for entry in budget.history] == [0.1, 0.5, "1/3"]
 
 
 def test_many_public_values_are_a_digest():

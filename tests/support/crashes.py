@@ -103,6 +103,9 @@ class Fuse:
             os.kill(os.getpid(), signal.SIGKILL)
         Fuse.left -= 1
 
+    def __getattr__(self, name):
+        return getattr(self.db, name)
+
     def execute(self, *statement):
         self.burn()
         done = self.db.execute(*statement)

@@ -69,6 +69,9 @@ class Torn:
     def __init__(self, db):
         self.db = db
 
+    def __getattr__(self, name):
+        return getattr(self.db, name)
+
     def execute(self, statement, *values):
         begins = statement.startswith(("BEGIN", "COMMIT"))
         return None if begins else self.db.execute(statement, *values)

@@ -44,6 +44,8 @@ Plot = Annotated[
 ]
 Html = Annotated[bool, typer.Option("--html", help="One page of HTML.")]
 Tier = Annotated[int, typer.Option(min=1, max=3, metavar="1|2|3", help="How much is said.")]
+Said = Annotated[str, typer.Option(metavar="static|dynamic", help="Whether new data come in.")]
+Ways = Annotated[str, typer.Option(metavar="interactive|non-interactive", help="Who may ask.")]
 Sheet = Annotated[bool, typer.Option("--sheet", help="A sheet by NIST SP 800-226, as Markdown.")]
 
 
@@ -159,15 +161,18 @@ def report(file: File, as_html: Html = False) -> None:
     print(ledger_words.report(_opened(file, None), as_html))
 
 
-def label(file: File, tier: Tier = 3, as_sheet: Sheet = False) -> None:
+def label(
+    file: File, tier: Tier = 3, data_source: Said = "", access: Ways = "", as_sheet: Sheet = False
+) -> None:
     """Write the record of a ledger for the public registry of deployments, as YAML.
 
-    All is of the ledger. What no ledger knows, such as who publishes, begins with OPEN.
+    All is of the ledger, but what is said here of the source of the data and of who may ask for
+    answers. What no ledger knows, such as who publishes, begins with OPEN.
     """
     from ..ledger_words import record, sheet
 
     budget = _opened(file, None)
-    print(sheet(budget) if as_sheet else record(budget, tier))
+    print(sheet(budget) if as_sheet else record(budget, tier, data_source, access))
 
 
 def _opened(file: str, plot: str | None) -> Budget:

@@ -42,9 +42,9 @@ def page(facts: Any, rows: Sequence[Row]) -> str:
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
-        f"<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+        f"<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
         f"<table>\n{''.join(_line(name, str(told[name])) for name in told if told[name])}</table>\n"
-        f"{sections}\n</body>\n</html>\n"
+        f"{sections}\n</main>\n</body>\n</html>\n"
     )
 
 

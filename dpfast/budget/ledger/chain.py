@@ -17,12 +17,18 @@ stay.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
+from ...errors import MissingExtraError
 from . import text
 
-if TYPE_CHECKING:
-    import sqlite3
+try:
+    import sqlite3 as sqlite3
+except ImportError:  # pragma: no cover
+    raise MissingExtraError(
+        "a ledger in a file needs the module sqlite3, which this Python was built without"
+    ) from None
 
 VERSION = 5
 
@@ -77,7 +83,7 @@ class Place(NamedTuple):
 # --- tables -------------------------------------------------------------------------------------
 
 
-def define(db: sqlite3.Connection, statements: str) -> None:
+def define(db: Connection, statements: str) -> None:
     for statement in statements.split(";\n"):
         # A trigger ends in "; END;", so only what stands at the end of a line divides.
         if statement.strip():
@@ -93,53 +99,62 @@ def guards(*tables: str) -> str:
     )
 
 
-def has(db: sqlite3.Connection, table: str) -> bool:
+def has(db: Connection, table: str) -> bool:
     one = "SELECT 1 FROM sqlite_master WHERE name = ?"
     return db.execute(one, (table,)).fetchone() is not None
 
 
-def pragma(db: sqlite3.Connection, what: str) -> Any:
+def pragma(db: Connection, what: str) -> Any:
     """Return what SQLite answers to a pragma."""
     return db.execute(f"PRAGMA {what}").fetchone()[0]
 
 
-def form(db: sqlite3.Connection) -> int:
-    """Return the version of the tables."""
-    return int(pragma(db, "user_version"))
+class Connection(sqlite3.Connection):
+    """A connection, which lives for one transaction."""
+
+    @cached_property
+    def form(self) -> int:
+        """The version of the tables, read once; `renumber` changes it."""
+        return int(pragma(self, "user_version"))
+
+
+def renumber(db: Connection, form: int) -> None:
+    """Say that the tables are of a form."""
+    db.execute(f"PRAGMA user_version = {form}")
+    db.form = form
 
 
 # --- steps --------------------------------------------------------------------------------------
 
 
-def begin(db: sqlite3.Connection, first: str) -> None:
+def begin(db: Connection, first: str) -> None:
     """Make the table of steps. The first step is the ledger itself."""
     define(db, STEPS + guards("steps"))
     db.execute("INSERT INTO steps VALUES (0, 'ledger', ?)", (first,))
 
 
-def later(db: sqlite3.Connection, table: str) -> str:
+def later(db: Connection, table: str) -> str:
     """Return the columns of `LATER` of a table, as a query names them: NULL where there is none."""
-    here = form(db)
     own = [(first, column) for first, named, column in LATER if named == table]
-    return ", ".join(column.split()[0] if first <= here else "NULL" for first, column in own)
+    return ", ".join(column.split()[0] if first <= db.form else "NULL" for first, column in own)
 
 
-def grow(db: sqlite3.Connection, table: str, **row: object) -> None:
+def grow(db: Connection, table: str, **row: object) -> None:
     """Add a row, which has its seal, and its step."""
     places = ", ".join("?" * len(row))
     db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", (*row.values(),))
     _step(db, " ".join([table, *(str(row[column]) for column in NAMES[table])]), str(row["seal"]))
 
 
-def _step(db: sqlite3.Connection, what: str, seal: str) -> None:
+def _step(db: Connection, what: str, seal: str) -> None:
     _, number, before = last(db)
     row = (number + 1, what, text.seal(before, what, seal))
     db.execute("INSERT INTO steps VALUES (?, ?, ?)", row)
 
 
-def last(db: sqlite3.Connection) -> Place:
+def last(db: Connection) -> Place:
     """Return the last row of the ledger."""
-    table, number = ("lines", "line") if form(db) == 1 else ("steps", "step")
+    table, number = ("lines", "line") if db.form == 1 else ("steps", "step")
     one = f"SELECT {number}, seal FROM {table} ORDER BY {number} DESC LIMIT 1"
     row = db.execute(one).fetchone()
     if row is None and table == "lines":
@@ -149,7 +164,7 @@ def last(db: sqlite3.Connection) -> Place:
     return Place(table, *row)
 
 
-def held(db: sqlite3.Connection, place: Place) -> bool:
+def held(db: Connection, place: Place) -> bool:
     """Return whether the ledger still holds all rows up to `place`."""
     if place.number == 0:
         return True  # the ledger itself, which the header checks
@@ -161,9 +176,9 @@ def held(db: sqlite3.Connection, place: Place) -> bool:
     return row == (place.seal,)
 
 
-def check(db: sqlite3.Connection, table: str, name: str, seal: str | None) -> None:
+def check(db: Connection, table: str, name: str, seal: str | None) -> None:
     """Raise `Damaged` unless a row with this seal, or none, was written under that name."""
-    if form(db) == 1:
+    if db.form == 1:
         return
     both = "SELECT a.seal, b.seal FROM steps a LEFT JOIN steps b ON b.step = a.step - 1 "
     what = f"{table} {name}"
@@ -174,12 +189,12 @@ def check(db: sqlite3.Connection, table: str, name: str, seal: str | None) -> No
         raise Damaged(f"what it holds of {table} is not what was written")
 
 
-def whole(db: sqlite3.Connection, first: str, most: int | None = None) -> None:
+def whole(db: Connection, first: str, most: int | None = None) -> None:
     """Raise `Damaged` unless the rows are exactly those of the steps.
 
     Of more than `most` steps the last ones are checked.
     """
-    if form(db) == 1:
+    if db.form == 1:
         return
     begin = 0 if most is None else max(0, last(db).number - most)
     tail = "SELECT step, what, seal FROM steps WHERE step >= ? ORDER BY step"
@@ -195,7 +210,7 @@ def whole(db: sqlite3.Connection, first: str, most: int | None = None) -> None:
         raise Damaged("it holds more than was written")
 
 
-def _rows(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+def _rows(db: Connection) -> Iterator[tuple[str, str]]:
     """Yield names and seals of all rows of the tables that only grow."""
     for table, name in NAMES.items():
         if has(db, table):
@@ -204,7 +219,7 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
                 yield f"{table} {row}", seal
 
 
-def _rows_named(db: sqlite3.Connection, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _rows_named(db: Connection, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield names and seals of the rows that have these names."""
     for name in names:
         table, columns = name.partition(" ")[0], NAMES[name.partition(" ")[0]]
@@ -217,9 +232,9 @@ def _rows_named(db: sqlite3.Connection, names: Iterable[str]) -> Iterator[tuple[
 # --- sums ---------------------------------------------------------------------------------------
 
 
-def check_sums(db: sqlite3.Connection) -> Place:
+def check_sums(db: Connection) -> Place:
     """Return the last row. Raise `Damaged` unless the sums are those that were sealed with it."""
-    *parts, seal = _sums(db)
+    *parts, seal = sums(db)
     (lines,) = db.execute("SELECT ifnull(max(line), 0) FROM lines").fetchone()
     if lines != parts[0]:
         raise Damaged("entries are missing")
@@ -229,16 +244,16 @@ def check_sums(db: sqlite3.Connection) -> Place:
     return place
 
 
-def close(db: sqlite3.Connection, before: Place | None = None) -> Place:
+def close(db: Connection, before: Place | None = None) -> Place:
     """Seal the sums with the last step, if there is a new one. Return the last row."""
     place = last(db)
     if place != before:
-        *parts, _ = _sums(db)
+        *parts, _ = sums(db)
         db.execute("UPDATE state SET seal = ?", (_sealed(place.seal, parts),))
     return place
 
 
-def _sums(db: sqlite3.Connection) -> tuple[Any, ...]:
+def sums(db: Connection) -> tuple[Any, ...]:
     every = f"SELECT lines, epsilon, delta, rho, neighbors, {later(db, 'state')}, seal FROM state"
     (row,) = db.execute(every).fetchall()
     return tuple(row)
@@ -252,9 +267,9 @@ def _sealed(before: str, parts: Sequence[Any]) -> str:
 # --- places -------------------------------------------------------------------------------------
 
 
-def places(db: sqlite3.Connection, first: str) -> list[str]:
+def places(db: Connection, first: str) -> list[str]:
     """Return where the ledger was, in order; nothing for one of an earlier form."""
-    if form(db) < 4:
+    if db.form < 4:
         return []
     rows = db.execute("SELECT place, time, process, identity, seal FROM places").fetchall()
     for number, (place, *parts, seal) in enumerate(rows, 1):
@@ -264,7 +279,7 @@ def places(db: sqlite3.Connection, first: str) -> list[str]:
     return [identity for *_, identity, _ in rows]
 
 
-def put(db: sqlite3.Connection, first: str, when: str, by: str, identity: str) -> None:
+def put(db: Connection, first: str, when: str, by: str, identity: str) -> None:
     """Write where the ledger is from now on."""
     number = len(places(db, first)) + 1
     seal = text.seal(first, "place", str(number), when, by, identity)
@@ -282,13 +297,13 @@ class OfEntry(NamedTuple):
     parts: tuple[str, ...]
 
 
-def rows_of(db: sqlite3.Connection, table: str, where: str = "", *values: object) -> list[OfEntry]:
+def rows_of(db: Connection, table: str, where: str = "", *values: object) -> list[OfEntry]:
     """Return rows of a table; their seals are checked."""
     if not has(db, table):
         return []
     begin, columns = OF_ENTRIES[table]
     named = ", ".join(f"{table}.{column}" for column in columns)
-    sealed = "NULL" if table == "answers" and form(db) == 1 else f"{table}.seal"
+    sealed = "NULL" if table == "answers" and db.form == 1 else f"{table}.seal"
     every = f"SELECT line, lines.seal, {sealed}, {named} FROM {table} LEFT JOIN lines USING (line) "
     rows = db.execute(every + where, values).fetchall()
     for _, paid, seal, *parts in rows:
@@ -297,14 +312,14 @@ def rows_of(db: sqlite3.Connection, table: str, where: str = "", *values: object
     return [OfEntry(line, seal, tuple(parts)) for line, _, seal, *parts in rows]
 
 
-def row_of(db: sqlite3.Connection, table: str, name: str | int) -> OfEntry | None:
+def row_of(db: Connection, table: str, name: str | int) -> OfEntry | None:
     """Return the row of a name, or None; its seal and its step are checked."""
     rows = rows_of(db, table, f"WHERE {table}.{NAMES[table][0]} = ?", name)
     check(db, table, str(name), rows[0].seal if rows else None)
     return rows[0] if rows else None
 
 
-def add(db: sqlite3.Connection, table: str, line: int, *parts: str) -> str:
+def add(db: Connection, table: str, line: int, *parts: str) -> str:
     """Add a row of an entry. Return its seal."""
     begin, columns = OF_ENTRIES[table]
     (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (line,)).fetchone()
@@ -313,7 +328,7 @@ def add(db: sqlite3.Connection, table: str, line: int, *parts: str) -> str:
     return seal
 
 
-def hidden(db: sqlite3.Connection, line: int, state: str) -> str:
+def hidden(db: Connection, line: int, state: str) -> str:
     """Return the seal of the secret of a stream, from that of its last turn."""
     one = "SELECT seal FROM turns WHERE line = ? ORDER BY turn DESC LIMIT 1"
     row = db.execute(one, (line,)).fetchone()
@@ -324,19 +339,19 @@ def hidden(db: sqlite3.Connection, line: int, state: str) -> str:
 # --- ledgers of earlier forms -------------------------------------------------------------------
 
 
-def renew(db: sqlite3.Connection, first: str) -> None:
+def renew(db: Connection, first: str) -> None:
     """Make a ledger of an earlier form, which was checked, one of this form."""
-    if form(db) == 1:
+    if db.form == 1:
         _seal_all(db, first)
     for since, table, column in LATER:
-        if form(db) < since:
+        if db.form < since:
             db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
-    if form(db) < 4:
+    if db.form < 4:
         define(db, PLACES + guards("places"))
-    db.execute(f"PRAGMA user_version = {VERSION}")
+    renumber(db, VERSION)
 
 
-def _seal_all(db: sqlite3.Connection, first: str) -> None:
+def _seal_all(db: Connection, first: str) -> None:
     """Add the seals of form 2 to a ledger of form 1."""
     define(db, "DROP TRIGGER IF EXISTS no_UPDATE_answers")
     define(db, "ALTER TABLE answers ADD COLUMN seal TEXT NOT NULL DEFAULT ''")
@@ -352,7 +367,7 @@ def _seal_all(db: sqlite3.Connection, first: str) -> None:
             row = (hidden(db, number, state), number)
             db.execute("UPDATE secrets SET seal = ? WHERE line = ?", row)
     rows = list(_rows(db))
-    db.execute("PRAGMA user_version = 2")
+    renumber(db, 2)
     begin(db, first)
     for what, seal in rows:
         _step(db, what, seal)

@@ -115,11 +115,7 @@ class Spend:
 
     def charged(self, counted: Amounts, ids: str | None, time: str) -> Spend:
         """Return the entry of what it takes from a ledger, for the people of an id, or rows."""
-        return Spend(
-            loss=self.loss, neighbors=self.neighbors, what=self.what, note=self.note,
-            time=time, process=self.process, counted=counted, ids=ids,
-            record=self.record,
-        )  # fmt: skip
+        return replace(self, counted=counted, ids=ids, time=time)
 
 
 @dataclass(frozen=True, slots=True)

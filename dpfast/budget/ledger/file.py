@@ -12,6 +12,13 @@ disk (synchronous=FULL). A connection lives no longer, for three reasons:
   a commit to that race, https://sqlite.org/wal.html#walresetbug).
 * The next spend notices a ledger that was moved, swapped or put back from a copy.
 
+A spend waits for the disk five times: for the head of the log, the log's name in its directory, the
+entry in the log, the log once more before it is copied, and the file. A log that stays open needs
+one, but breaks all three. A journal that SQLite rolls back (DELETE, PERSIST) needs five as well,
+and its only lock is on the file: a process that opens and closes the file loses it, and two spends
+mix. The log has a lock in another file. `synchronous=NORMAL` spares one of five, and leaves it to
+the close whether an entry is on the disk.
+
 A ledger under two names would be spent twice, for the log follows the name, and each name has its
 own. So it knows its directory and its own inode (`identity`), and at any other place it is refused
 until somebody says that it was moved, and that no other copy is spent from. A directory may have
@@ -55,24 +62,11 @@ from typing import Any, Literal, NoReturn, TypeVar, cast
 
 from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
-from ...errors import (
-    DpfastError,
-    LedgerBusyError,
-    LedgerError,
-    LedgerMissingError,
-    MissingExtraError,
-)
+from ...errors import DpfastError, LedgerBusyError, LedgerError, LedgerMissingError
 from ...privacy import Loss
 from . import chain, text
-from .chain import VERSION, Damaged, Place, define, guards, pragma
+from .chain import VERSION, Connection, Damaged, Place, define, guards, pragma, sqlite3
 from .entries import Amounts, Decide, Spend, State, began, now, process
-
-try:
-    import sqlite3
-except ImportError:  # pragma: no cover
-    raise MissingExtraError(
-        "a ledger in a file needs the module sqlite3, which this Python was built without"
-    ) from None
 
 T = TypeVar("T")
 #: What a transaction is for: "make" also makes the ledger, and "move" writes to a ledger at another
@@ -109,7 +103,7 @@ CREATE TABLE answers (
 #: The columns of an entry that its seal always has, in order.
 LINE = "line, time, process, what, note, loss, neighbors, epsilon, delta, rho, relation"
 KEYS = """
-CREATE TABLE IF NOT EXISTS keys (
+CREATE TABLE keys (
     key TEXT PRIMARY KEY, line INTEGER NOT NULL UNIQUE, seal TEXT NOT NULL
 );
 """
@@ -163,13 +157,13 @@ NO_LOCKS = "cannot be locked: its file system has no locks"
 class _Write:
     """What one thread wants to write, and what came of it."""
 
-    job: Callable[[sqlite3.Connection], Any]
+    job: Callable[[Connection], Any]
     by: tuple[int, int]
     value: Any = None
     error: DpfastError | None = None
     committed: bool = False
 
-    def tried(self, db: sqlite3.Connection) -> None:
+    def tried(self, db: Connection) -> None:
         """Do it in a transaction that goes on if it is refused, without a trace of it."""
         self.value, self.error = None, None
         db.execute("SAVEPOINT one")
@@ -200,9 +194,10 @@ class File:
         return self._run(self._state)
 
     def append(self, decide: Decide, key: str | None = None) -> int:
-        def add(db: sqlite3.Connection) -> int:
+        def add(db: Connection) -> int:
             if key is not None:
-                define(db, KEYS + guards("keys"))
+                if not chain.has(db, "keys"):
+                    define(db, KEYS + guards("keys"))
                 known = chain.row_of(db, "keys", key)
                 if known is not None:
                     return known.line
@@ -215,7 +210,7 @@ class File:
         return self._written(add)
 
     def found(self, key: str) -> tuple[int, Any] | None:
-        def look(db: sqlite3.Connection) -> tuple[int, Any] | None:
+        def look(db: Connection) -> tuple[int, Any] | None:
             known = chain.row_of(db, "keys", key)
             if known is None:
                 return None
@@ -230,7 +225,7 @@ class File:
     def settle(self, number: int, answer: Any) -> tuple[bool, Any]:
         plain = json.dumps(answer, allow_nan=False)
 
-        def add(db: sqlite3.Connection) -> tuple[bool, Any]:
+        def add(db: Connection) -> tuple[bool, Any]:
             before = chain.row_of(db, "answers", number)
             if before is not None:
                 return False, json.loads(before.parts[-1])
@@ -250,7 +245,7 @@ class File:
 
     # --- transactions ---------------------------------------------------------------------------
 
-    def _written(self, job: Callable[[sqlite3.Connection], T]) -> T:
+    def _written(self, job: Callable[[Connection], T]) -> T:
         """Run `job` in one transaction with the writes of other threads that wait by then.
 
         Whoever comes first writes for all. Whose write was not committed by another, after an
@@ -266,7 +261,7 @@ class File:
             if not mine.committed:  # nor by a signal handler, until it was taken from the queue
                 writes = [mine, *(one for one in others if one is not mine and one.by == mine.by)]
 
-                def every(db: sqlite3.Connection) -> None:
+                def every(db: Connection) -> None:
                     for one in writes:
                         one.tried(db)
                     if mine.error is not None and all(one.error for one in writes):
@@ -279,7 +274,7 @@ class File:
             raise mine.error
         return cast(T, mine.value)
 
-    def _run(self, job: Callable[[sqlite3.Connection], T], way: Way = "read") -> T:
+    def _run(self, job: Callable[[Connection], T], way: Way = "read") -> T:
         """Run `job` as one transaction, again if another one was faster."""
         deadline = time.monotonic() + self._timeout
         while True:
@@ -305,7 +300,7 @@ class File:
                 )
             time.sleep(PAUSE)
 
-    def _attempt(self, job: Callable[[sqlite3.Connection], T], way: Way) -> T:
+    def _attempt(self, job: Callable[[Connection], T], way: Way) -> T:
         global _at_work
         here, write = self._witnesses(), way in ("write", "move")
         with _ALONE:
@@ -329,7 +324,7 @@ class File:
                         done = job(db)
                     else:
                         head, place = self._same(db, way)
-                        if write and chain.form(db) < VERSION:
+                        if write and db.form < VERSION:
                             self._renew(db, head)
                         done = job(db)
                         if write:
@@ -358,7 +353,7 @@ class File:
             )
         return here
 
-    def _same(self, db: sqlite3.Connection, way: Way) -> tuple[Header, Place]:
+    def _same(self, db: Connection, way: Way) -> tuple[Header, Place]:
         """Check that this is the ledger that was opened, at its place, with all rows seen here.
 
         Each transaction begins with this. Return the header and the last row.
@@ -377,32 +372,32 @@ class File:
             self._not_put_back(db, seen)
         return head, place
 
-    def _not_put_back(self, db: sqlite3.Connection, place: Place) -> None:
+    def _not_put_back(self, db: Connection, place: Place) -> None:
         if not chain.held(db, place):
             raise LedgerError(
                 f"ledger {self.path} was put back to an earlier state: it lacks entries that this "
                 "process has seen; nothing can be spent"
             )
 
-    def _renew(self, db: sqlite3.Connection, head: Header) -> None:
+    def _renew(self, db: Connection, head: Header) -> None:
         """Check a ledger of an earlier form, and make it one of this form.
 
         One of form 1 is also closed to those who can only read.
         """
         self._checked(db)
-        if chain.form(db) == 1:
+        if db.form == 1:
             self._narrow()
-        form = chain.form(db)
+        form = db.form
         chain.renew(db, head.seal)
         if form < 4:
             chain.put(db, head.seal, now(), process(), self.identity)
 
-    def _opened(self, db: sqlite3.Connection) -> Header:
+    def _opened(self, db: Connection) -> Header:
         """Check the tail of a ledger, which is all of a short one."""
         self._checked(db, TAIL)
         return self._head(db)
 
-    def _move(self, db: sqlite3.Connection) -> Header:
+    def _move(self, db: Connection) -> Header:
         """Make this the place of a ledger, which is checked."""
         self._checked(db)
         head = self._head(db)
@@ -410,14 +405,13 @@ class File:
             chain.put(db, head.seal, now(), process(), self.identity)
         return head
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> Connection:
         # mode=rw: everybody could read a file that SQLite makes.
         where = f"{Path(self.path).as_uri()}?mode=rw"
-        db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
+        db = sqlite3.connect(where, PATIENCE, isolation_level=None, factory=Connection, uri=True)
         try:
-            for setting in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON",
-                            "wal_autocheckpoint = 0", "trusted_schema = OFF",
-                            "secure_delete = ON"):  # fmt: skip
+            for setting in ("synchronous = FULL", "fullfsync = ON", "wal_autocheckpoint = 0",
+                            "trusted_schema = OFF", "secure_delete = ON"):  # fmt: skip
                 db.execute("PRAGMA " + setting)
         except BaseException:
             db.close()
@@ -528,16 +522,16 @@ class File:
     # --- rows -----------------------------------------------------------------------------------
 
     @staticmethod
-    def _blank(db: sqlite3.Connection) -> bool:
+    def _blank(db: Connection) -> bool:
         """Return whether nothing was ever written to this database."""
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        return (pragma(db, "application_id"), chain.form(db), tables) == (0, 0, 0)
+        return (pragma(db, "application_id"), db.form, tables) == (0, 0, 0)
 
-    def _make(self, db: sqlite3.Connection, new: Header) -> None:
+    def _make(self, db: Connection, new: Header) -> None:
         if not self._blank(db):
             return
         db.execute(f"PRAGMA application_id = {APPLICATION}")
-        db.execute(f"PRAGMA user_version = {VERSION}")
+        chain.renumber(db, VERSION)
         define(db, TABLES + chain.PLACES + guards("ledger", "lines", "answers", "places"))
         parts = (now(), process(), new.name, text.loss(new.limit, new.every), new.neighbors)
         first = text.seal("", *parts, *text.of_people(new.ids, new.max_rows))
@@ -550,8 +544,8 @@ class File:
         chain.close(db)
         self._narrow()
 
-    def _head(self, db: sqlite3.Connection) -> Header:
-        version = chain.form(db)
+    def _head(self, db: Connection) -> Header:
+        version = db.form
         if pragma(db, "application_id") != APPLICATION:
             if self._blank(db):
                 raise LedgerMissingError(f"ledger {self.path} is empty: it needs a limit")
@@ -568,26 +562,15 @@ class File:
             raise Damaged("its header is not what was written")
         created, _, name, limited, neighbors = parts
         limit, every = text.limit(limited)
-        return Header(
-            limit=limit,
-            neighbors=neighbors,
-            name=name,
-            ids=ids,
-            max_rows=max_rows,
-            every=every,
-            created=created,
-            seal=seal,
-        )
+        return Header(limit, neighbors, name, ids, max_rows, every, created, seal)
 
-    def _state(self, db: sqlite3.Connection) -> State:
-        unit = chain.later(db, "state")
-        every = f"SELECT lines, epsilon, delta, rho, neighbors, {unit} FROM state"
-        ((lines, *amounts, neighbors, ids),) = db.execute(every).fetchall()
+    def _state(self, db: Connection) -> State:
+        lines, *amounts, neighbors, ids, _ = chain.sums(db)
         row = db.execute("SELECT time FROM lines WHERE line = ?", (lines,)).fetchone()
         spent, time = Amounts(*map(text.number, amounts)), "" if row is None else row[0]
         return State(spent, neighbors, lines, ids, time)
 
-    def _write(self, db: sqlite3.Connection, spend: Spend, after: State) -> None:
+    def _write(self, db: Connection, spend: Spend, after: State) -> None:
         """Write the entry and the sums."""
         parts = (
             spend.time, spend.process, spend.what, spend.note, text.loss(spend.loss),
@@ -606,7 +589,7 @@ class File:
             (number, *_exact(after.spent), after.neighbors, after.ids),
         )
 
-    def _checked(self, db: sqlite3.Connection, most: int | None = None) -> tuple[Spend, ...]:
+    def _checked(self, db: Connection, most: int | None = None) -> tuple[Spend, ...]:
         """Return all entries, and check pages, seals, sums and the limit.
 
         If there are more than `most`, return the last ones, and check their seals and steps.

@@ -17,16 +17,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ..._core import checks
 from . import chain, text
-from .chain import Damaged, define, guards
+from .chain import Connection, Damaged, define, guards
 from .entries import now
 from .file import File
-
-if TYPE_CHECKING:
-    import sqlite3
 
 T = TypeVar("T")
 
@@ -77,7 +74,7 @@ class Record:
         self._line, self._seal, self._seen = 0, "", 0
         self._file._run(self._same)
 
-    def _same(self, db: sqlite3.Connection) -> tuple[str, str] | None:
+    def _same(self, db: Connection) -> tuple[str, str] | None:
         """Return start and seal of this stream, or None. Refuse the name of another one."""
         row = chain.row_of(db, "streams", self.name)
         if row is None:
@@ -90,7 +87,7 @@ class Record:
     def found(self) -> Any:
         """Return what the stream started from, or None for a new one."""
 
-        def look(db: sqlite3.Connection) -> Any:
+        def look(db: Connection) -> Any:
             known = self._same(db)
             return None if known is None else json.loads(known[0])
 
@@ -103,7 +100,7 @@ class Record:
         (`later`). The key has been paid for.
         """
 
-        def first(db: sqlite3.Connection) -> Any:
+        def first(db: Connection) -> Any:
             entry = chain.row_of(db, "keys", self.key)
             assert entry is not None
             line = entry.line
@@ -121,8 +118,8 @@ class Record:
 
         return self._file._run(first, "write")
 
-    def _secret(self, db: sqlite3.Connection) -> Any:
-        sealed = "seal" if chain.form(db) > 1 else "NULL"
+    def _secret(self, db: Connection) -> Any:
+        sealed = "seal" if db.form > 1 else "NULL"
         one = f"SELECT state, {sealed} FROM secrets WHERE line = ?"
         row = db.execute(one, (self._line,)).fetchone()
         if row is None:
@@ -134,7 +131,7 @@ class Record:
     def later(self) -> tuple[list[Turn], Any]:
         """Return the turns since the last one seen here, and the secret, None at the end."""
 
-        def look(db: sqlite3.Connection) -> tuple[list[Turn], Any, str]:
+        def look(db: Connection) -> tuple[list[Turn], Any, str]:
             which = "SELECT turn, time, question, answer, body, seal FROM turns WHERE line = ? "
             rows = db.execute(
                 which + "AND turn > ? ORDER BY turn", (self._line, self._seen)
@@ -157,7 +154,7 @@ class Record:
     def add(self, turn: Turn, secret: Any) -> str | None:
         """Write the next turn. Return its seal for `passed`, or None if there is one already."""
 
-        def write(db: sqlite3.Connection) -> str | None:
+        def write(db: Connection) -> str | None:
             number = self._seen + 1
             if self._last(db) > self._seen:
                 return None
@@ -182,7 +179,7 @@ class Record:
     def damaged(self, why: str) -> NoReturn:
         self._file._damaged(why)
 
-    def _last(self, db: sqlite3.Connection) -> int:
+    def _last(self, db: Connection) -> int:
         """Return the number of the last turn. Raise `Damaged` if the last one seen is missing."""
         one = "SELECT seal FROM turns WHERE line = ? AND turn = ?"
         if self._seen and db.execute(one, (self._line, self._seen)).fetchone() != (self._seal,):
