@@ -22,6 +22,7 @@ from .._core.owner_log import write
 from .._core.types import Neighbors, Number
 from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
+from ..privacy.composition import rho_of
 from .history import History, amount_words, decimal, loss_words
 from .ledger import Amounts, Memory, Spend, State, Unit
 from .ledger.entries import EVERY, began, now, process
@@ -401,13 +402,14 @@ class Budget(Payer):
         )
         if record is not None and not is_kept:
             record = json.loads(record_text(record))
-        spend = Spend(amount, neighbors, words, note, now(), process(), ids=whose, record=record)
+        loss = self._loss_of(amount)
+        spend = Spend(loss, neighbors, words, note, now(), process(), ids=whose, record=record)
         entry = None
         try:
             entry = self._entered(spend, here.keys)
         finally:
             self._put(_Here(here.notes, here.keys, entry))
-        write("spend", what=words, loss=amount, note=note, entry=entry, ledger=self.path)
+        write("spend", what=words, loss=loss, note=note, entry=entry, ledger=self.path)
 
     def _entered(self, spend: Spend, keys: list[str] | None) -> int:
         """Return the number of the entry of a spend, or refuse it."""
@@ -922,15 +924,15 @@ class Budget(Payer):
         state = self._state()
         return self._named(self._counted(state, spend, share, self._units(state, spend))[1])
 
-    def _loss_of(self, mechanism: Mechanism[Any]) -> Loss:
-        """Return the loss of a mechanism, in rho where only that has a price here and is known."""
-        loss, rho = mechanism.loss, isinstance(self._limit, ZCDP)
-        return (mechanism.zcdp if rho and isinstance(loss, Approx) else None) or loss
+    def _loss_of(self, loss: Loss) -> Loss:
+        """Return a loss, in rho where only that has a price here and is known."""
+        rho = loss.rho if isinstance(self._limit, ZCDP) and isinstance(loss, Approx) else None
+        return ZCDP(rho) if rho else loss
 
     def _spend_of(self, mechanism: Mechanism[Any]) -> Spend:
         """Return what `release` would spend for a mechanism."""
         relation = checks.neighbors(mechanism.neighbors)
-        return Spend(self._loss_of(mechanism), relation, mechanism.what, ids=mechanism.ids)
+        return Spend(self._loss_of(mechanism.loss), relation, mechanism.what, ids=mechanism.ids)
 
     # --- the decision ---------------------------------------------------------------------------
 
@@ -983,11 +985,12 @@ class Budget(Payer):
             words = f"which has no meaning under neighbors={wanted!r}{people}: pass {mend}"
             self._refuse(state, spend, words)
         if isinstance(self._limit, ZCDP):
-            if isinstance(spend.loss, Approx):
-                within = ZCDP.within(spend.loss.epsilon, spend.loss.delta).rho
-                mend = f"pass rho={decimal(_four(within))}, within both"
+            rho, asked = rho_of(loss), cast(Any, spend.loss)
+            if rho is None:
+                within = ZCDP.within(asked.epsilon, asked.delta).rho
+                mend = f"pass rho={decimal(_four(within))}, within both, or use a budget with delta"
                 self._refuse(state, spend, f"and delta > 0 has no price in a rho budget: {mend}")
-            return wanted, in_rho(loss) if isinstance(loss, Pure) else loss
+            return wanted, ZCDP(rho)
         if isinstance(loss, ZCDP):
             if not self._limit.delta:
                 words = "and rho has no price in a budget without delta: use Budget(rho=...)"
@@ -1107,12 +1110,6 @@ class Budget(Payer):
 def _four(amount: Fraction) -> Fraction:
     """Return the largest decimal of 4 digits that is not above an amount."""
     return Fraction(_DOWN.divide(Decimal(amount.numerator), Decimal(amount.denominator)))
-
-
-@lru_cache(maxsize=1024)
-def in_rho(loss: Pure) -> ZCDP:
-    """Return the price of a pure loss in a rho budget."""
-    return ZCDP.of_pure(loss)
 
 
 @lru_cache(maxsize=1024)

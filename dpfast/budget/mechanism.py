@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from .._core.error_bars import UNKNOWN, Expected, unknown
-from ..privacy import ZCDP, Loss
+from ..privacy import Loss
 from ..rng import Generator
 
 Value = TypeVar("Value", covariant=True)
@@ -89,9 +89,6 @@ class Mechanism(ABC, Generic[Value]):
     missing : str or float, or dict of these, optional
         What becomes of missing rows, as the argument `nan` says it; by name where it has several
         statistics. None, the default, where there is nothing to say.
-    zcdp : ZCDP, optional
-        What a loss of epsilon and delta is in zero-concentrated terms, where the noise is known,
-        under the same relation: a budget of rho charges it. None, the default, where it is not.
 
     Examples
     --------
@@ -151,12 +148,10 @@ class Mechanism(ABC, Generic[Value]):
 
         @property
         def missing(self) -> Any: ...
-        @property
-        def zcdp(self) -> ZCDP | None: ...
 
     else:  # a dataclass takes a constant for the default of its field, as it would a property
         ids, has_public_rows, of_parts, passes, of_ranks = None, False, False, 1, False
-        missing = zcdp = None
+        missing = None
 
     @abstractmethod
     def reduce(self, source: Any) -> Any:

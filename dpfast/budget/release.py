@@ -91,9 +91,9 @@ class Payer(ABC):
     def last_entry(self) -> int | None:
         """The number of the entry of the last spend of this thread or task, if it has one."""
 
-    def _loss_of(self, mechanism: Mechanism[Any]) -> Loss:
-        """Return the loss of a mechanism that is paid for, of all that it is known to have."""
-        return mechanism.loss
+    def _loss_of(self, loss: Loss) -> Loss:
+        """Return a loss that is paid for, of all that a mechanism is known to have."""
+        return loss
 
     def __enter__(self) -> Self:
         global _warns_unpaid
@@ -244,7 +244,7 @@ class Prepared(Generic[Value]):
 
     def _record(self, payer: Payer | None) -> Record:
         mechanism, question = self.mechanism, None if self.asked is None else self.asked()
-        loss = mechanism.loss if payer is None else payer._loss_of(mechanism)
+        loss = mechanism.loss if payer is None else payer._loss_of(mechanism.loss)
         return Record(mechanism, source_of(self.source, mechanism), loss, question)
 
     def release(self, confidence: float = CONFIDENCE) -> Release[Value]:

@@ -65,7 +65,8 @@ from ..errors import printable
 from ..measurement.columns_by_name import SHOWN, Answer, Noted
 from ..measurement.functions import function_of
 from ..measurement.statistic import Statistic, Terms
-from ..noise.calibrated_integer import IntegerNoise, integer_noise, zcdp_of_gaussian
+from ..noise.additive import of_gaussian
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
@@ -456,7 +457,7 @@ class Marginals(Statistic[MarginalTables]):
             rule = "above 0 beside epsilon, or rho given instead, for the noise is Gaussian"
             checks.fail("delta", rule, 0)
         residuals = planned(self.sizes, self.weights, terms.loss, terms.neighbors)
-        return MarginalCounts(self, terms.loss, terms.neighbors, residuals)
+        return MarginalCounts(self, of_gaussian(terms.loss), terms.neighbors, residuals)
 
 
 class Coded(NamedTuple):
@@ -477,7 +478,6 @@ class MarginalCounts(Mechanism[MarginalTables]):
     residuals: tuple[Residuals, ...]
 
     name: ClassVar[str] = "marginals"
-    zcdp = property(lambda self: zcdp_of_gaussian(self.loss))
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Count the rows in each cell of each residual's marginal."""

@@ -114,6 +114,7 @@ class Quantiles(OfColumn):
             pure, zcdp = Pure(loss.epsilon), ZCDP(rho_within(loss.epsilon, loss.delta))
             if min(map(self._rate_by(pure), self.qs)) >= min(map(self._rate_by(zcdp), self.qs)):
                 return replace(self, loss=pure)
+            return replace(self, loss=loss.of_zcdp())
         return self
 
     @property

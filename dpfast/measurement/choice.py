@@ -51,7 +51,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from ..noise.additive import LEAST, amount
+from ..noise.additive import LEAST, amount, of_gaussian
 from ..noise.box import BoxNoise, ellipsoid_noise
 from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -367,7 +367,7 @@ def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> No
 
     def noise() -> BoxNoise:
         each = tuple(noise_of(i, most) if most else None for i, most in enumerate(moves.sizes))
-        spent = Pure(size) if is_laplace and not isinstance(loss, ZCDP) else loss
+        spent = Pure(size) if is_laplace and not isinstance(loss, ZCDP) else of_gaussian(loss)
         mean = math.fsum(squares.values()) / len(squares)
         return BoxNoise(distribution, moves.sizes, spent, math.sqrt(mean), each)
 

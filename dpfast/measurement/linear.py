@@ -31,7 +31,7 @@ from .._core.once import remembered
 from .._kernels.groups import add
 from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism, Value
-from ..noise.calibrated_integer import IntegerNoise, zcdp_of
+from ..noise.calibrated_integer import IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
@@ -749,8 +749,6 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     @property
     def algorithm(self) -> str:
         return type(self.statistic).__name__
-
-    zcdp = property(lambda self: zcdp_of(self.integer_noise, self.loss))
 
     @property
     def integer_noise(self) -> IntegerNoise | SumNoise | None:

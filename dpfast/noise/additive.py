@@ -103,6 +103,20 @@ def analytic(epsilon: float, delta: float) -> float:
     return 1.0 / most * (1.0 + 2.0**-40)
 
 
+def of_gaussian(loss: Loss) -> Loss:
+    """Return the loss of Gaussian noise for all of a loss; for (epsilon, delta) with its rho.
+
+    The noise has 1 / s of the L2 length of the largest move as its standard deviation, s as above,
+    rounded up. So by that length alone it is s^2 / 2-zCDP (Bun and Steinke, TCC 2016), and so is
+    whatever tells no more than whether a standard normal variable was shifted by s: rounding, and
+    rounds of Gaussian differential privacy, are post-processing of that.
+    """
+    if not isinstance(loss, Approx):
+        return loss
+    unit = Fraction(analytic(float_down(loss.epsilon), float_down(loss.delta)))
+    return Approx(loss.epsilon, loss.delta, float(1 / (2 * unit**2)) * (1 + 2.0**-50))
+
+
 def gaussian_scale(epsilon: float, delta: float) -> float:
     """Return the least standard deviation of Gaussian noise for an L2 sensitivity of 1.
 
@@ -167,5 +181,5 @@ def additive(loss: Loss, coordinates: int = 1) -> Additive:
             return laplace
         root = math.nextafter(math.sqrt(coordinates), math.inf) if coordinates > 1 else 1.0
         sigma = root * analytic(float_down(size), float_down(loss.delta))
-    gaussian = Additive(Gaussian(), sigma * (1.0 + 2.0**-50), loss)
+    gaussian = Additive(Gaussian(), sigma * (1.0 + 2.0**-50), of_gaussian(loss))
     return gaussian if gaussian.deviation < laplace.deviation else laplace

@@ -67,6 +67,7 @@ from .._core.error_bars import (
 from .._kernels.rng import BitStream
 from ..privacy import ZCDP, Approx, Loss, float_down
 from ..rng import Generator
+from .additive import of_gaussian
 from .calibrated_integer import IntegerNoise, integer_noise
 from .choice import below
 from .distributions.discrete import laplace_integers
@@ -323,4 +324,4 @@ def ellipsoid_noise(
     assert not any(noise.shift for noise in alone), "no loss is so small that this needs a unit"
     noises = iter(replace(noise, shift=shift) for noise, shift in zip(alone, shifts, strict=True))
     each = tuple(next(noises) if most else None for most in sensitivities)
-    return BoxNoise(distribution, tuple(sensitivities), loss, deviation, each)
+    return BoxNoise(distribution, tuple(sensitivities), of_gaussian(loss), deviation, each)

@@ -48,7 +48,7 @@ from .._core.roots import root_up
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, laplace_within
 from ..rng import Generator
 from . import samplers
-from .additive import amount, analytic, without_delta
+from .additive import amount, analytic, of_gaussian, without_delta
 from .distributions import Gaussian
 from .distributions.discrete import FewLaplace, gaussian_integers, laplace_noise
 from .sensitivity import Sensitivity
@@ -315,28 +315,6 @@ def laplace_loss(epsilon: Fraction, draws: int, cells: int) -> Pure:
     return Pure(epsilon) if draws == cells == 1 else Draws(epsilon, draws=draws, cells=cells)
 
 
-def zcdp_of_gaussian(loss: Loss) -> ZCDP | None:
-    """Return what rounded Gaussian noise for all of a loss costs in rho; None of other losses.
-
-    For (epsilon, delta) the noise has 1 / s of the L2 length of the largest move as its standard
-    deviation, s as in `additive`, rounded up. So by that length alone it is s^2 / 2-zCDP (Bun and
-    Steinke, TCC 2016), as rounding is post-processing.
-    """
-    if not isinstance(loss, Approx):
-        return None
-    unit = Fraction(analytic(float_down(loss.epsilon), float_down(loss.delta)))
-    return ZCDP(float(1 / (2 * unit**2)) * (1 + 2.0**-50))
-
-
-def zcdp_of(noise: Any, loss: Loss) -> ZCDP | None:
-    """Return the rho of a mechanism that spends its loss on rounded Gaussian noise, else None.
-
-    One that spends it on more than this noise has a loss that is not the noise's.
-    """
-    is_all = noise and noise.distribution == "rounded-gaussian" and noise.loss == loss
-    return zcdp_of_gaussian(loss) if is_all else None
-
-
 @lru_cache(maxsize=1024)
 def integer_noise(
     loss: Loss, sensitivity: Sensitivity, distribution: str | None = None
@@ -396,7 +374,7 @@ def _forms(loss: Loss, size: Fraction, sensitivity: Sensitivity) -> Iterator[Int
     yield IntegerNoise("laplace", l1 / size, 0, laplace_loss(size, *shape))
     if isinstance(loss, Approx):
         unit = Fraction(analytic(float_down(size), float_down(loss.delta)))
-        yield IntegerNoise("rounded-gaussian", root_up(l2_squared) * unit, 0, loss)
+        yield IntegerNoise("rounded-gaussian", root_up(l2_squared) * unit, 0, of_gaussian(loss))
     moves, step = sensitivity.moves or (0, 0)
     if step > 1 and moves * step <= _FAR * size:
         draws = max(1, moves // -(-sensitivity.largest // step))

@@ -396,5 +396,6 @@ def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Lo
     spent = Draws(size, draws=2 * rounds)  # a choice and a measurement a round
     forms = [form(size * part, Pure(size * part), spent)]
     if isinstance(loss, Approx):
-        forms.append(in_rho(ZCDP.within(loss.epsilon, loss.delta).rho))
+        loss = loss.of_zcdp()
+        forms.append(in_rho(loss.rho))
     return max(forms, key=lambda form: form[0])

@@ -84,7 +84,7 @@ def scales_within(
     return Scales(sensitivity / threshold, reach / (epsilon - threshold), positives, each)
 
 
-_within = lru_cache(maxsize=256)(ZCDP.within)
+_within = lru_cache(maxsize=256)(Approx.of_zcdp)
 
 
 @lru_cache(maxsize=1024)
@@ -121,7 +121,8 @@ def allocate(
     else:
         one_for_all(size, Pure(size))
         if isinstance(loss, Approx):
-            one_for_each(_within(loss.epsilon, loss.delta).rho, loss)
+            loss = _within(loss)
+            one_for_each(loss.rho, loss)
     forms = [form for form in forms if max(form[0].threshold, form[0].query) <= MOST_SCALE]
     if not forms:
         rule = "small enough for this loss that no noise has a scale above 2**40 units"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -26,27 +27,27 @@ def known(amount: Any, name: str = "loss", rule: str = "a Pure, Approx or ZCDP l
     return amount
 
 
-def _alike(losses: list[Loss]) -> list[Loss]:
-    """Convert pure losses to ZCDP if there is a ZCDP."""
-    if not any(isinstance(each, ZCDP) for each in losses):
-        return losses
-    for each in losses:
-        if isinstance(each, Approx):
-            rule = "of one kind: delta > 0 has no rho, so convert each ZCDP with to_approx(delta)"
-            checks.fail("losses", rule, each)
-    return [each.to_zcdp() if isinstance(each, Pure) else each for each in losses]
+def rho_of(loss: Loss) -> Fraction | None:
+    """Return the rho of a loss, None if none is known."""
+    return loss.to_zcdp().rho if isinstance(loss, Pure) else loss.rho
 
 
 def _combined(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> Loss:
-    """Combine losses amount by amount."""
-    losses = _alike(losses)
-    size = how([size_of(each) for each in losses])
-    if isinstance(losses[0], ZCDP):
-        return ZCDP(size)
+    """Combine losses amount by amount, in rho if one is a ZCDP."""
+    sizes = [size_of(each) for each in losses]
+    if all(isinstance(each, Pure) for each in losses):
+        return Pure(how(sizes))
+    rhos = [rho for rho in map(rho_of, losses) if rho is not None]
+    rho = how(rhos) if len(rhos) == len(losses) else None
+    if any(isinstance(each, ZCDP) for each in losses):
+        if rho is None:
+            rule = "of one kind: delta > 0 has no rho, so convert each ZCDP with to_approx(delta)"
+            checks.fail("losses", rule, losses)
+        return ZCDP(rho)
     delta = how([each.delta for each in losses])
     if delta >= 1:
         checks.fail("losses", "small enough for a delta below 1 in all", float(delta))
-    return Approx(size, delta) if delta else Pure(size)
+    return Approx(how(sizes), delta, rho)
 
 
 def _sum(losses: list[Loss]) -> Loss:
@@ -62,7 +63,7 @@ def compose(*losses: Loss) -> Loss:
     Parameters
     ----------
     *losses : Pure, Approx or ZCDP
-        Under one neighboring relation, which is that of the result. If one is a ZCDP, pure losses
+        Under one neighboring relation, which is that of the result. If one is a ZCDP, the others
         are converted.
 
     Returns
@@ -73,8 +74,7 @@ def compose(*losses: Loss) -> Loss:
     Raises
     ------
     ArgumentError
-        If there is no loss, a ZCDP beside an Approx (delta has no price in rho), or deltas add up
-        to 1 or more.
+        If there is no loss, a ZCDP beside an Approx without a rho, or deltas add up to 1 or more.
 
     Notes
     -----
@@ -150,7 +150,7 @@ def parallel(
     >>> dp.privacy.parallel(*each, neighbors="replace", parts="position")
     Pure(epsilon=1)
     """
-    given = _alike(_checked(losses))
+    given = _checked(losses)
     checks.neighbors(neighbors)
     checks.choice("parts", parts, ("content", "position"))
     if parts == "position" and neighbors == "add-remove":
@@ -165,8 +165,8 @@ def parallel(
     else:
         candidates = _known(staying, len(given))
     if len(given) > 1:
-        # The largest two of either amount bound every sum of two.
-        by_amounts = size_of, attrgetter("delta")
+        # The largest two of any amount bound every sum of two; one without a rho has no bound.
+        by_amounts = size_of, attrgetter("delta"), lambda each: rho_of(each) or math.inf
         candidates += [_sum(sorted(given, key=key)[-2:]) for key in by_amounts]
     if not candidates:
         checks.fail("staying", "a loss when there is one part only", staying)
@@ -298,7 +298,8 @@ def _grouped(loss: Loss, size: int) -> Loss | None:
     if isinstance(loss, ZCDP):
         return ZCDP(size**2 * loss.rho)
     delta = conversions.group_delta(loss.epsilon, loss.delta, size)
-    return None if delta is None else Approx(size * loss.epsilon, delta)
+    rho = None if loss.rho is None else size**2 * loss.rho
+    return None if delta is None else Approx(size * loss.epsilon, delta, rho)
 
 
 def steps(given: Neighbors, wanted: Neighbors, max_rows: int | None = None) -> int | None:

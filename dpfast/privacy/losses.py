@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -65,7 +65,7 @@ class _Amounts:
             object.__setattr__(self, name, exact)
 
     def __repr__(self) -> str:
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
         said = (
             f"{name}={_show(value) if isinstance(value, Fraction) else value}"
             for name, value in values.items()
@@ -247,6 +247,10 @@ class Approx(_Amounts):
     ----------
     epsilon, delta : int, float, Decimal or Fraction
         ``epsilon > 0`` and ``0 < delta < 1``.
+    rho : int, float, Decimal or Fraction, optional
+        Of a mechanism that is also rho-zCDP, as one whose noise is Gaussian: a budget of rho
+        charges it. By default none is known, and where delta is the probability of a failure, there
+        is none. It is a fact beside the promise: losses of one epsilon and delta are equal.
 
     Raises
     ------
@@ -262,12 +266,34 @@ class Approx(_Amounts):
 
     epsilon: Fraction
     delta: Fraction
+    rho: Any = field(default=None, repr=False, compare=False)
 
     amounts: ClassVar[tuple[str, ...]] = "epsilon", "delta"
 
     if TYPE_CHECKING:
 
-        def __init__(self, epsilon: Number, delta: Number) -> None: ...
+        def __init__(self, epsilon: Number, delta: Number, rho: Number | None = None) -> None: ...
+
+    def __post_init__(self) -> None:
+        _Amounts.__post_init__(self)
+        if self.rho is not None:
+            object.__setattr__(self, "rho", _positive("rho", self.rho))
+
+    def of_zcdp(self) -> Approx:
+        """Return the loss of what satisfies the largest rho within this one, which says so.
+
+        Returns
+        -------
+        Approx
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> loss = dp.privacy.Approx(1, 1e-6).of_zcdp()
+        >>> loss.rho == dp.privacy.ZCDP.within(1, 1e-6).rho
+        True
+        """
+        return replace(self, rho=ZCDP.within(self.epsilon, self.delta).rho)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -28,7 +28,7 @@ from ..budget.release import Prepared, relation_of_proof, releases
 from ..budget.watched import OfNumbers
 from ..errors import DataError
 from ..noise.additive import amount
-from ..noise.calibrated_integer import IntegerNoise, integer_noise, zcdp_of
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..privacy import loss as loss_of
@@ -72,7 +72,6 @@ class AdditiveRelease(OfNumbers[Any]):
     norm: str
 
     name: ClassVar[str] = "additive release"
-    zcdp = property(lambda self: zcdp_of(self.noise, self.loss))
 
     @property
     def loss(self) -> Loss:

@@ -75,7 +75,7 @@ from ..measurement.choice import Moves, NoiseCandidate, SumNoise, choose_noise, 
 from ..measurement.functions import function_of
 from ..measurement.statistic import Bounded, Terms
 from ..measurement.unit import AddsUnits, added_units
-from ..privacy import Loss
+from ..privacy import Approx, Loss
 from ..rng import Generator
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, cells_of, moments, two_of
@@ -140,7 +140,10 @@ class Covariance(Bounded[Floats]):
         is_public = terms.neighbors == "replace" and not terms.layout.masked
         ways = (OfEntries, OfGram) if is_public else (OfSums,)
         made: OfSums = least_error(way(self.ddof, **shared).way for way in ways).noise()
-        return replace(made, loss=made.noise_of(2).loss)
+        loss = made.noise_of(2).loss
+        if made.has_public_rows and isinstance(loss, Approx):
+            loss = replace(loss, rho=None)  # for other rows the noise may be another
+        return replace(made, loss=loss)
 
 
 @dataclass(frozen=True)

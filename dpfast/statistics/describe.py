@@ -188,7 +188,8 @@ class Description(Mechanism[Answer]):
     @property
     def loss(self) -> Loss:
         if isinstance(self.spent, ZCDP):
-            return self.offered
+            loss = self.offered
+            return loss.of_zcdp() if isinstance(loss, Approx) and not self.rule else loss
         return compose(self.spent, self.rule.loss) if self.rule else self.spent
 
     @cached_property

@@ -45,7 +45,7 @@ from ..measurement.functions import function_of
 from ..measurement.statistic import Automatic, InUnits, Terms, Weighted
 from ..measurement.times import Units, are_times, in_bins
 from ..measurement.unit import AddsUnits
-from ..noise.calibrated_integer import IntegerNoise, integer_noise, zcdp_of
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
 from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
@@ -342,8 +342,6 @@ class BinCounts(Mechanism[Any], AddsUnits):
     @property
     def algorithm(self) -> str:
         return type(self.statistic).__name__
-
-    zcdp = property(lambda self: zcdp_of(self.noise, self.loss))
 
     integer_noise = same_as("noise")
 

@@ -169,6 +169,8 @@ def cross_validate(
     rows, unit = estimator._taken(X, y, None, ids, max_rows, budget)
     if of_engine(rows.source):
         checks.fail_kind("X", "no data of an engine, whose rows have no order", X)
+    if isinstance(whole, Approx):
+        whole = whole.of_zcdp()
     part = _part(whole, unit.neighbors, folds)
     of_parts = changed(unit, neighbors="add-remove")
     # What cannot be had is refused.
@@ -196,7 +198,7 @@ def cross_validate(
 def _part(whole: Loss, neighbors: Any, folds: int) -> Loss:
     """Return what each of so many answers may cost for a row, or a person, that comes or goes."""
     if isinstance(whole, Approx):
-        whole = ZCDP.within(whole.epsilon, whole.delta)
+        whole = ZCDP(whole.rho)
     step = one_row(whole, neighbors, 1)
     return ZCDP(step.rho / folds) if isinstance(step, ZCDP) else Pure(step.epsilon / folds)
 

@@ -93,7 +93,7 @@ from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, release, releases
 from ..errors import BudgetError
 from ..measurement.choice import Moves, least_noise
-from ..noise.additive import amount, analytic
+from ..noise.additive import amount, analytic, of_gaussian
 from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -193,7 +193,7 @@ class Matrix:
 
     def noise(self, loss: Loss, rounds: int | Fraction) -> MatrixNoise:
         """Return its noise, as `Part.noise` does."""
-        assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
+        assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1 and not loss.rho)
         # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
         part = Pure(loss.epsilon * self.share / rounds)
         return matrix_noise(part, self.width, self.trace, self.known)
@@ -352,6 +352,8 @@ class Rounds:
         rng: Generator | None,
     ) -> Prepared[None]:
         _enough(loss, rounds, max_rows)
+        if not any(isinstance(part, Matrix) for part in parts):
+            loss = of_gaussian(loss)
         self.loss, self.neighbors, self.rounds, self.name = loss, neighbors, rounds, name
         self._weighted, self._of_more = weights is not None, weights is not None or ids is not None
         self._most, self._unit = (1, 1.0) if weights is None else (weights.most, weights.unit)

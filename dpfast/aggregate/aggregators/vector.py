@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -57,6 +57,8 @@ class Coordinates:
         part, loss = parts[0].loss, self.loss
         if isinstance(part, Pure):  # then a delta would be left unspent
             loss = several(part, _varying(self.bounds))
+        elif isinstance(part, ZCDP) and isinstance(loss, Approx):
+            loss = replace(loss, rho=part.rho * _varying(self.bounds))
         checks.assign(self, parts=parts, loss=loss)
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]:

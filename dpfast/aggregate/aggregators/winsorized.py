@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...noise.additive import Additive, additive, amount
-from ...privacy import ZCDP, Approx, Pure
+from ...privacy import ZCDP, Approx, Pure, compose
 from ...rng import Generator
 from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...tables import as_source
@@ -67,12 +67,12 @@ class WidenedWinsorizedMean(OnGrid):
         rest = (1 - 2 * SHARE) * size
         kind = ZCDP if isinstance(loss, ZCDP) else Pure
         noise = additive(Approx(rest, loss.delta) if isinstance(loss, Approx) else kind(rest))
-        if isinstance(loss, Approx) and isinstance(noise.loss, Pure):
-            loss = Pure(size)  # a delta would be left unspent
         lower, upper = (
             ExponentialQuantile(grid.lo, grid.hi, "replace", "raise", kind(SHARE * size), q=q)
             for q in (Fraction(1, 4), Fraction(3, 4))
         )
+        if isinstance(loss, Approx):  # a delta may be left unspent
+            loss = compose(lower.loss, upper.loss, noise.loss)
         return {"noise": noise, "loss": loss, "quartiles": (lower, upper)}
 
     def window(self, a: float, b: float) -> tuple[int, int]:

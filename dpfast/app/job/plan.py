@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,7 @@ class Plan:
         A new ledger has the loss of the job for its limit.
         """
         loss, about = self.job.loss, {"ids": self.job.ids, "every": self.job.every}
-        limit: dict[str, Any] = {f.name: getattr(loss, f.name) for f in fields(loss)}
+        limit: dict[str, Any] = {name: getattr(loss, name) for name in loss.amounts}
         limit |= {**about, "max_rows": self.job.max_rows}
         checked = Budget(**limit, neighbors=self.job.neighbors)
         if self.job.ledger is None:

@@ -68,7 +68,7 @@ def limit(text: str) -> tuple[Loss, str | None]:
 
 def parts_of(amount: Loss, form: Callable[[Fraction], Any]) -> dict[str, Any]:
     """Return the name of the kind of a loss, and its parameters, with amounts in a form."""
-    named = {each.name: getattr(amount, each.name) for each in fields(amount)}
+    named = {each.name: getattr(amount, each.name) for each in fields(amount) if each.compare}
     formed = {n: form(v) if isinstance(v, Fraction) else v for n, v in named.items()}
     return {"kind": type(amount).__name__, **formed}
 

@@ -32,7 +32,6 @@ from ...measurement.statistic import InUnits, Terms
 from ...measurement.tails import Counts as TailCounts
 from ...measurement.unit import AddsUnits, added_units
 from ...measurement.unit_bounds import rows_of_units
-from ...noise.calibrated_integer import zcdp_of
 from ...noise.choice import below
 from ...privacy import Loss, Pure
 from ...rng import Generator
@@ -288,8 +287,6 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
     @property
     def algorithm(self) -> str:
         return type(self.statistic).__name__
-
-    zcdp = property(lambda self: zcdp_of(self.integer_noise, self.loss))
 
     integer_noise = same_as("plan.noise")
 
