@@ -31,7 +31,7 @@ WEIGHTS = "the sum of the weights is private, and may be 0 by weight_bounds"
 ROWS = "the number of rows is not known: give it as rows"
 PEOPLE = "the number of people is private, and that of rows says little about it"
 BASE = "with a base it depends on which candidate is the best"
-PLACES = "how far bounds are off depends on where the rows lie"
+PLACES = "how many rows lie beyond is a fact about them: count these, for a loss of its own"
 KEYS = "which keys are shown depends on how many rows or people have them"
 UNKNOWN = "no bound of public numbers is known"
 #: What is said of an error bar of totals of units that are clamped.
@@ -212,7 +212,7 @@ def symmetric_sum(
     return min(most, beyond + 3.3 * width)
 
 
-def sum_of_two(widths: Floats, shares: Floats, failure: float) -> float:
+def sum_of_two(first: Floats, second: Floats, shares: Floats, failure: float) -> float:
     """Return what the sizes of two independent errors add up to, but with a failure probability.
 
     Each exceeds a width with at most the share behind it. So it is no larger, in law, than a number
@@ -220,14 +220,14 @@ def sum_of_two(widths: Floats, shares: Floats, failure: float) -> float:
 
     Parameters
     ----------
-    widths : ndarray of shape (k,)
-        Ascending.
+    first, second : ndarray of shape (k,)
+        The widths of each, ascending.
     shares : ndarray of shape (k + 1,)
         From 1 on, and falling to less than half of the failure probability.
     failure : float
     """
     law = -np.diff(shares)
-    sums, joint = np.add.outer(widths, widths).ravel(), np.multiply.outer(law, law).ravel()
+    sums, joint = np.add.outer(first, second).ravel(), np.multiply.outer(law, law).ravel()
     order = np.argsort(sums)
     return float(sums[order][np.argmax(1 - np.cumsum(joint[order]) <= failure)])
 

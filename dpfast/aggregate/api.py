@@ -69,7 +69,9 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
     ids: str | None = None
 
     passes: ClassVar[None] = None
-    _no_bar: ClassVar[str] = "how far the answers of blocks differ is secret"
+    _no_bar: ClassVar[str] = (
+        "how far blocks are from all rows is a fact about these, of which noise knows nothing"
+    )
 
     @property
     def missing(self) -> str:

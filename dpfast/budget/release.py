@@ -340,6 +340,8 @@ class Prepared(Generic[Value]):
         show = WATCHER.get()
         if show is not None:
             answer = show(mechanism, self.source, answer)
+        if self.has_ends and isinstance(self.after, WithBar):  # whose numbers become whole ones
+            answer = np.array([np.floor(answer[0]), answer[1], np.ceil(answer[2])])
         value: Value = answer if self.after is None else self.after(answer)
         if bar is not None:
             value = self._released(value, bar, payer, time)

@@ -116,7 +116,7 @@ class Disjoint(Around[Any]):
         if 2 * shares[-1] > failure:
             return replace(bar, confidence=confidence, ranks=None)
         columns = np.maximum.accumulate(np.array(widths)).reshape(len(widths), -1).T
-        sums = [sum_of_two(column, shares, failure) for column in columns]
+        sums = [sum_of_two(column, column, shares, failure) for column in columns]
         return Expected(confidence, np.reshape(sums, widths[0].shape).tolist(), note=BOUND)
 
 

@@ -258,10 +258,11 @@ class Statistic(ABC, Generic[Value]):
     def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
         """Return the statistic whose answer is its error bar, too: lower end, value, upper end.
 
-        Some have an error bar in ranks, and units of the data are a fact about the rows. Their
-        intervals cost a part of the same loss. ``statistic.with_interval().prepare(data, ...)``
-        takes what `prepare` takes, and its answer has the shape (3,) or, of m quantiles, (3, m),
-        and of d columns one dimension more, the last.
+        Some have an error bar in ranks, or noise of a secret scale, and units of the data are a
+        fact about the rows. Their intervals cost a part of the same loss.
+        ``statistic.with_interval().prepare(data, ...)`` takes what `prepare` takes, and its answer
+        has the shape (3,) or, of m quantiles, (3, m), and of d columns one dimension more, the
+        last.
 
         Parameters
         ----------

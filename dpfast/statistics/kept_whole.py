@@ -112,12 +112,22 @@ class ShareOfUnits(Around[float]):
         return source
 
     def finish(self, summary: View, generator: Generator) -> float:
+        return self.inner.finish(self._sums(summary, generator), generator)
+
+    def answered(
+        self, summary: View, generator: Generator, rows: int | None, confidence: float
+    ) -> tuple[float, Expected]:
+        sums = self._sums(summary, generator)
+        return self.inner.answered(sums, generator, None, confidence)
+
+    def _sums(self, summary: View, generator: Generator) -> Any:
+        """NOT PRIVATE. Return the summary of a number of each unit."""
         key = secret(generator.stream())
         sizes, many = unit_sizes(summary, lambda: rows_of_each_unit(summary, key))
         are_whole = np.repeat(sizes <= self.unit.max_rows, 1 if many is None else many)
         view = plain(are_whole.astype(np.float64))
         assert view is not None
-        return self.inner.finish(self.inner.reduce(view), generator)
+        return self.inner.reduce(view)
 
 
 kept_whole = public(KeptWhole)

@@ -36,6 +36,7 @@ from ..sensitivity.trimmed import TrimmedSensitivity, from_ranks
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.totals import settled, totals
 from ..tables import Source
+from .quantiles.ends import smooth_interval
 from .quantiles.smooth import Smooth
 from .ranked import Ranked
 
@@ -105,6 +106,8 @@ class MeanOfRanks(Ranked[float | Floats], TrimmedSensitivity):
             cells=cells(column["lo"], column["hi"]),
         )
         return OfKept(mean)
+
+    with_interval = smooth_interval
 
 
 @dataclass(frozen=True)
@@ -237,6 +240,9 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
+    A `Release` has an error bar in units, and `TrimmedMean.with_interval` two ends, for half of the
+    loss (``dpfast/statistics/quantiles/ends.py``).
+
     Cost: two reads of the data. A `mean` whose bounds are about as wide as the data has less noise.
     Under "add-remove" it takes some ``200 / epsilon`` rows; the bound of fewer is wider, since they
     might be about to vanish (``benchmarks/crossings.py``).
@@ -306,6 +312,8 @@ def winsorized_mean(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
+    A `Release` has an error bar in units, for half of the loss, as that of a `trimmed_mean`.
+
     Cost: two reads of the data.
 
     Examples

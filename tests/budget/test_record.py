@@ -227,6 +227,13 @@ BARS = {
         {"of": dp.Mean(**BOUNDS), "keys": [0, 1]},
         COLUMN[GROUP["g"] == 0].mean() - COLUMN[GROUP["g"] == 1].mean(),
     ),
+    "kept whole": (dp.kept_whole, COLUMN, {"ids": np.arange(N) // 2 % 99, "max_rows": 3}, 49 / 99),
+    "kept whole under replace": (
+        dp.kept_whole,
+        COLUMN,
+        {"ids": np.arange(N) // 2 % 99, "max_rows": 3, "neighbors": "replace"},
+        49 / 99,
+    ),
 }
 
 

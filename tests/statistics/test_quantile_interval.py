@@ -275,8 +275,6 @@ def test_several_quantiles_and_their_distance():
     )
     assert ((low <= middle) & (middle <= high) & (low >= 0) & (high < 20)).all()
     assert np.mean((low <= spread + 0.25) & (spread - 0.25 <= high)) > 0.9 - 0.15
-    smooth = dp.Iqr(bounds=(0, 100), method="smooth")
-    assert smooth.with_interval() is smooth
     assert dp.quantile_interval(X, qs, **ASKED, coverage=0.9).shape == (3, 4)
     both = {"bounds": (0, 100), "neighbors": "replace", "rho": 1, "axis": 0}
     assert dp.quantile_interval(np.c_[X, X][:50], qs[1:], **both).shape == (3, 3, 2)

@@ -1,7 +1,9 @@
-"""An interval around a private quantile: one more draw, of how far its ends are from it.
+"""Two ends around a private answer: half of the loss is for how far they are from it.
 
-    Between(inner, ends, coverage, lie_between)
+    Between(inner, ends, coverage, lie_between)     of a quantile, by one more draw
+    SmoothBetween(inner, ends, coverage)            of what has noise for its smooth sensitivity
 
+**Of a quantile.**
 Half of the loss is for a point v, by whichever mechanism, the other half for a distance w from it,
 and v - w and v + w are the ends. Both are cells of the public grid or lattice of the column. Where
 rows may lie between the numbers of cells, the interval has all that is on its cells. Of several
@@ -43,12 +45,35 @@ go beyond m, 28 / c, is more than all of that can outweigh.
 
 *An end of all rows.* For q = 0 no margin of rows can tell that none lies below a number. So the
 interval begins with the lower bound, and g is of the upper end alone; and so for q = 1.
+
+**Of noise for a smooth sensitivity.** The noise is ``(S / alpha) Z``, and its scale is secret. But
+S is beta-smooth: ``|ln S(x) - ln S(x')| <= beta`` for neighbors. So ln S is rounded up to k steps
+of a public size g, and the integer k is released with noise.
+
+*Sensitivity.* `STEPS` times g is beta + 2**-38, exactly. The 2**-38 is more than the 2**-41 by
+which S may be no smooth bound (`noise.smooth.calibration`), and what two float64 logarithms are off
+by, 2**-42 each: they are below 2**10 in size, and off by less than an ulp. So the logarithms as
+they are computed differ by at most `STEPS` steps, and so do their ceilings, which are exact. Public
+limits between which S is clipped, and public numbers that are added to it, change none of this.
+
+*Loss.* k has the noise N of an integer of sensitivity `STEPS` (`noise.calibrated_integer`): by
+discrete Laplace or staircase noise epsilon-DP (Ghosh, Roughgarden and Sundararajan, STOC 2009), by
+discrete Gaussian noise rho-zCDP (Canonne, Kamath and Steinke, NeurIPS 2020), by rounded Gaussian
+noise (epsilon, delta)-DP. Losses add up, as above. The ends are post-processing.
+
+*Coverage.* S is at most ``exp(g k)``, so noise beyond ``t exp(g (k + N)) / alpha`` has
+``|Z| > t exp(g N)``. N is symmetric, independent of Z, and below -w with at most half the chance
+of being beyond w. So the logarithm of t is what those of |Z| and exp(-g N) add up to but with the
+failure probability, by 64 quantiles of each (`sum_of_two`): a public number, and much less than two
+quantiles of half of it make, for either noise is rarely large where the other one is. Rounding adds
+half a cell and half a step of the grid to the statistic, half a step to the noisy number, one where
+bounds are no multiples, and half a step of a lattice. A cell is no longer than a step.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -57,15 +82,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import privacy
-from ...measurement.around import Around
-from ...measurement.equal_parts import together
+from ..._core import checks
+from ..._core.attributes import same_as
+from ..._core.error_bars import CONFIDENCE, sum_of_two
+from ...measurement.around import Around, OfKept
+from ...measurement.equal_parts import part, together
 from ...measurement.outer_bounds import Draw, Side
+from ...measurement.statistic import Terms
+from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.choice import Stream
-from ...privacy import Loss
+from ...noise.distributions import Distribution
+from ...noise.distributions.base import context
+from ...noise.sensitivity import Sensitivity
+from ...privacy import ZCDP, Loss
 from ...rng import Generator
 from ...tables import Source
+from ..ranked import Ranked
 from .draws import CUT, PARTS, Column
 from .exponential import ExponentialQuantile
+from .smooth import Smooth
 
 #: The logarithm of b falls by this with each shorter distance.
 STEP = 3 / 16
@@ -73,6 +108,12 @@ STEP = 3 / 16
 SHORTER = 1 / math.expm1(STEP)
 #: Most ranks that are looked at on either side: for a smaller rate the ends are the bounds.
 MOST = 1 << 28
+#: By how many steps logarithms of neighbors differ at most, and what is added to beta for rounding.
+STEPS, ROUNDED = 64, Fraction(1, 1 << 38)
+OF_SCALE = Sensitivity.of_one(STEPS)
+#: What "auto" means between ends, but for rho: they are less than half as long as those of the
+#: noise with the least median error, at about the same median error.
+LIGHT = "polyplace-finite-variance"
 
 
 class Widths(NamedTuple):
@@ -152,25 +193,21 @@ def widths(place: int, rate: float, cells: Any, failure: float, lie_between: boo
 
 
 @dataclass(frozen=True, slots=True)
-class Between(Around[NDArray[np.float64]]):
-    """Quantiles between two ends each that hold them: the lower ends, the points, the upper ends.
+class WithEnds(Around[NDArray[np.float64]]):
+    """Base of answers between two ends each: the lower ends, the answers, the upper ends.
 
     Parameters
     ----------
     inner : Mechanism
-        Of the released quantile, or of several.
-    ends : tuple of ExponentialQuantile
-        Of each, of the same column, for the part of the loss that is for its ends. The only one may
-        be `inner`.
+        Of the released answer, or of several.
+    ends : tuple
+        Of each, what has the part of the loss that is for its ends.
     coverage : float
         Of the ends of each.
-    lie_between : bool
-        As in `Widths`.
     """
 
-    ends: tuple[ExponentialQuantile, ...]
+    ends: tuple[Any, ...]
     coverage: float
-    lie_between: bool
 
     @property
     def loss(self) -> Loss:
@@ -186,6 +223,24 @@ class Between(Around[NDArray[np.float64]]):
         """Return what the loss is made of."""
         ends = together(self.ends[0].loss, len(self.ends))
         return {self.inner.name: self.inner.loss, "ends": ends}
+
+
+@dataclass(frozen=True, slots=True)
+class Between(WithEnds):
+    """Quantiles between two ends each that hold them.
+
+    Parameters
+    ----------
+    inner : Mechanism
+    ends : tuple of ExponentialQuantile
+        Of the same column. The only one may be `inner`.
+    coverage : float
+    lie_between : bool
+        As in `Widths`.
+    """
+
+    ends: tuple[ExponentialQuantile, ...]
+    lie_between: bool
 
     @property
     def widths(self) -> list[Widths]:
@@ -223,3 +278,71 @@ class RangeBetween(Around[NDArray[np.float64]]):
         low, middle, high = self.inner.finish(summary, generator)
         near, far = max(0.0, low[1] - high[0]), high[1] - low[0]
         return np.array([near, middle[1] - middle[0], far])
+
+
+@lru_cache(maxsize=256)
+def reach(noise: Distribution, of_scale: IntegerNoise, step: float, failure: float) -> float:
+    """Return how many released scales noise exceeds with a failure probability: t."""
+    shares, mp = np.append(1, np.geomspace(0.5, failure / 256, 64)), context(64)
+    sizes = [float(noise.quantile(mp, mp.mpf(share / 2))) for share in shares[1:].tolist()]
+    below = [of_scale.within(2 * share) for share in shares[1:].tolist()]
+    return math.exp(sum_of_two(np.log(sizes), step * np.array(below), shares, failure))
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothBetween(WithEnds):
+    """An answer with noise for its smooth sensitivity, between two ends.
+
+    Parameters
+    ----------
+    inner : Smooth
+    ends : (IntegerNoise,)
+        Of an integer of sensitivity `STEPS`.
+    coverage : float
+    """
+
+    inner: Smooth  # type: ignore[assignment]
+
+    def finish(self, summary: tuple[float, float], generator: Generator) -> NDArray[np.float64]:
+        inner, (noise,), failure = self.inner, self.ends, 1 - self.coverage
+        answer, of = inner.finish(summary, generator), inner.calibration
+        step = (Fraction(of.beta) + ROUNDED) / STEPS
+        (k,) = noise.add([math.ceil(Fraction(math.log(summary[1])) / step)], generator)
+        scale = math.exp(min(k * step, 700)) / of.alpha
+        off = scale * reach(of.distribution, noise, float(step), failure) * (1 + 2.0**-30)
+        off += 3 * inner.grid + (0 if inner.lattice is None else float(inner.lattice.step))
+        return np.clip([answer - off, answer, answer + off], *inner.limits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmoothInterval(Ranked[NDArray[np.float64]]):
+    """A statistic with noise for its smooth sensitivity, between two ends.
+
+    Parameters
+    ----------
+    of : Ranked
+        The statistic, of the same bounds.
+    coverage : float
+    """
+
+    of: Any
+    coverage: float
+
+    name = same_as("of.name")
+    answer_of_times = same_as("of.answer_of_times")
+    chooses_by_type = same_as("of.chooses_by_type")
+    covers_masks = same_as("of.covers_masks")
+
+    def mechanism(self, terms: Terms) -> OfKept[NDArray[np.float64]]:
+        half, of_answer = part(terms.loss, Fraction(1, 2)), self.of.noise
+        if of_answer == "auto" and not isinstance(half, ZCDP):
+            of_answer = LIGHT
+        alike = replace(self.of, bounds=self.bounds, nan=self.nan, noise=of_answer)
+        kept, noise = alike.mechanism(replace(terms, loss=half)), integer_noise(half, OF_SCALE)
+        return OfKept(SmoothBetween(kept.inner, (noise,), self.coverage))
+
+
+def smooth_interval(of: Any, coverage: float = CONFIDENCE) -> SmoothInterval:
+    """Return the statistic between two ends."""
+    share = checks.share("coverage", coverage)
+    return SmoothInterval(of.column, of=of, bounds=of.bounds, nan=of.nan, coverage=share)

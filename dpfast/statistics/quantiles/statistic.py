@@ -29,7 +29,7 @@ from ...sensitivity.iqr import QUARTILES, IqrSensitivity
 from ...sensitivity.quantile import QuantileSensitivity
 from ...tables.public_values import listed
 from ..ranked import Crossings, OnGrid, SmoothOrDrawn
-from .ends import Between, RangeBetween
+from .ends import Between, RangeBetween, smooth_interval
 from .exponential import ExponentialExtreme, ExponentialQuantile
 from .joint import ExponentialRange, JointQuantiles
 from .recursive import RecursiveQuantiles
@@ -53,14 +53,32 @@ LEAST_JOINT = Fraction(1, 1 << 30)
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
-    """Base of the quantile at one place."""
+class AtOnePlace(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
+    """Base of quantiles and extremes: one `place`, of which `smooth` or `draw` is the mechanism."""
 
-    assume_sorted: bool = False
     method: Method = "auto"
 
     answer_of_times: ClassVar[Answer] = "point"
     methods: ClassVar[tuple[str, ...]] = get_args(Method)
+    smooth: ClassVar[Any] = SmoothQuantile
+    draw: ClassVar[Any] = ExponentialQuantile
+
+    def mechanism(self, terms: Terms) -> Mechanism[float]:
+        column = self.column_of(terms) | {"q": self.place}
+        if self.method == "smooth":
+            return OfKept(self.smooth(**column, calibration=calibrate_loss(self.noise, terms.loss)))
+        return OfKept(self.draw(**column, loss=without_delta(terms.loss)))
+
+    def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
+        return _like(QuantileInterval, self, q=self.place, coverage=coverage)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneQuantile(AtOnePlace):
+    """Base of the quantile at one place."""
+
+    assume_sorted: bool = False
+
     #: Where mean and median errors are both smaller for even and for random rows
     #: (`benchmarks/crossings.py`), and beyond an epsilon of 10, up to which they are larger than
     #: those of a plain draw where rows are tied, or of an even number (`benchmarks/accuracy.py`).
@@ -75,15 +93,8 @@ class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivit
         if self.assume_sorted is not False:
             checks.flag("assume_sorted", self.assume_sorted)
 
-    def mechanism(self, terms: Terms) -> Mechanism[float]:
-        column = self.column_of(terms) | {"q": self.place, "assume_sorted": self.assume_sorted}
-        if self.method == "smooth":
-            calibration = calibrate_loss(self.noise, terms.loss)
-            return OfKept(SmoothQuantile(**column, calibration=calibration))
-        return OfKept(ExponentialQuantile(**column, loss=without_delta(terms.loss)))
-
-    def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
-        return _like(QuantileInterval, self, q=self.place, coverage=coverage)
+    def column_of(self, terms: Terms) -> dict[str, Any]:
+        return super().column_of(terms) | {"assume_sorted": self.assume_sorted}
 
 
 @dataclass(frozen=True)
@@ -303,27 +314,15 @@ def several(qs: Any) -> tuple[Fraction, ...]:
 
 
 @dataclass(frozen=True)
-class Extreme(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
+class Extreme(AtOnePlace):
     """Base of the least and the largest row."""
 
-    method: Method = field(default="auto", kw_only=True)
-
-    answer_of_times: ClassVar[Answer] = "point"
-    methods: ClassVar[tuple[str, ...]] = get_args(Method)
+    smooth: ClassVar[Any] = SmoothExtreme
+    draw: ClassVar[Any] = ExponentialExtreme
     #: 0 for the least row, and 1 for the largest.
     end: ClassVar[Fraction]
 
     place = same_as("end")
-
-    def mechanism(self, terms: Terms) -> Mechanism[float]:
-        column = self.column_of(terms) | {"q": self.end}
-        if self.method == "smooth":
-            calibration = calibrate_loss(self.noise, terms.loss)
-            return OfKept(SmoothExtreme(**column, calibration=calibration))
-        return OfKept(ExponentialExtreme(**column, loss=without_delta(terms.loss)))
-
-    def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
-        return _like(QuantileInterval, self, q=self.end, coverage=coverage)
 
 
 @dataclass(frozen=True)
@@ -530,8 +529,8 @@ class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
         return OfKept(ExponentialRange(quartiles, quartiles.loss, terms.neighbors))
 
     def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
-        if self.method == "smooth":  # whose noise is about no quartile
-            return self
+        if self.method == "smooth":
+            return smooth_interval(self, coverage)
         return _like(IqrInterval, self, q=QUARTILES, coverage=(1 + coverage) / 2)
 
 
