@@ -244,7 +244,7 @@ class Budget(Payer):
             why = "which a run in another folder does not find: give the whole path"
             advise(f"a new ledger at a relative path, {path!r}, {why}")
         self._file = self._storage = file = File(path, header, self._timeout)
-        head, state = file.header, file.state()
+        head, state = file.header, file.at_first
         unit = None if state.unit is None else f"which is about {state.unit}"
         for name, value, known, words in (
             ("limit", given, head.limit, str(head.limit)),

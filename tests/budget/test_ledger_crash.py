@@ -29,7 +29,7 @@ def test_killed_before_every_statement_and_after_every_commit():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("first", [60, pytest.param(0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("first", [50, pytest.param(0, marks=pytest.mark.slow)])
 def test_killed_before_every_statement_that_seals_a_ledger_of_before(first):
     found = crash("ledger_crash", "renew", "none", first, folder=MEMORY)
     assert found["violations"] == [] and found["kills"] > 40
@@ -37,7 +37,7 @@ def test_killed_before_every_statement_that_seals_a_ledger_of_before(first):
 
 @pytest.mark.full
 def test_a_ledger_that_is_sealed_in_more_than_one_transaction_is_caught():
-    found = crash("ledger_crash", "renew", "torn", 60, folder=MEMORY)
+    found = crash("ledger_crash", "renew", "torn", 50, folder=MEMORY)
     # Half a seal is found by the next one who opens the file, and that may be another spender.
     assert found["violations"][0].startswith(("unreadable", "lines were lost", "a process failed"))
 

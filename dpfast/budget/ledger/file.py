@@ -185,7 +185,7 @@ class File:
         self._waiting: deque[_Write] = deque()
         if header is not None:
             self._run(lambda db: self._make(db, header), "make")
-        self.header = self._run(self._opened if way == "read" else self._move, way)
+        self.header, self.at_first = self._run(self._opened if way == "read" else self._move, way)
         self._known = self.header.seal
 
     # --- the storage ----------------------------------------------------------------------------
@@ -392,18 +392,18 @@ class File:
         if form < 4:
             chain.put(db, head.seal, now(), process(), self.identity)
 
-    def _opened(self, db: Connection) -> Header:
+    def _opened(self, db: Connection) -> tuple[Header, State]:
         """Check the tail of a ledger, which is all of a short one."""
         self._checked(db, TAIL)
-        return self._head(db)
+        return self._head(db), self._state(db)
 
-    def _move(self, db: Connection) -> Header:
+    def _move(self, db: Connection) -> tuple[Header, State]:
         """Make this the place of a ledger, which is checked."""
         self._checked(db)
         head = self._head(db)
         if chain.places(db, head.seal)[-1] != self.identity:
             chain.put(db, head.seal, now(), process(), self.identity)
-        return head
+        return head, self._state(db)
 
     def _connect(self) -> Connection:
         # mode=rw: everybody could read a file that SQLite makes.
