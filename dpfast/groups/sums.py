@@ -513,7 +513,7 @@ class OfLinear(SumsOfFeatures):
         if self.statistic.squares or isinstance(noise, BoxNoise):
             return {"noise": noise.distribution}  # of sums in several units
         width = math.ldexp(noise.deviation, plan.shifts[0] - noise.shift)
-        return {"noise": noise.distribution, "deviation": width * float(self.axis.product)}
+        return {"noise": noise.distribution, "deviation": width * float(self.sums.product)}
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         grid = self.cells
