@@ -128,6 +128,13 @@ class GroupHistogram(Counted):
         size = super().error(failure)
         return size if size is None or not self.fine else size + 0.5  # counts are rounded
 
+    @property
+    def adds_up(self) -> bool:  # type: ignore[override]
+        return not self.statistic.nonnegative
+
+    def total_error(self, groups: int, failure: float) -> float:
+        return super().total_error(groups, failure) + bool(self.fine) * groups / 2
+
     def room(self, groups: int) -> Any:
         bins = self.axis.native.bins
         if self.sparse or self.step.of_units:

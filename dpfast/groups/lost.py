@@ -16,9 +16,9 @@ what it was, but such a bar may not hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,8 @@ class Lost(Counted):
         How many rows of a person count in a group, and have to be told apart, at most.
     """
 
+    adds_up: ClassVar[bool] = True
+
     most: int = 1
     limit: int = 2
 
@@ -69,13 +71,19 @@ class Lost(Counted):
         whole, kept = answer.by_group().T.astype(np.uint64)
         return (whole - kept)[:, None]
 
-    def widen(self, answer: dict[str, Any], statistics: Mapping[str, Any]) -> None:
-        """Put into the bars of counts and sums what is lost, but with the failure probability."""
-        size = self.error(2 * OF_LOST)
-        assert size is not None
-        most = np.maximum(answer[LOST] + size, 0.0)
+    def widen(
+        self,
+        answer: dict[str, Any],
+        statistics: Mapping[str, Any],
+        error: Callable[[Any, float], Any],
+    ) -> None:
+        """Put into the bars of counts and sums, or of totals of these, what is lost of all rows.
+
+        `error` returns what noise exceeds with a failure probability. That of a sum over groups is
+        symmetric as well, so the proof holds for totals as they are.
+        """
+        most = np.maximum(answer[LOST] + error(self, 2 * OF_LOST), 0.0)
         for name, statistic in statistics.items():
             if isinstance(statistic, Sums) and statistic.lost_of_row is not None:
-                noise = statistic.error(OF_NOISE)
-                assert noise is not None
+                noise = error(statistic, OF_NOISE)
                 answer[f"{name} error"] = noise + statistic.lost_of_row * most

@@ -89,6 +89,8 @@ class OfColumn:
     by_unit: ClassVar[bool] = False
     #: Whether a database adds up numbers of columns, or asks only whether a value is there.
     adds_numbers: ClassVar[bool] = True
+    #: Whether answers of groups are sums that add up to one of all groups.
+    adds_up: ClassVar[bool] = False
     #: Whether a column is read as text.
     is_text: ClassVar[bool] = False
 
@@ -103,10 +105,6 @@ class OfColumn:
     def noise_parameters(self) -> dict[str, Any]:
         """The public numbers of the noise, as those of a `Mechanism`."""
         return {}
-
-    def total_error(self, groups: int, failure: float) -> float | None:
-        """Return what the sum over groups is off by, but with a failure probability; else None."""
-        return None
 
     @property
     def reading(self) -> tuple[Any, ...]:

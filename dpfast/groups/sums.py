@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.attributes import same_as
-from .._core.error_bars import BOUND, CLAMPED, CONFIDENCE, NOISE, Expected, unknown
+from .._core.error_bars import BOUND, CLAMPED, CONFIDENCE, NOISE, Expected, symmetric_sum, unknown
 from .._kernels import groups as _native
 from .._kernels.tables import Key
 from ..measurement.choice import choose_noise
@@ -230,23 +230,29 @@ def add_each(
     return missing
 
 
-def total_within(
-    noise: IntegerNoise | SharedNoise, shift: int, groups: int, failure: float
-) -> float:
+def total_within(noise: Any, shift: int, groups: int, failure: float) -> float:
     """Return what the noise of all groups adds up to in size, but with a failure probability.
 
-    That is in units of ``2**shift``, to which each sum is rounded. Of noise that groups share, what
-    they have in common and what is of each have half of the probability; that of each group is
-    rounded by less than 1.
+    It is `IntegerNoise` or `SharedNoise`; sums are rounded to units of ``2**shift``, the unit here.
+
+    *Proof.* Independent noise of G groups adds up to the G-fold convolution of its distribution,
+    and the part that G groups share to G times one number, independent of the others: either is a
+    sum of independent symmetric integers with weights, whose tail `symmetric_sum` bounds. Given all
+    noise, the random rounding of shared noise is off by independent numbers of mean 0, each within
+    an interval of length 1. Their sum exceeds h with at most 2 exp(-2 h^2 / G) (Hoeffding, JASA
+    1963), here a 64th of the failure probability. Other rounding takes less than 1 of each group.
     """
-    alone, most = np.ones(1), groups * bool(shift)
-    if isinstance(noise, IntegerNoise):
-        return math.ldexp(noise.weighted_within(alone, failure, groups) + most, shift)
-    shared, of_group = noise.parts.each
-    assert shared is not None and of_group is not None
-    common = noise.times * groups * shared.within(failure / 2)
-    size = common + of_group.weighted_within(alone, failure / 2, groups)
-    return math.ldexp(size / noise.unit + groups + most, shift)
+    unit, rounded, shift = 1, float(groups * bool(shift + noise.shift)), shift + noise.shift
+    each = [(noise, 1, groups)]
+    if isinstance(noise, SharedNoise):
+        (head, of_group), unit = noise.parts.each, noise.unit
+        each = [(head, noise.times * groups, 1), (of_group, 1, groups)]
+        rounded += min(groups, math.sqrt(groups / 2 * math.log(128 / failure)))
+        failure *= 63 / 64
+    laws = [(one.waves, np.array([float(size)]), np.array([many])) for one, size, many in each]
+    deviation = math.hypot(*(size * math.sqrt(many) * one.deviation for one, size, many in each))
+    most = symmetric_sum(laws, max(math.ldexp(deviation, -noise.shift), each[0][1]), failure)
+    return math.ldexp(math.floor(most) / unit + rounded, shift)
 
 
 class Counted(Sums):
@@ -305,6 +311,10 @@ class Counted(Sums):
     def error(self, failure: float) -> float | None:
         size = (self.noise.within(failure) + bool(self.shift)) << self.shift
         return nearest(Fraction(size) * Fraction(self.cells.grid))
+
+    def total_error(self, groups: int, failure: float) -> float:
+        """Return what the sum over groups is off by, but with a failure probability."""
+        return total_within(self.noise, self.shift, groups, failure) * self.cells.grid
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         _native.count(codes, totals.reshape(-1))
@@ -368,9 +378,9 @@ class OfCount(Counted):
 
     nan = same_as("statistic.nan")
 
-    def total_error(self, groups: int, failure: float) -> float | None:
-        is_cut = self.statistic.nonnegative
-        return None if is_cut else total_within(self.noise, self.shift, groups, failure)
+    @property
+    def adds_up(self) -> bool:  # type: ignore[override]
+        return not self.statistic.nonnegative
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         if values is not None:
@@ -416,8 +426,7 @@ class OfPeople(Counted):
 
     statistic: Statistic[int]
 
-    def total_error(self, groups: int, failure: float) -> float:
-        return total_within(self.noise, self.shift, groups, failure)
+    adds_up: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -597,14 +606,17 @@ class OfLinear(SumsOfFeatures):
     def error(self, failure: float) -> float | None:
         return None if self.statistic.needs_rows else self.bar(0, failure)
 
-    def total_error(self, groups: int, failure: float) -> float | None:
-        noise, shifts = self.plan.noise, self.plan.shifts
-        is_sum = not self.statistic.needs_rows and self.units is None and len(shifts) == 1
-        if not is_sum or not isinstance(noise, (IntegerNoise, SharedNoise)):
-            return None
-        size = total_within(noise, shifts[0] - noise.shift, groups, failure)
-        sizes = EachWithin(self.plan, (size,), size)
-        return float(self.statistic.bar(self.arrays, sizes, 0.0, False))
+    @property
+    def adds_up(self) -> bool:  # type: ignore[override]
+        return not self.statistic.needs_rows
+
+    def total_error(self, groups: int, failure: float) -> float:
+        """Return what the sum over groups is off by, but with a failure probability."""
+        noise: Any = self.plan.noise  # of one sum of a group, so no joint noise
+        (shift,) = self.plan.shifts
+        size = total_within(noise, shift - noise.shift, groups, failure)
+        width = self.statistic.bar(self.arrays, EachWithin(self.plan, (size,), size), 0.0, False)
+        return float(width) if self.units is None else width + groups / 2  # rounded to units
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
         if not self.statistic.needs_rows:

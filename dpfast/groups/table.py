@@ -51,6 +51,8 @@ from .sums import Counted, Sums
 from .top import Top
 from .unit_codes import Marks, UnitCodes
 
+#: Why a statistic has no total.
+NO_TOTAL = "only counts and sums add up, where none is cut at 0"
 ByGroup: TypeAlias = Sums | Quantiles | WithBounds
 
 
@@ -268,13 +270,21 @@ class Table(Mechanism[Answer]):
 
     def totals(self, answer: Answer) -> Answer:
         """Return the sums of counts and sums over all groups, with their error bars."""
-        columns: dict[str, NDArray[Any]] = {}
-        for name, statistic in self.statistics.items():
-            bars, is_sum = f"{name} error", name in answer and LOST not in self.statistics
-            width = statistic.total_error(answer.groups, 1 - CONFIDENCE) if is_sum else None
-            if width is not None:
-                columns |= {name: answer[name].sum(keepdims=True), bars: np.array([width])}
-        return Answer(columns)
+        totals, groups, every = Answer(), answer.groups, self.statistics.items()
+        for name, statistic in every:
+            if statistic.adds_up:
+                *numbers, bars = statistic.names(name)
+                totals |= {key: answer[key].sum(keepdims=True) for key in numbers}
+                width = np.array([statistic.total_error(groups, 1 - CONFIDENCE)])
+                is_span = answer[bars].dtype.kind == "m"
+                totals[bars] = statistic.units.times.span(np.ceil(width)) if is_span else width
+        lost = self.statistics.get(LOST)
+        if isinstance(lost, Lost):
+            lost.widen(totals, self.statistics, lambda one, rare: one.total_error(groups, rare))
+        refused = ", ".join(repr(name) for name, statistic in every if not statistic.adds_up)
+        notes = [answer.note, f"no totals of {refused}: {NO_TOTAL}" if refused else ""]
+        totals.note = "; ".join(filter(None, notes))
+        return totals
 
     # --- passes -----------------------------------------------------------------------------------
 
@@ -384,7 +394,7 @@ class Table(Mechanism[Answer]):
         if self.persons is not None:
             answer.note, lost = str(self.persons), self.statistics.get(LOST)
             if isinstance(lost, Lost):
-                lost.widen(answer, self.statistics)
+                lost.widen(answer, self.statistics, lambda one, rare: one.error(rare))
         return answer
 
 

@@ -87,14 +87,16 @@ class Answer(dict[str, Any], Noted):
         Returns
         -------
         Answer
-            Of one row, without keys: the columns of `dpfast.stat.count`, `count_distinct` and
-            `sum`, but for those that are cut at 0, of bounded totals of people with their bias
-            (`rows_limit`), or of durations.
+            Of one row, without keys: the columns of `dpfast.stat.count`, `count_distinct`, `sum`
+            and `histogram`. Its note names what has no total: means and quantiles, and counts that
+            are cut at 0, which add up to too much. An answer that was pickled has none.
 
         Notes
         -----
         The bar of G groups is about the root of G times that of one, as their noise is
-        independent; noise that groups share (``dpfast/groups/sums.py``) adds up to G times as much.
+        independent; noise that groups share adds up to G times as much. It is by the distribution
+        of the sum (`total_within` in ``dpfast/groups/sums.py`` has the proof). With `rows_limit` it
+        holds what is lost of all groups.
 
         Examples
         --------
