@@ -17,6 +17,7 @@ from .support.battery import CASES
 from .support.pages import ROOT
 
 AGES = np.repeat(np.arange(18.0, 91), 4)
+TWO = np.stack([AGES, AGES], 1)
 WIDE = {"bounds": (0, 1e300)}
 #: Losses that promise little, with what is said of them.
 ODD = {
@@ -145,6 +146,28 @@ def test_bounds_that_are_far_too_wide():
         lambda **rows: dp.expected_error(dp.count, AGES, epsilon=0.1, **rows),
         lambda **rows: dp.expected_error(dp.median, AGES, bounds=(0, 120), epsilon=0.1, **rows),
         lambda **rows: dp.Mean(bounds=(0, 120)).measure(epsilon=0.1).error(rows["rows"], 0.95),
+        lambda **rows: dp.expected_error(dp.variance, AGES, bounds=(0, 120), epsilon=0.1, **rows),
+        lambda **rows: dp.expected_error(dp.std, AGES, bounds=(0, 120), epsilon=0.1, **rows),
+        lambda **rows: dp.expected_error(dp.proportion, AGES > 40, epsilon=0.1, **rows),
+        lambda **rows: dp.expected_error(
+            dp.sum, AGES, bounds=(0, 9), weights=AGES, weight_bounds=(0, 9), epsilon=0.1, **rows
+        ),
+        lambda **rows: dp.expected_error(
+            dp.histogram,
+            AGES,
+            bins=9,
+            bounds=(0, 9),
+            weights=AGES,
+            weight_bounds=(0, 9),
+            epsilon=0.1,
+            **rows,
+        ),
+        lambda **rows: dp.expected_error(
+            dp.mean, TWO, axis=0, bounds=[(0, 9), (0, 120)], epsilon=0.1, **rows
+        ),
+        lambda **rows: dp.expected_error(
+            dp.quantile, TWO, q=0.2, axis=0, bounds=[(0, 9)] * 2, epsilon=0.1, **rows
+        ),
         lambda **rows: dp.mechanism(dp.count, epsilon=0.1).expected_error(**rows),
         lambda **rows: dp.expected_error(
             dp.group_by({"k": [0], "x": [0.0]}, "k", keys=[0, 1]).count, epsilon=0.1, **rows
@@ -157,11 +180,10 @@ def test_an_answer_about_few_rows_is_noise(work):
     assert not advice(lambda: work(rows=100_000))
 
 
-def test_columns_of_one_width_and_times_are_left_alone():
-    two, days = np.stack([AGES, AGES], 1), np.arange("2000", "2020", dtype="M8[D]")
+def test_times_are_left_alone():
+    days = np.arange("2000", "2020", dtype="M8[D]")
     years = pd.Timestamp("1990-01-01"), pd.Timestamp("2040-01-01")
-    for data, more in ((two, {"axis": 0, "bounds": [(0, 9)] * 2}), (days, {"bounds": years})):
-        dp.expected_error(dp.mean, data, epsilon=0.1, rows=1, **more)
+    dp.expected_error(dp.mean, days, epsilon=0.1, rows=1, bounds=years)
 
 
 def test_a_new_ledger_at_a_relative_path(tmp_path, monkeypatch):
@@ -222,3 +244,22 @@ def test_what_is_noise_is_marked_in_the_answer():
         assert answer.is_noise is False and repr(answer).endswith("(95 %)")
     counts = dp.Histogram(bins=2, bounds=(0, 200)).measure(epsilon=0.5)
     assert counts.release(AGES, **seeded).is_noise.tolist() == [False, True]
+
+
+def test_a_job_by_group_says_what_will_be_noise_whatever_its_groups_are(tmp_path):
+    (tmp_path / "t.csv").write_text("k,x\na,1\nb,2\n")
+    groups = 'by = ["k"]\nkeys = ["a", "b"]\n'
+    text = f"""[data]
+path = "t.csv"
+rows = ROWS
+[budget]
+epsilon = 0.1
+neighbors = "add-remove"
+[[release]]
+statistic = "count"
+{groups}"""
+    for rows, said in ((10, 1), (10**6, 0)):
+        path = tmp_path / f"{rows}.toml"
+        path.write_text(text.replace("ROWS", str(rows)))
+        messages = advice(lambda path=path: dp.job.explain(path))
+        assert len(messages) == said and all("of 10 rows" in words for words, _ in messages)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .._core import checks
 from .._core.advice import advise
 from .._core.error_bars import Expected
@@ -98,8 +100,9 @@ def expected_error(
 def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
     """Warn of an answer that is noise, by the number of rows (of each group) that a caller says.
 
-    It is one whose error bar is as long as what is known without data: a count's as the rows, a
-    mean's as half of the bounds, and a quantile's as half of the rows, in ranks.
+    It is one whose error bar is as long as what is known without data: a count's as the rows, or
+    their largest weights, another's as half of the range of the answers, and a quantile's as half
+    of the rows, in ranks. Of several columns one is enough, and the longest is said.
     """
     part: Any = mechanism
     while isinstance(inner := part.parameters.get("inner"), Mechanism):
@@ -107,18 +110,25 @@ def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
     for name, one in part.parameters.get("statistics", {mechanism.name: part}).items():
         bars = bar.half_width, bar.ranks
         width, ranks = (of[name] if isinstance(of, dict) else of for of in bars)
-        is_noise = isinstance(width, float) and width >= _half_range(one, rows)
-        if is_noise or (isinstance(ranks, float) and ranks >= rows / 2):
-            size = Expected(bar.confidence, width, ranks)
-            why = "the answer is noise: spend more, or ask of more rows or larger groups"
+        pairs = (np.asarray(width), _half_range(one, rows)), (np.asarray(ranks), rows / 2)
+        if any(sizes.dtype.kind == "f" and (sizes >= most).any() for sizes, most in pairs):
+            size = Expected(bar.confidence, *(sizes.max() for sizes, _ in pairs))
+            why = "it is noise: spend more, or take more rows or larger groups"
             advise(f"{name} of {rows} rows will be known {size}, so {why}")
 
 
-def _half_range(part: Any, rows: int) -> float:
+def _half_range(part: Any, rows: int) -> Any:
     """Return half of the range of the answers about a number of rows; of counts all of it."""
     match part:
-        case object(statistic=object(name="count" | "histogram", limits=None)):
-            return rows
-        case object(statistic=object(name=name, limits=None, bounds=(float(lo), float(hi)))):
-            return {"mean": 1, "sum": rows}.get(name, math.inf) * (hi - lo) / 2
+        case object(statistic=object(name="count" | "histogram", limits=limits)):
+            return rows * (limits or (1, 1))[1]
+        case object(
+            statistic=object(
+                name=name, limits=limits, bounds=((float(), _) | ((float(), _), *_)) as bounds
+            )
+        ):
+            half, most = np.ptp(bounds, -1) / 2, rows * (limits or (1, 1))[1]
+            of_spread = {"variance": half**2 / 2, "standard deviation": half / 2}
+            halves = {"mean": half, "proportion": half, "sum": most * half, **of_spread}
+            return halves.get(name, math.inf)
     return math.inf

@@ -75,7 +75,7 @@ from ..measurement.choice import Moves, NoiseCandidate, SumNoise, choose_noise, 
 from ..measurement.functions import function_of
 from ..measurement.statistic import Bounded, Terms
 from ..measurement.unit import AddsUnits, added_units
-from ..privacy import Approx, Loss
+from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, cells_of, moments, two_of
@@ -140,10 +140,8 @@ class Covariance(Bounded[Floats]):
         is_public = terms.neighbors == "replace" and not terms.layout.masked
         ways = (OfEntries, OfGram) if is_public else (OfSums,)
         made: OfSums = least_error(way(self.ddof, **shared).way for way in ways).noise()
-        loss = made.noise_of(2).loss
-        if made.has_public_rows and isinstance(loss, Approx):
-            loss = replace(loss, rho=None)  # for other rows the noise may be another
-        return replace(made, loss=loss)
+        loss = made.noise_of(2).loss  # for other rows the noise may be another, of another rho
+        return replace(made, loss=terms.loss if made.has_public_rows and loss.delta else loss)
 
 
 @dataclass(frozen=True)

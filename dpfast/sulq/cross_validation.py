@@ -169,8 +169,6 @@ def cross_validate(
     rows, unit = estimator._taken(X, y, None, ids, max_rows, budget)
     if of_engine(rows.source):
         checks.fail_kind("X", "no data of an engine, whose rows have no order", X)
-    if isinstance(whole, Approx):
-        whole = whole.of_zcdp()
     part = _part(whole, unit.neighbors, folds)
     of_parts = changed(unit, neighbors="add-remove")
     # What cannot be had is refused.
@@ -189,16 +187,15 @@ def cross_validate(
                 scores[fold] = model._scored(left_out, of_parts, part, None, generator).run()
         return CrossValidation(scores, whole, part)
 
-    allocation = Allocation(
-        f"cross-validation of {estimator._name}", whole, unit.neighbors, ids=unit.ids
-    )
+    name, loss = estimator._name, whole.of_zcdp() if isinstance(whole, Approx) else whole
+    allocation = Allocation(f"cross-validation of {name}", loss, unit.neighbors, ids=unit.ids)
     return Prepared(allocation, rows, budget, rng, validate)
 
 
 def _part(whole: Loss, neighbors: Any, folds: int) -> Loss:
     """Return what each of so many answers may cost for a row, or a person, that comes or goes."""
     if isinstance(whole, Approx):
-        whole = ZCDP(whole.rho)
+        whole = ZCDP.within(whole.epsilon, whole.delta)
     step = one_row(whole, neighbors, 1)
     return ZCDP(step.rho / folds) if isinstance(step, ZCDP) else Pure(step.epsilon / folds)
 

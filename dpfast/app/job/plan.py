@@ -93,7 +93,9 @@ class Plan:
 
     def facts(self, release: Release) -> dict[str, Any]:
         """Return what is public of a release, with the error bar for the rows that are guessed."""
-        bar = error_of(release.mechanism, self.rows_of(release))
+        if (rows := self.rows_of(release)) is None:  # advice: a group has no more
+            error_of(release.mechanism, self.rows)
+        bar = error_of(release.mechanism, rows)
         return {"name": release.entry.name, **release.record, "error": asdict(bar)}
 
     def rows_of(self, release: Release) -> int | None:
