@@ -1042,7 +1042,7 @@ class Groups:
     def percentile(
         self,
         column: str,
-        q: Number,
+        q: Number | Sequence[Number] | NDArray[Any],
         *,
         bounds: Bounds | Auto,
         nan: NanPolicy | None = None,
@@ -1080,7 +1080,7 @@ class Groups:
     def quantile_interval(
         self,
         column: str,
-        q: Number,
+        q: Number | Sequence[Number] | NDArray[Any],
         *,
         bounds: Bounds | Auto,
         nan: NanPolicy | None = None,
@@ -1094,7 +1094,7 @@ class Groups:
     def quantiles(
         self,
         column: str,
-        qs: Sequence[Number],
+        qs: Sequence[Number] | NDArray[Any],
         *,
         bounds: Bounds | Auto,
         nan: NanPolicy | None = None,

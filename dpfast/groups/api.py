@@ -342,8 +342,8 @@ class GroupBy(Methods):
         Answer
             A dict of arrays: the keys; each statistic, under its name (several quantiles, and bins,
             under the name with theirs behind it); its error bar, under the name and " error", or of
-            quantiles under the name and " ranks": so many rows lie between, at most, in 95 of 100
-            answers.
+            quantiles under the name and " error in ranks": so many rows lie between, at most, in 95
+            of 100 answers. In units of the data are the ends of `quantile_interval`.
 
         Raises
         ------
@@ -362,7 +362,7 @@ class GroupBy(Methods):
         ...     epsilon=1.0,
         ... )
         >>> list(found)
-        ['sex', 'n', 'n error', 'old', 'old ranks']
+        ['sex', 'n', 'n error', 'old', 'old error in ranks']
         """
         if not isinstance(statistics, Mapping) or not statistics:
             checks.fail_kind("statistics", RULE, statistics)

@@ -51,7 +51,8 @@ DRAWN = (ranked.OneQuantile, ranked.Quantiles, ranked.Extreme, ranked.QuantileIn
 
 def is_by_group(statistic: object) -> bool:
     """Tell whether a statistic is one by group."""
-    return isinstance(statistic, (Linear, Top, *PLAIN, *DRAWN))
+    kinds = (Linear, Top, *PLAIN, *DRAWN)
+    return isinstance(statistic, kinds) and not isinstance(statistic, ranked.IqrInterval)
 
 
 @remembered
@@ -80,8 +81,6 @@ def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) ->
     given: Any = {"column": statistic.column, "bounds": bounds, "nan": nan, "step": step}
     given |= {"loss": offered.loss, "whole": is_whole, "lattice": numbers}
     if isinstance(statistic, ranked.QuantileInterval):
-        if isinstance(statistic.q, tuple):
-            checks.fail("q", "one number by group", statistic.q)
         given["coverage"], statistic = statistic.coverage, statistic.point
     given["extreme"] = isinstance(statistic, ranked.Extreme)
     return Quantiles(qs=places(statistic), **given).charged()

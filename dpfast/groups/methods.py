@@ -24,7 +24,7 @@ from . import stat
 #: What a statistic is asked of a column, and not of groups, where each quantile is drawn.
 OF_ROWS = ("method", "noise", "assume_sorted")
 #: Which arguments a method has to be given.
-NEEDED = {"column": "str", "other": "str", "q": "Number", "qs": "Sequence[Number]"}
+NEEDED = ("column", "other", "q", "qs")
 #: What types of arguments are called where a column is one of a group.
 OF_ONE_COLUMN = {"str | None": "str", "BoundsEach | Auto": "Bounds | Auto"}
 
@@ -106,10 +106,9 @@ DOC = """
 
 def _of_one_column(parameter: Parameter) -> Parameter:
     """Return an argument of a statistic where it has a column."""
-    kind = OF_ONE_COLUMN.get(str(parameter.annotation), parameter.annotation)
+    kind = OF_ONE_COLUMN.get(str(parameter.annotation), str(parameter.annotation))
     if parameter.name in NEEDED:
-        own = NEEDED[parameter.name] if parameter.default is not Parameter.empty else kind
-        return parameter.replace(annotation=own, default=Parameter.empty)
+        return parameter.replace(annotation=kind.removesuffix(" | None"), default=Parameter.empty)
     return parameter if parameter.name == "weights" else parameter.replace(annotation=kind)
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from numpy.typing import NDArray
+
 from dpfast._core.types import Auto, Bounds, NanPolicy, Number
 from dpfast.budget.budget import Budget
 from dpfast.measurement.columns_by_name import Answer
@@ -180,7 +182,7 @@ class Methods:
     def quantiles(
         self,
         column: str,
-        qs: Sequence[Number],
+        qs: Sequence[Number] | NDArray[Any],
         *,
         bounds: Bounds | Auto,
         nan: NanPolicy | None = None,
@@ -195,7 +197,7 @@ class Methods:
     def quantile_interval(
         self,
         column: str,
-        q: Number,
+        q: Number | Sequence[Number] | NDArray[Any],
         *,
         bounds: Bounds | Auto,
         nan: NanPolicy | None = None,
@@ -211,7 +213,7 @@ class Methods:
     def percentile(
         self,
         column: str,
-        q: Number,
+        q: Number | Sequence[Number] | NDArray[Any],
         *,
         bounds: Bounds | Auto,
         nan: NanPolicy | None = None,

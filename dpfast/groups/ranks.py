@@ -79,7 +79,7 @@ class Quantiles(OfColumn):
     lattice : Lattice, optional
         The candidates, if they are told.
     coverage : float, optional
-        How often an interval around the only quantile holds it, if there is one, for half the loss.
+        How often an interval around a quantile holds it, if they have any, for half of the loss.
     """
 
     column: str
@@ -130,7 +130,7 @@ class Quantiles(OfColumn):
         return self._rate_by(loss)(q)
 
     def _rate_by(self, loss: Pure | ZCDP) -> Callable[[Fraction], float]:
-        parts = len(self.qs) if self.coverage is None else 2
+        parts = len(self.qs) * (1 if self.coverage is None else 2)
         own = ZCDP(loss.rho / parts) if isinstance(loss, ZCDP) else Pure(loss.epsilon / parts)
         each = self.step.each(own)
 
@@ -156,15 +156,14 @@ class Quantiles(OfColumn):
         aim = self.aim(q)
         inside = int(-(-INSIDE // Fraction(aim.rate))) if self.extreme else 0
         reach = width(aim.rate, self.base(q).total) + 1 + aim.ties
-        of_ends = self.widths.reach + 2 + inside if self.widths else 0
-        return aim, inside, max(reach, of_ends)
+        widths = self.widths(q)
+        return aim, inside, max(reach, widths.reach + 2 + inside if widths else 0)
 
-    @property
-    def widths(self) -> Widths | None:
-        """Return the draws of how far the ends of an interval are from the quantile, if any."""
+    def widths(self, q: Fraction) -> Widths | None:
+        """Return the draws of how far the ends of an interval are from a quantile, if any."""
         if self.coverage is None:
             return None
-        (aim,), cells = map(self.aim, self.qs), (0, self.cells.span)
+        aim, cells = self.aim(q), (0, self.cells.span)
         lie_between = self.lattice is not None or not self.whole or self.cells.grid != 1
         return widths(aim.place, aim.rate, cells, 1 - self.coverage, lie_between)
 
@@ -190,8 +189,8 @@ class Quantiles(OfColumn):
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer are called."""
         if self.coverage is not None:
-            return [f"{name} low", name, f"{name} high"]
-        return [*self._each(name), f"{name} ranks"]
+            return [f"{one}{end}" for one in self._each(name) for end in (" low", "", " high")]
+        return [*self._each(name), f"{name} error in ranks"]
 
     def _each(self, name: str) -> list[str]:
         """Return what the columns of the quantiles are called."""
@@ -250,8 +249,8 @@ class Quantiles(OfColumn):
             final = np.full(groups, count, np.int32)
             final[kept] = np.arange(count, dtype=np.int32)
         stream = generator.stream()
-        drawn, sizes = np.empty((len(self.qs), count), np.int32), np.empty(count, np.int64)
-        widths = self.widths
+        drawn, sizes = np.empty((2, len(self.qs), count), np.int32)
+        widths: list[Any] = [self.widths(q) for q in self.qs]
         few = isinstance(room, RowsNear) or (len(self.qs) * count < FEW and room.size < LITTLE)
         with closing(room.by_group(count, final)) as parts:
             # A part has bits of its own, so no number of threads changes any.
@@ -259,29 +258,31 @@ class Quantiles(OfColumn):
 
             def draw(part: int) -> None:
                 first, stop = parts.ends(part)
-                for q, out, rows in zip(self.qs, drawn, parts.each(part), strict=False):
+                for i, (q, rows) in enumerate(zip(self.qs, parts.each(part), strict=False)):
                     aim, inside, reach = self._look(q)
                     given, offsets, others = rows
-                    out[first:stop] = draw_quantiles(
+                    points = drawn[i, first:stop] = draw_quantiles(
                         given, offsets, aim, self.base(q), reach, streams[part], inside, others
                     )
-                    if widths is not None:
-                        points = out[first:stop].tolist()
-                        sizes[first:stop] = draw_widths(widths, points, rows, streams[part])
+                    if self.coverage is not None:
+                        near = widths[i], points.tolist(), rows
+                        sizes[i, first:stop] = draw_widths(*near, streams[part])
 
             each(draw, range(len(parts)), 1 if few else threads())
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
         cell = np.sort(drawn, axis=0)[order].astype(np.int64)
         every = list(self._numbers(cell))
-        if widths is not None:
-            ends = np.array(widths.ends(cell[0], sizes))
-            low, high = self._numbers(ends, begin=widths.lie_between)
-            every = [low, *every, high]
+        if self.coverage is not None:  # sorted or not, a quantile is between ends of its own
+            of_each = zip(every, widths, drawn.astype(np.int64), sizes, strict=True)
+            every = []
+            for point, own, cells, size in of_each:
+                low, high = self._numbers(np.array(own.ends(cells, size)), begin=own.lie_between)
+                every += [np.minimum(low, point), point, np.maximum(high, point)]
         if self.units is not None:
             every = [np.asarray(self.units.back(places)) for places in every]
         bar = np.full(count, self.expected(None, CONFIDENCE).ranks)
-        return dict(zip(self.names(name), [*every, bar], strict=widths is None))
+        return dict(zip(self.names(name), [*every, bar], strict=self.coverage is None))
 
     def _numbers(self, cells: NDArray[np.int64], begin: bool = False) -> NDArray[np.float64]:
         """Return the numbers of cells, or where these begin: rows are on the nearest one."""

@@ -22,6 +22,8 @@ from ..tables.key_words import shown_key
 SHOWN = 20
 #: Most lines of labels of a plot, the height of each and of what is around them, in inches.
 LABELLED, LINE, AROUND = 200, 0.22, 1.2
+#: What an error bar of a quantile is.
+IN_RANKS = "ranks are rows in order: quantile_interval has ends in units of the data"
 #: A longer line of a label is broken.
 LONGEST = 30
 
@@ -213,8 +215,8 @@ class Answer(dict[str, Any], Noted):
         """Return the columns of error bars, by the columns of numbers that have them."""
         bars_of: dict[str, str] = {}
         for bars in sorted(self, key=len):
-            owner, _, kind = bars.rpartition(" ")
-            if kind in ("error", "ranks") and f"{bars} error" not in self:
+            owner, _, kind = bars.removesuffix(" in ranks").rpartition(" ")
+            if kind == "error" and f"{bars} error" not in self:
                 start = f"{owner} " if owner else ""
                 names = (name for name in self if f"{name} ".startswith(start))
                 numbers = (name for name in names if name != bars and name not in self.by)
@@ -249,28 +251,30 @@ class Answer(dict[str, Any], Noted):
         notes = [f"{groups:,} {self.unit}{'' if groups == 1 else 's'}"]
         near = {name: int(column.sum()) for name, column in self.is_noise.items()}
         notes += [f"of {name!r} {n:,} cannot be told from 0" for name, n in near.items() if n]
+        notes += [IN_RANKS] * any(name.endswith(" error in ranks") for name in self)
         return "; ".join([*notes, self.note] if self.note else notes)
 
     def _repr_html_(self) -> str:
         """Return a table that unfolds, with the error bar of a number behind it."""
         bars = self._bars()
-        behind = {column for name, column in bars.items() if column[:-6] == name}
+        behind = {bar: name for name, bar in bars.items() if bar.startswith(f"{name} error")}
         names = [name for name in self if name not in behind]
         texts = {name: map(_shown, self[name]) for name in names}
-        for column in behind:
-            name, kind = column[:-6], column[-5:]
-            texts[name] = map(partial(_with_bar, kind), self[name], self[column])
+        for column, name in behind.items():
+            texts[name] = map(partial(_with_bar, column), self[name], self[column])
         wide = 'style="overflow-x: auto; overflow-wrap: break-word"'
         text = table(names, zip(*texts.values(), strict=True), SHOWN)
         return f"<div {wide}>{text}</div><p>{html.escape(self._about)}</p>"
 
 
-def _with_bar(kind: str, value: Any, bar: Any) -> str:
+def _with_bar(column: str, value: Any, bar: Any) -> str:
     """Return a value and its error bar as text, in one line."""
-    if kind == "ranks":
-        return f"{_shown(value)} ({Expected(CONFIDENCE, ranks=float(bar))})"
-    is_time = isinstance(bar, np.timedelta64)
-    text = f"{_shown(value)} ± {_shown(bar)}" if is_time else within(float(value), float(bar))
+    if column.endswith(" in ranks"):
+        text = f"{_shown(value)} ({Expected(CONFIDENCE, ranks=float(bar))})"
+    elif isinstance(bar, np.timedelta64):
+        text = f"{_shown(value)} ± {_shown(bar)}"
+    else:
+        text = within(float(value), float(bar))
     return text.replace(" ", "\xa0")
 
 

@@ -131,7 +131,7 @@ nan = 9
 def test_several_statistics_of_private_keys_for_one_loss(write, frame):
     path = write(AGG, "epsilon = 280\ndelta = 1e-6", output="out.json")
     found = job.run(path)["late"]
-    names = ["n", "n error", "mean", "mean error", "q 0.25", "q 0.75", "q ranks"]
+    names = ["n", "n error", "mean", "mean error", "q 0.25", "q 0.75", "q error in ranks"]
     assert list(found) == ["day", *names]
     days = ["2024-01-30", "2024-01-31", "2024-02-01", "2024-02-02"]
     assert found["day"] == days
@@ -211,6 +211,8 @@ def test_ends_of_a_quantile_are_its_error_bar(write, folder, ending):
         for name, table in {
             "m": 'statistic = "median"\ncolumn = "delay"\nbounds = [-60, 300]\ninterval = true\n'
             "coverage = 0.9",
+            "q": 'statistic = "quantiles"\ncolumn = "delay"\nqs = [0.25, 0.75]\n'
+            "bounds = [-60, 300]\ninterval = true",
             "h": 'statistic = "histogram"\ncolumn = "carrier"\ncategories = ["low", "UA"]',
         }.items()
     )
@@ -218,10 +220,10 @@ def test_ends_of_a_quantile_are_its_error_bar(write, folder, ending):
     out = folder / f"out.{ending}"
     lines = [] if ending == "parquet" else out.read_text().splitlines()
     rows = list(csv.DictReader(lines)) or pq.read_table(out).to_pylist()
-    assert [row["at"] for row in rows[::2]] == ["m", "h low", "h UA"]
+    assert [row["at"] for row in rows[::2]] == ["m", "q 0.25", "q 0.75", "h low", "h UA"]
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in rows)
-    assert [float(row["confidence"]) for row in rows] == [0.9] * 2 + [0.95] * 4
-    assert " to " in rows[0]["bar"] and rows[0]["note"].startswith("ends")
+    assert [float(row["confidence"]) for row in rows] == [0.9] * 2 + [0.95] * 8
+    assert all(" to " in row["bar"] and row["note"].startswith("ends") for row in rows[:6])
 
 
 def test_keys_of_files_have_the_types_of_their_columns(write, folder):
@@ -422,7 +424,7 @@ def test_groups_on_the_command_line(told, folder, frame):
     assert np.abs(np.array(got["groups"]["mean"]) - truth[[2, 3]].to_numpy()).max() < 0.5
     by = ("--by", "month", "--by", "carrier")
     got = told("quantiles", "t.parquet", *by, "--keys", "1,2", "--keys", "UA", "--q", 0.5, *DELAY)
-    assert list(got["groups"]) == ["month", "carrier", "quantiles", "quantiles ranks"]
+    assert list(got["groups"]) == ["month", "carrier", "quantiles", "quantiles error in ranks"]
     assert got["groups"]["month"] == [1, 2]
     got = told("variance", "t.parquet", *by, "--keys", "@both.csv", *DELAY)
     assert got["groups"]["carrier"] == ["UA", "AA"]

@@ -185,7 +185,7 @@ def test_the_documented_example(tmp_path):
     hours, countries = results["hours of work"], results["countries"]
     assert hours["sex"] == ["Female", "Male"] * 2 and 42 < hours["mean"][1] < 46
     assert {"United-States", "Mexico"} <= set(countries["native_country"])
-    assert list(countries)[1:] == ["people", "people error", "age", "age ranks"]
+    assert list(countries)[1:] == ["people", "people error", "age", "age error in ranks"]
     with (tmp_path / "groups.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == 4 + 2 * len(countries["age"])
 

@@ -222,7 +222,7 @@ def test_no_bar_is_known_before_the_answer_and_one_stands_beside_it():
     bar = dp.expected_error(groups().mean, "x", **AUTO, epsilon=1)
     assert bar.half_width is bar.ranks is None and "depend on the data" in bar.note
     found = groups().agg({"a": STATISTICS["mean"], "b": STATISTICS["median"]}, epsilon=4)
-    assert list(found) == ["key", "a", "a error", "b", "b ranks"]
+    assert list(found) == ["key", "a", "a error", "b", "b error in ranks"]
 
 
 @pytest.mark.parametrize(

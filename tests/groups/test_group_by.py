@@ -212,10 +212,10 @@ def test_several_quantiles_ascend():
     groups = dp.group_by(TABLE, "city", keys=["Aix", "Oslo"])
     for loss in ({"epsilon": 500}, {"epsilon": 0.01}, {"rho": 0.001}):
         found = groups.quantiles("x", qs, **BOUNDS, **loss)
-        names = ["quantiles 0.9", "quantiles 0.1", "quantiles 0.5", "quantiles ranks"]
+        names = ["quantiles 0.9", "quantiles 0.1", "quantiles 0.5", "quantiles error in ranks"]
         assert list(found)[1:] == names
         bar = dp.expected_error(groups.quantiles, "x", qs, **BOUNDS, **loss)
-        assert set(found["quantiles ranks"]) == {bar.ranks} and bar.confidence == 0.95
+        assert set(found["quantiles error in ranks"]) == {bar.ranks} and bar.confidence == 0.95
         every = [found[f"quantiles {q}"] for q in sorted(qs)]
         assert (every[0] <= every[1]).all() and (every[1] <= every[2]).all()
 
@@ -511,7 +511,12 @@ def test_numbers_that_are_not_0_and_missing_ones():
         found = groups.count_nonzero("x", nan=nan, **LARGE)
         np.testing.assert_array_equal(found["count_nonzero"], due)
     several = groups.percentile("x", [50, 99.9], bounds=(0, 4), nan="drop", **LARGE)
-    assert list(several) == ["key", "percentile 0.5", "percentile 0.999", "percentile ranks"]
+    assert list(several) == [
+        "key",
+        "percentile 0.5",
+        "percentile 0.999",
+        "percentile error in ranks",
+    ]
     for wrong, error in (([], ArgumentError), (101, ArgumentError), ("x", ArgumentTypeError)):
         with pytest.raises(error, match=r"q(\[0\])? must be"):
             dp.stat.percentile("x", wrong, bounds=(0, 1))

@@ -42,6 +42,7 @@ from dpfast.selection import key_selection
 from dpfast.selection.key_coins import KeyRule
 from dpfast.selection.key_selection import EqualParts
 from dpfast.statistics.quantiles.draws import PARTS
+from dpfast.statistics.quantiles.ends import Widths
 from dpfast.tables.batches import Batch
 from dpfast.tables.bounding import UNBOUNDED, Bounding
 from dpfast.tables.forms import Values
@@ -70,6 +71,16 @@ class Tape:
 def log_law(rows, q, rate, share, first, last, inside, ties):
     """The logarithms of the probabilities of all cells, in one group."""
     return log_probabilities(rows, q, rate, share, first, last, inside, None, ties)
+
+
+@cache
+def log_distances(steps, rows, *terms):
+    """Those of all distances of the ends of an interval from the cell 1, in one group."""
+    place, rate, first, last, lie_between, margin, reach = terms
+    widths = Widths(place, rate, first, last, lie_between, np.array(steps), margin, reach)
+    side = widths.side(1, np.array(rows, np.int64), 0, len(rows))
+    weights = -np.array([float(side.exact(j)) for j in range(len(widths.steps))])
+    return weights - special.logsumexp(weights)
 
 
 @cache
@@ -125,6 +136,16 @@ def record(monkeypatch):
             tape.laws.append(log_law(own, q, *terms))
         return np.zeros(len(offsets) - 1, np.int32)
 
+    def draw_ends(widths, points, groups, stream):
+        """Distances from a cell that is the same on either side of a step."""
+        rows, offsets, others = groups
+        assert others is None
+        for start, stop in itertools.pairwise(offsets.tolist()):
+            own = tuple(sorted(rows[start:stop].tolist()))
+            terms = (*widths[:5], *widths[6:])
+            tape.laws.append(log_distances(tuple(widths.steps.tolist()), own, *terms))
+        return [0] * len(points)
+
     def keep(self, people, stream):
         shown = forced[0][len(tape.coins)]
         tape.coins.append([self.probability(n) for n in people.tolist()])
@@ -135,6 +156,7 @@ def record(monkeypatch):
     monkeypatch.setattr(GroupHistogram, "columns", columns)
     monkeypatch.setattr(Top, "columns", top)
     monkeypatch.setattr(ranks, "draw_quantiles", draw)
+    monkeypatch.setattr(ranks, "draw_widths", draw_ends)
     monkeypatch.setattr(KeyRule, "keep", keep)
 
     forget()
@@ -269,6 +291,7 @@ DRAWN = {
     "maximum": {"nan": "drop"},
     "two": {"nan": "lower"},
     "three": {"nan": "lower"},
+    "ends": {"nan": "lower"},
     "top": {},
     "most": {},
     "all": {"nan": "lower"},
@@ -285,6 +308,7 @@ def statistics(name, **kw):
         "maximum": lambda: {"m": dp.stat.maximum("x", **own)},
         "two": lambda: {"m": dp.stat.quantiles("x", [0.25, 1], **own)},
         "three": lambda: {"m": dp.stat.quantiles("x", [0.25, 0.5, 1], **own)},
+        "ends": lambda: {"m": dp.QuantileInterval("x", [0.25, 0.5], coverage=0.3, **own)},
         "top": lambda: {"top": Top(k=1)},
         "most": lambda: {"top": Top(k=2)},
         "all": lambda: {
@@ -365,10 +389,18 @@ def whole_loss_for_each(monkeypatch):
     monkeypatch.setattr(Quantiles, "rate", lambda self, q: rate(replace(self, qs=(q,)), q))
 
 
+def ends_for_nothing(monkeypatch):
+    """Ends beside quantiles that have the whole loss."""
+    rate = Quantiles.rate
+    monkeypatch.setattr(Quantiles, "rate", lambda self, q: rate(replace(self, coverage=None), q))
+
+
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("fault", "name", "relation", "loss"),
     [
+        (ends_for_nothing, "ends", AR, "large epsilon"),
+        (whole_loss_for_each, "ends", AR, "epsilon"),
         (twice_the_rate, "median", AR, "epsilon"),
         (twice_the_rate, "lowest", AR, "rho"),
         (thrice_the_rate, "minimum", AR, "large epsilon"),

@@ -35,7 +35,7 @@ def test_html_unfolds_and_has_bars_behind_numbers():
     assert titles == ["k", "n", "mean", "q", "h 0", "h 100", "h error"]
     cells = re.findall("<td>(.*?)</td>", first)[1:4]
     assert re.fullmatch(r"\d+\s±\s\d", cells[0]) and re.fullmatch(r"[\d.]+\s±\s[\d.]+", cells[1])
-    assert re.fullmatch(r"[\d.]+ \(within \d+ rows in order\)", cells[2])
+    assert re.fullmatch(r"[\d.]+\xa0\(within\xa0\d+\xa0rows\xa0in\xa0order\)", cells[2])
 
 
 def test_what_is_too_long_for_a_browser_is_left_out():

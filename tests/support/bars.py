@@ -289,7 +289,7 @@ def grouped(
         if not own:
             continue  # private keys, of which none is shown
         at, *others = ([place[key] for key in own] for place in (own, *places))
-        for kind in ("error", "ranks"):
+        for kind in ("error", "error in ranks"):
             for name in names_of(answer, kind):
                 bar = np.asarray(answer[f"{name} {kind}"], float)[at]
                 columns = [
@@ -298,7 +298,7 @@ def grouped(
                 ]  # fmt: skip
                 for i, column in enumerate(columns):
                     value = np.asarray(answer[column], float)[at]
-                    if kind == "ranks":
+                    if kind != "error":
                         off, known = ranks_of(case, list(own), value, mechanism.statistics[name], i)
                     elif not all(column in one for one in truths):
                         continue  # of bins whose edges are drawn
@@ -317,13 +317,13 @@ def grouped(
                 for end in (" low", "", " high")
             )
             of = mechanism.statistics[name]
-            (q,) = (of.like if isinstance(of, WithBounds) else of).qs
+            (q,) = (of.like if isinstance(of, WithBounds) else of).qs  # of one alone
             off = value - [np.quantile(one, float(q)) for _, one in some]
             bar = np.where(off > 0, value - low, high - value)
             parts.setdefault((name, "error"), []).append((np.abs(off), bar))
     for (_, kind), pairs in parts.items():
         off, bar = (np.concatenate(one)[:, None] for one in zip(*pairs, strict=True))
-        yield Errors(off, bar, note, "units" if kind == "error" else kind)
+        yield Errors(off, bar, note, "units" if kind == "error" else "ranks")
 
 
 def names_of(answer: dict[str, Any], kind: str) -> list[str]:

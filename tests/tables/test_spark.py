@@ -68,6 +68,14 @@ ANSWERS = {
     "people": lambda t: dp.group_by(t, "home.town", ids="id", max_groups=3, max_rows=N).median(
         "pay", **B, delta=1e-6, **rng()
     ),
+    "others": lambda t: dp.group_by(t, "home.town", keys=["a"], other_key="rest").agg(
+        {"n": dp.stat.count(), "q": dp.QuantileInterval("pay", [0.25, 0.75], bounds=(0, 100))},
+        epsilon=1,
+        **rng(),
+    ),
+    "others of people": lambda t: dp.group_by(
+        t, "home.town", keys=["a"], other_key="rest", ids="id", max_rows=2
+    ).agg({"n": dp.stat.count(), "s": dp.stat.sum("pay", bounds=(0, 100))}, epsilon=1, **rng()),
     "blocks": lambda t: dp.sample_and_aggregate(
         t[["age", "id"]], "median", ids="id", blocks=20, bounds=[(0, 100)], epsilon=1.0, **rng()
     ),

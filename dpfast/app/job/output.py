@@ -41,7 +41,7 @@ ABOUT = ("ids", "max_rows", "every", "since")
 #: The version of the schema of reports, `docs/schema/job.json`.
 SCHEMA = 1
 #: What an error bar is, in units of the data or in ranks, and what columns of groups call that.
-BARS = {"half_width": "error", "ranks": "ranks", "low": "low", "high": "high"}
+BARS = {"half_width": "error", "ranks": "error in ranks", "low": "low", "high": "high"}
 #: What the error bars of groups rest on.
 OF_RANKS = "a bound in ranks, for the worst data"
 OF_NOISE = "by the distribution of the noise"
@@ -314,13 +314,17 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
     asked = outcome.release.record["parameters"].get("statistics")
     names = outcome.release.mechanism.parameters.get("statistics", ())
     keys = list(zip(*(value[name] for name in by), strict=True))
-    kinds = {name: [*BARS.values()][: 4 if name in value else 2] for name in names}
-    bars = {f"{name} {kind}" for name in names for kind in kinds[name]} & value.keys() - {*names}
+    kinds, ended = [*BARS.values()], [f"{name} " for name in names if "coverage" in asked[name]]
+    between = [name for name in value if f"{name} ".startswith(tuple(ended))]
+    bars = {f"{name} {kind}" for name in names for kind in kinds[:2]}
+    bars |= {f"{name} {kind}" for name in between for kind in kinds[2:]}
+    bars = bars & value.keys() - {*names}
     columns = [name for name in value if name not in by and name not in bars]
     for column in columns or [""]:
         owners = [name for name in names if f"{column} ".startswith(f"{name} ")]
         owner = max(owners, key=len, default="")
-        own = {name: f"{owner} {kind}" for name, kind in BARS.items() if f"{owner} {kind}" in bars}
+        pairs = {name: (f"{owner} {kind}", f"{column} {kind}") for name, kind in BARS.items()}
+        own = {name: bar for name, pair in pairs.items() for bar in pair if bar in bars}
         for place, key in enumerate(keys):
             bar = {name: value[sizes][place] for name, sizes in own.items()}
             yield {
