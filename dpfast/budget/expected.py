@@ -122,11 +122,7 @@ def _half_range(part: Any, rows: int) -> Any:
     match part:
         case object(statistic=object(name="count" | "histogram", limits=limits)):
             return rows * (limits or (1, 1))[1]
-        case object(
-            statistic=object(
-                name=name, limits=limits, bounds=((float(), _) | ((float(), _), *_)) as bounds
-            )
-        ):
+        case object(statistic=object(name=name, limits=limits, bounds=tuple(bounds))):
             half, most = np.ptp(bounds, -1) / 2, rows * (limits or (1, 1))[1]
             of_spread = {"variance": half**2 / 2, "standard deviation": half / 2}
             halves = {"mean": half, "proportion": half, "sum": most * half, **of_spread}

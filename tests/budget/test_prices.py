@@ -135,6 +135,31 @@ def test_the_price_is_what_neighbors_lose(monkeypatch, name):
     assert 0.95 * charged < recorded.rho <= charged  # so a price that is less by 5 % is caught
 
 
+@pytest.mark.full
+def test_no_statistic_is_charged_less_than_neighbors_lose(monkeypatch):
+    """Of all cases of the battery that have Gaussian noise: a row at one end is at the other."""
+    ratios = {}
+    for name, case in CASES.items():
+        data = np.asarray(case.data) if case.form in ("column", "table") else np.array("")
+        if "delta" not in case.parameters or data.dtype.kind not in "if":
+            continue
+        for relation in case.relations:
+            pair = [np.concatenate([np.full_like(data[:1], far), data[1:]]) for far in (0, 100)]
+            call = {**case.kw, "epsilon": 0.05, "delta": 9e-4, "neighbors": relation}
+            runs = [dp.extend.prepare(case.call, rows, **call) for rows in pair]
+            loss = convert(runs[0].mechanism.loss, relation, "replace")
+            if isinstance(loss, Approx) and loss.rho:
+                with monkeypatch.context() as patch:
+                    recorded = Recorded(patch)
+                    runs[0].run()
+                    recorded.second = []
+                    runs[1].run()
+                ratios[name, relation] = recorded.rho / loss.rho
+    assert max(ratios.values()) <= 1
+    assert len({name for (name, _), ratio in ratios.items() if ratio > 0.1}) > 15
+    assert len([ratio for ratio in ratios.values() if ratio > 0.95]) >= 3  # so less is caught
+
+
 def test_parts_of_a_table_add_up(tmp_path):
     table = {"who": range(40), "key": range(40), "x": np.arange(40.0)}
     groups = dp.group_by(table, "key", keys=range(40), ids="who", max_groups=9, max_rows=1)
