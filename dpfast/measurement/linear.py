@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from operator import add as add_counts
 from operator import mul
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -439,6 +439,13 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         return measurement
 
 
+class UnitSums(NamedTuple):
+    """The features of each column, of what counts of each unit; of no public number of rows."""
+
+    features: list[list[int]]
+    rows: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The form of each column, and the noise of all sums together.
@@ -451,8 +458,10 @@ class Plan:
     noise: IntegerNoise | SumNoise
     counts: int = 0
 
-    def totals(self, summary: Sequence[Totals]) -> list[int]:
+    def totals(self, summary: Sequence[Any]) -> list[int]:
         """Return the exact sums that get noise, from those of each column."""
+        if type(summary[0]) is UnitSums:
+            return self.ordered(summary[0].features)
         if len(self.forms) == 1:
             return self.forms[0].totals(summary[0])
         return self.ordered(
@@ -817,41 +826,24 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         assert own is not None
         return Totals(weights + rows * own.first, sum=products + own.first * cells)
 
-    def finish(self, summary: list[Totals], generator: Generator) -> Answers:
+    def finish(self, summary: Sequence[Any], generator: Generator) -> Answers:
         plan = self.plan(summary[0].rows)
         rows = summary[0].rows if self.has_public_rows else None  # that of all columns
         return self._answers(plan, plan.noise.add(plan.totals(summary), generator), rows)
 
-    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Answers:
-        return self._answers(self.plan(), self._noisy_of_units(source, most, key, generator), None)
-
-    def _noisy_of_units(
-        self, source: View, most: int, key: Key, generator: Generator
-    ) -> Sequence[int]:
-        """Return the noisy sums of what counts of each unit."""
+    def of_units(self, source: View, most: int, key: Key) -> list[UnitSums]:
         if isinstance(source.source, SqlRows):
-            exact = self._added(source.source, most, source)
-        else:
-            exact = self._units(source, most, key)
-        plan = self.plan()
-        return plan.noise.add(plan.ordered(exact), generator)
+            return [UnitSums(self._added(source.source, most, source))]
+        return [UnitSums(self._units(source, most, key))]
 
     def answered(
-        self, summary: list[Totals], generator: Generator, rows: int | None, confidence: float
+        self, summary: Sequence[Any], generator: Generator, rows: int | None, confidence: float
     ) -> tuple[Answers, Expected]:
         if not self.statistic.needs_rows:
             return super().answered(summary, generator, rows, confidence)
         plan, rows = self.plan(summary[0].rows), summary[0].rows if self.has_public_rows else None
         noisy = plan.noise.add(plan.totals(summary), generator)
         return self._with_bars(plan, noisy, rows, confidence)
-
-    def answered_of_units(
-        self, source: View, most: int, key: Key, generator: Generator, confidence: float
-    ) -> tuple[Answers, Expected]:
-        if not self.statistic.needs_rows:
-            return super().answered_of_units(source, most, key, generator, confidence)
-        noisy = self._noisy_of_units(source, most, key, generator)
-        return self._with_bars(self.plan(), noisy, None, confidence)
 
     def _with_bars(
         self, plan: Plan, noisy: Sequence[int], rows: int | None, confidence: float

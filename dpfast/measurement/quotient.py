@@ -176,26 +176,15 @@ class OfQuotient(Around[Any], AddsUnits):
     def finish(self, summary: Any, generator: Generator) -> float | Floats:
         return self._quotients(self.inner.finish(summary, generator))
 
-    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> float | Floats:
+    def of_units(self, source: View, most: int, key: Key) -> Any:
         assert isinstance(self.inner, AddsUnits)
-        return self._quotients(self.inner.of_units(source, most, key, generator))
+        return self.inner.of_units(source, most, key)
 
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
     ) -> tuple[float | Floats, Expected]:
-        each = self._each(confidence)
+        each = 1 - (1 - confidence) / self.statistic.together  # the inner bars hold together then
         return self._with_bars(*self.inner.answered(summary, generator, rows, each), confidence)
-
-    def answered_of_units(
-        self, source: View, most: int, key: Key, generator: Generator, confidence: float
-    ) -> tuple[float | Floats, Expected]:
-        assert isinstance(self.inner, AddsUnits)
-        units, each = (source, most, key, generator), self._each(confidence)
-        return self._with_bars(*self.inner.answered_of_units(*units, each), confidence)
-
-    def _each(self, confidence: float) -> float:
-        """Return the confidence of each of the inner error bars, which hold together then."""
-        return 1 - (1 - confidence) / self.statistic.together
 
     def _with_bars(
         self, answer: Floats, bar: Expected, confidence: float

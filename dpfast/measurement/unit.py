@@ -193,8 +193,8 @@ class AddsUnits(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Any:
-        """Return the answer about rows of which at most so many count of each unit.
+    def of_units(self, source: View, most: int, key: Key) -> Any:
+        """Return the summary of rows of which at most so many count of each unit.
 
         Parameters
         ----------
@@ -203,29 +203,12 @@ class AddsUnits(ABC):
         most : int
         key : Key
             Fresh and secret.
-        generator : Generator
-        """
-
-    def answered_of_units(
-        self, source: View, most: int, key: Key, generator: Generator, confidence: float
-    ) -> tuple[Any, Expected]:
-        """Return the same with its error bar, as `Mechanism.answered` does.
-
-        Parameters
-        ----------
-        source, most, key, generator
-            As in `of_units`.
-        confidence : float
 
         Returns
         -------
-        (object, Expected)
+        Any
+            What `finish` takes.
         """
-        return self.of_units(source, most, key, generator), self.error(None, confidence)
-
-    @abstractmethod
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,23 +271,13 @@ class OfUnits(Around[Value]):
         return source
 
     def finish(self, summary: View, generator: Generator) -> Value:
-        if not isinstance(self.inner, AddsUnits):
-            answer = self.inner.finish(self._kept(summary, generator), generator)
-        else:
-            key = secret(generator.stream())
-            answer = self.inner.of_units(summary, self._most, key, generator)
-        return self._about(answer)
+        return self._about(self.inner.finish(self._kept(summary, generator), generator))
 
     def answered(
         self, summary: View, generator: Generator, rows: int | None, confidence: float
     ) -> tuple[Value, Expected]:
-        if not isinstance(self.inner, AddsUnits):
-            kept = self._kept(summary, generator)
-            answer, bar = self.inner.answered(kept, generator, None, confidence)
-        else:
-            key = secret(generator.stream())
-            units = summary, self._most, key, generator
-            answer, bar = self.inner.answered_of_units(*units, confidence)
+        kept = self._kept(summary, generator)
+        answer, bar = self.inner.answered(kept, generator, None, confidence)
         return self._about(answer), self._noted(bar)
 
     def _about(self, answer: Value) -> Value:
@@ -319,9 +292,11 @@ class OfUnits(Around[Value]):
         return UNBOUNDED if most is None else most
 
     def _kept(self, summary: View, generator: Generator) -> Any:
-        """Return the summary of the rows that are kept of each unit."""
+        """NOT PRIVATE. Return the summary of what counts of each unit."""
         assert summary.ids is not None
         most, stream = self._most, generator.stream()
+        if isinstance(self.inner, AddsUnits):
+            return self.inner.of_units(summary, most, secret(stream))
         if summary.adds:  # as many bits as a choice in memory takes, so that noise is the same
             rows = summary.chosen(most, bytes(stream.take(32)).hex())
         else:

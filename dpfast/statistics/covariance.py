@@ -52,7 +52,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -87,6 +87,8 @@ from ..tables.sql.store import SqlRows
 ROOT_2 = root_up(Fraction(2))
 #: So many rows that one more makes no difference, and larger than any span.
 FAR = 1 << 40
+#: How many rows there are, 0 where units count in part, and the sums that get noise.
+Exact: TypeAlias = tuple[int, list[int]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,48 +257,35 @@ class OfSums(Mechanism[Floats], AddsUnits):
         factors = {k: Fraction(part) / scales[k] for k, part in parts.items() if scales[k]}
         return self.noise_of(n).sum_within(failure, factors) if factors else Fraction(0)
 
-    def reduce(self, source: View) -> Moments:
-        return moments(source.source, self.bounds, self.cells, self.nan, source.where)
+    def reduce(self, source: View) -> Exact:
+        sums = moments(source.source, self.bounds, self.cells, self.nan, source.where)
+        return sums.rows, self.exact(sums)
 
-    def finish(self, summary: Moments, generator: Generator) -> Floats:
-        if self.has_public_rows and summary.rows <= max(1, self.ddof):
+    def finish(self, summary: Exact, generator: Generator) -> Floats:
+        rows, exact = summary
+        if self.has_public_rows and rows <= max(1, self.ddof):
             return self.matrix([Fraction(0)] * len(self.places))
-        noisy = self.noise_of(summary.rows).add(self.exact(summary), generator)
-        return self._answer(summary.rows, noisy)
-
-    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Floats:
-        exact = self._of_units(source, most, key)
-        return self._answer(0, self.noise_of(0).add(exact, generator))
+        return self._answer(rows, self.noise_of(rows).add(exact, generator))
 
     def answered(
-        self, summary: Moments, generator: Generator, rows: int | None, confidence: float
+        self, summary: Exact, generator: Generator, rows: int | None, confidence: float
     ) -> tuple[Floats, Expected]:
-        if self.has_public_rows:
-            return super().answered(summary, generator, rows, confidence)
-        return self._with_bars(self.noise_of(0).add(self.exact(summary), generator), confidence)
-
-    def answered_of_units(
-        self, source: View, most: int, key: Key, generator: Generator, confidence: float
-    ) -> tuple[Floats, Expected]:
-        exact = self._of_units(source, most, key)
-        return self._with_bars(self.noise_of(0).add(exact, generator), confidence)
-
-    def _with_bars(self, noisy: list[int], confidence: float) -> tuple[Floats, Expected]:
         """Return the covariances of noisy sums, and the error bars for no more rows than there are.
 
         The noise of the number of rows is larger than is taken away with a part of the failure
         probability, and the bar for the others fails with the rest.
         """
-        failure = RARE * (1 - confidence)
+        if self.has_public_rows:
+            return super().answered(summary, generator, rows, confidence)
+        noisy, failure = self.noise_of(0).add(summary[1], generator), RARE * (1 - confidence)
         least = max(1, math.floor(noisy[0] - self.within(FAR, failure, {0: 1})))
         bar = self.error(least, confidence + failure)
         return self._answer(0, noisy), replace(bar, confidence=confidence)
 
-    def _of_units(self, source: View, most: int, key: Key) -> list[int]:
-        """Return the exact sums of what counts of each unit."""
+    def of_units(self, source: View, most: int, key: Key) -> Exact:
         columns, pairs = len(self.cells), two_of(len(self.cells))
         if isinstance(source.source, SqlRows):
-            return self._added(source.source, most, source)
+            return 0, self._added(source.source, most, source)
 
         def fill(rows: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
             cells = self.bounds, self.cells, self.nan
@@ -311,7 +300,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         units = unit_sums(source.source, key, [width], fill, source.where)
         nan_policy.refuse(self.nan, *units.missing)
         (exact,) = units.added(lambda rooms: [bounded(rooms[0], most, features)])
-        return exact
+        return 0, exact
 
     def _added(self, rows: SqlRows, most: int, source: View) -> list[int]:
         """Return what units count for of rows in a database, which adds them up."""

@@ -363,9 +363,9 @@ class BinCounts(Mechanism[Any], AddsUnits):
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
         return self.statistic.answer(summary, self.noise, self.fine, generator)
 
-    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Any:
+    def of_units(self, source: View, most: int, key: Key) -> NDArray[np.int64]:
         if isinstance(source.source, SqlRows):
-            return self.finish(self._of_people(source.source, most, source), generator)
+            return self._of_people(source.source, most, source)
         sums = Sparse(self.size, self.words)
         lock = Lock()
 
@@ -381,7 +381,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
         places, words = sums.of_units(most, self.first).total()
         exact = np.zeros(self.size, np.int64)
         exact[places] = shifted(words, 0)
-        return self.finish(exact, generator)
+        return exact
 
     def _of_people(self, rows: SqlRows, most: int, source: View) -> NDArray[np.int64]:
         """Return what counts of units in each bin, of rows in a database."""

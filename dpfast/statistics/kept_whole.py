@@ -16,10 +16,9 @@ import numpy as np
 from .._core import checks
 from .._core.error_bars import PEOPLE, Expected, unknown
 from ..budget.mechanism import Mechanism
-from ..measurement.around import Around
 from ..measurement.functions import public
 from ..measurement.statistic import Layout, Statistic, Terms
-from ..measurement.unit import Unit
+from ..measurement.unit import OfUnits, Unit
 from ..measurement.unit_bounds import unit_sizes
 from ..rng import Generator
 from ..tables.intake import View, plain, read, rows_alone
@@ -79,11 +78,12 @@ class KeptWhole(Statistic[float]):
             checks.fail("ids", "given: whose rows they are", None)
         of_each = replace(terms, layout=Layout(masked=True), rows=1, ids=None)
         inner: Mechanism[Any] = Mean(bounds=(0.0, 1.0)).mechanism(of_each)
-        return ShareOfUnits(inner, Unit(checks.neighbors(terms.neighbors), terms.ids, terms.rows))
+        unit = Unit(checks.neighbors(terms.neighbors), terms.ids, terms.rows)
+        return ShareOfUnits(inner, unit, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class ShareOfUnits(Around[float]):
+class ShareOfUnits(OfUnits[float]):
     """The mean of a number of each unit: 1 if it has at most so many rows, and else 0.
 
     Parameters
@@ -91,13 +91,11 @@ class ShareOfUnits(Around[float]):
     inner : Mechanism
         Of numbers between 0 and 1.
     unit : Unit
+    steps : int
+        0, for all rows of a unit are one number.
     """
 
-    unit: Unit
-
-    @property
-    def ids(self) -> str | None:
-        return self.unit.ids
+    note: ClassVar[str] = ""  # all units count
 
     @property
     def name(self) -> str:
@@ -107,20 +105,7 @@ class ShareOfUnits(Around[float]):
         """Return no error bar: a number of rows says nothing of how many units there are."""
         return unknown(confidence, PEOPLE)
 
-    def reduce(self, source: View) -> View:
-        """Return the rows as they are: the key for their ids is random."""
-        return source
-
-    def finish(self, summary: View, generator: Generator) -> float:
-        return self.inner.finish(self._sums(summary, generator), generator)
-
-    def answered(
-        self, summary: View, generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[float, Expected]:
-        sums = self._sums(summary, generator)
-        return self.inner.answered(sums, generator, None, confidence)
-
-    def _sums(self, summary: View, generator: Generator) -> Any:
+    def _kept(self, summary: View, generator: Generator) -> Any:
         """NOT PRIVATE. Return the summary of a number of each unit."""
         key = secret(generator.stream())
         sizes, many = unit_sizes(summary, lambda: rows_of_each_unit(summary, key))

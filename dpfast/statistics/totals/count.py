@@ -314,7 +314,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         """Return how many units have how many rows."""
         return rows_of_units(source, generator)
 
-    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Counts:
+    def of_units(self, source: View, most: int, key: Key) -> list[Totals]:
         statistic, rows = self.statistic, source.source
 
         def counted_in(units: Units) -> list[int]:
@@ -343,7 +343,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
             widths = [1] * (1 + (self.columns or 1))
             kept = counted_in(unit_sums(source.source, key, widths, fill, source.where))
         every, *each = kept
-        return self.finish([statistic.totals(some, every) for some in each], generator)
+        return [statistic.totals(some, every) for some in each]
 
     def finish(self, summary: list[Totals], generator: Generator) -> Counts:
         plan = self.plan
