@@ -8,7 +8,6 @@ from typing import Any
 from .._core.attributes import same_as
 from .._core.error_bars import Expected
 from ..budget.mechanism import Mechanism, Value
-from ..privacy import Loss
 from ..rng import Generator
 from ..tables.intake import View
 
@@ -24,9 +23,7 @@ class Around(Mechanism[Value]):
 
     inner: Mechanism[Value]
 
-    @property
-    def loss(self) -> Loss:
-        return self.inner.loss
+    loss = same_as("inner.loss")
 
     neighbors = same_as("inner.neighbors")
     name = same_as("inner.name")

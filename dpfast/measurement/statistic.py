@@ -586,10 +586,8 @@ class Call:
     measurement: Measurement[Any]
     statistic: Statistic[Any]
 
-    @property
-    def name(self) -> str:
-        """The name of the public function."""
-        return self.measurement.statistic.word
+    #: The name of the public function.
+    name = same_as("measurement.statistic.word")
 
     parameters = same_as("measurement.parameters")
 
@@ -1023,9 +1021,7 @@ class Measurement(Around[Value], Preparing[Value]):
         """For whom the loss holds."""
         return self.offered.unit
 
-    @property
-    def neighbors(self) -> Neighbors:
-        return self.unit.neighbors
+    neighbors = same_as("unit.neighbors")
 
     @property
     def ids(self) -> str | None:

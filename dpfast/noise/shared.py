@@ -21,7 +21,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy import Loss
+from .._core.attributes import same_as
 from ..rng import Generator
 from .box import BoxNoise
 from .choice import uniform
@@ -45,14 +45,10 @@ class SharedNoise:
     times: int
     unit: int
 
-    @property
-    def loss(self) -> Loss:
-        """What the release of all groups costs."""
-        return self.parts.loss
+    #: What the release of all groups costs.
+    loss = same_as("parts.loss")
 
-    @property
-    def distribution(self) -> str:
-        return self.parts.distribution
+    distribution = same_as("parts.distribution")
 
     @property
     def shift(self) -> int:

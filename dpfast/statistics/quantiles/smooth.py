@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from ..._core import checks, nan_policy
+from ..._core.attributes import same_as
 from ..._core.error_bars import SECRET
 from ...errors import ArgumentError
 from ...noise import samplers as _noise
 from ...noise.grid import Lattice, ends, public_grid
 from ...noise.smooth import Calibration
-from ...privacy import Loss
 from ...rng import Generator
 from ...sensitivity.iqr import smooth_quartiles
 from ...sensitivity.quantile import SmoothBound
@@ -71,9 +71,7 @@ class Smooth(OfRanks[float]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "grid", answer_grid(self.limits, self.calibration))
 
-    @property
-    def loss(self) -> Loss:
-        return self.calibration.loss
+    loss = same_as("calibration.loss")
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
