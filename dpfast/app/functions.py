@@ -76,7 +76,7 @@ def encoded(answer: Any) -> dict[str, Any]:
     if isinstance(answer, tuple) and np.ndim(answer[0]):
         return {"value": answer[0], "edges": answer[1]}
     if isinstance(answer, dict):  # of a column that has no mean, there is none to tell
-        return {"value": {name: list(map(_told, column)) for name, column in answer.items()}}
+        return {"value": {name: list(map(_or_blank, column)) for name, column in answer.items()}}
     return {"value": answer}
 
 
@@ -86,5 +86,5 @@ def bar_of(bar: Expected, ends: tuple[Any, Any] | None = None) -> dict[str, Any]
     return {name: plain(item) for name, item in known.items() if item is not None}
 
 
-def _told(value: Any) -> Any:
+def _or_blank(value: Any) -> Any:
     return "" if isinstance(value, float) and math.isnan(value) else value

@@ -196,9 +196,7 @@ class GroupRatio(GroupQuotient):
     together: ClassVar[int] = 1
     least: ClassVar[int] = -ONE
 
-    @property
-    def largest(self) -> int:
-        return ONE
+    largest: ClassVar[int] = ONE
 
     @property
     def sensitivity(self) -> Sensitivity:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,9 +79,7 @@ class OfWeighted(WithWeights, OfLinear):
             checks.fail("weight_bounds", rule, limits)
         super().__post_init__()
 
-    @property
-    def filler(self) -> int:
-        return -1  # what stands for a missing number is put in its place before
+    filler: ClassVar[int] = -1  # what stands for a missing number is put in its place before
 
     @property
     def reading(self) -> tuple[Any, ...]:
@@ -162,9 +160,7 @@ class WeightedMean(OfWeighted):
         noise = choose_noise(self.loss, moves).noise()
         return Plan(self.statistic.forms(self.axis, False)[0], (shift + noise.shift,) * 2, noise)
 
-    @property
-    def factors(self) -> list[Factors]:
-        return [(1, 0, 0)] * 2
+    factors: ClassVar[list[Factors]] = [(1, 0, 0)] * 2
 
     def read(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
         x, w = self.factors_of(columns)

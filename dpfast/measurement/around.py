@@ -58,9 +58,7 @@ class OfKept(Around[Value]):
 
     __slots__ = ()
 
-    @property
-    def has_public_rows(self) -> bool:
-        return False
+    has_public_rows = False
 
     def reduce(self, source: View) -> Any:
         return self.inner.reduce(source.kept)

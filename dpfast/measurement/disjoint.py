@@ -77,9 +77,7 @@ class Disjoint(Around[Any]):
     title: str
     alone: Mechanism[Any]
 
-    @property
-    def of_parts(self) -> bool:
-        return True
+    of_parts = True
 
     @property
     def name(self) -> str:

@@ -91,9 +91,9 @@ def _of_column(rows: SqlRows, column: int) -> Counts:
 
 def with_missing(summary: Counts, value: float) -> Counts:
     """Return a summary in which missing rows count as a public number."""
-    found: Counts = summary + of_chunk(Chunk(np.array([value]), 0)) * summary[MISSING]
-    found[MISSING] = 0
-    return found
+    counts: Counts = summary + of_chunk(Chunk(np.array([value]), 0)) * summary[MISSING]
+    counts[MISSING] = 0
+    return counts
 
 
 def rows(summary: Counts) -> int:

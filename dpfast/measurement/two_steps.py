@@ -28,9 +28,7 @@ class TwoSteps(Around[Value]):
 
     __slots__ = ()
 
-    @property
-    def neighbors(self) -> str:
-        return "replace"
+    neighbors = "replace"
 
     @property
     def loss(self) -> Loss:

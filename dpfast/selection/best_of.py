@@ -91,9 +91,7 @@ class BestOf(Mechanism[Any]):
     neighbors: str
     _no_bar: ClassVar[str] = "what the runs answer is known to whoever wrote them"
 
-    @property
-    def name(self) -> str:
-        return "best of a random number of runs"
+    name: ClassVar[str] = "best of a random number of runs"
 
     def reduce(self, source: Callable[[], Any]) -> Callable[[], Any]:
         return source

@@ -241,8 +241,8 @@ class Description(Mechanism[Answer]):
         loss: Any = part(self.parts["quartiles"], Fraction(1, numbers))
         lattice = Lattice(Fraction(cells.grid), cells.first, cells.last)
         ends = lattice.value(lattice.first), lattice.value(lattice.last)
-        given: dict[str, Any] = {"lattice": lattice, "qs": QUARTILES}
-        return RecursiveQuantiles(*ends, self.neighbors, "drop", loss, **given)
+        public: dict[str, Any] = {"lattice": lattice, "qs": QUARTILES}
+        return RecursiveQuantiles(*ends, self.neighbors, "drop", loss, **public)
 
     def tried(self) -> Description:
         """Return itself, once each part can be made for its share of the loss."""

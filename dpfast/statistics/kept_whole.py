@@ -97,9 +97,7 @@ class ShareOfUnits(OfUnits[float]):
 
     note: ClassVar[str] = ""  # all units count
 
-    @property
-    def name(self) -> str:
-        return KeptWhole.name
+    name = KeptWhole.name
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: a number of rows says nothing of how many units there are."""

@@ -92,9 +92,7 @@ class MeanOfRanks(Ranked[float | Floats], TrimmedSensitivity):
             checks.choice("noise", self.noise, NOISES)
         object.__setattr__(self, "noise", str.__str__(self.noise))
 
-    @property
-    def covers_masks(self) -> bool:
-        return False
+    covers_masks: ClassVar[bool] = False
 
     def mechanism(self, terms: Terms) -> Mechanism[float]:
         column, calibration = self.column_of(terms), calibrate_loss(self.noise, terms.loss)

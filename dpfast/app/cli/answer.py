@@ -40,19 +40,19 @@ def answer(
     `usual` has the options as they are if nobody gives them. Whatever is wrong with the call is
     found by preparing it, before a ledger is charged.
     """
-    given = {name: value for name, value in options.items() if value not in (None, (), [])}
-    as_json, as_csv = given.pop("as_json"), given.pop("as_csv")
+    values = {name: value for name, value in options.items() if value not in (None, (), [])}
+    as_json, as_csv = values.pop("as_json"), values.pop("as_csv")
     if as_json and as_csv:
         checks.fail("csv", "left out with json", True)
-    text = text_options(given)
-    ledger, guess = given.pop("ledger", None), given.pop("rows", None)
+    text = text_options(values)
+    ledger, guess = values.pop("ledger", None), values.pop("rows", None)
     rows = None if guess is None else checks.whole("rows", guess, 1)
-    loss = {name: given.pop(name) for name in ("epsilon", "delta", "rho") if name in given}
+    loss = {name: values.pop(name) for name in ("epsilon", "delta", "rho") if name in values}
     budget = None if ledger is None else Budget(path=ledger)
-    relation = relation_of(given.pop("neighbors", None), budget)
+    relation = relation_of(values.pop("neighbors", None), budget)
     standing = {name: usual[name] for name in STANDING if usual.get(name) is not None}
-    entry = entry_of(_table(statistic, given, options, standing), standing)
-    check_where("where", given.get("where", ()), entry.by, relation)
+    entry = entry_of(_table(statistic, values, options, standing), standing)
+    check_where("where", values.get("where", ()), entry.by, relation)
     for name in loss.keys() - entry.takes:
         checks.fail(name, f"left out, for {statistic} does not take it", loss[name])
     every = statistic == "count" and entry.arguments.get("nan", "keep") == "keep"
@@ -66,7 +66,7 @@ def answer(
         arguments["categories"] = _categories(arguments["categories"], entry.columns[0], opened)
     mechanism = prepare(entry.function, entry.data(opened), **arguments).mechanism
     about = ", ".join(name for name in entry.columns if name) or ", ".join(files)
-    what = " where ".join(filter(None, (about, " and ".join(given.get("where", ())))))
+    what = " where ".join(filter(None, (about, " and ".join(values.get("where", ())))))
 
     def release(files: Files) -> Any:
         with nullcontext() if budget is None else budget.noted(what):
@@ -115,12 +115,12 @@ def answer(
 
 def _table(
     statistic: str,
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
     options: Mapping[str, Any],
     standing: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the options that somebody gave as the table of a job."""
-    table = {name: value for name, value in given.items() if value != standing.get(name)}
+    table = {name: value for name, value in values.items() if value != standing.get(name)}
     if "other" in options and "of" not in options and "other" not in table:
         checks.fail("other", f"given, for {statistic} is of two columns", None)
     by = [*table.get("by", ())]

@@ -147,7 +147,7 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
         cost = loss_text(loss)
         cost += f" ({', '.join(other)})" if other else ""
         what = "\n".join(
-            map(printable, filter(None, (entry.what, words, entry.note, _told(entry.answer))))
+            map(printable, filter(None, (entry.what, words, entry.note, _in_words(entry.answer))))
         )
         table.add_row(str(number), _when(entry.time), cost, Text(what))
     Terminal().print(table)
@@ -189,21 +189,21 @@ def _opened(file: str, plot: str | None) -> Budget:
     return budget
 
 
-def _told(answer: Any) -> str:
+def _in_words(answer: Any) -> str:
     """Return an answer in few words; of groups, how many there are and which columns they have."""
-    found = answer.get("value", answer) if isinstance(answer, dict) else answer
-    if isinstance(found, dict) and isinstance(found.get("error"), str):
-        return f"error: {found['error']}"
-    if isinstance(found, dict) and found and all(isinstance(c, list) for c in found.values()):
-        return f"= {groups_of(found)}: {', '.join(found)}"
-    if isinstance(found, list):
-        few = ", ".join(map(_told_one, found[:FEW]))
-        return f"= {few}, ... ({len(found):,} in all)" if found[FEW:] else f"= {few}"
-    return "" if answer is None else f"= {_told_one(found)}"
+    value = answer.get("value", answer) if isinstance(answer, dict) else answer
+    if isinstance(value, dict) and isinstance(value.get("error"), str):
+        return f"error: {value['error']}"
+    if isinstance(value, dict) and value and all(isinstance(c, list) for c in value.values()):
+        return f"= {groups_of(value)}: {', '.join(value)}"
+    if isinstance(value, list):
+        few = ", ".join(map(_number, value[:FEW]))
+        return f"= {few}, ... ({len(value):,} in all)" if value[FEW:] else f"= {few}"
+    return "" if answer is None else f"= {_number(value)}"
 
 
-def _told_one(found: Any) -> str:
-    return f"{found:.10g}" if isinstance(found, float) else json.dumps(found)
+def _number(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else json.dumps(value)
 
 
 def _when(time: str) -> str:

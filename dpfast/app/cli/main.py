@@ -113,18 +113,18 @@ def _bins(text: str) -> Any:
 
 def _spelled(arguments: Sequence[str]) -> list[str]:
     """Return arguments in which two words for bounds, or one, are one as "LO,HI"."""
-    words, found = list(arguments), []
+    words, spelled = list(arguments), []
     while words:
-        found.append(words.pop(0))
-        if found[-1] in ("--bounds", "--per-unit") and words:
+        spelled.append(words.pop(0))
+        if spelled[-1] in ("--bounds", "--per-unit") and words:
             first = words.pop(0)
             is_whole = first == AUTO or "," in first or not words
-            found[-1] += f"={first}" if is_whole else f"={first},{words.pop(0)}"
-    return found
+            spelled[-1] += f"={first}" if is_whole else f"={first},{words.pop(0)}"
+    return spelled
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(is_wanted: bool) -> None:
+    if is_wanted:
         from importlib import metadata
 
         print(f"dpfast {metadata.version('dpfast')}")
@@ -190,31 +190,31 @@ def _command(statistic: str, what: str, options: str, groups: bool = True) -> No
 
     A statistic with the option `columns` has no option `column`.
     """
-    own = {
+    defaults = {
         name: default or USUAL.get(name)
         for name, _, default in (one.partition("=") for one in options.split())
     }
-    has = own | {name: USUAL.get(name) for name in (*SHARED, *(GROUPS if groups else ()))}
+    has = defaults | {name: USUAL.get(name) for name in (*SHARED, *(GROUPS if groups else ()))}
     if "columns" in has:
         del has["column"]
     usual = {name: has[name] for name in OPTIONS if name in has}
 
-    def command(files: list[str], **given: Any) -> None:
+    def command(files: list[str], **values: Any) -> None:
         from .answer import answer
 
-        answer(statistic, files, given, usual)
+        answer(statistic, files, values, usual)
 
     set_options(command, OPTIONS, usual)
     name = statistic.replace("_", "-")
-    epilog = f"Example: dpfast {name} {_example(statistic, own)}\n\n{EXITS}"
+    epilog = f"Example: dpfast {name} {_example(statistic, defaults)}\n\n{EXITS}"
     app.command(name, help=f"Release {what}.\n\n{PUBLIC}", epilog=epilog)(command)
 
 
 def _example(statistic: str, options: Iterable[str]) -> str:
     """Return the arguments of an example."""
     samples = ABOUT["samples"]
-    given = [samples[name] for name in options if name in samples]
-    usual = " ".join(["flights.parquet --column arr_delay", *given, "--epsilon 1"])
+    sampled = [samples[name] for name in options if name in samples]
+    usual = " ".join(["flights.parquet --column arr_delay", *sampled, "--epsilon 1"])
     return str(ABOUT["examples"].get(statistic, usual))
 
 

@@ -90,7 +90,7 @@ class Results(Mapping[str, Answer]):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: numbers with their error bars, of which many unfold."""
-        lines = ([str(row[name] or "") for name in SHOWN[:2]] + _told(row) for row in rows(self))
+        lines = ([str(row[name] or "") for name in SHOWN[:2]] + _texts(row) for row in rows(self))
         return html.table([*SHOWN, "error (95%)"], lines, MOST)
 
     def table(self) -> Any:
@@ -111,7 +111,10 @@ class Results(Mapping[str, Answer]):
         --------
         See `dpfast.job.run`.
         """
-        return arrow_table(self)
+        pa = extra("pyarrow", "a table of answers")
+        kinds = [(name, pa.float64() if name in NUMBERS else pa.string()) for name in FIELDS]
+        schema = pa.schema(kinds, {"dpfast schema": str(SCHEMA)})
+        return pa.Table.from_pylist(list(rows(self)), schema=schema)
 
     def __getitem__(self, name: str) -> Answer:
         """Return the answer of a release: a number, or a list of them; None for no answer.
@@ -140,11 +143,10 @@ class Results(Mapping[str, Answer]):
         return outcome.kept.get("value")
 
 
-def _told(row: dict[str, Any]) -> list[str]:
+def _texts(row: dict[str, Any]) -> list[str]:
     """Return the group, the number and the error bar of a row, as text."""
     number = number_text(row.get("time") or row.get("value"))
-    told = row["error"] or row.get("bar") or row["note"]
-    return [str(row.get("group") or ""), number, told]
+    return [str(row.get("group") or ""), number, row["error"] or row.get("bar") or row["note"]]
 
 
 #: A release, a job, its answers or its plan, in the types of JSON.
@@ -311,10 +313,10 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
     Error bars are columns of the answer, by the names of the statistics: one for all of its bins.
     """
     by = outcome.release.entry.by or ("column",)  # which a table is described by
-    asked = outcome.release.record["parameters"].get("statistics")
+    parameters = outcome.release.record["parameters"].get("statistics")
     names = outcome.release.mechanism.parameters.get("statistics", ())
     keys = list(zip(*(value[name] for name in by), strict=True))
-    kinds, ended = [*BARS.values()], [f"{name} " for name in names if "coverage" in asked[name]]
+    kinds, ended = [*BARS.values()], [f"{name} " for name in names if "coverage" in parameters[name]]
     between = [name for name in value if f"{name} ".startswith(tuple(ended))]
     bars = {f"{name} {kind}" for name in names for kind in kinds[:2]}
     bars |= {f"{name} {kind}" for name in between for kind in kinds[2:]}
@@ -324,16 +326,16 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
         owners = [name for name in names if f"{column} ".startswith(f"{name} ")]
         owner = max(owners, key=len, default="")
         pairs = {name: (f"{owner} {kind}", f"{column} {kind}") for name, kind in BARS.items()}
-        own = {name: bar for name, pair in pairs.items() for bar in pair if bar in bars}
+        ends = {name: bar for name, pair in pairs.items() for bar in pair if bar in bars}
         for place, key in enumerate(keys):
-            bar = {name: value[sizes][place] for name, sizes in own.items()}
+            bar = {name: value[sizes][place] for name, sizes in ends.items()}
             yield {
                 "index": str(place),
                 "at": column,
                 "group": str(key[0]) if len(key) == 1 else json.dumps(key),
-                "confidence": asked[owner]["coverage"] if "low" in own else CONFIDENCE,
+                "confidence": parameters[owner]["coverage"] if "low" in ends else CONFIDENCE,
                 **_number(value[column][place] if column else None, bar),
-                "note": next((note for name, note in NOTES.items() if name in own), OF_NONE),
+                "note": next((note for name, note in NOTES.items() if name in ends), OF_NONE),
             }
 
 
@@ -377,9 +379,9 @@ def _at(outcome: Outcome, release: Facts, index: tuple[int, ...]) -> str:
             _bin(axis, place, count)
             for axis, place, count in zip(edges, index, counts, strict=True)
         )
-    for asked in map(arguments.get, ("qs", "q")):
-        if isinstance(asked, list):
-            return str(asked[index[0]])
+    for quantiles in map(arguments.get, ("qs", "q")):
+        if isinstance(quantiles, list):
+            return str(quantiles[index[0]])
     if all(length == len(columns) for length in np.shape(release["value"])):
         return ", ".join(columns[place] for place in index)
     return ""
@@ -410,7 +412,7 @@ def check(path: Path) -> None:
     if path.is_dir():
         raise _unwritable(path, "it is a directory")
     if path.suffix.lower() == ".parquet":
-        _pyarrow(path)
+        extra("pyarrow", f"writing {path.name}")
     try:
         with _beside(path) as temporary:
             open(temporary, "xb").close()
@@ -420,10 +422,6 @@ def check(path: Path) -> None:
 
 def _unwritable(path: Path, why: str | None) -> SourceError:
     return SourceError(f"output {str(path)!r} cannot be written: {why}")
-
-
-def _pyarrow(path: Path) -> Any:
-    return extra("pyarrow", f"writing {path.name}")
 
 
 def write(results: Results, path: Path) -> None:
@@ -470,21 +468,12 @@ def _csv(results: Results, path: Path) -> bytes:
     return text.getvalue().encode()
 
 
-def arrow_table(results: Results) -> Any:
-    """Return the rows as a table of Arrow."""
-    pa = extra("pyarrow", "a table of answers")
-    kinds = [(name, pa.float64() if name in NUMBERS else pa.string()) for name in FIELDS]
-    schema = pa.schema(kinds, {"dpfast schema": str(SCHEMA)})
-    return pa.Table.from_pylist(list(rows(results)), schema=schema)
-
-
 def _parquet(results: Results, path: Path) -> bytes:
-    pa = _pyarrow(path)
-    import pyarrow.parquet as pq
+    import pyarrow.parquet as pq  # which `check` has looked for
 
-    out = pa.BufferOutputStream()
-    pq.write_table(arrow_table(results), out)
-    return bytes(out.getvalue())
+    out = io.BytesIO()
+    pq.write_table(results.table(), out)
+    return out.getvalue()
 
 
 def _html(results: Results, path: Path) -> bytes:

@@ -27,11 +27,11 @@ Row = dict[str, Any]
 def page(facts: Any, rows: Sequence[Row]) -> str:
     """Return the page of a report and its rows."""
     title = escape(facts["job"])
-    of = {name: list(own) for name, own in groupby(rows, key=lambda row: row["name"])}
+    of = {name: list(lines) for name, lines in groupby(rows, key=lambda row: row["name"])}
     sections = "\n".join(_section(one, of[one["name"]]) for one in facts["releases"])
     releases, data = facts["releases"], facts["data"]
     dates = sorted(release["time"][:10] for release in releases if release["time"])
-    told = {
+    about = {
         "date": " to ".join(dict.fromkeys([*dates[:1], *dates[-1:]])),
         "data": ", ".join(data["paths"]),
         "version": data["version"],
@@ -43,7 +43,7 @@ def page(facts: Any, rows: Sequence[Row]) -> str:
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
         f"<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
-        f"<table>\n{''.join(_line(name, str(told[name])) for name in told if told[name])}</table>\n"
+        f"<table>\n{''.join(_line(name, fact) for name, fact in about.items() if fact)}</table>\n"
         f"{sections}\n</main>\n</body>\n</html>\n"
     )
 
@@ -63,7 +63,7 @@ def _section(release: Any, rows: list[Row]) -> str:
     if release["value"] is None:
         return "\n".join([*parts, f'<p class="note">{escape(release["note"])}</p>'])
     if isinstance(release["value"], dict):  # a table for each column of answers
-        parts += (_table(own, at, most) for at, own in groupby(rows, key=lambda row: row["at"]))
+        parts += (_table(lines, at, most) for at, lines in groupby(rows, key=lambda row: row["at"]))
     else:
         parts.append(_table(rows, "", most))
     notes = dict.fromkeys(str(row["note"]) for row in rows if row["note"])
@@ -112,5 +112,5 @@ def _cell(row: Row, low: float, high: float) -> str:
     return f'<td><svg {box} height="{HEIGHT}" aria-hidden="true">{bar}</svg></td>'
 
 
-def _line(name: str, value: str) -> str:
-    return f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>\n"
+def _line(name: str, value: object) -> str:
+    return f"<tr><td>{escape(name)}</td><td>{escape(str(value))}</td></tr>\n"

@@ -114,8 +114,8 @@ def _one(release: Release, source: Any, budget: Budget, note: str, version: str)
         try:
             prepared = prepare(release.entry.function, source, **release.arguments, budget=budget)
             answer = release.entry.release(prepared)
-            told = {name: getattr(answer, name) for name in ("entry", "time", "is_noise")}
-            kept = {**encoded(answer.value), **told}
+            dated = {name: getattr(answer, name) for name in ("entry", "time", "is_noise")}
+            kept = {**encoded(answer.value), **dated}
             if not isinstance(answer.bar.half_width, dict):  # groups have theirs in the answer
                 kept["bar"] = bar_of(answer.bar, answer.ends)
         except DataError as error:

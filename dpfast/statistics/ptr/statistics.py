@@ -52,10 +52,8 @@ class Proposing(Bounded[float | NoAnswer]):
         """Whether rows are taken to ascend."""
         return False
 
-    @property
-    def covers_masks(self) -> bool:
-        """Return no: the distance is from data with a neighbor that differs in one step."""
-        return False
+    #: It does not: the distance is from data with a neighbor that differs in one step.
+    covers_masks: ClassVar[bool] = False
 
     @abstractmethod
     def measured(self, column: Column, source: Source, proposed: float, most: int) -> Measured:

@@ -245,8 +245,8 @@ class Between(WithEnds):
     @property
     def widths(self) -> list[Widths]:
         """Return the draws of the distance of each."""
-        given = 1 - self.coverage, self.lie_between
-        return [widths(one.aim.place, one.rate, one.cells, *given) for one in self.ends]
+        failure, between = 1 - self.coverage, self.lie_between
+        return [widths(q.aim.place, q.rate, q.cells, failure, between) for q in self.ends]
 
     def reduce(self, source: Source) -> Any:
         summary = self.inner.reduce(source)

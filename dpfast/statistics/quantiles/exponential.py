@@ -285,10 +285,8 @@ class ExponentialExtreme(ExponentialQuantile):
 
     squeezes: ClassVar[bool] = False
 
-    @property
-    def _relation(self) -> str:
-        """Return the relation that the rate is for: u changes by 1 at most, as under this one."""
-        return "replace"
+    #: The relation that the rate is for: u changes by 1 at most, as under this one.
+    _relation: ClassVar[str] = "replace"
 
     @property
     def name(self) -> str:

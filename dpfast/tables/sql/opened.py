@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core import checks
 from ..._core.extras import extra
@@ -65,9 +65,7 @@ class DatabaseTable(Files):
     def engine(self) -> str:
         return self._store.dialect
 
-    @property
-    def length(self) -> None:
-        return None
+    length: ClassVar[None] = None
 
     @property
     def paths(self) -> list[Path]:
