@@ -541,7 +541,8 @@ class Statistic(ABC, Generic[Value]):
             in_units = None if column is None else self.in_units(column.times, data)
             if column is not None and in_units is not None:
                 statistic, units = in_units
-                data, after = column.read(units.number), _in_times(statistic, units)
+                data = column.read(units.number)
+                after = None if units.answer == "number" else InTimes(statistic, units)
             statistic.require_numbers()
             rows = {"where": where, "ids": ids, "weights": weights}
             view = statistic.read(data, relation=offered.unit.of_rows, axis=axis, **rows)
@@ -616,11 +617,6 @@ class InTimes(WithBar):
         half = 0.0 if self.units.answer == "total" else 0.5
         width = np.ceil(np.asarray(bar.half_width, np.float64) + half)
         return replace(bar, half_width=self.units.times.span(width))
-
-
-def _in_times(statistic: Statistic[Any], units: Units) -> InTimes | None:
-    """Return what turns answers into times; None if they are numbers."""
-    return None if units.answer == "number" else InTimes(statistic, units)
 
 
 @once
