@@ -38,7 +38,7 @@ def facts_of(budget: Budget) -> dict[str, str]:
     columns, ids, relation = budget.history.to_dict(), budget.ids, budget.neighbors
     dates = sorted(time[:10] for time in columns["time"]) or [budget.created[:10]]
     sums = {"limit": budget.limit, "spent": budget.spent, "remaining": budget.remaining}
-    facts = {name: loss_text({n: float(one[n]) for n in one}) for name, one in sums.items()}
+    facts = {name: loss_text({n: float(loss[n]) for n in loss}) for name, loss in sums.items()}
     every = words["every"].format(every=budget.every) if budget.every else ""
     unit = words["nobody" if budget.unit is None else "person" if ids else "row"].format(ids=ids)
     further = words["rows"] * (budget.unit == "rows") + words["max_rows"] * bool(budget.max_rows)

@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from .._core.attributes import same_as
-from .._core.error_bars import Expected
+from .._core.error_bars import Expected, unknown
 from .._core.types import Neighbors
-from ..measurement.automatic_bounds import divided, extremes, no_error_bar, trial
+from ..measurement.automatic_bounds import NOT_DRAWN, divided, extremes, trial
 from ..measurement.outer_bounds import DrawnBounds, drawn_bounds
 from ..measurement.statistic import Automatic, Offer
 from ..measurement.tails import Counts, of_chunk
@@ -216,7 +216,7 @@ class WithBounds(OfColumn):
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar."""
-        return no_error_bar(confidence)
+        return unknown(confidence, NOT_DRAWN)
 
 
 def with_bounds(

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from .._core.attributes import same_as
-from .._core.error_bars import Expected, unknown
+from .._core.error_bars import Expected
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
 from ..privacy import Approx, Loss, Pure
@@ -77,9 +77,8 @@ def trial(make: Callable[[Any], T], bounds: Sequence[Any]) -> T:
     return every[0]
 
 
-def no_error_bar(confidence: float) -> Expected:
-    """Return no error bar: noise is in proportion to bounds that are not known yet."""
-    return unknown(confidence, "the bounds, and so the noise, depend on the data")
+#: Why there is no error bar: noise is in proportion to bounds that are not known yet.
+NOT_DRAWN = "the bounds, and so the noise, depend on the data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +101,8 @@ class WithBounds(Mechanism[Value]):
     loss: Loss
     rest: Loss
     named: str
+
+    _no_bar: ClassVar[str] = NOT_DRAWN
 
     neighbors = same_as("bounds.neighbors")
 
@@ -143,6 +144,3 @@ class WithBounds(Mechanism[Value]):
         inner, within = self._drawn(summary, generator)
         answer, bar = inner.answered(within, generator, rows, confidence)
         return answer, replace(bar, note=f"{bar.note}; {DRAWN}")
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        return no_error_bar(confidence)

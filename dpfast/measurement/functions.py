@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import cache
 from inspect import Parameter, Signature, cleandoc, formatannotation, get_annotations, signature
@@ -64,10 +64,10 @@ def answer_of(kind: type[Statistic[Any]]) -> Any:
     return Any
 
 
-def refuse_call(name: str, error: str, given: Mapping[str, Any], taken: Signature) -> NoReturn:
+def refuse_call(name: str, error: str, arguments: Iterable[str], taken: Signature) -> NoReturn:
     """Raise the error of a call that gives other arguments than it takes, with the mend."""
-    known = [one for one in taken.parameters if one != "self"]
-    unknown = [one for one in given if one not in known]
+    known = [parameter for parameter in taken.parameters if parameter != "self"]
+    unknown = [argument for argument in arguments if argument not in known]
     more = f"; it takes: {listed(known)}" if unknown or "positional" in error else ""
     near = nearest(unknown[0], known) if unknown else ""
     raise ArgumentTypeError(f"{name}() {error}{near or more}") from None

@@ -48,7 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.attributes import same_as
-from .._core.error_bars import Expected
+from .._core.error_bars import Expected, unknown
 from .._core.types import Neighbors
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
@@ -60,7 +60,7 @@ from ..tables.intake import View
 from ..tables.key_words import secret
 from ..tables.sql.store import SqlRows
 from .around import Around
-from .automatic_bounds import divided, no_error_bar, trial, with_bounds
+from .automatic_bounds import NOT_DRAWN, divided, trial, with_bounds
 from .outer_bounds import Draw, Side, drawn_bounds
 from .tails import LARGEST, NUMBERS, PER_OCTAVE, Counts, beyond, of_chunk, of_counts
 
@@ -222,7 +222,7 @@ class WithUnitBound(Around[Value]):
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar."""
-        return no_error_bar(confidence)
+        return unknown(confidence, NOT_DRAWN)
 
 
 def with_unit_bound(

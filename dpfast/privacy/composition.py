@@ -34,12 +34,12 @@ def rho_of(loss: Loss) -> Fraction | None:
 
 def _combined(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> Loss:
     """Combine losses amount by amount, in rho if one is a ZCDP."""
-    sizes = [size_of(each) for each in losses]
-    if all(isinstance(each, Pure) for each in losses):
+    sizes = [size_of(loss) for loss in losses]
+    if all(isinstance(loss, Pure) for loss in losses):
         return Pure(how(sizes))
     rhos = [rho for rho in map(rho_of, losses) if rho is not None]
     rho = how(rhos) if len(rhos) == len(losses) else None
-    if any(isinstance(each, ZCDP) for each in losses):
+    if any(isinstance(loss, ZCDP) for loss in losses):
         if rho is None:
             rule = "of one kind: delta > 0 has no rho, so convert each ZCDP with to_approx(delta)"
             checks.fail("losses", rule, losses)

@@ -35,9 +35,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core import checks
-from .._core.error_bars import Expected
 from ..budget.mechanism import Mechanism
-from ..measurement.automatic_bounds import ANY, no_error_bar
+from ..measurement.automatic_bounds import ANY, NOT_DRAWN
 from ..measurement.columns_by_name import Answer
 from ..measurement.equal_parts import part
 from ..measurement.features import Form
@@ -184,6 +183,7 @@ class Description(Mechanism[Answer]):
 
     name: ClassVar[str] = "description"
     passes: ClassVar[int] = 2
+    _no_bar: ClassVar[str] = NOT_DRAWN
 
     @property
     def loss(self) -> Loss:
@@ -326,9 +326,6 @@ class Description(Mechanism[Answer]):
             beyond = (last - first) / 2
             ends = min(middle + lo * scale, first - beyond), max(middle + hi * scale, last + beyond)
             counts[i] = counts[i].within(*ends)
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        return no_error_bar(confidence)
 
 
 class CellsOfRows(draws.Column):

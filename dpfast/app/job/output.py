@@ -136,7 +136,7 @@ class Results(Mapping[str, Answer]):
         DpfastError
             If it failed.
         """
-        outcome = {one.release.entry.name: one for one in self.outcomes}[name]
+        outcome = {outcome.release.entry.name: outcome for outcome in self.outcomes}[name]
         if outcome.error is not None:
             raise outcome.error
         assert outcome.kept is not None

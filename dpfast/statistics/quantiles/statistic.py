@@ -412,7 +412,7 @@ class IqrInterval(QuantileInterval):
 
 def _like(kind: type[Like], statistic: OnGrid[Any], **more: Any) -> Like:
     """Return a statistic of another class with the same arguments, and more."""
-    names = {one.name for one in fields(kind)} & {one.name for one in fields(statistic)}
+    names = {field.name for field in fields(kind)} & {field.name for field in fields(statistic)}
     return kind(**{name: getattr(statistic, name) for name in names} | more)
 
 
