@@ -313,10 +313,10 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
     Error bars are columns of the answer, by the names of the statistics: one for all of its bins.
     """
     by = outcome.release.entry.by or ("column",)  # which a table is described by
-    parameters = outcome.release.record["parameters"].get("statistics")
+    terms = outcome.release.record["parameters"].get("statistics")
     names = outcome.release.mechanism.parameters.get("statistics", ())
     keys = list(zip(*(value[name] for name in by), strict=True))
-    kinds, ended = [*BARS.values()], [f"{name} " for name in names if "coverage" in parameters[name]]
+    kinds, ended = [*BARS.values()], [f"{name} " for name in names if "coverage" in terms[name]]
     between = [name for name in value if f"{name} ".startswith(tuple(ended))]
     bars = {f"{name} {kind}" for name in names for kind in kinds[:2]}
     bars |= {f"{name} {kind}" for name in between for kind in kinds[2:]}
@@ -333,7 +333,7 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
                 "index": str(place),
                 "at": column,
                 "group": str(key[0]) if len(key) == 1 else json.dumps(key),
-                "confidence": parameters[owner]["coverage"] if "low" in ends else CONFIDENCE,
+                "confidence": terms[owner]["coverage"] if "low" in ends else CONFIDENCE,
                 **_number(value[column][place] if column else None, bar),
                 "note": next((note for name, note in NOTES.items() if name in ends), OF_NONE),
             }
