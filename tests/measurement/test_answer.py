@@ -12,6 +12,9 @@ from dpfast._core import html
 from dpfast.errors import ArgumentError, MissingExtraError
 from dpfast.measurement.columns_by_name import SHOWN, Answer
 
+from ..support.browser import chromium, narrow, wish
+
+browser = chromium()
 NAMES = np.array([f"<carrier> of a name that takes more than a line, {i}" for i in range(30)])
 TABLE = {"k": np.repeat(NAMES, 200), "x": np.tile(np.arange(200.0), 30)}
 GROUPS = dp.group_by(TABLE, "k", keys=list(NAMES))
@@ -131,3 +134,36 @@ def test_a_table_of_pandas_is_the_answer(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match="pip install matplotlib"):
         MANY.plot()
+
+
+#: The words of cells that are on two lines, and how far the page, and the table, is too wide.
+LOOKED_AT = """
+const range = document.createRange(), broken = [];
+for (const cell of document.querySelectorAll("td, th"))
+  for (const word of cell.textContent.matchAll(/\\S+/g)) {
+    range.setStart(cell.firstChild, word.index);
+    range.setEnd(cell.firstChild, word.index + word[0].length);
+    const tops = [...range.getClientRects()].map(line => line.top);
+    if (new Set(tops).size > 1) broken.push(word[0]);
+  }
+const wide = of => of.scrollWidth - of.clientWidth;
+return [broken, wide(document.documentElement), wide(document.querySelector("div"))]"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_table_is_cut_in_a_word(browser, tmp_path, theme):
+    """A table that is wider than the page scrolls by itself; planted: words that break anywhere."""
+    wish(browser, theme)
+    style, page = (
+        "<meta charset=utf-8><style>:root { color-scheme: light dark }",
+        tmp_path / "a.html",
+    )
+    for fault in ("", "td, th { word-break: break-all }"):
+        page.write_text(f"{style} {fault}</style>{MANY._repr_html_()}")
+        for width in (400, 1300):
+            narrow(browser, width)
+            browser.get(page.as_uri())
+            broken, too_wide, scrolls = browser.execute_script(LOOKED_AT)
+            assert too_wide == 0 and (scrolls > 0 or fault or width > 400)
+            assert bool(broken) == (bool(fault) and width == 400)
