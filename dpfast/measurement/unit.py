@@ -251,12 +251,11 @@ class OfUnits(Around[Value]):
         return passes if passes is None or isinstance(self.inner, AddsUnits) else passes + 1
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        return self._noted(self.inner.error(rows, confidence))
+        bar = self.inner.error(rows, confidence)
+        return bar if bar.half_width is bar.ranks is None else self._noted(bar)
 
     def _noted(self, bar: Expected) -> Expected:
-        if not self.note or bar.half_width is bar.ranks is None:
-            return bar
-        return replace(bar, note=f"{bar.note}; {self.note}")
+        return replace(bar, note=f"{bar.note}; {self.note}") if self.note else bar
 
     @property
     def note(self) -> str:

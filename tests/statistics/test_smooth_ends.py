@@ -180,6 +180,7 @@ def test_columns_people_masks_and_times():
     asked = {"bounds": (0, 100), "epsilon": 4}
     people = s.winsorized_mean(X, ids=np.arange(4001) // 2, max_rows=2, **asked)
     assert people.bar.half_width > s.winsorized_mean(X, **asked).bar.half_width
+    assert people.bar.note.endswith("at most 2 of each person; bias unknown")
     some = s.trimmed_mean(X, where=X > 50, neighbors="replace", **asked)
     assert some.low <= some.value <= some.high
     auto = s.trimmed_mean(X, bounds="auto", epsilon=4)
