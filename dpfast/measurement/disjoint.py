@@ -93,8 +93,8 @@ class Disjoint(Around[Any]):
         self, summary: list[Any], generator: Generator, rows: int | None, confidence: float
     ) -> tuple[Any, Expected]:
         """Return the difference, and the sum of both error bars, which hold together."""
-        each = 1 - (1 - confidence) / 2
-        pairs = [self.inner.answered(part, generator, rows, each) for part in summary]
+        shared = 1 - (1 - confidence) / 2
+        pairs = [self.inner.answered(part, generator, rows, shared) for part in summary]
         answers, bars = zip(*pairs, strict=True)
         widths = [bar.half_width for bar in bars]
         known = None if None in widths else np.add(*widths).tolist()

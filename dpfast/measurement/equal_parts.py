@@ -61,7 +61,7 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
         self, summary: list[Any], generator: Generator, rows: int | None, confidence: float
     ) -> tuple[NDArray[np.float64], Expected]:
         pairs = zip(self.columns, summary, strict=True)
-        every = [one.answered(part, generator, rows, confidence) for one, part in pairs]
+        every = [mechanism.answered(part, generator, rows, confidence) for mechanism, part in pairs]
         bars = _bars(confidence, [bar for _, bar in every])
         return _last([answer for answer, _ in every]), bars
 
@@ -74,19 +74,19 @@ def _last(answers: list[Any]) -> NDArray[np.float64]:
     return np.moveaxis(np.array(answers, np.float64), 0, -1)
 
 
-def _bars(confidence: float, each: list[Expected]) -> Expected:
+def _bars(confidence: float, bars: list[Expected]) -> Expected:
     """Return the error bar of each column, or why the first one without has none."""
-    for bar in each:
+    for bar in bars:
         if bar.half_width is None and bar.ranks is None:
             return bar
-    note = next((bar.note for bar in each if bar.note), "")
-    widths, ranks = [bar.half_width for bar in each], [bar.ranks for bar in each]
+    note = next((bar.note for bar in bars if bar.note), "")
+    widths, ranks = [bar.half_width for bar in bars], [bar.ranks for bar in bars]
     return Expected(confidence, side_by_side(widths), side_by_side(ranks), note)
 
 
-def together(each: Loss, times: int) -> Loss:
+def together(loss: Loss, times: int) -> Loss:
     """Return the loss of several releases that cost the same."""
-    return several(each, times) if isinstance(each, Pure) else privacy.compose(*[each] * times)
+    return several(loss, times) if isinstance(loss, Pure) else privacy.compose(*[loss] * times)
 
 
 def part(loss: Loss, share: Fraction) -> Loss:

@@ -183,8 +183,8 @@ class OfQuotient(Around[Any], AddsUnits):
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
     ) -> tuple[float | Floats, Expected]:
-        each = 1 - (1 - confidence) / self.statistic.together  # the inner bars hold together then
-        return self._with_bars(*self.inner.answered(summary, generator, rows, each), confidence)
+        share = 1 - (1 - confidence) / self.statistic.together  # the inner bars hold together then
+        return self._with_bars(*self.inner.answered(summary, generator, rows, share), confidence)
 
     def _with_bars(
         self, answer: Floats, bar: Expected, confidence: float

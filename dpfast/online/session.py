@@ -58,7 +58,7 @@ def facts(**given: Any) -> str:
         if is_dataclass(value) and not isinstance(value, type):
             name = type(value).__name__
             kept = [field.name for field in fields(value) if written(value, field)]
-            return [WRITTEN.get(name, name), *[plain(getattr(value, each)) for each in kept]]
+            return [WRITTEN.get(name, name), *[plain(getattr(value, field)) for field in kept]]
         return value.hex() if isinstance(value, float) else value
 
     return json.dumps({name: plain(value) for name, value in given.items()}, sort_keys=True)
@@ -146,8 +146,8 @@ class Session(Generic[Q, A]):
                 self._comparison = NoisyComparison(secret, self._generator)
             return read
 
-        asked = partial(Parameters, allocation.name, public)
-        return Opening(allocation, source, budget, rng, opened, asked, kept=self._record)
+        question = partial(Parameters, allocation.name, public)
+        return Opening(allocation, source, budget, rng, opened, question, kept=self._record)
 
     def _resume(self, read: None) -> None:
         """Begin, or go on after the last recorded answer."""

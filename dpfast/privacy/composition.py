@@ -150,7 +150,7 @@ def parallel(
     >>> dp.privacy.parallel(*each, neighbors="replace", parts="position")
     Pure(epsilon=1)
     """
-    given = _checked(losses)
+    checked = _checked(losses)
     checks.neighbors(neighbors)
     checks.choice("parts", parts, ("content", "position"))
     if parts == "position" and neighbors == "add-remove":
@@ -159,15 +159,15 @@ def parallel(
     if neighbors == "add-remove" or parts == "position":
         if staying is not None:
             checks.fail("staying", "left out but for parts by content under replace", staying)
-        return _combined(given, max)
+        return _combined(checked, max)
     if staying is None:
-        candidates = [_doubled(each) for each in given]
+        candidates = [_doubled(loss) for loss in checked]
     else:
-        candidates = _known(staying, len(given))
-    if len(given) > 1:
+        candidates = _known(staying, len(checked))
+    if len(checked) > 1:
         # The largest two of any amount bound every sum of two; one without a rho has no bound.
-        by_amounts = size_of, attrgetter("delta"), lambda each: rho_of(each) or math.inf
-        candidates += [_sum(sorted(given, key=key)[-2:]) for key in by_amounts]
+        by_amounts = size_of, attrgetter("delta"), lambda loss: rho_of(loss) or math.inf
+        candidates += [_sum(sorted(checked, key=key)[-2:]) for key in by_amounts]
     if not candidates:
         checks.fail("staying", "a loss when there is one part only", staying)
     return _combined(candidates, max)

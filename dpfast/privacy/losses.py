@@ -65,7 +65,7 @@ class _Amounts:
             object.__setattr__(self, name, exact)
 
     def __repr__(self) -> str:
-        values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}
         said = (
             f"{name}={_show(value) if isinstance(value, Fraction) else value}"
             for name, value in values.items()

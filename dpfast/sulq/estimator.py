@@ -284,8 +284,8 @@ class Estimator(ABC):
             vars(self).update(made._learned(), _fitted_with=made.get_params())
             return self
 
-        asked = partial(Parameters, self._name, made.get_params())
-        return replace(made._prepared(rows, unit, loss, budget, rng).then(keep), asked=asked)
+        question = partial(Parameters, self._name, made.get_params())
+        return replace(made._prepared(rows, unit, loss, budget, rng).then(keep), asked=question)
 
     def _fresh(self) -> Self:
         """Return a copy that has learned nothing."""

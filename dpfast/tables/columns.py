@@ -277,8 +277,8 @@ class Columns(WithRows):
         return some
 
     def source(self, name: str) -> Source:
-        given = self if self.store.given is None else self.store.given
-        checks.fail_kind(name, "one column, not a table", given, f": name one, as {self.first}")
+        source = self if self.store.given is None else self.store.given
+        checks.fail_kind(name, "one column, not a table", source, f": name one, as {self.first}")
 
     @property
     def first(self) -> str:

@@ -164,8 +164,8 @@ class DatasetReader(StreamReader):
 
 def stamps(system: Any, files: Sequence[str]) -> list[tuple[str, int | None, int | None]]:
     """Return the path of each file, and its size and time of change as far as they are known."""
-    found = hiding(lambda: system.get_file_info(list(files)), _unreadable(files[0]))
-    return [(info.path, info.size, info.mtime_ns) for info in found]
+    listed = hiding(lambda: system.get_file_info(list(files)), _unreadable(files[0]))
+    return [(info.path, info.size, info.mtime_ns) for info in listed]
 
 
 def _places(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, list[str]]:

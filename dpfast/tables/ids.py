@@ -76,8 +76,8 @@ def id_name(ids: Any) -> str:
 
 def no_column(ids: Any, names: Collection[str], argument: str = "ids") -> NoReturn:
     """Raise the error about ids, or another argument, that name no column of a table."""
-    each = {"ids": " or one id for each row", "weights": " or one number for each row"}
-    rule = f"the name of a column{nearest(str(ids), names)}{each.get(argument, '')}"
+    mends = {"ids": " or one id for each row", "weights": " or one number for each row"}
+    rule = f"the name of a column{nearest(str(ids), names)}{mends.get(argument, '')}"
     checks.fail(argument, rule, ids, f"; the table has: {listed(names)}" if names else "")
 
 

@@ -212,8 +212,8 @@ def read(
     column = None if beside.last is not None else _weights(weights, first, relation)
     mask = _mask(where, first, relation)
     labels = labels_of(data, where, weights, ids)
-    given = {"has_labels": len(labels) > 1, "data": data}
-    return View(aligned(source, labels), each, width, mask, column, whose, **given)
+    facts = {"has_labels": len(labels) > 1, "data": data}
+    return View(aligned(source, labels), each, width, mask, column, whose, **facts)
 
 
 def plain(data: Any) -> View | None:

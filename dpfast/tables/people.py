@@ -122,10 +122,10 @@ def apart(
         no_names(ids)
     store = form.store
     column = store.name_of(ids, "ids")
-    found = IdColumn(Batches(store.table([column])), column, store.pieces.get(column, column))
+    id_column = IdColumn(Batches(store.table([column])), column, store.pieces.get(column, column))
     names = [one for one in form.names if one != column]
     if not names:
         checks.fail("ids", "a column beside those of the data", ids)
-    key_kind(found.rows.typed(column, "ids", True), "ids", is_id=True)
+    key_kind(id_column.rows.typed(column, "ids", True), "ids", is_id=True)
     is_one = len(names) == 1 and (axis is None or not isinstance(form, Table))
-    return store.column(names[0]) if is_one else store.table(names), found
+    return store.column(names[0]) if is_one else store.table(names), id_column

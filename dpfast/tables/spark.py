@@ -185,8 +185,8 @@ def _placed(column: int, batches: Iterator[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
     for batch in batches:
-        found, present = places(pa.chunked_array([batch.column(column)]), PLACES)
-        arrays = [*batch.columns, pa.array(found)]
+        numbers, present = places(pa.chunked_array([batch.column(column)]), PLACES)
+        arrays = [*batch.columns, pa.array(numbers)]
         yield pa.RecordBatch.from_arrays(arrays, [*batch.schema.names, "place"]).filter(
             pa.array(present)
         )

@@ -118,8 +118,8 @@ class Times:
     def _of(dtype: np.dtype[Any], counts: Any, lower: int) -> NDArray[Any]:
         """Return counts as an array, rounded and within int64."""
         shape = np.atleast_1d(counts).shape
-        each = [lower + round(x) for x in np.ravel(counts).tolist()]
-        inside = [min(max(x, NAT + 1), -NAT - 1) for x in each]
+        instants = [lower + round(x) for x in np.ravel(counts).tolist()]
+        inside = [min(max(x, NAT + 1), -NAT - 1) for x in instants]
         return np.array(inside, np.int64).view(dtype).reshape(shape)
 
 

@@ -349,13 +349,13 @@ def _of_tables(value: dict[str, dict[str, list[Any]]]) -> Iterator[dict[str, Any
             yield {**cell, **_number(count, {"half_width": error})}
 
 
-def _number(one: Any, bar: Mapping[str, Any]) -> dict[str, Any]:
+def _number(number: Any, bar: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a number and its error bar; those of times are text."""
     bar = {name: size for name, size in bar.items() if size not in (None, "")}
-    shown = {"bar": error_text(bar), "time" if isinstance(one, str) else "value": one}
+    shown = {"bar": error_text(bar), "time" if isinstance(number, str) else "value": number}
     width = bar.get("half_width")
-    if isinstance(width, (int, float)) and one is not None:
-        bar = {"low": one - width, "high": one + width, **bar}
+    if isinstance(width, (int, float)) and number is not None:
+        bar = {"low": number - width, "high": number + width, **bar}
     return shown | {name: size for name, size in bar.items() if not isinstance(size, str)}
 
 

@@ -151,10 +151,10 @@ class Widths(NamedTuple):
 
         `rows` are the cells, ascending, of the rows from the rank `before` + 1 on, of `n`.
         """
-        most, (whole, rest) = self.reach * PARTS, divmod(self.place * (n - 1) + PARTS, PARTS)
+        most, (whole, remainder) = self.reach * PARTS, divmod(self.place * (n - 1) + PARTS, PARTS)
         low, high = cell - self.steps, cell + self.steps
-        upper = (np.searchsorted(rows, high, "right") + (before - whole)) * PARTS - rest
-        lower = (whole - 1 - before - np.searchsorted(rows, low)) * PARTS + rest
+        upper = (np.searchsorted(rows, high, "right") + (before - whole)) * PARTS - remainder
+        lower = (whole - 1 - before - np.searchsorted(rows, low)) * PARTS + remainder
         upper[(high >= self.last) | (self.place == PARTS)] = most
         lower[(low <= self.first) | (self.place == 0)] = most
         margins = np.clip(np.minimum(upper, lower), -most, most)
@@ -253,7 +253,7 @@ class Between(WithEnds):
         drawn = isinstance(summary, tuple) and isinstance(summary[0], Column)
         column = summary[0] if drawn else self.ends[0].reduce(source)[0]
         pairs = zip(self.ends, self.widths, strict=True)
-        return column, [column.look(one.rank, w.reach + 2 + one.ranks) for one, w in pairs], summary
+        return column, [column.look(end.rank, w.reach + 2 + end.ranks) for end, w in pairs], summary
 
     def finish(self, summary: Any, generator: Generator) -> NDArray[np.float64]:
         column, windows, of_point = summary

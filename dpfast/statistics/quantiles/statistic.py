@@ -388,9 +388,9 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
     def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
         half = replace(terms, loss=part(terms.loss, Fraction(1, 2)))
         qs: Any = self.q if isinstance(self.q, tuple) else (self.q,)
-        each = replace(half, loss=part(half.loss, Fraction(1, len(qs))))
+        terms_of_one = replace(half, loss=part(half.loss, Fraction(1, len(qs))))
         like: Any = {"method": "exponential", "noise": "auto"}
-        every: Any = [replace(self, q=q, **like).point.mechanism(each) for q in qs]
+        every: Any = [replace(self, q=q, **like).point.mechanism(terms_of_one) for q in qs]
         point, *ends = (kept.inner for kept in (self.point.mechanism(half), *every))
         lie_between = ends[0].lattice is None or self.granularity is not None
         return OfKept(Between(point, tuple(ends), self.coverage, lie_between))

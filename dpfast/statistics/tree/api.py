@@ -84,9 +84,9 @@ class TreeHistogram(Binned[TreeCounts]):
         """Return the noise as well: the answer needs it for its error bars."""
         levels = [level >> noise.shift for level in level_sums(counts, self.width)]
         drawn = noise.draw(sum(map(len, levels)), generator)
-        each = np.split(drawn, np.cumsum([len(level) for level in levels])[:-1])
+        noise_of_levels = np.split(drawn, np.cumsum([len(level) for level in levels])[:-1])
         unit = 2.0 ** (noise.shift - parts)
-        noisy = [unit * (level + own) for level, own in zip(levels, each, strict=True)]
+        noisy = [unit * (level + own) for level, own in zip(levels, noise_of_levels, strict=True)]
         return TreeCounts(consistent(noisy, self.width), self.edges, self.width, noise, 2.0**-parts)
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float:
