@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import privacy
 from .._core import checks
+from .._core.error_bars import NOISE, Expected, unknown
 from .._core.progress import check as check_progress
 from .._core.progress import reporter
 from .._core.types import BoundsEach, Neighbors, Number
@@ -32,6 +33,7 @@ from ..tables.ids import id_name
 from ..tables.key_words import secret
 from ..tables.row_files import directory
 from .aggregators import AggregatorName, choose, make
+from .aggregators.mean import Mean, VectorMean
 from .aggregators.output_grid import Aggregator
 from .aggregators.vector import VectorAggregator, make_vector, share
 from .blocks.distributed import outputs
@@ -70,12 +72,18 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
 
     passes: ClassVar[None] = None
     _no_bar: ClassVar[str] = (
-        "how far blocks are from all rows is a fact about these, of which noise knows nothing"
+        "noise is scaled to the outputs of blocks, and how far these are from all rows is not known"
     )
 
     @property
     def missing(self) -> str:
         return "drop" if self.drop else "keep"
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        if not isinstance(self.aggregator, Mean | VectorMean):
+            return unknown(confidence, self._no_bar)
+        note = f"{NOISE}; how far blocks are from all rows is not in it"
+        return Expected(confidence, self.aggregator.half_width(1 - confidence), note=note)
 
     def reduce(self, source: RowSource) -> RowSource:
         """Do nothing: the blocks are random, and randomness belongs to `finish`."""

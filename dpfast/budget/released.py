@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any, Generic, TypeVar
@@ -23,6 +24,8 @@ Value = TypeVar("Value", covariant=True)
 WITHIN = ("mean", "quantile", "minimum", "maximum", "trimmed mean", "winsorized mean")
 #: By what share of its size a bar may grow where it is shown with one digit.
 LOOSE = 0.1
+#: How many numbers of an answer are shown with a bar each.
+MANY = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +187,7 @@ class Release(Generic[Value]):
         confidence += f"; {unknown}" if unknown else ""
         value, width = self.value, self.bar.half_width
         if self.ends is not None:
-            return f"{_short(value)}, {_short(self.low)} to {_short(self.high)} {confidence}"
+            return f"{_each(value, _between, *self.ends)} {confidence}"
         if isinstance(value, Mapping):  # which has columns of error bars
             return repr(value)
         if width is None:
@@ -193,6 +196,8 @@ class Release(Generic[Value]):
         is_time = isinstance(value, np.timedelta64)  # which calls itself a number
         if isinstance(value, numbers.Real) and isinstance(width, numbers.Real) and not is_time:
             return f"{within(float(value), float(width))} {confidence}"
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.ndim == 1:
+            return f"{_each(value, within, width)} {confidence}"
         bars = width if isinstance(width, (float, np.generic)) else np.asarray(width)
         return f"{_short(value)} ± {bars} {confidence}"
 
@@ -227,6 +232,19 @@ def within(value: float, half_width: float) -> str:
         decimals += 1
     shown = max(0, decimals)
     return f"{round(value, decimals):,.{shown}f} ± {bar:,.{shown}f}"
+
+
+def _each(value: Any, shown: Callable[..., str], *bars: Any) -> str:
+    """Return the text of a number, or of each of an array (the first `MANY`), with its bar."""
+    if not isinstance(value, np.ndarray):
+        return shown(value, *bars)
+    numbers = zip(*(array.ravel() for array in np.broadcast_arrays(value, *bars)), strict=True)
+    texts = [shown(*number) for number in itertools.islice(numbers, MANY)]
+    return f"[{'; '.join(texts)}{'; ...' if value.size > MANY else ''}]"
+
+
+def _between(value: Any, low: Any, high: Any) -> str:
+    return f"{_short(value)}, {_short(low)} to {_short(high)}"
 
 
 def _short(value: Any) -> str:

@@ -31,6 +31,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from .._core import checks
+from .._core.error_bars import normal
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, laplace_within
 from .distributions import Distribution, Gaussian, Laplace
 from .numeric import LOG_ROOT_2PI, bisect, mills_drop
@@ -54,6 +55,11 @@ class Additive:
     def deviation(self) -> float:
         """Standard deviation for a sensitivity of 1."""
         return self.unit * (math.sqrt(2.0) if isinstance(self.distribution, Laplace) else 1.0)
+
+    def within(self, sensitivity: int, failure: float) -> float:
+        """Return what the noise of a coordinate exceeds in size with a failure probability."""
+        is_laplace = isinstance(self.distribution, Laplace)
+        return self.scale(sensitivity) * (-math.log(failure) if is_laplace else normal(failure))
 
 
 def amount(loss: Loss, coordinates: int = 1) -> Fraction:

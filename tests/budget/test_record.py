@@ -2,6 +2,7 @@
 
 import gc
 import json
+import re
 import weakref
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -334,3 +335,15 @@ def test_a_session_pays_from_its_budget():
     assert {"mean", "group_by", "release"} <= set(dir(s)) and "agg" in dir(
         s.group_by({"k": [0]}, "k")
     )
+
+
+def test_each_number_of_an_array_is_shown_with_its_bar():
+    rows = np.linspace(0, 100, 2_000)
+    with dp.session(dp.Budget(epsilon=9)) as s:
+        means = s.mean(np.stack([rows, rows], 1), axis=0, bounds=[(0, 100)] * 2, epsilon=1)
+        ends = s.percentile(rows, [25, 75], bounds=(0, 100), epsilon=1)
+        blocks = s.sample_and_aggregate(rows, "mean", blocks=50, bounds=(0, 100), epsilon=1)
+    number = r"-?[\d.]+"
+    assert re.fullmatch(rf"\[{number} ± {number}; {number} ± {number}\] \(95 %\)", repr(means))
+    assert re.fullmatch(rf"\[({number}, {number} to {number}(; |\] )){{2}}\(95 %\)", repr(ends))
+    assert re.fullmatch(rf"{number} ± {number} \(95 %\); how far blocks .*", repr(blocks))

@@ -20,6 +20,7 @@ from .output_grid import (
     noisy,
     noisy_vector,
     outputs,
+    whole_units,
 )
 
 #: A sensitivity of so many cells that the grid plays no part.
@@ -31,6 +32,18 @@ def deviation_of(loss: Loss) -> float:
     if _has_stairs(loss):
         return integer_noise(loss, Sensitivity.of_one(_FINE)).deviation / _FINE
     return additive(loss).deviation
+
+
+def half_width(grid: OutputGrid, noise: Additive | IntegerNoise, failure: float) -> float:
+    """Return how far noise takes a mean of outputs, but with a failure probability.
+
+    Outputs are rounded to cells, by half of one at most, and noise to its units.
+    """
+    if isinstance(noise, IntegerNoise):
+        within: float = noise.within(failure)
+    else:
+        within = noise.within(grid.span, failure) + whole_units(noise.scale(grid.span)) / 2
+    return (within / grid.blocks + 0.5) * grid.step if grid.span else 0.0
 
 
 def _has_stairs(loss: Loss) -> bool:
@@ -67,6 +80,9 @@ class Mean(OnGrid):
         if _has_stairs(self.loss) and grid.span > 1:
             stairs = integer_noise(self.loss, Sensitivity.of_one(grid.span), "staircase")
         return {"noise": noise, "stairs": stairs, "loss": (stairs or noise).loss}
+
+    def half_width(self, failure: float) -> float:
+        return half_width(self.grid, self.stairs or self.noise, failure)
 
     def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return the noisy average; O(blocks)."""
@@ -113,6 +129,9 @@ class VectorMean:
         grids = tuple(OutputGrid(lo, hi, blocks) for lo, hi in self.bounds)
         noise = additive(self.loss, max(1, sum(grid.span > 0 for grid in grids)))
         checks.assign(self, grids=grids, noise=noise, loss=noise.loss)
+
+    def half_width(self, failure: float) -> list[float]:
+        return [half_width(grid, self.noise, failure) for grid in self.grids]
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]:
         """Return the noisy averages of the columns of `z`, shape (blocks, d), within the bounds.

@@ -166,7 +166,7 @@ class OnGrid(Aggregator):
         return self.grid.number(self.noisy_place(z, generator)) if self.grid.span else self.grid.lo
 
 
-def _whole_units(widest: float) -> float:
+def whole_units(widest: float) -> float:
     return math.ldexp(1.0, max(0, math.frexp(widest)[1] - 49))
 
 
@@ -177,7 +177,7 @@ def noisy(
 
     `widest`, the largest scale there can be, is public, and so the grid is.
     """
-    grid = _whole_units(widest)
+    grid = whole_units(widest)
     return samplers.draw(
         distribution, value=float(value), scale=scale, granularity=grid, generator=generator
     )
@@ -191,7 +191,7 @@ def noisy_vector(
         distribution,
         value=np.array(values, np.float64),
         scale=np.array(scales),
-        granularity=np.array([_whole_units(scale) for scale in scales]),
+        granularity=np.array([whole_units(scale) for scale in scales]),
         shape=(len(values),),
         generator=generator,
     )
