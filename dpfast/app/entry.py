@@ -18,7 +18,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from .. import STATISTICS, Release, estimators, stat
+from .. import STATISTICS, Quantile, Release, estimators, stat
 from ..errors import ArgumentError, DpfastError
 from ..extend import Files, Prepared, checks
 from .files import KeyTexts, read_keys
@@ -30,7 +30,8 @@ SHARED = ("where", "column", "columns", "interval")
 #: All keys of a table that are none.
 NOT_ARGUMENTS = (*SHARED, "statistic", "name", "weight", "by", "agg")
 #: What `interval` makes a quantile between two ends of, and which one, unless it says so itself.
-WITH_ENDS = {"median": 0.5, "minimum": 0, "maximum": 1, "quantile": None, "quantiles": None}
+WITH_ENDS: dict[str, Any] = {"median": 0.5, "minimum": 0, "maximum": 1}
+WITH_ENDS |= dict.fromkeys(("quantile", "quantiles", "percentile"))
 NONE = type(None)
 #: Arguments that no table may have, and why.
 NOT_HERE = {
@@ -227,6 +228,9 @@ def with_ends(place: str, table: Mapping[str, Any], defaults: Mapping[str, Any])
     if statistic not in WITH_ENDS or None not in (words.get("q"), WITH_ENDS[statistic]):
         checks.fail(f"{place}interval", f"left out, or of one of {', '.join(WITH_ENDS)}", True)
     q = words.pop("qs", defaults.get("qs")) if statistic == "quantiles" else WITH_ENDS[statistic]
+    if statistic == "percentile":
+        of = stat.percentile(q=words.get("q", defaults.get("q")), bounds=(0, 1))
+        q = float(checks.fraction("q", of.q)) if isinstance(of, Quantile) else [*map(float, of.qs)]
     return words | {"statistic": "quantile_interval"} | ({} if q is None else {"q": q})
 
 

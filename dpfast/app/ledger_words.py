@@ -32,8 +32,10 @@ DELTA, READ, MOST, FEW = Fraction(1, 10**6), 5, 50, 20
 SHOWN = ("entry", "time", "what", "parameters", "columns", "where", "loss", "error", "note")
 
 
-def facts_of(budget: Budget) -> dict[str, str]:
-    """Return what a ledger says, in words, by the names in the texts."""
+def facts_of(budget: Budget, data_source: str = "", access: str = "") -> dict[str, str]:
+    """Return what a ledger says, and who asks, in words, by the names in the texts."""
+    checks.choice("data source", data_source or "static", ("static", "dynamic"))
+    checks.choice("access", access or "interactive", ("interactive", "non-interactive"))
     words: dict[str, str] = tomllib.loads(data_text("ledger_words.toml"))
     columns, ids, relation = budget.history.to_dict(), budget.ids, budget.neighbors
     dates = sorted(time[:10] for time in columns["time"]) or [budget.created[:10]]
@@ -56,6 +58,8 @@ def facts_of(budget: Budget) -> dict[str, str]:
         return "; ".join(values[:FEW] + more) or "not recorded"
 
     facts |= {
+        **{"data_source": data_source.capitalize(), "access": access.capitalize()},
+        **{"updates": words[data_source or "updates"], "askers": words[access or "askers"]},
         **{"title": budget.name or "Releases", "path": str(budget.path)},
         **{"today": str(date.today()), "program": f"dpfast {version('dpfast')}"},
         **{"unit": unit, "neighbors": neighbors},
@@ -100,25 +104,20 @@ def report(budget: Budget, as_html: bool) -> str:
     return page.strip().format_map(facts)
 
 
-def sheet(budget: Budget) -> str:
+def sheet(budget: Budget, data_source: str = "", access: str = "") -> str:
     """Return an evaluation under the headings of NIST SP 800-226, as Markdown."""
-    return data_text("label.md").format_map(facts_of(budget)).strip()
+    return data_text("label.md").format_map(facts_of(budget, data_source, access)).strip()
 
 
 def record(budget: Budget, tier: int, data_source: str = "", access: str = "") -> str:
     """Return the record of a deployment up to a tier of the registry, as YAML."""
-    checks.choice("data source", data_source or "static", ("static", "dynamic"))
-    checks.choice("access", access or "interactive", ("interactive", "non-interactive"))
-    facts = facts_of(budget)
+    facts = facts_of(budget, data_source, access)
     escaped = {name: json.dumps(fact, ensure_ascii=False)[1:-1] for name, fact in facts.items()}
     limit = json.dumps({name: float(amount) for name, amount in budget.limit.items() if amount})
     lines = (line.rpartition(" # ")[::2] for line in data_text("label.yaml").splitlines())
-    text = "\n".join(
-        line for line, least in lines if int(least) <= tier
-    ).format(
+    template = "\n".join(line for line, least in lines if int(least) <= tier)
+    text = template.format(
         **escaped,
-        data_source=data_source.capitalize(),
-        access=access.capitalize(),
         tier=tier,
         amounts=re.sub(r"(?<![.\d])(\d+)e", r"\1.0e", limit),  # else it is text in YAML
         slug=re.sub(r"\W+", "-", facts["title"].lower()).replace("_", "-"),

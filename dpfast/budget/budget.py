@@ -987,8 +987,8 @@ class Budget(Payer):
         if isinstance(self._limit, ZCDP):
             rho, asked = rho_of(loss), cast(Any, spend.loss)
             if rho is None:
-                within = ZCDP.within(asked.epsilon, asked.delta).rho
-                mend = f"pass rho={decimal(_four(within))}, within both, or use a budget with delta"
+                within = decimal(_four(ZCDP.within(asked.epsilon, asked.delta).rho))
+                mend = f"use a budget with delta, or rho={within} if the call takes it"
                 self._refuse(state, spend, f"and delta > 0 has no price in a rho budget: {mend}")
             return wanted, ZCDP(rho)
         if isinstance(loss, ZCDP):

@@ -12,7 +12,7 @@ from .._core import checks
 from .._core.advice import advise
 from .._core.error_bars import Expected
 from .mechanism import Mechanism, expected
-from .release import prepare
+from .release import WithBar, prepare
 
 
 def expected_error(
@@ -85,16 +85,16 @@ def expected_error(
     given = None if rows is None else checks.whole("rows", rows)
     kwargs.pop("rng", None)
     if isinstance(function, Mechanism):
-        mechanism = function
+        mechanism, after = function, None
     else:
         prepared = prepare(function, *args, **kwargs)
-        mechanism = prepared.mechanism
+        mechanism, after = prepared.mechanism, prepared.after
         if given is None and mechanism.has_public_rows:
             given = prepared.source.length
     bar = expected(mechanism, given, share)
     if rows is not None and given is not None:
         advise_bar(mechanism, bar, max(1, given))
-    return bar
+    return after.bar(bar) if isinstance(after, WithBar) else bar
 
 
 def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
@@ -120,7 +120,7 @@ def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
 def _half_range(part: Any, rows: int) -> Any:
     """Return half of the range of the answers about a number of rows; of counts all of it."""
     match part:
-        case object(statistic=object(name="count" | "histogram", limits=limits)):
+        case object(statistic=object(name="count" | "histogram" | "marginals", limits=limits)):
             return rows * (limits or (1, 1))[1]
         case object(statistic=object(name=name, limits=limits, bounds=tuple(bounds))):
             half, most = np.ptp(bounds, -1) / 2, rows * (limits or (1, 1))[1]

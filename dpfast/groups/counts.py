@@ -129,6 +129,10 @@ class GroupHistogram(Counted):
         return size if size is None or not self.fine else size + 0.5  # counts are rounded
 
     @property
+    def lost_of_row(self) -> float | None:
+        return float(self.largest * self.cells.grid)  # in one bin
+
+    @property
     def adds_up(self) -> bool:  # type: ignore[override]
         return not self.statistic.nonnegative
 

@@ -7,8 +7,11 @@ within these bounds (`summaries.units`), and gets noise for them. Without a limi
 released: one person may have lost any number.
 
 *Error bars.* Let the statistic of all rows be S, of what counts T, and the answer T + z. A row that
-is left out changes a count by 1 and a sum by at most b, the larger bound in size, so S and T are
-within b times the rows lost, U in truth. With noise y for these, an answer is farther from S than
+is left out changes a count, or that of one bin, by 1 and a sum by at most b, the larger bound in
+size times the largest weight, so S and T are within b times the rows lost, U in truth. (What counts
+of a person in a bin is rounded down to 2**-20 of a row, and of c rows in several bins at most
+c - m - (c - m) / c are lost of one. So this holds for c up to 2**20, and beyond but for such a part
+of a row of each person.) With noise y for these, an answer is farther from S than
 h + b max(0, U + y + w) only if z exceeds h in size, or if -y exceeds w. These have three quarters
 and one quarter of the failure probability. If a person has more rows than the limit, the loss is
 what it was, but such a bar may not hold.
@@ -28,7 +31,7 @@ from ..summaries.units import clamped_counts
 from ..tables.base import Feature
 from ..tables.sql.store import SqlRows
 from .of_column import DatabaseSums, Integers
-from .sums import Counted, Sums
+from .sums import Counted, Sums, bars_like
 
 #: The column of the answer, and the share of the loss that others have three of.
 LOST = "rows lost"
@@ -84,6 +87,7 @@ class Lost(Counted):
         """
         most = np.maximum(answer[LOST] + error(self, 2 * OF_LOST), 0.0)
         for name, statistic in statistics.items():
-            if isinstance(statistic, Sums) and statistic.lost_of_row is not None:
-                noise = error(statistic, OF_NOISE)
-                answer[f"{name} error"] = noise + statistic.lost_of_row * most
+            # Totals have none of counts that are cut at 0.
+            if f"{name} error" in answer and isinstance(statistic, Sums) and statistic.lost_of_row:
+                width = error(statistic, OF_NOISE) + statistic.lost_of_row * most
+                answer[f"{name} error"] = bars_like(answer[f"{name} error"], width, statistic.units)

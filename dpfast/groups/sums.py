@@ -218,6 +218,11 @@ class SumsOfFeatures(Sums):
         """Yield the sums of which each sum with noise is made, and their factors."""
 
 
+def bars_like(bars: NDArray[Any], width: Any, units: Any) -> Any:
+    """Return error bars of some width: as durations in units of times, where other bars are."""
+    return units.times.span(np.ceil(width)) if bars.dtype.kind == "m" else width
+
+
 def add_each(
     totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Sequence[Floats], grid: Cells
 ) -> int:
@@ -503,10 +508,10 @@ class OfLinear(SumsOfFeatures):
 
     @property
     def lost_of_row(self) -> float | None:
-        is_sum = not self.statistic.needs_rows and self.statistic.limits is None
-        if not is_sum or self.unit_ends is not None or self.units is not None:
+        if self.statistic.needs_rows or self.unit_ends is not None:
             return None
-        return max(abs(self.axis.lo), abs(self.axis.hi))
+        weights = self.statistic.limits or (1.0,)
+        return max(abs(x * w) for x in (self.axis.lo, self.axis.hi) for w in weights)
 
     @cached_property
     def plan(self) -> Plan:

@@ -47,7 +47,7 @@ from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending
 from .lost import LOST, Lost
 from .partial import Partial, as_rows, gathered
 from .ranks import Quantiles
-from .sums import Counted, Sums
+from .sums import Counted, Sums, bars_like
 from .top import Top
 from .unit_codes import Marks, UnitCodes
 
@@ -276,8 +276,7 @@ class Table(Mechanism[Answer]):
                 *numbers, bars = statistic.names(name)
                 totals |= {key: answer[key].sum(keepdims=True) for key in numbers}
                 width = np.array([statistic.total_error(groups, 1 - CONFIDENCE)])
-                is_span = answer[bars].dtype.kind == "m"
-                totals[bars] = statistic.units.times.span(np.ceil(width)) if is_span else width
+                totals[bars] = bars_like(answer[bars], width, statistic.units)
         lost = self.statistics.get(LOST)
         if isinstance(lost, Lost):
             lost.widen(totals, self.statistics, lambda one, rare: one.total_error(groups, rare))

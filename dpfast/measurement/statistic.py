@@ -43,7 +43,7 @@ from ..tables.ids import id_name
 from ..tables.intake import Public as Sought
 from ..tables.intake import View, plain
 from ..tables.people import checked
-from ..tables.times import Clipped, Times
+from ..tables.times import Binned, Clipped, Times
 from .around import Around
 from .automatic_bounds import WithBounds, divided, extremes, trial
 from .equal_parts import equal_parts
@@ -611,8 +611,8 @@ class InTimes(WithBar):
         return self.statistic.in_times(answer, self.units)
 
     def bar(self, bar: Expected) -> Expected:
-        if bar.half_width is None:
-            return bar
+        if bar.half_width is None or isinstance(self.units.number, Binned):
+            return bar  # of bins, whose counts are no times
         # Half a unit more, for an answer in whole units.
         half = 0.0 if self.units.answer == "total" else 0.5
         width = np.ceil(np.asarray(bar.half_width, np.float64) + half)

@@ -107,7 +107,7 @@ TABLE = (
           "qs interval bounds granularity method nan"),
     Entry("quantile_interval", "statistics.quantiles.interval", "QuantileInterval",
           "a quantile of a column, between two that hold it", f"q coverage {RANKED}"),
-    Entry("percentile", RANKS, "Percentile", "a percentile of a column", f"q {RANKED}"),
+    Entry("percentile", RANKS, "Percentile", "a percentile of a column", f"q interval {RANKED}"),
     Entry("minimum", RANKS, "Minimum", "a low value of a column", f"interval {RANKED}"),
     Entry("maximum", RANKS, "Maximum", "a high value of a column", f"interval {RANKED}"),
     Entry("histogram", "statistics.histogram", "Histogram",

@@ -193,7 +193,7 @@ class Matrix:
 
     def noise(self, loss: Loss, rounds: int | Fraction) -> MatrixNoise:
         """Return its noise, as `Part.noise` does."""
-        assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1 and not loss.rho)
+        assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
         # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
         part = Pure(loss.epsilon * self.share / rounds)
         return matrix_noise(part, self.width, self.trace, self.known)
@@ -384,6 +384,8 @@ class Rounds:
         """Return the noise of a part of so many rounds, for rows as often as they count at most."""
         if self._of_more:
             part = part.of_rows(self._most, self._steps)
+        if isinstance(self.loss, Approx) and self.loss.rho and not isinstance(part, Part):
+            checks.fail("parts", "named before the spend, unless their noise is Gaussian", part)
         rounds = Fraction(self.rounds, uses)
         noise = part.noise(self.loss, rounds)
         if isinstance(part, Part) and part.sizes and isinstance(self.loss, Pure):

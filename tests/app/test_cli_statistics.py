@@ -242,6 +242,11 @@ def test_quantiles_between_two_ends(told, shell, folder, frame):
     assert np.shape(got["values"]) == np.shape(got["error"]["low"]) == (2,)
     lines = list(csv.DictReader(io.StringIO(shell(*several, "--csv")[1])))
     assert list(lines[0]) == ["q", "value", "low", "high"]
+    got = told("percentile", *words, "--q", 99.9, "--interval")
+    assert got["statistic"] == "quantile_interval" and got["parameters"]["q"] == 0.999
+    assert got["error"]["low"] <= got["value"] <= got["error"]["high"]
+    code, _, err = shell("percentile", *words, "--q", 101, "--interval")
+    assert code == 2 and "q must be a number between 0 and 100" in err
     code, out, err = shell("median", *words, "--interval")
     assert (code, err) == (0, "") and re.search(r"error \(95%\) +\S+ to \S+, ends", out)
     by = ("--by", "carrier", "--keys", "UA,AA")

@@ -143,7 +143,7 @@ def test_the_sheet_has_the_blocks_of_nist_and_says_what_is_open(budget):
         "Privacy parameters", "Unit of privacy", "Algorithms and correctness", "Utility", "Bias",
         "Access control", "Trust models", "Side channels", "Data collection exposure",
     ]  # fmt: skip
-    assert sheet.count("OPEN: ") == 5
+    assert sheet.count("OPEN: ") == 7
 
 
 def test_the_commands(shell, budget):
@@ -158,4 +158,10 @@ def test_the_commands(shell, budget):
     code, out, _ = shell("label", path, "--data-source", "static", "--access", "non-interactive")
     assert code == 0 and 'data_source_type: "Static"\n' in out
     assert 'access_type: "Non-interactive"\n' in out
+    assert "how often" not in out and "analysts ask" not in out  # so nothing of both is open
+    code, out, _ = shell("label", path, "--sheet", "--data-source", "dynamic", "--access",
+                         "non-interactive")  # fmt: skip
+    assert code == 0 and "OPEN: how often new data come in.\n" in out
+    assert "Analysts do not ask for themselves." in out
+    assert shell("label", path, "--sheet", "--access", "sometimes")[0] == 2
     assert shell("label", path, "--access", "sometimes")[0] == 2

@@ -37,6 +37,16 @@ def has_bar(found):
     return found.half_width is not None or found.ranks is not None
 
 
+def test_bars_of_times_are_durations_and_those_of_bins_are_numbers():
+    days = np.full(400, "2020-01-01", "datetime64[D]")
+    ends = np.array(["2000-01-01", "2100-01-01"], "datetime64[D]")
+    mean = dp.expected_error(dp.mean, days, bounds=tuple(ends), epsilon=1, neighbors="replace")
+    assert mean.half_width.dtype == "m8[D]" and str(mean).endswith(" days")
+    bar = {"bins": list(ends), "epsilon": 1}
+    assert dp.expected_error(dp.histogram, days, **bar).half_width == 3
+    assert dp.extend.prepare(dp.histogram, days, **bar).release().bar.half_width == 3
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_every_release_has_a_bar_or_a_reason(name):
     case = CASES[name]

@@ -176,6 +176,6 @@ def test_what_is_more_than_gaussian_noise_has_none():
         lambda: dp.select_keys([1, 2], **MANY, budget=budget),
         lambda: dp.group_by({"k": [1]}, "k").count(**MANY, budget=budget),
     ):
-        with pytest.raises(BudgetError, match="delta > 0 has no price in a rho budget: pass rho="):
+        with pytest.raises(BudgetError, match="no price in a rho budget: use a budget with delta"):
             call()
     assert budget.history == ()

@@ -532,6 +532,18 @@ def test_all_rounds_cost_the_loss_and_one_more_would_cost_too_much(loss, rounds,
     assert spent(loss, moves * (rounds + 1)) > 1  # the planted fault: one round too many
 
 
+def test_noise_that_is_not_gaussian_has_no_price_of_gaussian_noise():
+    kw = {"neighbors": "replace", "name": "", "budget": None, "rng": InsecureGenerator(1)}
+    matrix, loss = _rounds.Matrix(2, 1), Approx(1, 1e-6)
+    late = _rounds.Rounds(None, loss=loss, rounds=1, **kw)
+    assert late.loss.rho and late.noise(_rounds.Part(1, 1, 1, 1))
+    with pytest.raises(ArgumentError, match="parts must be named before the spend"):
+        late.ask(lambda source: [0, 0, 0], [matrix])
+    assert late.remaining == 1
+    early = _rounds.Rounds(None, loss=loss, rounds=1, parts=[matrix], **kw)
+    assert early.loss.rho is None and early.noise(matrix)
+
+
 def test_the_deviation_and_the_original_one():
     for e, d, t, ratio in ((1, 1e-6, 1, 359), (1, 1e-6, 100, 479), (0.1, 1e-9, 1000, 751)):
         sums = NoisySums([], epsilon=e, delta=d, queries=t)

@@ -172,7 +172,8 @@ def label(
     from ..ledger_words import record, sheet
 
     budget = _opened(file, None)
-    print(sheet(budget) if as_sheet else record(budget, tier, data_source, access))
+    said = data_source, access
+    print(sheet(budget, *said) if as_sheet else record(budget, tier, *said))
 
 
 def _opened(file: str, plot: str | None) -> Budget:
