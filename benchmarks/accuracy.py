@@ -18,7 +18,7 @@ that of their mid-distribution, which goes half way up at a value that many have
 Parzen 2011): it does not jump where one way is right in 49 of 100 runs and another in 51.
 
 The file is `docs/figures/accuracy.json`. `--draw` measures nothing: it draws the file, and makes
-`docs/guide/accuracy.md` and the sentences of the README from it (`accuracy_page.py`).
+the tables of `docs/guide/accuracy.md` from it (`accuracy_page.py`).
 """
 
 import argparse

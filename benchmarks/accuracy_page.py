@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
-#: What has blocks that are made from the rows, between marks such as `<!-- worst -->`.
-PAGES = ROOT / "README.md", ROOT / "docs" / "guide" / "accuracy.md"
+#: The page with blocks that are made from the rows, between marks such as `<!-- worst -->`.
+PAGE = ROOT / "docs" / "guide" / "accuracy.md"
 TOLERATED, SPREAD, ENOUGH = 1.1, 2.0, 0.03
 NONE = {"absolute": 1e-6, "rank": 0.5}
 #: Integers in an answer, which may all be right: no verdict where so few errors are expected.
@@ -226,14 +226,7 @@ def pictures(result):
     return "\n\n".join(f"![{FIGURES[name][0]}](../figures/{name}.png)" for name in names)
 
 
-def front(result):
-    name = figures_of(result)[0]
-    picture = f"![{FIGURES[name][0]}](docs/figures/{name}.png)"
-    return f"{picture}\n\n{shares(result['rows'])}\n\n{summary(result)}"
-
-
 BLOCKS = {
-    "accuracy": front,
     "summary": summary,
     "shares": lambda result: shares(result["rows"]),
     "pictures": pictures,
@@ -342,7 +335,6 @@ def draw(result, folder):
 
 
 def make(result):
-    """Draw the figures, and write what the pages say of the rows."""
+    """Draw the figures, and write what the page says of the rows."""
     draw(result, ROOT / "docs" / "figures")
-    for page in PAGES:
-        page.write_text(made(page.read_text(encoding="utf-8"), result), encoding="utf-8")
+    PAGE.write_text(made(PAGE.read_text(encoding="utf-8"), result), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Measure the cases of the speed table, and rewrite `docs/guide/speed.md` and the README table.
+"""Measure the cases of the speed table, and rewrite `docs/guide/speed.md`.
 
     python benchmarks/report.py [SECTION ...] [--write]
 
@@ -9,7 +9,6 @@ rounds. Rivals that are not installed are left out. DPFAST_BENCH_SMOKE=1 tries i
 """
 
 import argparse
-import fnmatch
 import os
 import platform
 import re
@@ -67,24 +66,6 @@ TIMES = {
     "compiled": lambda m, ours, calls, scatter: (ours, 1.15 * calls / m.CORES + scatter),
     "called": lambda m, ours, calls: (max(ours - calls, 0), calls),
 }
-#: What the README shows of the table: patterns of the work and of what is beside it.
-HEADLINES = (
-    ("private median, * unsorted float64", "*"),
-    ("secure, exact `laplace`, per sample", "*"),
-    ("exponential mechanism, * normal scores", "*"),
-    ("9 private deciles, *", "*"),
-    ("me* of random blocks, *", "*"),
-    ("private sum, * float64", "`np*"),
-    ("private variance, * float64", "`np*"),
-    ("private histogram, 100 bins, * float64", "*"),
-    ("randomized response, binary, uint8, *", "`np*"),
-    ("smooth sensitivity of a trimmed mean, *", "*"),
-    ("private k-means, * a round", "*"),
-    ("private PCA, * float64", "*"),
-    ("private median, *", "OpenDP*"),
-    ("exact Laplace noise, per sample", "OpenDP*"),
-    ("private histogram, *", "OpenDP*"),
-)
 
 
 class Case:
@@ -220,46 +201,31 @@ def processor():
     return ", ".join([platform.machine(), *names[:1]])
 
 
-def matches(line, patterns):
-    work, _, label = (cell.strip() for cell in line.split("|")[1:4])
-    return all(map(fnmatch.fnmatchcase, (work, label), patterns))
-
-
-def is_headline(line):
-    return any(matches(line, patterns) for patterns in HEADLINES)
-
-
-def put(path, lines, note):
-    """Rewrite the table between the two marks of a file."""
+def write(lines, note):
+    """Rewrite the table between the two marks of the page."""
+    page = ROOT / "docs" / "guide" / "speed.md"
     head = ["| work | dpfast | beside it | | ratio |", "|---|---:|---|---:|---:|"]
     text = "\n".join([*head, *lines, "", note])
     new, count = re.subn(
         r"(<!-- speed -->\n).*?(<!-- /speed -->)",
         lambda m: f"{m[1]}{text}\n{m[2]}",
-        path.read_text(encoding="utf-8"),
+        page.read_text(encoding="utf-8"),
         flags=re.S,
     )
     if count != 1:
-        sys.exit(f"{path.name} has no pair of <!-- speed --> marks")
-    path.write_text(new, encoding="utf-8")
-
-
-def write(lines, note):
-    """Put all rows into the page, and the headlines into the README."""
-    put(ROOT / "docs" / "guide" / "speed.md", lines, note)
-    link = "[All rows](docs/guide/speed.md)."
-    put(ROOT / "README.md", [line for line in lines if is_headline(line)], f"{note} {link}")
+        sys.exit(f"{page.name} has no pair of <!-- speed --> marks")
+    page.write_text(new, encoding="utf-8")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(TABLE)}")
-    parser.add_argument("--write", action="store_true", help="rewrite the tables")
+    parser.add_argument("--write", action="store_true", help="rewrite the table")
     options = parser.parse_args()
     if unknown := set(options.sections) - set(TABLE):
         parser.error(f"no such section: {', '.join(sorted(unknown))}")
     if options.write and (options.sections or SMOKE):
-        parser.error("the tables are written from all sections at full size")
+        parser.error("the table is written from all sections at full size")
     warnings.simplefilter("ignore")
     lines, note = table(options.sections or list(TABLE))
     print("\n".join([*lines, "", note]))

@@ -41,7 +41,7 @@ def test_a_script_beside_a_folder_of_the_same_name(tmp_path, line, prints):
     assert prints in done.stdout + done.stderr
 
 
-def test_the_readme_installs_from_a_folder_of_another_name():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_first_page_installs_from_a_folder_of_another_name():
+    text = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
     paths = re.findall(r'pip install "?path/to/([\w-]+)', text)
     assert paths and set(paths) == {"dpfast-source"}

@@ -42,6 +42,7 @@ CONTENTS = {
         "docs/guide/scikit-learn.md",
     ],
     "Guide": [
+        "docs/guide/at-a-glance.md",
         "docs/guide/groups.md",
         "docs/guide/contribution.md",
         "docs/guide/keys.md",

@@ -1,25 +1,28 @@
 """The page on accuracy and the README say what was measured, and can be measured again."""
 
 import json
-import re
 
 import pytest
 
-from ..support.pages import FIGURES, figures, program
+from ..support.pages import FIGURES, ROOT, figures, program
 
 page = program("accuracy_page")
 KEPT = figures("accuracy")
 
 
-@pytest.mark.parametrize("path", page.PAGES, ids=lambda path: path.name)
-def test_the_blocks_are_made_from_the_figures(path):
-    text = path.read_text(encoding="utf-8")
-    assert re.search(page.MARKS, text)
+def test_the_blocks_are_made_from_the_figures():
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert {name for _, name, _ in page.MARKS.findall(text)} == set(page.BLOCKS)
     assert page.made(text, KEPT) == text
     other = json.loads(json.dumps(KEPT))
     for row in other["rows"]:
         row["absolute"]["dpfast"][0] *= 3  # a planted fault
     assert page.made(text, other) != text
+
+
+def test_the_readme_says_in_how_many_cells_the_error_is_larger():
+    count = page.worst(KEPT).partition(" cells;")[0]
+    assert f"this is {count} cells" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_figures_that_are_shown_are_there():
@@ -39,7 +42,7 @@ def test_what_the_page_says_of_staircases():
         return page.typical([r["absolute"]["dpfast"][0] / r["optimum"] for r in sums])
 
     assert all(0.95 < ratio(epsilon) < 1.07 for epsilon in (0.01, 0.1, 0.5, 1, 2))
-    assert f"{ratio(10):.1f} times as large at 10" in page.PAGES[1].read_text(encoding="utf-8")
+    assert f"{ratio(10):.1f} times as large at 10" in page.PAGE.read_text(encoding="utf-8")
 
 
 def row(mine, other, error=0.01, **more):
