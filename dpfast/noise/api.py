@@ -101,8 +101,9 @@ def laplace(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """Draw Laplace noise, density ``exp(-abs(z) / scale) / (2 * scale)``, exactly rounded to a
-    grid.
+    """Draw Laplace noise, exactly rounded to a grid.
+
+    The density is ``exp(-abs(z) / scale) / (2 * scale)``.
 
     NOT PRIVATE by itself: a release adds it to a statistic. With scale = sensitivity / epsilon
     that is epsilon-differentially private (Dwork, McSherry, Nissim and Smith, TCC 2006), rounding
@@ -200,8 +201,9 @@ def cauchy(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """Draw Cauchy noise, density ``1 / (pi * scale * (1 + (z / scale)**2))``, exactly rounded to a
-    grid.
+    """Draw Cauchy noise, exactly rounded to a grid.
+
+    The density is ``1 / (pi * scale * (1 + (z / scale)**2))``.
 
     NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy
     (Nissim, Raskhodnikova and Smith, STOC 2007). It has neither mean nor variance.

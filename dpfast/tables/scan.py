@@ -71,7 +71,7 @@ def scan(
     where: Any = None,
     **options: Unpack[ScanOptions],
 ) -> Source | Table:
-    """Columns of a file as data for a release, read in small pieces and never held whole.
+    """Make columns of a file data for a release: read in small pieces, never held whole.
 
     Parameters
     ----------

@@ -7,6 +7,8 @@ import runpy
 from types import ModuleType
 from typing import get_origin
 
+import pytest
+
 import dpfast as dp
 
 from ..support.pages import DOCS
@@ -90,6 +92,32 @@ def test_nothing_is_missing():
 
 def test_exceptions_are_few_and_of_public_names():
     assert set(EXCEPTIONS) <= set(PUBLIC) and len(EXCEPTIONS) <= 5
+
+
+#: What numpydoc checks and `missing` does not: the form of a docstring and of its sections.
+FORM = {
+    *("GL01", "GL02", "GL03", "GL05", "GL09", "GL10", "SS01", "SS02", "SS03", "SS04", "SS05"),
+    *("SS06", "PR02", "PR05", "PR06", "PR09", "PR10", "RT02", "RT05", "SA02"),
+}
+#: A statistic of a column; its docstring says that it has none.
+FORM_EXCEPTIONS = [("dpfast.KeptWhole", "PR02")]
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore:Unknown section:UserWarning")
+def test_numpydoc_finds_nothing():
+    validate = pytest.importorskip("numpydoc.validate").validate
+    things = [name for name, found in PUBLIC.items() if kind(found) in ("class", "function")]
+    faults = [(name, code) for name in things for code, _ in validate(name)["errors"]]
+    assert [fault for fault in faults if fault[1] in FORM] == FORM_EXCEPTIONS
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore:Unknown section:UserWarning")
+def test_numpydoc_finds_a_planted_fault(monkeypatch):
+    validate = pytest.importorskip("numpydoc.validate").validate
+    monkeypatch.setattr(dp.scan, "__doc__", dp.scan.__doc__.replace("Make", "Makes", 1))
+    assert "SS05" in {code for code, _ in validate("dpfast.scan")["errors"]} & FORM
 
 
 def test_what_is_missing_is_found():

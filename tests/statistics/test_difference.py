@@ -144,8 +144,8 @@ def test_a_mask_has_an_entry_for_each_row(tmp_path, length):
     table = pa.table({"x": X, "g": GROUP})
     pq.write_table(table, tmp_path / "t.parquet")
     stream = dp.stream(lambda: table.to_reader(max_chunksize=1000), ["x", "g"])
-    datas = {"x": X, "g": GROUP}, dp.scan(tmp_path / "t.parquet", ["x", "g"]), stream
-    for data in datas:
+    sources = {"x": X, "g": GROUP}, dp.scan(tmp_path / "t.parquet", ["x", "g"]), stream
+    for data in sources:
         for of in (dp.Count(), MEAN, dp.Median(bounds=(0, 1))):
             with pytest.raises(DataError, match="one entry for each row"):
                 dp.difference(data, of=of, where=np.ones(length, bool), **LOUD)
