@@ -591,7 +591,7 @@ class Budget(Payer):
 
         Parameters
         ----------
-        answer : number, text, NumPy array, or a nested list or dict of them
+        answer : number, text, NumPy array, or a nested list or dict of these and None
             As in `record`.
 
         Returns
@@ -717,7 +717,7 @@ class Budget(Payer):
 
         Parameters
         ----------
-        answer : number, text, NumPy array, or a nested list or dict of them
+        answer : number, text, NumPy array, or a nested list or dict of these and None
             The result of the release. It must be finite.
 
         Raises

@@ -240,7 +240,7 @@ class Prepared(Generic[Value]):
         >>> prepared.to_record().parameters
         {'bounds': [0.0, 9.0], 'nan': 'drop'}
         """
-        return self._record(self.budget)
+        return self._record(BLOCKS.get()[-1] if self.budget is None else self.budget)
 
     def _record(self, payer: Payer | None) -> Record:
         mechanism, question = self.mechanism, None if self.asked is None else self.asked()

@@ -553,3 +553,19 @@ def test_plain_statistics_of_people(write, frame, data):
     truth = frame.to_pandas()["month"].mean()
     assert abs(results["count of month"] - ROWS) < 20
     assert abs(results["mean of month"] - truth) < 0.1
+
+
+@pytest.mark.parametrize("kind", ["csv", "html", "parquet", "json"])
+def test_rows_lost_are_written_in_every_form(write, folder, kind):
+    asked = release(
+        statistic='"count"',
+        by='"carrier"',
+        keys='["UA", "AA"]',
+        ids='"tail"',
+        max_groups=2,
+        max_rows=3,
+        rows_limit=30,
+    )
+    results = job.run(write(asked, budget="epsilon = 9", output=f"out.{kind}"))
+    assert (folder / f"out.{kind}").exists()
+    assert "rows lost" in json.dumps(results.table(), default=str)

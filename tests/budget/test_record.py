@@ -347,3 +347,13 @@ def test_each_number_of_an_array_is_shown_with_its_bar():
     assert re.fullmatch(rf"\[{number} ± {number}; {number} ± {number}\] \(95 %\)", repr(means))
     assert re.fullmatch(rf"\[({number}, {number} to {number}(; |\] )){{2}}\(95 %\)", repr(ends))
     assert re.fullmatch(rf"{number} ± {number} \(95 %\); how far blocks .*", repr(blocks))
+
+
+def test_a_record_before_the_spend_says_what_a_block_would_charge():
+    prepared = dp.extend.prepare(dp.mean, [1.0, 2.0], bounds=(0, 9), epsilon=1, delta=0.05)
+    with dp.Budget(rho=5) as budget:
+        assert (
+            prepared.to_record().loss
+            == prepared.release().loss
+            == dp.privacy.ZCDP(budget.spent["rho"])
+        )

@@ -206,3 +206,14 @@ def test_with_interval_says_the_coverage():
     assert low <= middle <= high
     with pytest.raises(dp.errors.ArgumentError, match=r"^coverage must be"):
         STATISTICS["trimmed"].with_interval(1)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.parametrize("statistic", ["trimmed_mean", "winsorized_mean", "iqr"])
+def test_noise_for_smooth_sensitivity_has_no_price_in_rho(statistic, noise):
+    """Its ends may have one of the same (epsilon, delta), and lend it to nobody."""
+    budget = dp.Budget(rho=1, neighbors="replace")
+    asked = {"method": "smooth"} if statistic == "iqr" else {}
+    with dp.session(budget) as s, pytest.raises(dp.errors.BudgetError, match="no price"):
+        getattr(s, statistic)(X, bounds=(0, 100), noise=noise, epsilon=0.1, delta=0.01, **asked)
+    assert not any(budget.spent.values())

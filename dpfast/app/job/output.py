@@ -316,7 +316,10 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
     terms = outcome.release.record["parameters"].get("statistics")
     names = outcome.release.mechanism.parameters.get("statistics", ())
     keys = list(zip(*(value[name] for name in by), strict=True))
-    kinds, ended = [*BARS.values()], [f"{name} " for name in names if "coverage" in terms[name]]
+    kinds, ended = (
+        [*BARS.values()],
+        [f"{name} " for name in names if "coverage" in terms.get(name, ())],
+    )
     between = [name for name in value if f"{name} ".startswith(tuple(ended))]
     bars = {f"{name} {kind}" for name in names for kind in kinds[:2]}
     bars |= {f"{name} {kind}" for name in between for kind in kinds[2:]}

@@ -16,7 +16,7 @@ from ...privacy import ZCDP, Approx, Draws, Loss, Pure
 
 LOSSES: dict[str, type[Loss]] = {kind.__name__: kind for kind in (Pure, Draws, Approx, ZCDP)}
 #: The answers that can be recorded.
-RULE = "a finite number of at most 3000 digits, a text, or a nested list or dict of them"
+RULE = "a finite number of at most 3000 digits, a text, or a nested list or dict of these and None"
 
 
 def exact(amount: Fraction) -> str:

@@ -94,7 +94,7 @@ from ...noise.choice import Stream
 from ...noise.distributions import Distribution
 from ...noise.distributions.base import context
 from ...noise.sensitivity import Sensitivity
-from ...privacy import ZCDP, Loss
+from ...privacy import ZCDP, Approx, Loss
 from ...rng import Generator
 from ...tables import Source
 from ..ranked import Ranked
@@ -212,7 +212,9 @@ class WithEnds(Around[NDArray[np.float64]]):
     @property
     def loss(self) -> Loss:
         point, ends = self.parts.values()
-        return together(ends, 2) if point == ends else privacy.compose(point, ends)
+        # (epsilon, delta) adds up either way, but the ends may have a rho that the point has not.
+        is_alike = point == ends and not isinstance(point, Approx)
+        return together(ends, 2) if is_alike else privacy.compose(point, ends)
 
     @property
     def name(self) -> str:
