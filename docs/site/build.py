@@ -89,6 +89,7 @@ CONTENTS = {
         "docs/stability.md",
         "docs/roadmap.md",
         "SECURITY.md",
+        "CODE_OF_CONDUCT.md",
         "CHANGELOG.md",
     ],
 }

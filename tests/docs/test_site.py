@@ -58,7 +58,7 @@ def test_every_page_of_the_repository_is_in_the_table_of_contents_once():
     pages = [p for p in [*pages, *ROOT.glob("*.md")] if p.parent != GALLERY]
     here = {p.relative_to(ROOT).with_suffix(".md").as_posix() for p in pages} - {"README.md"}
     if not (ROOT / "CONTRIBUTING.md").exists():  # the tests stand beside a wheel
-        here |= {"CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"}
+        here |= {"CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md"}
     assert {*LISTED} == here | {"docs/gallery/README.md", "docs/reference/dpfast.rst"}
 
 
