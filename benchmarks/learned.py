@@ -106,7 +106,7 @@ def _clusters(name: str, rows: Any, k: int, bounds: Any) -> Learner:
     least = _inertia(rows, best)
 
     def error(loss: Any, rng: Any) -> float:
-        made = dp.sulq.KMeans(k, bounds=bounds, **loss).fit(rows, rng=rng)
+        made = dp.learn.KMeans(k, bounds=bounds, **loss).fit(rows, rng=rng)
         return _inertia(rows, made.cluster_centers_) / least
 
     return Learner(name, "inertia / that of scikit-learn", 1.0, error)
@@ -120,7 +120,7 @@ def _centres(name: str) -> Learner:
         return float(distance.min(axis=1).mean())
 
     def error(loss: Any, rng: Any) -> float:
-        return off(dp.sulq.KMeans(6, bounds=(0, 1), **loss).fit(rows, rng=rng).cluster_centers_)
+        return off(dp.learn.KMeans(6, bounds=(0, 1), **loss).fit(rows, rng=rng).cluster_centers_)
 
     nearest = ((rows[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
     means = np.array([rows[nearest == j].mean(axis=0) for j in range(6)])
@@ -132,7 +132,7 @@ def _components(name: str, rows: Any, count: int, bounds: Any) -> Learner:
     best = np.linalg.eigvalsh(covariance)[-count:].sum()
 
     def error(loss: Any, rng: Any) -> float:
-        made = dp.sulq.PCA(count, bounds=bounds, **loss).fit(rows, rng=rng).components_
+        made = dp.learn.PCA(count, bounds=bounds, **loss).fit(rows, rng=rng).components_
         return max(float(1 - np.trace(made @ covariance @ made.T) / best), 0.0)
 
     return Learner(name, "variance not explained, of what can be", 0.0, error)
@@ -157,7 +157,7 @@ def _classifier(name: str, rows: Any, labels: Any, make: Callable[..., Any]) -> 
 
 def _plane(name: str) -> Learner:
     rows, labels = _sides()
-    return _classifier(name, rows, labels, lambda **p: dp.sulq.Perceptron(bounds=(-1, 1), **p))
+    return _classifier(name, rows, labels, lambda **p: dp.learn.Perceptron(bounds=(-1, 1), **p))
 
 
 def _tree(name: str) -> Learner:
@@ -169,7 +169,7 @@ def _tree(name: str) -> Learner:
     public = [[float(x) for x in one] for one in public]
 
     def make(**p: Any) -> Any:
-        return dp.sulq.ID3Classifier(public, classes=[-1, 1], **p)
+        return dp.learn.ID3Classifier(public, classes=[-1, 1], **p)
 
     return _classifier(name, np.column_stack(columns), income.astype(int), make)
 
@@ -178,7 +178,7 @@ def _bayes(name: str) -> Learner:
     rows, income = _adult()[:, :5], _adult()[:, 5].astype(int)
 
     def make(**p: Any) -> Any:
-        return dp.sulq.NaiveBayes(bounds=(-1, 1), classes=[-1, 1], **p)
+        return dp.learn.NaiveBayes(bounds=(-1, 1), classes=[-1, 1], **p)
 
     return _classifier(name, rows, income, make)
 
@@ -191,7 +191,7 @@ def _regression(name: str) -> Learner:
     best = np.mean((target - ones @ np.linalg.lstsq(ones, target, rcond=None)[0]) ** 2)
 
     def error(loss: Any, rng: Any) -> float:
-        made = dp.sulq.LinearRegression(bounds=(-1, 1), y_bounds=(-1, 1), **loss)
+        made = dp.learn.LinearRegression(bounds=(-1, 1), y_bounds=(-1, 1), **loss)
         off = np.mean((target - made.fit(rows, target, rng=rng).predict(rows)) ** 2)
         return max(float(off / best - 1), 0.0)
 

@@ -28,7 +28,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from dpfast import sulq
+from dpfast import learn
 
 try:  # which some versions of scikit-learn are too new for
     from diffprivlib import models
@@ -83,7 +83,7 @@ def k_means(rows: int, epsilon: float) -> Iterator[Case]:
         f"k-means, {k} clusters, {d} columns, epsilon {epsilon:g}",
         (mixture(rows),),
         (mixture(20_000),),
-        lambda x: sulq.KMeans(k, bounds=(0, 1), epsilon=epsilon).fit(x),
+        lambda x: learn.KMeans(k, bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda x: models.KMeans(k, bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda made, x: inertia(made.cluster_centers_, x) / inertia(true, x),
         "inertia / that of the true centres",
@@ -105,7 +105,7 @@ def digits(rows: int, epsilon: float) -> Iterator[Case]:
         f"k-means, digits, epsilon {epsilon:g}",
         (np.repeat(data, max(1, rows // 10 // len(data)), axis=0),),
         (data,),
-        lambda x: sulq.KMeans(10, bounds=(0, 1), epsilon=epsilon).fit(x),
+        lambda x: learn.KMeans(10, bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda x: models.KMeans(10, bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda made, x: inertia(made.cluster_centers_, x) / best,
         "inertia / scikit-learn's",
@@ -131,7 +131,7 @@ def pca(rows: int, epsilon: float) -> Iterator[Case]:
         f"PCA, {keep} of {d} columns, epsilon {epsilon:g}",
         (table(rows),),
         (table(20_000),),
-        lambda x: sulq.PCA(keep, bounds=(0, 1), epsilon=epsilon).fit(x),
+        lambda x: learn.PCA(keep, bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda x: models.PCA(keep, bounds=(0, 1), data_norm=radius, epsilon=epsilon).fit(x),
         lost,
         "variance not explained / what could be",
@@ -153,7 +153,7 @@ def least_squares(rows: int, epsilon: float) -> Iterator[Case]:
         f"least squares, {d} columns, epsilon {epsilon:g}",
         table(rows),
         table(20_000),
-        lambda x, y: sulq.LinearRegression(
+        lambda x, y: learn.LinearRegression(
             bounds=(-1, 1), y_bounds=(-reach, reach), epsilon=epsilon
         ).fit(x, y),
         lambda x, y: models.LinearRegression(epsilon=epsilon, **limits).fit(x, y),
@@ -197,7 +197,7 @@ def regressions(rows: int, epsilon: float) -> Iterator[Case]:
             return fit(x[order[:cut]], y[order[:cut]]), order[cut:]
 
         def ours(x, y, box=box, target=target):
-            made = sulq.LinearRegression(bounds=box, y_bounds=target, epsilon=epsilon)
+            made = learn.LinearRegression(bounds=box, y_bounds=target, epsilon=epsilon)
             return parted(made.fit, x, y)
 
         def theirs(x, y, corners=corners, target=target):
@@ -236,7 +236,7 @@ def trees(rows: int, epsilon: float) -> Iterator[Case]:
         f"decision tree, {d} columns, {classes} classes, epsilon {epsilon:g}",
         table(rows),
         table(20_000),
-        lambda x, y: sulq.ID3Classifier(range(values), classes=every, epsilon=epsilon).fit(x, y),
+        lambda x, y: learn.ID3Classifier(range(values), classes=every, epsilon=epsilon).fit(x, y),
         lambda x, y: models.DecisionTreeClassifier(
             epsilon=epsilon, bounds=(0, values - 1), classes=every
         ).fit(x, y),
@@ -258,7 +258,7 @@ def bayes(rows: int, epsilon: float) -> Iterator[Case]:
         f"naive Bayes, {d} columns, {classes} classes, epsilon {epsilon:g}",
         table(rows),
         table(2000),
-        lambda x, y: sulq.NaiveBayes(bounds=(0, 1), classes=range(classes), epsilon=epsilon).fit(
+        lambda x, y: learn.NaiveBayes(bounds=(0, 1), classes=range(classes), epsilon=epsilon).fit(
             x, y
         ),
         lambda x, y: models.GaussianNB(epsilon=epsilon, bounds=(0, 1)).fit(x, y),
@@ -279,7 +279,7 @@ def _adult() -> tuple[Any, ...]:
         "capital_gain": (0, 20_000),
         "capital_loss": (0, 3_000),
     }
-    table = pq.read_table(Path(sulq.__file__).parent.parent / "data" / "adult.parquet").to_pandas()
+    table = pq.read_table(Path(learn.__file__).parent.parent / "data" / "adult.parquet").to_pandas()
     labels = (table.pop("income") == ">50K").to_numpy().astype(int)
     table = table.drop(columns="fnlwgt")
     codes, bounds, values = [], [], []
@@ -330,15 +330,15 @@ def adult(rows: int, epsilon: float) -> Iterator[Case]:
 
     boosting = known | {"bins": [8 if pair else None for pair in bounds]}
     for name, ours, other in (
-        ("logistic regression", lambda x, y: sulq.LogisticRegression(**known).fit(x, y), theirs),
+        ("logistic regression", lambda x, y: learn.LogisticRegression(**known).fit(x, y), theirs),
         (
             "additive boosting beside a logistic regression",
-            lambda x, y: sulq.AdditiveBoostingClassifier(**boosting).fit(x, y),
+            lambda x, y: learn.AdditiveBoostingClassifier(**boosting).fit(x, y),
             theirs,
         ),
         (
             "random forest",
-            lambda x, y: sulq.RandomForestClassifier(**known).fit(x, y),
+            lambda x, y: learn.RandomForestClassifier(**known).fit(x, y),
             lambda x, y: forest(coded(x), y),
         ),
     ):
@@ -371,7 +371,7 @@ def small_tables(rows: int, epsilon: float) -> Iterator[Case]:
             return models.RandomForestClassifier(bounds=corners, **known).fit(x, y)
 
         def ours(x, y, known=known, bounds=bounds):
-            return sulq.RandomForestClassifier(bounds=bounds, **known).fit(x, y)
+            return learn.RandomForestClassifier(bounds=bounds, **known).fit(x, y)
 
         large = np.resize(np.arange(len(x)), rows // 10)
         yield Case(
@@ -402,7 +402,7 @@ def scaling(rows: int, epsilon: float) -> Iterator[Case]:
         f"scaling, 5 columns, epsilon {epsilon:g}",
         (table(rows),),
         (table(2000),),
-        lambda x: sulq.StandardScaler(bounds=(0, 1), epsilon=epsilon).fit(x),
+        lambda x: learn.StandardScaler(bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda x: models.StandardScaler(epsilon=epsilon, bounds=(0, 1)).fit(x),
         off,
         "means and deviations, off by",

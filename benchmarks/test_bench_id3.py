@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpfast.learn import ID3Classifier, NaiveBayes
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import ID3Classifier, NaiveBayes
 
 from .conftest import rows
 

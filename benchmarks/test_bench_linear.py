@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpfast.sulq import LinearRegression, Perceptron
+from dpfast.learn import LinearRegression, Perceptron
 
 from .conftest import rows
 

@@ -60,10 +60,10 @@ CALLS = {
     "sum": lambda x, k: dp.sum(x, bounds=(-3, 3), epsilon=1),
     "histogram": lambda x, k: dp.histogram(x, bins=64, bounds=(-3, 3), epsilon=1),
     "median": lambda x, k: dp.median(x, bounds=(-3, 3), epsilon=1),
-    "k-means": lambda x, k: dp.sulq.KMeans(16, bounds=[(-3, 3)] * 8, epsilon=1, max_iter=3).fit(
+    "k-means": lambda x, k: dp.learn.KMeans(16, bounds=[(-3, 3)] * 8, epsilon=1, max_iter=3).fit(
         x.reshape(-1, 8)
     ),
-    "products": lambda x, k: dp.sulq.PCA(2, bounds=[(-3, 3)] * 8, epsilon=1).fit(x.reshape(-1, 8)),
+    "products": lambda x, k: dp.learn.PCA(2, bounds=[(-3, 3)] * 8, epsilon=1).fit(x.reshape(-1, 8)),
     "scatter": lambda x, k: dp.sample_and_aggregate(
         x, "median", blocks=1000, bounds=(-3, 3), epsilon=1
     ),

@@ -57,6 +57,7 @@ _MODULES = [
     "audit",
     "errors",
     "extend",
+    "learn",
     "noise",
     "online",
     "privacy",

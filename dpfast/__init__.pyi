@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpfast import audit as audit
 from dpfast import errors as errors
 from dpfast import extend as extend
+from dpfast import learn as learn
 from dpfast import noise as noise
 from dpfast import online as online
 from dpfast import privacy as privacy
@@ -162,6 +163,7 @@ __all__ = [
     "iqr",
     "job",
     "kept_whole",
+    "learn",
     "marginals",
     "maximum",
     "mean",

@@ -85,7 +85,7 @@ def test_advice_that_depends_on_rows_is_caught():
 
 
 def test_what_promises_little_is_said_of_calls_budgets_and_objects():
-    model = dp.sulq.LogisticRegression(bounds=(0, 10), classes=[0, 1], epsilon=20)
+    model = dp.learn.LogisticRegression(bounds=(0, 10), classes=[0, 1], epsilon=20)
     x, y = np.linspace(0, 9, 40)[:, None], np.arange(40) % 2
     works = {
         "call": lambda **loss: dp.mean(AGES, bounds=(0, 120), **loss),

@@ -53,12 +53,12 @@ def test_a_release_states_its_privacy(function):
         assert name in text
 
 
-LEARNERS = [dp.sulq.NoisySums, dp.sulq.KMeans, dp.sulq.PCA]
-LEARNERS += [dp.sulq.Perceptron, dp.sulq.LinearRegression]
+LEARNERS = [dp.sulq.NoisySums, dp.learn.KMeans, dp.learn.PCA]
+LEARNERS += [dp.learn.Perceptron, dp.learn.LinearRegression]
 LEARNERS += [dp.sulq.StatisticalQueryOracle]
-LEARNERS += [dp.sulq.ID3Classifier, dp.sulq.NaiveBayes, dp.sulq.LogisticRegression]
-LEARNERS += [dp.sulq.AdditiveBoostingClassifier, dp.sulq.RandomForestClassifier]
-LEARNERS += [dp.sulq.StandardScaler]
+LEARNERS += [dp.learn.ID3Classifier, dp.learn.NaiveBayes, dp.learn.LogisticRegression]
+LEARNERS += [dp.learn.AdditiveBoostingClassifier, dp.learn.RandomForestClassifier]
+LEARNERS += [dp.learn.StandardScaler]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda c: c.__name__)

@@ -28,7 +28,7 @@ FUNCTIONS = {
 CALLABLE = {"class", "function", "broken __call__"}
 HANDED_ON = {("ptr release", "data")}
 #: As many rounds as are asked for take as long as they take.
-ENDLESS = {("dp.sulq.KMeans", "max_iter", value) for value in ("2**63", "uint64")}
+ENDLESS = {("dp.learn.KMeans", "max_iter", value) for value in ("2**63", "uint64")}
 
 
 Pair = tuple[str, str, str]

@@ -101,7 +101,7 @@ def of_people(ask):
     """Ids beside rows, of a fit, of a score and of both."""
 
     def call(first, second, budget=None, rng=None):
-        made = dp.sulq.KMeans(2, bounds=(0, 1), **LOSS)
+        made = dp.learn.KMeans(2, bounds=(0, 1), **LOSS)
         given = {"ids": second(np.arange(N) // 2), "max_rows": 2, "budget": budget, "rng": rng}
         return ask(made, first(HALVES), given)
 
@@ -237,10 +237,10 @@ METHODS = {
     "top_k": {"k": 2},
     **dict.fromkeys(["maximum", "mean", "median", "minimum", "std", "sum", "variance"], B),
 }
-KMEANS = (dp.sulq.KMeans, {"n_clusters": 2, "bounds": (0, 1)})
-SCALER = (dp.sulq.StandardScaler, {"bounds": (0, 1)})
-COMPONENTS = (dp.sulq.PCA, {"bounds": (0, 1)})
-VECTORS = (dp.sulq.TruncatedSVD, {"bounds": (0, 1)})
+KMEANS = (dp.learn.KMeans, {"n_clusters": 2, "bounds": (0, 1)})
+SCALER = (dp.learn.StandardScaler, {"bounds": (0, 1)})
+COMPONENTS = (dp.learn.PCA, {"bounds": (0, 1)})
+VECTORS = (dp.learn.TruncatedSVD, {"bounds": (0, 1)})
 
 ROUTES = {
     **{f"{name}-{row}": of_case(case, row) for name, case in CASES.items() for row in case.rows},
@@ -258,7 +258,7 @@ ROUTES = {
     ),
     "score of people": of_people(scored),
     "folds of people": of_people(
-        lambda made, rows, given: dp.sulq.cross_validate(made, rows, **LOSS, **given).scores
+        lambda made, rows, given: dp.learn.cross_validate(made, rows, **LOSS, **given).scores
     ),
     "clusters of rows": of_unlabeled(*KMEANS, "fit_predict"),
     "distances": of_unlabeled(*KMEANS, "fit_transform"),
@@ -335,9 +335,9 @@ NO_ROWS = {
 TRIED = {
     "dp.sample_and_aggregate", "dp.extend.release", "dp.sulq.NoisySums.sum",
     "dp.sulq.NoisySums.batch", "dp.sulq.NoisySums.contrasts", "dp.sulq.StatisticalQueryOracle.ask",
-    *(f"dp.sulq.KMeans.{name}" for name in ("fit", "fit_predict", "fit_transform", "score")),
-    "dp.sulq.cross_validate",
-    *(f"dp.sulq.{kind}.{name}" for kind in ("StandardScaler", "PCA", "TruncatedSVD")
+    *(f"dp.learn.KMeans.{name}" for name in ("fit", "fit_predict", "fit_transform", "score")),
+    "dp.learn.cross_validate",
+    *(f"dp.learn.{kind}.{name}" for kind in ("StandardScaler", "PCA", "TruncatedSVD")
       for name in ("fit", "fit_transform")),
 }  # fmt: skip
 
@@ -374,8 +374,8 @@ def test_every_function_with_entries_beside_rows_is_tried():
         own = name.rpartition(".")[2]
         if any(found is one or getattr(one, own, None) is found for one in VALUES):
             continue
-        kind, _, method = name.removeprefix("dp.sulq.").partition(".")
-        if method in ("fit", "score", "fit_transform") and name.startswith("dp.sulq."):
+        kind, _, method = name.removeprefix("dp.learn.").partition(".")
+        if method in ("fit", "score", "fit_transform") and name.startswith("dp.learn."):
             known = any(one.__name__ == kind for one in learners)
             ignores = {"sample_weight"}.isdisjoint(beside)  # y is there for scikit-learn alone
             assert known or ignores or kind == "AdditiveBoostingClassifier", name

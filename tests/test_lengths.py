@@ -11,7 +11,7 @@ import pytest
 import dpfast as dp
 from dpfast._core import checks
 from dpfast.errors import ArgumentError, DataError
-from dpfast.sulq import (
+from dpfast.learn import (
     AdditiveBoostingRegressor,
     ID3Classifier,
     LinearRegression,
@@ -19,8 +19,8 @@ from dpfast.sulq import (
     NaiveBayes,
     Perceptron,
     RandomForestClassifier,
-    RowSets,
 )
+from dpfast.sulq import RowSets
 
 from .support.battery import CASES
 from .support.pairwise import every_value, pairwise

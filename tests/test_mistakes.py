@@ -89,7 +89,7 @@ RELEASES = {
     "count_distinct": of_data(dp.count_distinct),
     "select_keys": of_data(dp.select_keys, delta=1e-6),
     "blocks": of_data(dp.sample_and_aggregate, estimator="mean", blocks=9, **BOUNDS),
-    "fit": lambda x, budget: dp.sulq.KMeans(2, **BOUNDS, epsilon=0.1).fit(x, budget=budget),
+    "fit": lambda x, budget: dp.learn.KMeans(2, **BOUNDS, epsilon=0.1).fit(x, budget=budget),
     "groups": lambda x, budget: dp.group_by(x, "sex").count(epsilon=1, delta=1e-6, budget=budget),
     **{
         name: lambda x, budget, name=name: dp.sum(
@@ -200,7 +200,7 @@ TAKERS = {
         dp.response.kary(SEX, categories=x, epsilon=1e-3, budget=b)
     ),
     "parts": lambda x, b: parts_of(x, b),
-    "classes": lambda x, b: dp.sulq.LogisticRegression(**BOUNDS, classes=x, epsilon=1)
+    "classes": lambda x, b: dp.learn.LogisticRegression(**BOUNDS, classes=x, epsilon=1)
     .fit(FRAME[["age"]], SEX, budget=b)
     .classes_,
 }  # fmt: skip
@@ -239,7 +239,7 @@ def test_numbers_in_a_list_are_read_alike(make):
 
 
 def fit(y, budget):
-    model = dp.sulq.LogisticRegression(**BOUNDS, classes=[0, 1], epsilon=1)
+    model = dp.learn.LogisticRegression(**BOUNDS, classes=[0, 1], epsilon=1)
     return model.fit(FRAME[["age"]], y, budget=budget)
 
 

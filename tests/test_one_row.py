@@ -109,9 +109,9 @@ def learner(make, labels=None, **kw):
 
 
 def validated(data, *, epsilon, budget=None, rng=None):
-    made = dp.sulq.LinearRegression(y_bounds=(0, 1), **TWO)
+    made = dp.learn.LinearRegression(y_bounds=(0, 1), **TWO)
     kw = {"epsilon": epsilon, "cv": 2, "budget": budget, "rng": rng}
-    return dp.sulq.cross_validate(made, data, np.ones(N), **kw).scores
+    return dp.learn.cross_validate(made, data, np.ones(N), **kw).scores
 
 
 def sums(data, *, epsilon, budget=None, rng=None):
@@ -149,47 +149,47 @@ TWO = {"bounds": [(0, 100)] * 2}
 #: What is told of rows later than by a function of them. One entry for each in `NO_RELEASES` that
 #: is handed rows.
 LATER = {
-    "dp.sulq.KMeans": Case(
-        learner(dp.sulq.KMeans, n_clusters=2, max_iter=1, **TWO), None, form="table"
+    "dp.learn.KMeans": Case(
+        learner(dp.learn.KMeans, n_clusters=2, max_iter=1, **TWO), None, form="table"
     ),
-    "dp.sulq.PCA": Case(learner(dp.sulq.PCA, n_components=1, **TWO), None, form="table"),
-    "dp.sulq.TruncatedSVD": Case(
-        learner(dp.sulq.TruncatedSVD, n_components=1, **TWO), None, form="table"
+    "dp.learn.PCA": Case(learner(dp.learn.PCA, n_components=1, **TWO), None, form="table"),
+    "dp.learn.TruncatedSVD": Case(
+        learner(dp.learn.TruncatedSVD, n_components=1, **TWO), None, form="table"
     ),
-    "dp.sulq.LinearRegression": Case(
-        learner(dp.sulq.LinearRegression, np.ones(N), y_bounds=(0, 1), **TWO), None, form="table"
+    "dp.learn.LinearRegression": Case(
+        learner(dp.learn.LinearRegression, np.ones(N), y_bounds=(0, 1), **TWO), None, form="table"
     ),
-    "dp.sulq.Perceptron": Case(
-        learner(dp.sulq.Perceptron, np.ones(N), max_iter=2, **TWO), None, form="table"
+    "dp.learn.Perceptron": Case(
+        learner(dp.learn.Perceptron, np.ones(N), max_iter=2, **TWO), None, form="table"
     ),
-    "dp.sulq.LogisticRegression": Case(
-        learner(dp.sulq.LogisticRegression, CLASSES, classes=[0, 1], max_iter=2, **TWO),
+    "dp.learn.LogisticRegression": Case(
+        learner(dp.learn.LogisticRegression, CLASSES, classes=[0, 1], max_iter=2, **TWO),
         None,
         form="table",
     ),
-    "dp.sulq.StandardScaler": Case(learner(dp.sulq.StandardScaler, **TWO), None, form="table"),
-    "dp.sulq.RandomForestClassifier": Case(
-        learner(dp.sulq.RandomForestClassifier, CLASSES, classes=[0, 1], max_depth=1, **TWO),
+    "dp.learn.StandardScaler": Case(learner(dp.learn.StandardScaler, **TWO), None, form="table"),
+    "dp.learn.RandomForestClassifier": Case(
+        learner(dp.learn.RandomForestClassifier, CLASSES, classes=[0, 1], max_depth=1, **TWO),
         None,
         form="table",
     ),
-    "dp.sulq.AdditiveBoostingClassifier": Case(
+    "dp.learn.AdditiveBoostingClassifier": Case(
         learner(
-            dp.sulq.AdditiveBoostingClassifier, CLASSES, bins=2, classes=[0, 1], max_iter=2, **TWO
+            dp.learn.AdditiveBoostingClassifier, CLASSES, bins=2, classes=[0, 1], max_iter=2, **TWO
         ),
         None,
         form="table",
     ),
-    "dp.sulq.AdditiveBoostingRegressor": Case(
-        learner(dp.sulq.AdditiveBoostingRegressor, np.ones(N), bins=2, y_bounds=(0, 1), **TWO),
+    "dp.learn.AdditiveBoostingRegressor": Case(
+        learner(dp.learn.AdditiveBoostingRegressor, np.ones(N), bins=2, y_bounds=(0, 1), **TWO),
         None,
         form="table",
     ),
-    "dp.sulq.NaiveBayes": Case(
-        learner(dp.sulq.NaiveBayes, CLASSES, classes=[0, 1], **TWO), None, form="table"
+    "dp.learn.NaiveBayes": Case(
+        learner(dp.learn.NaiveBayes, CLASSES, classes=[0, 1], **TWO), None, form="table"
     ),
-    "dp.sulq.ID3Classifier": Case(
-        learner(dp.sulq.ID3Classifier, CLASSES, bins=[2, 2], classes=[0, 1], max_depth=1, **TWO),
+    "dp.learn.ID3Classifier": Case(
+        learner(dp.learn.ID3Classifier, CLASSES, bins=[2, 2], classes=[0, 1], max_depth=1, **TWO),
         None,
         form="table",
     ),
@@ -202,7 +202,7 @@ LATER = {
     ),
     "dp.online.MWEM": Case(stream(dp.online.MWEM, np.eye(2), rounds=1), None),
     "dp.sulq.NoisySums": Case(sums, None),
-    "dp.sulq.cross_validate": Case(validated, None, form="table"),
+    "dp.learn.cross_validate": Case(validated, None, form="table"),
     "dp.sulq.StatisticalQueryOracle": Case(oracle, None),
 }  # fmt: skip
 #: Of these no row is an argument, or the rows are asked about by functions of the caller's.

@@ -99,3 +99,10 @@ def test_public_names_pass():
     text = "import dpfast as dp\nfrom dpfast.privacy import Loss\nfrom .opendp import spaces\n"
     text += "dp.privacy.Loss.to_zcdp, dp.extend.checks.number, Loss.mro, spaces.theirs._any"
     assert not list(inside(text, ("dpfast", "adapters")))
+
+
+def test_a_learner_that_was_in_sulq_is_said_where_it_is():
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'KMeans'; a learner .* dp\.learn\.KMeans"
+    ):
+        dp.sulq.KMeans  # noqa: B018

@@ -97,7 +97,7 @@ def differing(data, column, values, budget):
 
 def learned(name):
     """Return the calls of a learner by the argument that lists values."""
-    kind = getattr(dp.sulq, name)
+    kind = getattr(dp.learn, name)
     takes, loss = inspect.signature(kind).parameters, {"epsilon": 8.0}
     of_labels = {"classes": [0, 1]} if "classes" in takes else {"y_bounds": (0, 1)}
     of_rows = {"bounds": [(0, 1)]} | ({"bins": 2} if "bins" in takes else {})
@@ -191,12 +191,12 @@ def routes():
     }
     for test in ("in", "not_in", "equal"):
         found["a job", f"where {test}"] = job(test)
-    for name in dp.sulq.__all__:
-        if inspect.isclass(getattr(dp.sulq, name)):
+    for name in dp.learn.__all__:
+        if inspect.isclass(getattr(dp.learn, name)):
             calls = (
-                learned(name) if {"categories", "classes"} & takes(getattr(dp.sulq, name)) else {}
+                learned(name) if {"categories", "classes"} & takes(getattr(dp.learn, name)) else {}
             )
-            found |= {(f"sulq.{name}", argument): call for argument, call in calls.items()}
+            found |= {(f"learn.{name}", argument): call for argument, call in calls.items()}
     return found
 
 
@@ -228,7 +228,7 @@ ROUTES = routes()
 
 def test_every_route_is_known():
     listed = {"categories", "classes", "keys", "groups", "equal"}
-    owners = {"": dp, "stat.": stat, "sulq.": dp.sulq, "response.": dp.response}
+    owners = {"": dp, "stat.": stat, "learn.": dp.learn, "response.": dp.response}
     owners |= {"GroupBy.": type(dp.group_by({"k": [1]}, "k", keys=[1])), "Budget.": dp.Budget}
     for prefix, owner in owners.items():
         for name in getattr(owner, "__all__", [one for one in dir(owner) if one[0] != "_"]):
@@ -387,7 +387,7 @@ CUT_WORDS = {
     "universe": lambda: dp.online.MedianMechanism(
         data=CUT_ROWS["k"], universe=["b", CUT], epsilon=2, queries=20, accuracy=0.1, size=12
     ),
-    "classes": lambda: dp.sulq.NaiveBayes(
+    "classes": lambda: dp.learn.NaiveBayes(
         classes=["b", CUT], bounds=[(0, 3)], **LOSS
     ).fit([[1.0]], ["b"]),
 }  # fmt: skip

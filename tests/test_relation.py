@@ -29,7 +29,7 @@ OWN = {
         "dp.online.MedianMechanism",
         "dp.online.PrivateMultiplicativeWeights",
     ),
-    "dp.sulq.cross_validate",  # that of the learner
+    "dp.learn.cross_validate",  # that of the learner
     "dp.session",  # that of each call
 }
 

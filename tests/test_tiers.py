@@ -129,10 +129,10 @@ def test_every_twin_is_asked_by_a_quick_test():
 
 
 def test_a_twin_of_full_tests_alone_is_caught():
-    text = "from ..reference.summaries import order as plain\nfrom ..reference.sulq import box\n"
-    text += "from ..reference.sulq.decision_tree import grow\n\n\n"
+    text = "from ..reference.summaries import order as plain\nfrom ..reference.learn import box\n"
+    text += "from ..reference.learn.decision_tree import grow\n\n\n"
     text += "def test():\n    box(plain)\n\n\n@pytest.mark.full\ndef test_more():\n    grow()\n"
-    assert set(twins_of(text)) == {"summaries.order", "sulq.box"}
+    assert set(twins_of(text)) == {"summaries.order", "learn.box"}
 
 
 # ---- What is described. ----

@@ -25,8 +25,8 @@ FLOORS = (
     ("privacy", "rng", "tables"),
     ("noise", "summaries", "budget"),
     ("measurement", "sensitivity", "selection", "native"),
-    ("statistics", "online"),
-    ("groups", "aggregate", "sulq", "audit"),
+    ("statistics", "online", "sulq"),
+    ("groups", "aggregate", "learn", "audit"),
     ("app", "adapters"),
 )
 DOORS = ("__init__", "__main__", "extend")

@@ -45,7 +45,7 @@ def unary(value, size):
 
 # Learners: rows at the bounds, one of which comes or goes.
 
-S = dp.sulq
+L = dp.learn
 CORNER = (np.array([[0.0, 0.0]] * 20 + [[1.0, 1.0]]), np.array([[0.0, 0.0]] * 20))
 LABELED = tuple(np.column_stack([rows, np.r_[np.full(20, -1), 1][: len(rows)]]) for rows in CORNER)
 #: Two columns divide the classes, but for a row that the second has on the wrong side.
@@ -76,17 +76,17 @@ BINNED = {"bins": 2, "bounds": (0, 1)}
 
 
 def asked(rows):
-    sums = S.NoisySums(rows, queries=2, **RHO, **RNG_OF)
-    sums.batch([S.Term("value", bounds=(0, 1), column=0)])
-    sums.batch([S.Term("square", bounds=(0, 1), column=1)])
+    sums = dp.sulq.NoisySums(rows, queries=2, **RHO, **RNG_OF)
+    sums.batch([dp.sulq.Term("value", bounds=(0, 1), column=0)])
+    sums.batch([dp.sulq.Term("square", bounds=(0, 1), column=1)])
 
 
 ORACLE = {"tolerance": 0.5, "queries": 2, "bounds": (0, 1)}
 
 
 def questioned(rows):
-    oracle = S.StatisticalQueryOracle(rows, rows=20, **ORACLE, **RHO, **RNG_OF)
-    oracle.batch([S.Term(one, bounds=(0, 1), column=0) for one in ("value", "square")])
+    oracle = dp.sulq.StatisticalQueryOracle(rows, rows=20, **ORACLE, **RHO, **RNG_OF)
+    oracle.batch([dp.sulq.Term(one, bounds=(0, 1), column=0) for one in ("value", "square")])
 
 
 # Streams, groups, and what else is called answer by answer.
@@ -356,27 +356,27 @@ OURS = {
     ),
     "sulq.NoisySums": Row(by_rounds(asked), CORNER, RHO),
     "sulq.StatisticalQueryOracle": Row(
-        by_rounds(questioned), CORNER, {"rho": float(S.oracle_cost(20, **ORACLE).rho)}
+        by_rounds(questioned), CORNER, {"rho": float(dp.sulq.oracle_cost(20, **ORACLE).rho)}
     ),
-    "sulq.KMeans": Row(fitted(S.KMeans, 2, bounds=(0, 1), max_iter=2), CORNER, RHO),
-    "sulq.PCA": Row(fitted(S.PCA, 1, bounds=(0, 1)), CORNER, RHO),
-    "sulq.TruncatedSVD": Row(fitted(S.TruncatedSVD, 1, bounds=(0, 1)), CORNER, RHO),
-    "sulq.StandardScaler": Row(fitted(S.StandardScaler, bounds=(0, 1)), CORNER, RHO),
-    "sulq.Perceptron": Row(taught(S.Perceptron, bounds=(0, 1), max_iter=2), ODD, RHO),
-    "sulq.LinearRegression": Row(
-        taught(S.LinearRegression, bounds=(0, 1), y_bounds=(-1, 1)), LABELED, RHO
+    "learn.KMeans": Row(fitted(L.KMeans, 2, bounds=(0, 1), max_iter=2), CORNER, RHO),
+    "learn.PCA": Row(fitted(L.PCA, 1, bounds=(0, 1)), CORNER, RHO),
+    "learn.TruncatedSVD": Row(fitted(L.TruncatedSVD, 1, bounds=(0, 1)), CORNER, RHO),
+    "learn.StandardScaler": Row(fitted(L.StandardScaler, bounds=(0, 1)), CORNER, RHO),
+    "learn.Perceptron": Row(taught(L.Perceptron, bounds=(0, 1), max_iter=2), ODD, RHO),
+    "learn.LinearRegression": Row(
+        taught(L.LinearRegression, bounds=(0, 1), y_bounds=(-1, 1)), LABELED, RHO
     ),
-    "sulq.LogisticRegression": Row(taught(S.LogisticRegression, max_iter=50, **LABELS), ODD, RHO),
-    "sulq.NaiveBayes": Row(taught(S.NaiveBayes, **LABELS), LABELED, RHO),
-    "sulq.RandomForestClassifier": Row(
-        taught(S.RandomForestClassifier, n_estimators=2, max_depth=1, **LABELS), LABELED, RHO
+    "learn.LogisticRegression": Row(taught(L.LogisticRegression, max_iter=50, **LABELS), ODD, RHO),
+    "learn.NaiveBayes": Row(taught(L.NaiveBayes, **LABELS), LABELED, RHO),
+    "learn.RandomForestClassifier": Row(
+        taught(L.RandomForestClassifier, n_estimators=2, max_depth=1, **LABELS), LABELED, RHO
     ),
-    "sulq.ID3Classifier": Row(taught(S.ID3Classifier, bins=2, max_depth=1, **LABELS), SPLIT, RHO),
-    "sulq.AdditiveBoostingClassifier": Row(
-        taught(S.AdditiveBoostingClassifier, bins=2, max_iter=50, **LABELS), ODD, RHO
+    "learn.ID3Classifier": Row(taught(L.ID3Classifier, bins=2, max_depth=1, **LABELS), SPLIT, RHO),
+    "learn.AdditiveBoostingClassifier": Row(
+        taught(L.AdditiveBoostingClassifier, bins=2, max_iter=50, **LABELS), ODD, RHO
     ),
-    "sulq.AdditiveBoostingRegressor": Row(
-        taught(S.AdditiveBoostingRegressor, y_bounds=(-1, 1), max_iter=20, **BINNED), ODD, RHO
+    "learn.AdditiveBoostingRegressor": Row(
+        taught(L.AdditiveBoostingRegressor, y_bounds=(-1, 1), max_iter=20, **BINNED), ODD, RHO
     ),
 }
 for _name, _audit, _pair, _note in (

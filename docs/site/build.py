@@ -57,6 +57,7 @@ CONTENTS = {
         "docs/guide/engines.md",
         "docs/guide/sql.md",
         "docs/guide/joins.md",
+        "docs/guide/learn.md",
         "docs/guide/sulq.md",
         "docs/guide/streams.md",
         "docs/guide/generator.md",
@@ -111,7 +112,8 @@ WORDS = {
     "docs/guide/command-line.md": ["command line", "job"],
     "docs/guide/engines.md": ["Spark", "Dask", "Parquet"],
     "docs/guide/sql.md": ["DuckDB", "PostgreSQL", "SQLite"],
-    "docs/guide/sulq.md": ["machine learning", "classification", "clustering"],
+    "docs/guide/learn.md": ["machine learning", "classification", "clustering"],
+    "docs/guide/sulq.md": ["statistical queries", "noisy sums"],
     "docs/theory/threat-model.md": ["threat model", "side channel"],
 }
 #: What users call methods of and never name, on the page of the function that hands it over.
@@ -133,7 +135,7 @@ SLIDER = re.compile(r"<!-- slider -->.*<!-- /slider -->", re.S)
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
 ENTRY = re.compile(r"\n(?=\S)")
 #: Where an epsilon is a loss that is asked for, and no number to compute with.
-ASK = ("dpfast", "dpfast.ptr", "dpfast.stat", "dpfast.sulq")
+ASK = ("dpfast", "dpfast.learn", "dpfast.ptr", "dpfast.stat", "dpfast.sulq")
 AS_IN = re.compile(r"\n    As in `([\w.]+)`(?:\.|, which has the theorem\.)$")
 EXPLAINED = tomllib.loads((ROOT / "tools/shared_parameters.toml").read_text("utf-8"))["explained"]
 

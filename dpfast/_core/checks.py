@@ -235,6 +235,14 @@ def positive(name: str, value: Any) -> float:
     return result
 
 
+def scale(name: str, value: Any) -> float:
+    """Return a positive number that is neither too small nor too large to compute with."""
+    result = positive(name, value)
+    if not 2.0**-900 <= result <= 2.0**900:
+        fail(name, "between 2**-900 and 2**900", value)
+    return result
+
+
 def share(name: str, value: Any) -> float:
     """Return a part of all, which is neither none of it nor all.
 

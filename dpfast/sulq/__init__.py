@@ -1,26 +1,18 @@
-"""SuLQ: noisy sums of functions of a row, and learners that see nothing else of the data.
+"""SuLQ: noisy sums of functions of a row, and what can be found out from such sums alone.
 
-Everything here is a sequence of rounds, each a vector of exact sums over the rows with noise. Which
-function is summed in a round may depend on all answers before it. One allocation of a budget pays
-for all rounds, and no further round is answered.
+A sequence of rounds, each a vector of exact sums over the rows with noise. Which function is summed
+in a round may depend on all answers before it. One allocation of a budget pays for all rounds, and
+no further round is answered. Learners that are made of such sums are in `dpfast.learn`.
 
 Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ framework", PODS 2005.
 """
 
-from .additive_boosting import AdditiveBoostingClassifier, AdditiveBoostingRegressor
+from typing import TYPE_CHECKING, NoReturn
+
 from .conditions import Attribute, Condition
-from .cross_validation import CrossValidation, cross_validate
-from .estimator import NotFittedError
-from .id3 import ID3Classifier
 from .implication import Implication, ImplicationTest, implication_strength, implication_test
-from .kmeans import KMeans
-from .linear_regression import LinearRegression
-from .logistic_regression import LogisticRegression
-from .naive_bayes import NaiveBayes
 from .noisy_sums import NoisySums, original_variance
 from .oracle import ExactOracle, StatisticalQueryOracle, oracle_cost
-from .pca import PCA, TruncatedSVD
-from .perceptron import Perceptron
 from .query_learners import (
     Conjunction,
     Halfspace,
@@ -29,41 +21,24 @@ from .query_learners import (
     learn_conjunction,
     learn_halfspace,
 )
-from .random_forest import RandomForestClassifier
 from .remote_sums import RemoteSums, serve
 from .row_sets import RowSets
-from .standard_scaler import StandardScaler
 from .terms import Term
 
 __all__ = [
-    "PCA",
-    "AdditiveBoostingClassifier",
-    "AdditiveBoostingRegressor",
     "Attribute",
     "Condition",
     "Conjunction",
-    "CrossValidation",
     "ExactOracle",
     "Halfspace",
-    "ID3Classifier",
     "Implication",
     "ImplicationTest",
-    "KMeans",
-    "LinearRegression",
-    "LogisticRegression",
-    "NaiveBayes",
     "NoisySums",
-    "NotFittedError",
-    "Perceptron",
-    "RandomForestClassifier",
     "RemoteSums",
     "RowSets",
-    "StandardScaler",
     "StatisticalQueryOracle",
     "Term",
-    "TruncatedSVD",
     "conjunction_needs",
-    "cross_validate",
     "halfspace_needs",
     "implication_strength",
     "implication_test",
@@ -73,3 +48,9 @@ __all__ = [
     "original_variance",
     "serve",
 ]
+
+if not TYPE_CHECKING:  # which would take every name then
+
+    def __getattr__(name: str) -> NoReturn:
+        where = f"a learner is in dp.learn: write dp.learn.{name}"
+        raise AttributeError(f"module 'dpfast.sulq' has no attribute {name!r}; {where}")

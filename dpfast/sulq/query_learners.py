@@ -9,6 +9,7 @@ on the place of a row.
 from __future__ import annotations
 
 import math
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import Bounds, Number
-from .columns import Floats, expect_scale
-from .row_functions import Function, Piece, shortened, with_nan
-from .rows import expect_same, unlabeled_rows
+from .._core.types import Bounds, Floats, Number
+from ..errors import DataError
+from ..tables.base import RowChunk
+from ..tables.data import as_rows
+from .row_functions import Function, Piece, shortened, whole_row, with_nan
 from .terms import Term
 
 #: Columns, at most.
@@ -92,18 +94,22 @@ class _Hypothesis(ABC):
         DataError
             For NaN.
         """
-        features = self.features
-        width = len(features)
-        rows = unlabeled_rows(X, width=width)
-        known = [name for name in features if isinstance(name, str)]
-        expect_same(rows.width, rows.names, width, known if len(known) == width else None)
+        source = as_rows(X, name="X", width=len(self.features), is_wide=True)
+        numbers, names = whole_row(source), source.dtype.names
+        if numbers.size != len(self.features):
+            checks.fail("X", f"rows of {len(self.features)} columns", numbers.size)
+        if names and names != self.features and all(isinstance(x, str) for x in self.features):
+            order = ", ".join(map(str, self.features))
+            checks.fail("X", f"of the columns {order} in this order", names)
 
-        def inside(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-            holds = np.array(self.of(list(rows.T)), np.float64)
-            holds[np.isnan(rows).any(axis=1)] = np.nan
-            return holds[:, None]
+        def told(chunk: RowChunk) -> list[tuple[int, NDArray[np.bool_], bool]]:
+            rows = numbers.compute(Piece(chunk.rows, chunk.start))
+            return [(chunk.start, self.of(list(rows.T)), bool(np.isnan(rows).any()))]
 
-        return rows.each(1, inside)[:, 0] > 0
+        chunks = sorted(source.reduce(told, operator.add), key=lambda chunk: chunk[0])
+        if any(has_nan for _, _, has_nan in chunks):
+            raise DataError("X holds NaN, for which there is no answer")
+        return np.concatenate([np.empty(0, np.bool_), *(holds for _, holds, _ in chunks)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,7 +471,7 @@ def learn_halfspace(
     >>> plane.predict(np.array([[0.5, 0.5], [0.5, -0.5]]))
     array([ True, False])
     """
-    m, r = _fraction("margin", margin), expect_scale("radius", radius)
+    m, r = _fraction("margin", margin), checks.scale("radius", radius)
     checks.flag("intercept", intercept)
     features, label = _split_columns(oracle, label)
     size = len(features) + intercept

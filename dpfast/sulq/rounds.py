@@ -101,7 +101,6 @@ from ..noise.wishart import MatrixNoise, matrix_noise
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.table import Rows, Table
-from .weights import Weights
 
 #: What some integers of a round get.
 Noise: TypeAlias = "IntegerNoise | MatrixNoise | BoxesNoise"
@@ -318,13 +317,14 @@ class Rounds:
         Name of the ledger entry.
     parts : sequence of Part, optional
         What will be asked for, as far as it is known. Noise that cannot be had is refused now.
-    weights : Weights, optional
-        How often the source counts each row in the sums. Parts are those of rows that come and go
-        then, which `neighbors` is for whoever asks, and all answers are in units of weights.
+    weights : (int, float), optional
+        The largest weight of a row in units, and the unit, where the source counts rows by weight
+        (`learn.weights`). Parts are those of rows that come and go then, whatever `neighbors` says,
+        and answers are sums of weights.
     ids : str, optional
         The name of the ids, "" for those without one: the loss is of people, and of the source, a
-        `rows.Rows`, at most `max_rows` rows of each are read. Parts are those of rows that come and
-        go.
+        `learn.rows.Rows`, at most `max_rows` rows of each are read. Parts are those of rows that
+        come and go.
     max_rows : int, default 1
     budget, rng
         As in `release`.
@@ -344,7 +344,7 @@ class Rounds:
         rounds: int,
         name: str,
         parts: Sequence[Some] = (),
-        weights: Weights | None = None,
+        weights: tuple[int, float] | None = None,
         ids: str | None = None,
         max_rows: int = 1,
         *,
@@ -356,7 +356,7 @@ class Rounds:
             loss = of_gaussian(loss)
         self.loss, self.neighbors, self.rounds, self.name = loss, neighbors, rounds, name
         self._weighted, self._of_more = weights is not None, weights is not None or ids is not None
-        self._most, self._unit = (1, 1.0) if weights is None else (weights.most, weights.unit)
+        self._most, self._unit = weights or (1, 1.0)
         self._steps = max_rows * (2 if neighbors == "replace" else 1)
         if self._of_more:
             self.neighbors = "add-remove"

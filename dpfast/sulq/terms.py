@@ -28,7 +28,6 @@ from ..summaries.moments import Moments, moments_of
 from ..summaries.totals import totals_of
 from ..tables.base import RowSource
 from . import row_functions
-from .columns import expect_scale
 from .rounds import Boxes, Part
 from .row_functions import Columns, Function, Piece, one_column
 
@@ -143,7 +142,7 @@ def vector(function: Function, l2: Any, nan: str | float) -> Exact:
     computed, and the vector cut, with a relative error of at most (k + 8) 2**-53, which is that
     part of less than 2**42 cells.
     """
-    radius, size = expect_scale("l2", l2), function.size
+    radius, size = checks.scale("l2", l2), function.size
     grid = math.ldexp(1.0, max(math.frexp(radius)[1] - 1 - FINE, -1000))
 
     def tally(piece: Piece) -> tuple[list[int], int]:

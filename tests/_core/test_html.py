@@ -20,7 +20,7 @@ def budget():
 
 def fitted():
     rows = np.stack([AGES, AGES], axis=1)
-    return dp.sulq.KMeans(2, bounds=[(0, 90)] * 2, epsilon=1).fit(rows)
+    return dp.learn.KMeans(2, bounds=[(0, 90)] * 2, epsilon=1).fit(rows)
 
 
 MEAN = partial(dp.mechanism, bounds=(0, 90), epsilon=1)
@@ -30,7 +30,7 @@ SHOWN = {
     "mean": (lambda: MEAN(dp.mean), ["add-remove", "deviation", "theorem"]),
     "median": (lambda: MEAN(dp.median), ["rows in order", "McSherry"]),
     "not fitted": (
-        lambda: dp.sulq.KMeans(2, bounds=[(0, 90)] * 2, epsilon=1),
+        lambda: dp.learn.KMeans(2, bounds=[(0, 90)] * 2, epsilon=1),
         ["not fitted", "epsilon"],
     ),
     "fitted": (fitted, ["cluster_centers_"]),

@@ -128,7 +128,7 @@ RELEASES = {
         np.stack([X, X**2], axis=1), bounds=[(-3, 3)] * 2, epsilon=1, rng=r
     ),
     "k-means": lambda r: (
-        dp.sulq.KMeans(2, bounds=[(-3, 3)] * 2, epsilon=1, max_iter=2)
+        dp.learn.KMeans(2, bounds=[(-3, 3)] * 2, epsilon=1, max_iter=2)
         .fit(np.stack([X, X**2], axis=1), rng=r)
         .cluster_centers_
     ),

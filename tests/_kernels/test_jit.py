@@ -80,7 +80,7 @@ def test_what_has_no_compiled_function_needs_no_numba():
         dp.selection.exponential(x, sensitivity=1, **loss)
         dp.selection.exponential(lambda d, c: d, candidates=4, sensitivity=1, data=3.0, **loss)
         dp.group_by({"k": x, "v": x}, "k", keys=list(range(50))).mean("v", **bounds, **loss)
-        dp.sulq.KMeans(2, bounds=[(0, 50)], **loss).fit(x[:, None])
+        dp.learn.KMeans(2, bounds=[(0, 50)], **loss).fit(x[:, None])
         dp.online.AboveThreshold(**loss).answer(3)
     """
     command = [sys.executable, "-W", "ignore", "-c"]

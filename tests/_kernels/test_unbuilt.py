@@ -32,7 +32,7 @@ def test_an_unbuilt_checkout_says_how_to_build_it(tmp_path):
 
 
 @quick_rows(1)
-@pytest.mark.parametrize("name", ["rng", "sulq"])
+@pytest.mark.parametrize("name", ["rng", "learn"])
 def test_one_missing_kernel_is_enough(name, tmp_path):
     """An older build has other modules than its sources."""
     shutil.copytree(PACKAGE, tmp_path / "dpfast", ignore=shutil.ignore_patterns(f"{name}.*.*"))

@@ -53,6 +53,7 @@ def test_all_but_a_few_releases_can_be_mechanisms():
         "bounded_release",
         "additive_release",
         "online",
+        "learn",
         "sulq",
     )
     words += (

@@ -88,13 +88,13 @@ def test_a_refused_block_releases_nothing():
 def test_rounds_of_a_learner_and_runs_of_best_of_are_paid_for_once():
     x = np.linspace(0, 10, 300)[:, None]
     y = (x[:, 0] > 5).astype(int)
-    model = dp.sulq.LogisticRegression(bounds="auto", classes=[0, 1], epsilon=1)
+    model = dp.learn.LogisticRegression(bounds="auto", classes=[0, 1], epsilon=1)
     one = dp.privacy.Pure(0.1)
     with dp.Budget(epsilon=9) as budget:
         model.fit(x, y)
         model.score(x, y, epsilon=1)
-        fixed = dp.sulq.LogisticRegression(bounds=(0, 10), classes=[0, 1])
-        dp.sulq.cross_validate(fixed, x, y, epsilon=1, cv=2)
+        fixed = dp.learn.LogisticRegression(bounds=(0, 10), classes=[0, 1])
+        dp.learn.cross_validate(fixed, x, y, epsilon=1, cv=2)
         dp.selection.best_of(lambda: (count(0.1), 0), each=one, gamma=0.3)
         sums = dp.sulq.NoisySums(x, queries=2, epsilon=1)
         sums.sum("count")

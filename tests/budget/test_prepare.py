@@ -35,7 +35,7 @@ CALLS = {
     "rounds": partial(dp.extend.prepare, dp.sulq.NoisySums, X, epsilon=0.5, queries=2),
     "learner": partial(
         dp.extend.prepare,
-        dp.sulq.PCA(1, bounds=(0, 1), epsilon=0.5, delta=0.1).fit,
+        dp.learn.PCA(1, bounds=(0, 1), epsilon=0.5, delta=0.1).fit,
         np.ones((40, 2)),
     ),
 }

@@ -115,7 +115,7 @@ SMALL = {"epsilon": 0.1, "delta": 5e-4}
 
 def learned(rows, budget, **kw):
     ends = {"bounds": (0, 100), "y_bounds": (0, 100)}
-    dp.sulq.LinearRegression(**ends, **kw).fit(rows[:, :2], rows[:, 2], budget=budget)
+    dp.learn.LinearRegression(**ends, **kw).fit(rows[:, :2], rows[:, 2], budget=budget)
 
 
 RUN = {

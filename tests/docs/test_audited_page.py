@@ -51,7 +51,7 @@ NO_ROWS = {
     *(f"selection.{name}" for name in ("expected_error", "probabilities", "utility_bound")),
     "smooth_beta",
     "suggest_blocks",
-    "sulq.cross_validate",  # of fits, and of means
+    "learn.cross_validate",  # of fits, and of means
     "sulq.oracle_cost",
     "sulq.original_variance",
     "workload",  # noise of sums of counts, as `tree_histogram`
@@ -190,7 +190,7 @@ def test_half_of_the_noise_is_found_by_a_law():
 
 
 def test_half_of_the_noise_is_found_by_rounds(monkeypatch):
-    name = "sulq.NaiveBayes"
+    name = "learn.NaiveBayes"
     assert not command.audited(OURS[name], 4_000)["refuted"]
     halve(monkeypatch, rounds, "integer_noise")
     found = command.audited(OURS[name], 4_000)

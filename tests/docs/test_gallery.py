@@ -20,7 +20,7 @@ ROWS = {
     "dp.sulq.serve": ("question", "answers"),
     "dp.group_by": ("groups", "statistics", "bounds"),
     "path=": ("statistics", "bounds"),
-    "dp.sulq": ("learned", "bounds"),
+    "dp.learn": ("learned", "bounds"),
 }
 
 
@@ -116,7 +116,8 @@ def test_the_examples_at_a_glance_run(monkeypatch):
         (GUIDE / "ranges.md", 5, []),
         (GUIDE / "workloads.md", 5, []),
         (GUIDE / "streams.md", 0, ["streams"]),
-        (GUIDE / "sulq.md", 6, ["learned"]),
+        (GUIDE / "learn.md", 3, ["learned"]),
+        (GUIDE / "sulq.md", 3, []),
         (GUIDE / "audit.md", 11, []),
         pytest.param(GUIDE / "attacks.md", 0, ["attacks"], marks=pytest.mark.full),
         pytest.param(

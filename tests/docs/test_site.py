@@ -373,7 +373,7 @@ def test_what_a_page_asks_of_the_network_is_noticed(browser, tmp_path):
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    "words, page", [*ASKED.items(), ("KMeans", "reference/dpfast.sulq.KMeans")]
+    "words, page", [*ASKED.items(), ("KMeans", "reference/dpfast.learn.KMeans")]
 )
 def test_a_search_without_a_server_finds_it_first(built, browser, words, page):
     from selenium.webdriver.support.wait import WebDriverWait

@@ -324,7 +324,7 @@ def test_sums_and_clusters_of_unequal_columns_are_answered():
     bounds = [(1000, 1100), (10, 20), (10, 10.01), (1000, 1000.01), (0, 0.1)]
     assert len(dp.sum(np.zeros((3, 5)), bounds=bounds, epsilon=5, axis=0)) == 5
     bounds = [(0, width) for width in WIDTHS]
-    model = dp.sulq.KMeans(3, bounds=bounds, max_iter=1, epsilon=10).fit(np.zeros((200, 6)))
+    model = dp.learn.KMeans(3, bounds=bounds, max_iter=1, epsilon=10).fit(np.zeros((200, 6)))
     assert model.cluster_centers_.shape == (3, 6)
 
 
@@ -344,5 +344,5 @@ def test_noise_of_others_is_not_tried_in_learners(monkeypatch):
     assert rounds._chosen(Pure(1), moves).loss == Pure(1)
     budget = dp.Budget(epsilon=10, delta=0.1)
     X = np.zeros((50, 3))
-    dp.sulq.KMeans(2, bounds=[(-1, 1)] * 3, epsilon=1, max_iter=1).fit(X, budget=budget)
+    dp.learn.KMeans(2, bounds=[(-1, 1)] * 3, epsilon=1, max_iter=1).fit(X, budget=budget)
     assert budget.spent["delta"] == 0

@@ -2,7 +2,7 @@
 
 The bound is that of the kit, on the sum of all answers. The fault is an allocation that
 hands out more rounds than it was calibrated for; the same bound on the same neighbors must catch
-it. (That one round too many is too many is a matter of arithmetic: `tests/sulq/test_replay.py`.)
+it. (That one round too many is too many is a matter of arithmetic: `tests/learn/test_replay.py`.)
 """
 
 from dataclasses import replace
@@ -10,19 +10,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpfast.rng import InsecureGenerator
-from dpfast.sulq import (
+from dpfast.learn import (
     KMeans,
     LinearRegression,
     LogisticRegression,
     NaiveBayes,
-    NoisySums,
     Perceptron,
     StandardScaler,
-    Term,
     TruncatedSVD,
 )
-from dpfast.sulq.gram_matrix import GramMatrix
+from dpfast.learn.gram_matrix import GramMatrix
+from dpfast.rng import InsecureGenerator
+from dpfast.sulq import NoisySums, Term
 from dpfast.sulq.rounds import Part
 
 from ..support.pairwise import quick_rows

@@ -158,7 +158,7 @@ def test_columns_with_names_and_a_label_anywhere():
         x = table.drop(columns="yes") if label == "yes" else rows[:, :-1]
         assert (result.predict(x) == (rows[:, -1] > 0)).all()
         assert pickle.loads(pickle.dumps(result)) == result
-        with pytest.raises(ArgumentError, match=f"X must be of {D} columns, as in fit"):
+        with pytest.raises(ArgumentError, match=f"X must be rows of {D} columns, got"):
             result.predict(data)
         if label == "yes":
             with pytest.raises(
@@ -396,7 +396,7 @@ def test_missing_labels_and_values():
     with pytest.raises(DataError, match="NaN"):
         result.predict(rows[:, :-1])
     for x in (rows, rows[:, :2]):
-        with pytest.raises(ArgumentError, match="columns, as in fit"):
+        with pytest.raises(ArgumentError, match="X must be rows of 6 columns"):
             result.predict(x)
 
 

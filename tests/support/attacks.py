@@ -737,123 +737,127 @@ def statistical_queries_where_rows_come_and_go(bits, sets, loss, pay):
     return len(rows) * np.array(found)
 
 
-@attack(dp.sulq.KMeans, EPSILON, RHO)
+@attack(dp.learn.KMeans, EPSILON, RHO)
 @each
 def clusters(bits, one, kw):
     loss, pay = _apart(kw)
-    made = dp.sulq.KMeans(2, init=[[0.0], [1.0]], max_iter=1, **UNIT, **loss)
+    made = dp.learn.KMeans(2, init=[[0.0], [1.0]], max_iter=1, **UNIT, **loss)
     rows = np.append(bits & one, [0.0])  # as many as centres at least
     return made.fit(rows[:, None], **pay).cluster_counts_[1]
 
 
-@attack(dp.sulq.PCA, RHO)
+@attack(dp.learn.PCA, RHO)
 @each
 def components(bits, one, kw):
     loss, pay = _apart(kw)
-    made = dp.sulq.PCA(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
+    made = dp.learn.PCA(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
     return made.mean_[0] * made.n_rows_
 
 
-@attack(dp.sulq.StandardScaler, RHO)
+@attack(dp.learn.StandardScaler, RHO)
 @each
 def scalings(bits, one, kw):
     loss, pay = _apart(kw)
-    made = dp.sulq.StandardScaler(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
+    made = dp.learn.StandardScaler(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
     return made.mean_[0] * made.n_rows_
 
 
-@attack(dp.sulq.TruncatedSVD, EPSILON)
+@attack(dp.learn.TruncatedSVD, EPSILON)
 @each
 def singular_values(bits, one, kw):
     loss, pay = _apart(kw)
-    made = dp.sulq.TruncatedSVD(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
+    made = dp.learn.TruncatedSVD(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
     return made.singular_values_[0] ** 2
 
 
-@attack(dp.sulq.Perceptron, EPSILON, RHO)
+@attack(dp.learn.Perceptron, EPSILON, RHO)
 @each
 def perceptrons(bits, one, kw):
     # The first step goes by the mean of y x, of which a row outside of the set has nothing.
     loss, pay = _apart(kw)
-    made = dp.sulq.Perceptron(radius=1, max_iter=2, fit_intercept=False, **REPLACE, **loss)
+    made = dp.learn.Perceptron(radius=1, max_iter=2, fit_intercept=False, **REPLACE, **loss)
     made.fit(one[:, None] * 1.0, np.where(bits, 1, -1), **pay)
     return (len(bits) * made.coef_[0, 0] + one.sum()) / 2
 
 
-@attack(dp.sulq.ID3Classifier, EPSILON, RHO)
+@attack(dp.learn.ID3Classifier, EPSILON, RHO)
 @each
 def trees(bits, one, kw):
     loss, pay = _apart(kw)
-    made = dp.sulq.ID3Classifier([0, 1], classes=[0, 1], max_depth=1, **REPLACE, **loss)
+    made = dp.learn.ID3Classifier([0, 1], classes=[0, 1], max_depth=1, **REPLACE, **loss)
     counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).tree_.counts[0]
     return (counts[1] - counts[0] + len(bits)) / 2
 
 
-@attack(dp.sulq.NaiveBayes, EPSILON, RHO)
+@attack(dp.learn.NaiveBayes, EPSILON, RHO)
 @each
 def classes(bits, one, kw):
     loss, pay = _apart(kw)
-    made = dp.sulq.NaiveBayes(bounds=(0, 1), classes=[0, 1], **REPLACE, **loss)
+    made = dp.learn.NaiveBayes(bounds=(0, 1), classes=[0, 1], **REPLACE, **loss)
     counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
     return (counts[1] - counts[0] + len(bits)) / 2
 
 
-@attack(dp.sulq.LogisticRegression, EPSILON, RHO)
+@attack(dp.learn.LogisticRegression, EPSILON, RHO)
 @each
 def logits(bits, one, kw):
     loss, pay = _apart(kw)
     unit = {"bounds": (0, 1), "classes": [0, 1], "max_iter": 2}
-    made = dp.sulq.LogisticRegression(**unit, **REPLACE, **loss)
+    made = dp.learn.LogisticRegression(**unit, **REPLACE, **loss)
     counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
     return (counts[1] - counts[0] + len(bits)) / 2
 
 
-@attack(dp.sulq.AdditiveBoostingClassifier, EPSILON, RHO)
+@attack(dp.learn.AdditiveBoostingClassifier, EPSILON, RHO)
 @each
 def boosted_classes(bits, one, kw):
     loss, pay = _apart(kw)
-    made = dp.sulq.AdditiveBoostingClassifier([0, 1], classes=[0, 1], max_iter=2, **REPLACE, **loss)
+    made = dp.learn.AdditiveBoostingClassifier(
+        [0, 1], classes=[0, 1], max_iter=2, **REPLACE, **loss
+    )
     counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
     return (counts[1] - counts[0] + len(bits)) / 2
 
 
-@attack(dp.sulq.AdditiveBoostingRegressor, EPSILON, RHO)
+@attack(dp.learn.AdditiveBoostingRegressor, EPSILON, RHO)
 @each
 def boosted_numbers(bits, one, kw):
     loss, pay = _apart(kw)
-    made = dp.sulq.AdditiveBoostingRegressor([0, 1], y_bounds=(0, 1), max_iter=2, **REPLACE, **loss)
+    made = dp.learn.AdditiveBoostingRegressor(
+        [0, 1], y_bounds=(0, 1), max_iter=2, **REPLACE, **loss
+    )
     return made.fit((bits & one)[:, None] * 1.0, 1.0 * bits, **pay).bin_counts_[0][1]
 
 
-@attack(dp.sulq.RandomForestClassifier, EPSILON, RHO)
+@attack(dp.learn.RandomForestClassifier, EPSILON, RHO)
 @each
 def forests(bits, one, kw):
     loss, pay = _apart(kw)
     unit = {"bounds": (0, 1), "classes": [0, 1], "n_estimators": 1, "max_depth": 1}
-    made = dp.sulq.RandomForestClassifier(**unit, **REPLACE, **loss)
+    made = dp.learn.RandomForestClassifier(**unit, **REPLACE, **loss)
     counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).leaf_counts_[0, 0]
     return (counts[1] - counts[0] + len(bits)) / 2
 
 
-@attack(dp.sulq.LinearRegression, EPSILON, RHO)
+@attack(dp.learn.LinearRegression, EPSILON, RHO)
 @each
 def regressions(bits, one, kw):
     # On a column that is 1 in the set and 0 elsewhere.
     loss, pay = _apart(kw)
     unit = {"bounds": (0, 1), "y_bounds": (-1, 1), "fit_intercept": False}
-    made = dp.sulq.LinearRegression(**unit, **REPLACE, **loss)
+    made = dp.learn.LinearRegression(**unit, **REPLACE, **loss)
     made.fit(one[:, None] * 1.0, np.where(bits, 1.0, -1.0), **pay)
     return one.sum() * (made.coef_[0] + 1) / 2
 
 
-@attack(dp.sulq.cross_validate, EPSILON)
+@attack(dp.learn.cross_validate, EPSILON)
 @each
 def validations(bits, one, kw):
     # Most rows are known to be of the first class, which is predicted for all of them then.
     labels = np.append(bits & one, np.zeros(3 * len(bits), bool)) * 1
     unit = {"bounds": (0, 1), "classes": [0, 1], "n_estimators": 1, "max_depth": 1}
-    made, rows = dp.sulq.RandomForestClassifier(**unit, **REPLACE), np.zeros((len(labels), 1))
-    return len(labels) * (1 - dp.sulq.cross_validate(made, rows, labels, cv=2, **kw).mean)
+    made, rows = dp.learn.RandomForestClassifier(**unit, **REPLACE), np.zeros((len(labels), 1))
+    return len(labels) * (1 - dp.learn.cross_validate(made, rows, labels, cv=2, **kw).mean)
 
 
 def _apart(kw):

@@ -531,8 +531,7 @@ CASES = WRITTEN | MADE
 
 #: What has an epsilon and is no release: limits, losses, and what is computed from public numbers
 #: or from private answers. What is made of noisy sums are objects that are asked or fitted later,
-#: held to the same rules in `test_sulq_sums`, `test_sulq_kmeans`, `test_sulq_components`
-#: and `test_sulq_oracle`.
+#: held to the same rules in `tests/learn` and `tests/sulq`.
 NO_RELEASES = {
     "dp.Budget",
     # tests of claims, which say an epsilon and spend none
@@ -560,21 +559,21 @@ NO_RELEASES = {
     "dp.session",  # whose methods are those of the table
     "dp.smooth_beta",
     "dp.suggest_blocks",
-    "dp.sulq.AdditiveBoostingClassifier",
-    "dp.sulq.AdditiveBoostingRegressor",
-    "dp.sulq.ID3Classifier",
-    "dp.sulq.KMeans",
-    "dp.sulq.LinearRegression",
-    "dp.sulq.LogisticRegression",
-    "dp.sulq.NaiveBayes",
+    "dp.learn.AdditiveBoostingClassifier",
+    "dp.learn.AdditiveBoostingRegressor",
+    "dp.learn.ID3Classifier",
+    "dp.learn.KMeans",
+    "dp.learn.LinearRegression",
+    "dp.learn.LogisticRegression",
+    "dp.learn.NaiveBayes",
     "dp.sulq.NoisySums",
-    "dp.sulq.PCA",
-    "dp.sulq.Perceptron",
-    "dp.sulq.RandomForestClassifier",
-    "dp.sulq.StandardScaler",
+    "dp.learn.PCA",
+    "dp.learn.Perceptron",
+    "dp.learn.RandomForestClassifier",
+    "dp.learn.StandardScaler",
     "dp.sulq.StatisticalQueryOracle",
-    "dp.sulq.TruncatedSVD",
-    "dp.sulq.cross_validate",
+    "dp.learn.TruncatedSVD",
+    "dp.learn.cross_validate",
     "dp.sulq.original_variance",
     # Streams: what is released comes later, from their methods. See `test_doctest.STREAMS`, and
     # the tests of each for bad input, spending and the state after an error.

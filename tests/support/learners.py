@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import patch
 
+from dpfast.learn import kmeans
 from dpfast.privacy import Loss
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import kmeans, rounds
+from dpfast.sulq import rounds
 
 from ..sulq.test_noisy_sums import Recorder
 

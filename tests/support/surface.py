@@ -221,33 +221,33 @@ GRAPH = np.ones((4, 4)) - np.eye(4)
 EDGES, LENGTHS = [(0, 1), (1, 2), (0, 2)], [1.0, 2.0, 3.0]
 COUNTS, EVENS = np.array([300, 0, 500]), np.array([1.0, 0.0, 1.0])
 LEARNERS: dict[Any, dict[str, Any]] = {
-    dp.sulq.KMeans: {"n_clusters": 2, "bounds": (0, 1), "max_iter": 2},
-    dp.sulq.PCA: {"n_components": 1, "bounds": (0, 1)},
-    dp.sulq.TruncatedSVD: {"n_components": 1, "bounds": (0, 1)},
-    dp.sulq.Perceptron: {"bounds": (0, 1), "max_iter": 2},
-    dp.sulq.LinearRegression: {"bounds": (0, 1), "y_bounds": (-1, 1)},
-    dp.sulq.ID3Classifier: {"bins": 2, "bounds": (0, 1), "classes": [-1, 1]},
-    dp.sulq.LogisticRegression: {"bounds": (0, 1), "classes": [-1, 1], "max_iter": 2},
-    dp.sulq.AdditiveBoostingClassifier: {
+    dp.learn.KMeans: {"n_clusters": 2, "bounds": (0, 1), "max_iter": 2},
+    dp.learn.PCA: {"n_components": 1, "bounds": (0, 1)},
+    dp.learn.TruncatedSVD: {"n_components": 1, "bounds": (0, 1)},
+    dp.learn.Perceptron: {"bounds": (0, 1), "max_iter": 2},
+    dp.learn.LinearRegression: {"bounds": (0, 1), "y_bounds": (-1, 1)},
+    dp.learn.ID3Classifier: {"bins": 2, "bounds": (0, 1), "classes": [-1, 1]},
+    dp.learn.LogisticRegression: {"bounds": (0, 1), "classes": [-1, 1], "max_iter": 2},
+    dp.learn.AdditiveBoostingClassifier: {
         "bins": 2,
         "bounds": (0, 1),
         "classes": [-1, 1],
         "max_iter": 2,
     },
-    dp.sulq.AdditiveBoostingRegressor: {
+    dp.learn.AdditiveBoostingRegressor: {
         "bins": 2,
         "bounds": (0, 1),
         "y_bounds": (-1, 1),
         "max_iter": 2,
     },
-    dp.sulq.StandardScaler: {"bounds": (0, 1)},
-    dp.sulq.RandomForestClassifier: {
+    dp.learn.StandardScaler: {"bounds": (0, 1)},
+    dp.learn.RandomForestClassifier: {
         "bounds": (0, 1),
         "classes": [-1, 1],
         "n_estimators": 2,
         "max_depth": 2,
     },
-    dp.sulq.NaiveBayes: {"bounds": (0, 1), "classes": [-1, 1]},
+    dp.learn.NaiveBayes: {"bounds": (0, 1), "classes": [-1, 1]},
 }
 
 
@@ -341,7 +341,7 @@ def learner(name: str, kind: Any, **kw: Any) -> None:
 
 
 for _kind, _kw in LEARNERS.items():
-    _own = f"dp.sulq.{_kind.__name__}"
+    _own = f"dp.learn.{_kind.__name__}"
     learner(_own, _kind, **_kw)
     _weighed: dict[str, Any] = {}
     if "sample_weight" in inspect.signature(_kind.fit).parameters:
@@ -354,24 +354,24 @@ for _kind, _kw in LEARNERS.items():
         method(f"{_own}.score", partial(fitted, _kind), X=ROWS, y=LABELS)
 PEOPLE: dict[str, Any] = {"ids": np.arange(30) // 3, "max_rows": 2}
 method(
-    "dp.sulq.LinearRegression.conf_int", lambda: fitted(dp.sulq.LinearRegression), confidence=0.9
+    "dp.learn.LinearRegression.conf_int", lambda: fitted(dp.learn.LinearRegression), confidence=0.9
 )
-for _kind in (dp.sulq.KMeans, dp.sulq.LinearRegression, dp.sulq.NaiveBayes):
-    _own = f"dp.sulq.{_kind.__name__}"
+for _kind in (dp.learn.KMeans, dp.learn.LinearRegression, dp.learn.NaiveBayes):
+    _own = f"dp.learn.{_kind.__name__}"
     _made: Any = partial(_kind, **LEARNERS[_kind], rho=50)
     method(f"{_own}.fit of people", _made, X=ROWS, y=LABELS, rng=RNG, **PEOPLE)
     _scored: dict[str, Any] = {"X": ROWS, "y": LABELS, "rho": 1, "rng": RNG, **PEOPLE}
     method(f"{_own}.score for a loss", partial(fitted, _kind), **_scored)
-    add(f"dp.sulq.cross_validate of {_own}", dp.sulq.cross_validate, estimator=_made(), **_scored)
+    add(f"dp.learn.cross_validate of {_own}", dp.learn.cross_validate, estimator=_made(), **_scored)
 _CODED: dict[str, Any] = {"categories": [[0, 1], [0, 1]], "classes": [-1, 1]}
 learner(
-    "dp.sulq.ID3Classifier of categories",
-    dp.sulq.ID3Classifier,
+    "dp.learn.ID3Classifier of categories",
+    dp.learn.ID3Classifier,
     **_CODED,
     criterion="entropy",
     most_rows=40,
 )
-learner("dp.sulq.NaiveBayes of categories", dp.sulq.NaiveBayes, **_CODED)
+learner("dp.learn.NaiveBayes of categories", dp.learn.NaiveBayes, **_CODED)
 add("dp.sulq.NoisySums", data=ROWS, rho=50, queries=3)
 method("dp.sulq.NoisySums.sum", sums, f="value", bounds=(0, 1), column=0)
 method("dp.sulq.NoisySums.sum of a row", sums, f="row", l2=1.0)
@@ -805,14 +805,14 @@ for _name, (_function, _given) in LOSSES.items():
 #: What is no function of a caller's: what is answered with, and what is only to be subclassed.
 TOLD = {
     dp.Measurement, dp.PrivacyAdvice, dp.Release, dp.Statistic, dp.extend.KnownSensitivity,
-    dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.CrossValidation, dp.sulq.Halfspace,
-    dp.sulq.Implication, dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer,
+    dp.sulq.Condition, dp.sulq.Conjunction, dp.learn.CrossValidation, dp.sulq.Halfspace,
+    dp.sulq.Implication, dp.sulq.ImplicationTest, dp.learn.NotFittedError, dp.online.Answer,
     dp.online.Finding,
     dp.online.Findings, dp.online.Total, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
     dp.rng.SecureGenerator, dp.rng.SecureBitGenerator, dp.rng.default_generator, dp.ptr.NoAnswer,
     # the functions by which mechanisms draw, whose distributions have no public name
     dp.noise.draw, dp.noise.draw_array,
-    # whose other end is another party; see `test_sulq_remote`
+    # whose other end is another party; see `tests/sulq/test_remote_sums.py`
     dp.sulq.RemoteSums, dp.sulq.serve,
     # what is made by dpfast, or by others for it; see `tests/docs/test_extending.py`
     dp.extend.Chunk, dp.extend.Expected, dp.extend.IntegerNoise, dp.extend.Mechanism,

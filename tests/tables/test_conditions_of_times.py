@@ -112,7 +112,9 @@ def test_one_clear_error(path, where, kind, says):
 
 
 def fit(rows, **call):
-    return dp.sulq.StandardScaler(bounds=(0, 500), epsilon=1, neighbors=call["neighbors"]).fit(rows)
+    return dp.learn.StandardScaler(bounds=(0, 500), epsilon=1, neighbors=call["neighbors"]).fit(
+        rows
+    )
 
 
 RELEASES = {

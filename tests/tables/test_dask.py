@@ -86,7 +86,7 @@ def test_what_dask_holds_is_what_it_would_hold_in_memory(scheduler):
                 epsilon=1,
                 **rng(),
             ),
-            dp.sulq.KMeans(2, bounds=[(0, 100), (0, 50)], epsilon=1, max_iter=2)
+            dp.learn.KMeans(2, bounds=[(0, 100), (0, 50)], epsilon=1, max_iter=2)
             .fit(matrix, **rng())
             .cluster_centers_,
         ]

@@ -109,31 +109,31 @@ RELEASES = {
         epsilon=1,
         **rng(),
     )[0],
-    "k-means": lambda t, c, m: fitted(dp.sulq.KMeans(3, max_iter=2, **TWO), m(WIDE)),
-    "principal components": lambda t, c, m: fitted(dp.sulq.PCA(1, **TWO), m(WIDE)),
+    "k-means": lambda t, c, m: fitted(dp.learn.KMeans(3, max_iter=2, **TWO), m(WIDE)),
+    "principal components": lambda t, c, m: fitted(dp.learn.PCA(1, **TWO), m(WIDE)),
     "linear regression": lambda t, c, m: fitted(
-        dp.sulq.LinearRegression(bounds=[(0, 100)], y_bounds=(0, 1), epsilon=1), t(WIDE), "share"
+        dp.learn.LinearRegression(bounds=[(0, 100)], y_bounds=(0, 1), epsilon=1), t(WIDE), "share"
     ),
     "naive Bayes": lambda t, c, m: fitted(
-        dp.sulq.NaiveBayes(bounds=[(0, 100)], classes=["F", "M"], epsilon=1),
+        dp.learn.NaiveBayes(bounds=[(0, 100)], classes=["F", "M"], epsilon=1),
         t(["age", "sex"]),
         "sex",
     ),
     "logistic regression": lambda t, c, m: fitted(
-        dp.sulq.LogisticRegression(bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_iter=2),
+        dp.learn.LogisticRegression(bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_iter=2),
         t(["age", "sex"]),
         "sex",
     ),
-    "scaling": lambda t, c, m: fitted(dp.sulq.StandardScaler(**TWO), m(WIDE)),
+    "scaling": lambda t, c, m: fitted(dp.learn.StandardScaler(**TWO), m(WIDE)),
     "random forest": lambda t, c, m: fitted(
-        dp.sulq.RandomForestClassifier(
+        dp.learn.RandomForestClassifier(
             bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_depth=2
         ),
         t(["age", "sex"]),
         "sex",
     ),
     "perceptron": lambda t, c, m: fitted(
-        dp.sulq.Perceptron(bounds=[(0, 100)], epsilon=1, max_iter=3), t(WIDE), "share"
+        dp.learn.Perceptron(bounds=[(0, 100)], epsilon=1, max_iter=3), t(WIDE), "share"
     ),
     "groups": lambda t, c, m: dp.group_by(
         t(), ["sex", "age"], keys=[["M", "F"], list(range(99))]
@@ -441,7 +441,7 @@ def test_what_an_engine_says_of_a_row_is_not_told():
         (lambda: blocks(column("age"), "median", spill="."), "spill"),
         (lambda: blocks(column("age"), "mean", ids=TABLE["id"]), "ids"),
         (
-            lambda: dp.sulq.LinearRegression(bounds=[(0, 1)], y_bounds=(0, 1), epsilon=1).fit(
+            lambda: dp.learn.LinearRegression(bounds=[(0, 1)], y_bounds=(0, 1), epsilon=1).fit(
                 matrix(["share"]), np.ones(N)
             ),
             "y",

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast.learn.rows import matrices
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import Attribute, NoisySums, Term
 from dpfast.sulq.row_functions import Piece, shortened, with_nan
-from dpfast.sulq.rows import matrices
 from dpfast.tables.data import as_rows
 from dpfast.tables.table import only
 

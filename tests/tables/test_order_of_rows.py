@@ -114,9 +114,9 @@ LABELS = np.arange(300) % 2
 FITTED = {"bounds": [(0, 1)] * 2, "epsilon": 1.0}
 #: What stands at the rows of a learner, or of sums, by their numbers.
 BESIDE_ROWS = {
-    "labels": lambda X: dp.sulq.NaiveBayes(classes=[0, 1], **FITTED).fit(X, LABELS),
-    "targets": lambda X: dp.sulq.LinearRegression(y_bounds=(0, 1), **FITTED).fit(X, LABELS),
-    "weights": lambda X: dp.sulq.StandardScaler(weight_bounds=(0, 1), **FITTED).fit(
+    "labels": lambda X: dp.learn.NaiveBayes(classes=[0, 1], **FITTED).fit(X, LABELS),
+    "targets": lambda X: dp.learn.LinearRegression(y_bounds=(0, 1), **FITTED).fit(X, LABELS),
+    "weights": lambda X: dp.learn.StandardScaler(weight_bounds=(0, 1), **FITTED).fit(
         X, sample_weight=LABELS
     ),
     "a set": lambda X: dp.sulq.NoisySums(X, epsilon=1, queries=1).sum(

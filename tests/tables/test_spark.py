@@ -80,7 +80,7 @@ ANSWERS = {
         t[["age", "id"]], "median", ids="id", blocks=20, bounds=[(0, 100)], epsilon=1.0, **rng()
     ),
     "k-means": lambda t: (
-        dp.sulq.KMeans(2, max_iter=2, **TWO).fit(t[["pay", "age"]], **rng()).cluster_centers_
+        dp.learn.KMeans(2, max_iter=2, **TWO).fit(t[["pay", "age"]], **rng()).cluster_centers_
     ),
 }
 

@@ -53,7 +53,7 @@ def destinations(flights: Any, budget: dp.Budget) -> Any:
 
 def hours_by_age(adults: Any, budget: dp.Budget) -> tuple[Any, Any]:
     """A regression of hours on age and years of education: coefficients, and intervals."""
-    line = dp.sulq.LinearRegression(bounds=[AGES, (1, 16)], y_bounds=HOURS, epsilon=1)
+    line = dp.learn.LinearRegression(bounds=[AGES, (1, 16)], y_bounds=HOURS, epsilon=1)
     line.fit(adults[["age", "education_num"]], adults["hours_per_week"], budget=budget)
     return line.coef_, line.conf_int()
 

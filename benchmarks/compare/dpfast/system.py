@@ -115,7 +115,7 @@ def people(data, neighbors):
 
 def clusters(data, neighbors):
     def answer():
-        learner = dp.sulq.KMeans(
+        learner = dp.learn.KMeans(
             ask.CLUSTERS, bounds=(-1, 1), epsilon=ask.EPSILON, neighbors=neighbors
         )
         return learner.fit(data["x"]).cluster_centers_
@@ -125,7 +125,7 @@ def clusters(data, neighbors):
 
 def components(data, neighbors):
     def answer():
-        learner = dp.sulq.PCA(
+        learner = dp.learn.PCA(
             ask.COMPONENTS, bounds=(-1, 1), epsilon=ask.EPSILON, neighbors=neighbors
         )
         return learner.fit(data["x"]).components_
@@ -135,7 +135,7 @@ def components(data, neighbors):
 
 def regression(data, neighbors):
     def answer():
-        learner = dp.sulq.LinearRegression(
+        learner = dp.learn.LinearRegression(
             bounds=(-1, 1),
             y_bounds=(-ask.REACH, ask.REACH),
             epsilon=ask.EPSILON,
@@ -149,7 +149,7 @@ def regression(data, neighbors):
 
 def trees(data, neighbors):
     def answer():
-        learner = dp.sulq.RandomForestClassifier(
+        learner = dp.learn.RandomForestClassifier(
             bounds=(-1, 1), classes=[0, 1], epsilon=ask.EPSILON, neighbors=neighbors
         )
         return learner.fit(data["x"], data["label"]).predict(data["x"])

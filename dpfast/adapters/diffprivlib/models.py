@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from dpfast import sulq
+from dpfast import learn
 from dpfast.extend import extra
 
 from .accountant import BudgetAccountant, spending
@@ -144,7 +144,7 @@ class StandardScaler(_Transformer):
     __init__ = _takes(
         others=False, epsilon=1.0, bounds=None, copy=True, with_mean=True, with_std=True
     )
-    _kind, _passes = sulq.StandardScaler, ("bounds", "with_mean", "with_std")
+    _kind, _passes = learn.StandardScaler, ("bounds", "with_mean", "with_std")
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Refuse a second part."""
@@ -157,7 +157,7 @@ class GaussianNB(Model):
     __init__ = _takes(
         others=False, epsilon=1.0, bounds=None, priors=None, var_smoothing=1e-9, classes=None
     )
-    _kind, _passes = sulq.NaiveBayes, ("bounds", "classes")
+    _kind, _passes = learn.NaiveBayes, ("bounds", "classes")
     _refuses = (("priors", "structure"),)
 
 
@@ -165,7 +165,7 @@ class LinearRegression(Model):
     """Least squares with rows and targets within bounds."""
 
     __init__ = _takes(epsilon=1.0, bounds_X=None, bounds_y=None, fit_intercept=True, copy_X=True)
-    _kind, _passes = sulq.LinearRegression, ("bounds_X", "bounds_y", "fit_intercept")
+    _kind, _passes = learn.LinearRegression, ("bounds_X", "bounds_y", "fit_intercept")
 
 
 class LogisticRegression(Model):
@@ -175,7 +175,7 @@ class LogisticRegression(Model):
         epsilon=1.0, data_norm=None, tol=1e-4, C=1.0, fit_intercept=True, max_iter=100, verbose=0,
         warm_start=False, n_jobs=None, classes=None,
     )  # fmt: skip
-    _kind, _passes = sulq.LogisticRegression, ("data_norm", "classes", "fit_intercept")
+    _kind, _passes = learn.LogisticRegression, ("data_norm", "classes", "fit_intercept")
     _refuses = (("warm_start", "refit"),)
 
 
@@ -186,7 +186,7 @@ class PCA(_Transformer):
         "n_components", n_components=None, epsilon=1.0, data_norm=None, centered=False, bounds=None,
         copy=True, whiten=False,
     )  # fmt: skip
-    _kind, _refuses = sulq.PCA, (("whiten", "structure"),)
+    _kind, _refuses = learn.PCA, (("whiten", "structure"),)
 
     def _arguments(self, width: int | None) -> dict[str, Any]:
         if isinstance(self.n_components, (str, float)):
@@ -199,7 +199,7 @@ class KMeans(Model):
     """Cluster centers of columns within bounds."""
 
     __init__ = _takes("n_clusters", n_clusters=8, epsilon=1.0, bounds=None)
-    _kind, _passes = sulq.KMeans, ("n_clusters", "bounds")
+    _kind, _passes = learn.KMeans, ("n_clusters", "bounds")
 
 
 class RandomForestClassifier(Model):
@@ -209,7 +209,7 @@ class RandomForestClassifier(Model):
         "n_estimators", n_estimators=10, epsilon=1.0, bounds=None, classes=None, n_jobs=1,
         verbose=0, max_depth=5, warm_start=False, shuffle=False,
     )  # fmt: skip
-    _kind, _refuses = sulq.RandomForestClassifier, (("warm_start", "refit"),)
+    _kind, _refuses = learn.RandomForestClassifier, (("warm_start", "refit"),)
     _passes = ("bounds", "classes", "n_estimators", "max_depth")
 
 
@@ -219,7 +219,7 @@ class DecisionTreeClassifier(Model):
     __init__ = _takes(
         "max_depth", max_depth=5, epsilon=1, bounds=None, classes=None, criterion=None
     )
-    _kind, _passes = sulq.RandomForestClassifier, ("bounds", "classes", "max_depth")
+    _kind, _passes = learn.RandomForestClassifier, ("bounds", "classes", "max_depth")
 
     def _arguments(self, width: int | None) -> dict[str, Any]:
         return super()._arguments(width) | {"n_estimators": 1}

@@ -453,7 +453,7 @@ def make_kmeans(
     delta: Any = 0.0,
     rho: Any = None,
 ) -> Any:
-    """Return a measurement that is the centers of ``dpfast.sulq.KMeans``.
+    """Return a measurement that is the centers of ``dpfast.learn.KMeans``.
 
     Privacy
     -------
@@ -466,7 +466,7 @@ def make_kmeans(
     input_metric
         As for `make_release`.
     n_clusters, bounds, epsilon, delta, rho
-        As for ``dpfast.sulq.KMeans``.
+        As for ``dpfast.learn.KMeans``.
 
     Returns
     -------
@@ -495,7 +495,7 @@ def make_kmeans(
 
     @dp.extend.releases
     def fitted(data: Any, budget: Any = None) -> Any:
-        learner = dp.sulq.KMeans(centers, neighbors=relation, **asked)
+        learner = dp.learn.KMeans(centers, neighbors=relation, **asked)
         fit = dp.extend.prepare(learner.fit, data, budget=budget)
         return fit.then(lambda model: model.cluster_centers_)
 

@@ -217,7 +217,7 @@ REFUSED = {
     "a mask in a database": lambda t, **how: dp.sum(X, where=t.k > 1, **how),
     "ids": lambda t, **how: dp.sum(t["x"], ids=KEYS, max_rows=1, **how),
     "joint": lambda t, **how: dp.quantiles(t["x"], [0.1, 0.9], method="joint", **how),
-    "learner": lambda t, budget, **how: dp.sulq.KMeans(2, **how).fit(
+    "learner": lambda t, budget, **how: dp.learn.KMeans(2, **how).fit(
         t.select("x", "y"), budget=budget
     ),
     "aggregate": lambda t, **how: dp.sample_and_aggregate(t["x"], "mean", blocks=9, **how),

@@ -1,0 +1,91 @@
+/* A step of a perceptron for one instruction set. The including file defines DPF_SUFFIX, which ends
+ * the names, and DPF_VECTOR. */
+#include "learn/place_body.h"
+
+/* Rows to integers, and bias + sum of w z. A row is shortened by its factor, unless there is none. */
+static void DPF_NAME(margin_sides)(const dpf_margin_model *model, double *z, const double *factor,
+                                   double *side)
+{
+    for (size_t r = 0; r < B; r++)
+        side[r] = model->bias;
+    for (size_t j = 0; j < model->place.width; j++) {
+        const VEC w = ALL(model->w[j]), magic = ALL(MAGIC);
+        double *own = z + j * B;
+        for (size_t r = 0; r < B; r += LANES) {
+            VEC v = DPF_NAME(place_load)(own + r), s = DPF_NAME(place_load)(side + r);
+            if (factor)
+                v *= DPF_NAME(place_load)(factor + r);
+            v = (v + magic) - magic;
+            s += w * v;
+            memcpy(own + r, &v, sizeof v);
+            memcpy(side + r, &s, sizeof s);
+        }
+    }
+}
+
+/* What shortens a row of coordinates that is longer than `length`, and 1 for others. */
+static void DPF_NAME(margin_factors)(const double *z, size_t width, double length, double *factor)
+{
+    for (size_t r = 0; r < B; r++)
+        factor[r] = 0;
+    for (size_t j = 0; j < width; j++)
+        for (size_t r = 0; r < B; r++)
+            factor[r] += z[j * B + r] * z[j * B + r];
+    for (size_t r = 0; r < B; r++)
+        factor[r] = factor[r] > length * length ? length / sqrt(factor[r]) : 1;
+}
+
+static int DPF_NAME(margin_rows)(const double *rows, const double *labels, size_t n,
+                                 const dpf_margin_model *model, double *sums, double *scratch,
+                                 dpf_margin_found *found)
+{
+    const size_t width = model->place.width;
+    const int cut = model->length > 0;
+    double *z = scratch, *odd = z + width * B, *factor = odd + B, *side = factor + B, *y = side + B;
+    double *totals = y + B; /* LANES for each column */
+    VEC wrong = {0}, missing = {0}, total = {0};
+    memset(totals, 0, width * LANES * sizeof *totals);
+    for (size_t at = 0; at < n; at += B) {
+        const size_t here = n - at < B ? n - at : B;
+        const double *x = rows + at * width;
+        if (n - at >= 3 * B)
+            dpf_fetch(x + 2 * B * width, B * width);
+        DPF_NAME(place_turn)(x, here, width, z);
+        DPF_NAME(place_block)(&model->place, z, odd);
+        if (cut)
+            DPF_NAME(margin_factors)(z, width, model->length, factor);
+        DPF_NAME(margin_sides)(model, z, cut ? factor : NULL, side);
+        DPF_NAME(place_turn)(labels + at, here, 1, y);
+        for (size_t r = here; r < B; r++)
+            side[r] = -1, odd[r] = 0; /* rows that are not there are of class -1, and right */
+        for (size_t r = 0; r < B; r += LANES) {
+            const VEC none = {0}, one = ALL(1.0), gone = DPF_NAME(place_load)(odd + r);
+            VEC own = DPF_NAME(place_load)(y + r);
+            own = PICK(own > none, one, -one);
+            own = PICK(own * DPF_NAME(place_load)(side + r) > none, none, own);
+            if (model->skip) {
+                own = PICK(gone > none, none, own);
+                missing += gone;
+            }
+            wrong += own * own, total += own;
+            memcpy(y + r, &own, sizeof own);
+        }
+        for (size_t j = 0; j < width; j++) {
+            VEC own = DPF_NAME(place_load)(totals + j * LANES);
+            for (size_t r = 0; r < B; r += LANES)
+                own += DPF_NAME(place_load)(z + j * B + r) * DPF_NAME(place_load)(y + r);
+            memcpy(totals + j * LANES, &own, sizeof own);
+        }
+    }
+    memcpy(y, &wrong, sizeof wrong);
+    memcpy(odd, &missing, sizeof missing);
+    memcpy(side, &total, sizeof total);
+    for (size_t l = 0; l < LANES; l++) {
+        found->wrong += (size_t)y[l], found->missing += (size_t)odd[l], found->labels += side[l];
+        for (size_t j = 0; j < width; j++)
+            sums[j] += totals[j * LANES + l];
+    }
+    return 0;
+}
+
+#include "learn/place_end.h"

@@ -1,0 +1,64 @@
+/* Coordinates of a block of rows for one instruction set; see learn/place.h. For the body that includes
+ * this one it defines vectors: VEC of LANES numbers, PICK and ALL, to be undefined at its end with
+ * learn/place_end.h. Lanes are rows: each has the same operations in the same order on all paths. */
+#if DPF_VECTOR
+#define LANES (DPF_VECTOR / 8)
+typedef double DPF_NAME(place_vec) __attribute__((vector_size(DPF_VECTOR)));
+typedef int64_t DPF_NAME(place_int) __attribute__((vector_size(DPF_VECTOR)));
+#define VEC DPF_NAME(place_vec)
+#define INT DPF_NAME(place_int)
+#define PICK(truth, a, b) (VEC)(((INT)(a) & (INT)(truth)) | ((INT)(b) & ~(INT)(truth)))
+#else
+#define LANES 1
+#define VEC double
+#define PICK(truth, a, b) ((truth) ? (a) : (b))
+#endif
+#define ALL(a) ((a) - (VEC){0})
+#define B DPF_PLACE_BLOCK
+
+static inline VEC DPF_NAME(place_load)(const double *from)
+{
+    VEC v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+/* The numbers of `here` rows, column by column; 0 in the rows of the block beyond them. */
+static void DPF_NAME(place_turn)(const double *x, size_t here, size_t width, double *z)
+{
+    if (here < B)
+        memset(z, 0, width * B * sizeof *z);
+    size_t r = 0;
+    for (; r + 4 <= here; r += 4) { /* four rows at a time are one store */
+        const double *a = x + r * width, *b = a + width, *c = b + width, *d = c + width;
+        for (size_t j = 0; j < width; j++) {
+            const double four[4] = {a[j], b[j], c[j], d[j]};
+            memcpy(z + j * B + r, four, sizeof four);
+        }
+    }
+    for (; r < here; r++)
+        for (size_t j = 0; j < width; j++)
+            z[j * B + r] = x[r * width + j];
+}
+
+/* Their coordinates, in place. `odd` becomes 1 for a row with a NaN, and 0 for others. */
+static void DPF_NAME(place_block)(const dpf_place *place, double *z, double *odd)
+{
+    for (size_t r = 0; r < B; r++)
+        odd[r] = 0;
+    for (size_t j = 0; j < place->width; j++) {
+        const VEC lo = ALL(place->lo[j]), hi = ALL(place->hi[j]), fill = ALL(place->fill[j]);
+        const VEC middle = ALL(place->middle[j]), scale = ALL(place->scale[j]);
+        double *own = z + j * B;
+        for (size_t r = 0; r < B; r += LANES) {
+            VEC v = DPF_NAME(place_load)(own + r), some = DPF_NAME(place_load)(odd + r);
+            some = PICK(v == v, some, ALL(1.0));
+            v = PICK(v == v, v, fill);
+            v = PICK(v > lo, v, lo);
+            v = PICK(v < hi, v, hi);
+            v = (v - middle) * scale;
+            memcpy(own + r, &v, sizeof v);
+            memcpy(odd + r, &some, sizeof some);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+"""Cross-validation for one loss: learn from some folds, score another, for each of them.
+
+*Folds.* A row is in the fold that a fresh secret key hashes its number to, and with ids in the one
+of its id: all rows of a person are in one fold. The numbers of rows depend on the rows before them,
+but hashes of different numbers are independent and uniform, so, as in `measurement.unit`, there is
+a coupling of the folds of two neighbors in which all other rows, and people, are in the same folds.
+No value of any row decides on a fold.
+
+*Loss.* Let a row, or a person, come, in fold f. The k - 1 fits that leave out another fold read it,
+and so does the score of f. The fit that leaves out f does not, nor do the other scores, of what is
+published by then. So its loss is that of k - 1 fits and of one score, by adaptive composition
+(Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC 2016), and for each of
+them a k-th part of the whole is taken. The mixture over folds costs no more, as in
+`measurement.unit`. One that is replaced goes and comes, perhaps in another fold: two steps of half
+of epsilon, or a quarter of rho, each. Of (epsilon, delta) the parts are of the largest rho that it
+allows: that is less Gaussian noise than for equal parts of both.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from dataclasses import replace as changed
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._core import checks
+from .._core.types import Number
+from .._kernels.tables import Key, hashes
+from ..budget.allocation import Allocation
+from ..budget.budget import Budget
+from ..budget.release import Prepared, paid, releases
+from ..measurement.statistic import Layout, Offer, made
+from ..measurement.unit import one_row
+from ..privacy import ZCDP, Approx, Loss, Pure
+from ..rng import Generator
+from ..statistics.totals.moments import Mean
+from ..sulq.rounds import loss_of
+from ..tables.batches import Batch
+from ..tables.engine import of_engine
+from ..tables.key_words import KeyWords, WordPairs, secret
+from .estimator import Scored
+from .rows import Rows
+
+#: Folds, at most.
+MOST = 1000
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """The scores of a learner on folds of rows that it has not learned from, all of them private.
+
+    Attributes
+    ----------
+    scores : float64 array of shape (cv,)
+        As `score` of the learner makes them with a loss.
+    loss : Pure, Approx or ZCDP
+        What was spent.
+    part : Pure or ZCDP
+        What each fit, and each score, costs of it, for one row or one person.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> scores, loss = np.array([0.5, 1.0]), dp.privacy.Pure(1)
+    >>> dp.learn.CrossValidation(scores, loss, dp.privacy.Pure(0.5)).mean
+    0.75
+    """
+
+    scores: NDArray[np.float64]
+    loss: Loss
+    part: Loss
+
+    @property
+    def mean(self) -> float:
+        """The mean of all scores."""
+        return float(self.scores.mean())
+
+
+@releases
+def cross_validate(
+    estimator: Scored,
+    X: Any,
+    y: ArrayLike | str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    cv: int = 5,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Prepared[CrossValidation]:
+    """Return private scores of a learner on rows that it has not learned from, for one loss.
+
+    Rows are divided at random into `cv` folds. For each fold a copy of the learner learns from the
+    others, and is scored on it.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row with its label, added or removed, or replaced
+    (`neighbors` of the learner), and with `ids` in all rows of one person. All scores together
+    satisfy the loss that is asked for: a row is in `cv` - 1 fits and in one score, and each of
+    these has a `cv`-th part of it (`learn.cross_validation` has the proof; Dwork, McSherry, Nissim
+    and Smith, TCC 2006). Folds are secret, no value of a row has a say in them, and all rows of a
+    person are in the same one. What is learned from all folds but one is thrown away.
+
+    Parameters
+    ----------
+    estimator : learner of dpfast.learn that has a score
+        It stays as it is. Its own loss does not count here.
+    X : array_like of shape (n, d), structured array, table, or source
+    y : array_like of shape (n,), or str
+        Labels or targets, as in `fit`; clusters ignore it.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    cv : int, default 5
+        Number of folds, from 2 to 1,000.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most. In each fit and score.
+    budget : Budget, optional
+        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    CrossValidation
+        With the `scores`, their `mean`, and the `part` of the loss of each fit and score.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument, as in `fit`; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        As `fit` and `score`; the spent budget is not refunded.
+
+    Notes
+    -----
+    Cost: that of `cv` fits and scores, and a read of the data to number its rows.
+
+    A fit has a `cv`-th part of the loss and `cv` - 1 of `cv` parts of the rows. So scores are lower
+    than that of a fit of all rows for the whole loss, the more so the more folds there are.
+    scikit-learn's `cross_validate` with a learner of dpfast pays for the fits, and its scores are
+    NOT PRIVATE.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.linspace(0, 10, 20_001)[:, None]
+    >>> late = (x[:, 0] > 7).astype(int)
+    >>> budget = dp.Budget(epsilon=1)
+    >>> model = dp.learn.LogisticRegression(bounds=(0, 10), classes=[0, 1])
+    >>> answer = dp.learn.cross_validate(model, x, late, epsilon=1, cv=4, budget=budget)
+    >>> answer.scores.shape, answer.mean > 0.9, answer.part
+    ((4,), True, Pure(epsilon=0.25))
+    """
+    if not isinstance(estimator, Scored):
+        checks.fail_kind("estimator", "a learner of dpfast.learn that has a score", estimator)
+    folds = checks.whole("cv", cv, 2, MOST)
+    whole = loss_of(epsilon, delta, rho)
+    rows, unit = estimator._taken(X, y, None, ids, max_rows, budget)
+    if of_engine(rows.source):
+        checks.fail_kind("X", "no data of an engine, whose rows have no order", X)
+    part = _part(whole, unit.neighbors, folds)
+    of_parts = changed(unit, neighbors="add-remove")
+    # What cannot be had is refused.
+    estimator._fresh()._prepared(rows, of_parts, part, None, rng)
+    made(Mean(bounds=(0.0, 1.0)), Offer(part, of_parts), Layout(1, masked=True))
+
+    def validate(allotted: tuple[None, Generator]) -> CrossValidation:
+        _, generator = allotted
+        numbers = fold_numbers(rows, folds, secret(generator.stream()))
+        scores = np.empty(folds)
+        for fold in range(folds):
+            model, here = estimator._fresh(), numbers == fold
+            learned_from, left_out = changed(rows, kept=~here), changed(rows, kept=here)
+            with paid():
+                model._prepared(learned_from, of_parts, part, None, generator).run()
+                scores[fold] = model._scored(left_out, of_parts, part, None, generator).run()
+        return CrossValidation(scores, whole, part)
+
+    name, loss = estimator._name, whole.of_zcdp() if isinstance(whole, Approx) else whole
+    allocation = Allocation(f"cross-validation of {name}", loss, unit.neighbors, ids=unit.ids)
+    return Prepared(allocation, rows, budget, rng, validate)
+
+
+def _part(whole: Loss, neighbors: Any, folds: int) -> Loss:
+    """Return what each of so many answers may cost for a row, or a person, that comes or goes."""
+    if isinstance(whole, Approx):
+        whole = ZCDP.within(whole.epsilon, whole.delta)
+    step = one_row(whole, neighbors, 1)
+    return ZCDP(step.rho / folds) if isinstance(step, ZCDP) else Pure(step.epsilon / folds)
+
+
+def fold_numbers(rows: Rows, folds: int, key: Key) -> NDArray[np.int64]:
+    """Return the fold of each row, by its number, or by its id.
+
+    Parameters
+    ----------
+    rows : Rows
+    folds : int
+    key : Key
+        Fresh and secret.
+    """
+
+    def of(words: WordPairs) -> NDArray[np.int64]:
+        out = np.empty(len(words.low), np.uint64)
+        hashes(key, words.low, words.high, out)
+        return (out % np.uint64(folds)).astype(np.int64)
+
+    if rows.ids is None:
+        length = rows.source.reduce(lambda chunk: chunk.start + len(chunk.rows), max)
+        return of(WordPairs(np.arange(length, dtype=np.uint64), None, None))
+    column, ids = rows.ids.column, rows.ids.rows
+    words = KeyWords(key, "ids", is_id=True)
+
+    def number(batch: Batch) -> list[tuple[int, NDArray[np.int64]]]:
+        return [(batch.start, of(words.of(batch.columns[column])))] if batch.rows else []
+
+    batches = ids.reduce([], [], number, operator.add, column)
+    in_order = [numbers for _, numbers in sorted(batches, key=operator.itemgetter(0))]
+    return np.concatenate([np.empty(0, np.int64), *in_order])

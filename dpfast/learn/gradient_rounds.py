@@ -1,0 +1,344 @@
+"""Rounds of noisy gradients: how weights of a `Design` are learned from sums over rows alone.
+
+A row has a vector z of 1 + p + c =: m coordinates that are not 0, none above 1 in size, of which p
+are numbers and 1 + c are 1 (see `design`).
+
+*The first round* has no weights yet. A row divides 1 among some answers, all of it for its class,
+or a and 1 - a for a target that is a part a of the way through its bounds. It adds its part times z
+to the sums of each answer, and 1 - z_j^2 to a sum for each of the numbers. In square that is at
+most the parts' squares, 1 together, times m - p, and z_j^2 + (1 - z_j^2)^2 <= 1 for each number: m.
+In size it is m + p / 4, for z + 1 - z^2 <= 5 / 4.
+
+A row that is replaced changes them by twice that in size. In square, let t and t' be a number
+before and after. Within one answer that is (t - t')^2 (1 + (t + t')^2) <= 4 for each number (see
+`class_sums`), 2 for each of the c, and 0 for the constant. Between two answers it is 2 for each of
+the 1 + c, and t^2 + t'^2 + (t^2 - t'^2)^2 <= 2 for each number, as that is convex in the two
+squares and 2 at most where they are 0 or 1. So it is 4 p + 2 c + 2 at most in both; and so it is
+for parts, as the distance is convex in the parts of either row. (1 - z^2 is rounded down, which
+adds less than one unit to a difference: 4 becomes 4 times the square of one unit more.)
+
+*Each other round* knows weights. A row is off by a multiple of its vector: r in -1 .. 1, or with K
+classes r_1 .. r_K, the probabilities less 1 for the class that it has. Probabilities are rounded
+down to integers that add up to 1 at most, so |r_1| + .. + |r_K| <= 2, and the squares add up to 2
+at most. The gradient, the sum of r z, so changes by m in size and m in square for one multiple, by
+2 m and 2 m for K of them, and where rows are replaced by twice that in size, four times in square.
+No number of it changes by more than 1, or 2, so with an epsilon alone noise is for the box of all
+of them where that is less: where columns are of numbers.
+It is the gradient of the logarithm of the likelihood; for targets, r is limited to half of the
+width of their bounds, which makes it that of Huber's loss. With K classes that costs the square
+root of 2 of what two cost; K separate classifiers would cost the square root of K.
+
+*A step.* All that follows is computed from answers. Let n be the noisy number of rows, and mean and
+variance of a coordinate those that the first round tells. In coordinates around these means the
+loss has a curvature of n times the variance along each, times 1 / 4 or less for probabilities. A
+step goes by the gradient over that and `RIDGE` deviations of its noise. Where columns go together
+the curvature is more along some directions. One bound of it is known before the first step: the sum
+of the squared gradient over n times the variance, along all coordinates, is at most n times the
+variance of what is to be explained, times the largest eigenvalue of the correlations. After that
+each step shows the curvature along it. Where either is beyond what noise explains, steps are
+shorter from there on. The weights are the mean of the last ones.
+
+*Why not objective perturbation* (Chaudhuri, Monteleoni and Sarwate, JMLR 2011; Kifer, Smith and
+Thakurta, COLT 2012): its proof is of the exact minimum of a perturbed sum of functions of real
+numbers. Here every answer is an integer sum with noise on a public grid, so the proof is of the
+bits that leave.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from decimal import Context, Decimal
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks, nan_policy
+from ..sulq.rounds import Part, Rounds
+from .columns import Classes, Floats
+from .design import FINE, REACH, ROWS, SCALE, Design, Vectors, whole
+from .rows import Rows
+
+#: The integer that stands for 1 in sums.
+UNIT = REACH * SCALE
+#: Deviations of the noise that are added to a curvature; the part of the rounds that is averaged.
+RIDGE, AVERAGED = 6.0, 0.3
+#: Logarithms of likelihoods are rounded to this, and what is below e**-16 counts as that.
+STEP, LEAST = 2.0**-10, 16
+
+#: Rounds of a fit, of which more would only drown each in its noise.
+MOST_ROUNDS = 10_000
+
+
+def times_of(max_iter: Any) -> int:
+    """Return the checked number of rounds."""
+    times = checks.whole("max_iter", max_iter, 2)
+    if times > MOST_ROUNDS:
+        checks.fail("max_iter", f"from 2 to {MOST_ROUNDS}", max_iter)
+    return times
+
+
+class ClassAnswers:
+    """Rows that belong to one of some classes, or to none and then count nowhere.
+
+    Attributes
+    ----------
+    parts, outputs : int
+        Answers among which a row divides 1; and scores of a row.
+    curvature : float
+        The largest curvature of the loss of a score.
+    """
+
+    curvature = 0.25
+
+    def __init__(self, classes: Classes) -> None:
+        self._classes, self.parts = classes, len(classes)
+        if self.parts < 2:
+            checks.fail("classes", "two labels or more", classes.labels)
+        self.outputs = 1 if self.parts == 2 else self.parts
+
+    def read(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the parts of each row in units of 1 / SCALE, and whether it has a NaN."""
+        codes = self._classes.codes(labels)
+        parts = np.zeros((len(codes), self.parts + 1))
+        parts[np.arange(len(codes)), np.minimum(codes, self.parts)] = SCALE
+        return np.ascontiguousarray(parts[:, :-1]), np.zeros(len(codes), np.bool_)
+
+    def wrong(self, parts: Floats, scores: Floats) -> Floats:
+        """Return the multiples of each row, shape (rows, outputs), in the same units."""
+        left = parts - chances(scores)
+        return np.asarray(left[:, 1:] if self.outputs == 1 else left)
+
+    def first(self, sums: Floats) -> Floats:
+        """Return the gradient at weights of 0 from the sums of all answers."""
+        left: Floats = sums - sums.mean(axis=0)
+        return left[1:] if self.outputs == 1 else left
+
+    def variance(self, shares: Floats) -> float:
+        """Return the largest variance of a row's gradient at 0, from the shares of all answers."""
+        each = shares * (1.0 - shares)
+        return float(each[1] if self.outputs == 1 else each.sum())
+
+
+class TargetAnswers:
+    """Rows with a number within public bounds, which is divided between the ends of them.
+
+    Attributes and methods are those of `ClassAnswers`.
+    """
+
+    parts, outputs, curvature = 2, 1, 1.0
+
+    def __init__(self, bounds: tuple[float, float], nan: str | float) -> None:
+        self.bounds = bounds
+        self._fill = nan_policy.replacement(nan, *bounds)
+
+    @property
+    def middle(self) -> float:
+        return self.bounds[0] / 2 + self.bounds[1] / 2
+
+    @property
+    def half(self) -> float:
+        """Half of the width of the bounds, which is 1 for scores."""
+        return self.bounds[1] / 2 - self.bounds[0] / 2
+
+    def read(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
+        y = np.asarray(labels, np.float64)
+        absent = np.isnan(y)
+        fill = self.middle if isinstance(self._fill, str) else self._fill
+        y = np.clip(np.where(absent, fill, y), *self.bounds)
+        part = np.rint((y - self.middle) * (SCALE // 2 / self.half if self.half else 0.0))
+        part = np.clip(part + SCALE // 2, 0, SCALE)
+        return np.column_stack([SCALE - part, part]), absent
+
+    def wrong(self, parts: Floats, scores: Floats) -> Floats:
+        target = parts[:, 1:] - parts[:, :1]
+        return np.clip(target - np.rint(scores * (FINE / REACH * SCALE)), -SCALE, SCALE)
+
+    def first(self, sums: Floats) -> Floats:
+        return sums[1:] - sums[:1]
+
+    def variance(self, shares: Floats) -> float:
+        return float(4.0 * shares[0] * shares[1])
+
+
+#: What the labels of rows are, and what weights get wrong of them.
+Answers: TypeAlias = ClassAnswers | TargetAnswers
+
+
+@functools.cache
+def _powers() -> Floats:
+    """Return e**-(STEP i) as integers in units of 2**-30, alike on every machine."""
+    exact = Context(prec=40)
+    fine, coarse = (
+        [int((Decimal(-i * times) / 1024).exp(exact).scaleb(24, exact)) for i in range(128)]
+        for times in (1, 128)
+    )
+    bits = [a * b * 2**30 // 10**48 for a in coarse for b in fine]
+    return np.array([*bits, math.floor(math.exp(-LEAST) * 2**30)], np.float64)
+
+
+def chances(scores: Floats) -> Floats:
+    """Return the probability of each class in units of 1 / SCALE, rounded down, from `scores`.
+
+    One score for two classes is that of the second, less that of the first.
+    """
+    if scores.shape[1] == 1:
+        scores = np.hstack([np.zeros_like(scores), scores])
+    below = (scores.max(axis=1, keepdims=True) - scores) * (FINE / REACH / STEP)
+    likely = _powers()[np.minimum(np.rint(below), LEAST / STEP).astype(np.intp)]
+    total = np.zeros(len(scores))
+    for column in likely.T:
+        total += column
+    return np.asarray(np.floor(likely * SCALE / total[:, None]))
+
+
+def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:
+    """Return what is asked in the first round, and in each other one; see above."""
+    p, m, size = len(design.numbers), 1 + design.columns, design.size
+    sums, gradient = answers.parts * size + p, answers.outputs * size
+    wrong = m if answers.outputs == 1 else 2 * m
+    l1 = m * UNIT + p * UNIT // 4
+    steps = 2 if relation == "replace" else 1
+    l2_squared = m * UNIT**2
+    if relation == "replace":
+        l2_squared = 4 * p * (UNIT + SCALE) ** 2 + 2 * (m - p) * UNIT**2
+    most, few = steps * UNIT, gradient <= 3 * wrong  # joint noise of more is not less
+    sizes = (most,) * gradient if few else ()
+    each = Part(gradient, wrong * most, wrong * most**2, gradient, sizes=sizes)
+    return [Part(sums, steps * l1, l2_squared, sums), each]
+
+
+class Gradients:
+    """Everything that is asked of the rows, with its sensitivity.
+
+    Parameters
+    ----------
+    design : Design
+    answers : Answers
+    nan : str or float
+    relation : str
+    """
+
+    def __init__(self, design: Design, answers: Answers, nan: str | float, relation: str) -> None:
+        self.design, self.answers, self.nan = design, answers, nan
+        self.parts = _parts(design, answers, relation)
+
+    def totals(self, rows: Rows) -> list[int]:
+        """Return the integers of the first round."""
+
+        def each(vectors: Vectors, parts: Floats) -> NDArray[np.int64]:
+            sums = self.design.sums(vectors, parts)
+            return np.append(sums, (parts.sum(axis=1) @ vectors.less_squares).astype(np.int64))
+
+        return self._sums(rows, each, self.parts[0].size)
+
+    def gradient(self, rows: Rows, weights: Floats) -> list[int]:
+        """Return the integers of another round; weights are `whole`."""
+
+        def each(vectors: Vectors, parts: Floats) -> NDArray[np.int64]:
+            wrong = self.answers.wrong(parts, self.design.scores(vectors, weights))
+            wrong[~parts.any(axis=1)] = 0.0
+            return self.design.sums(vectors, wrong).ravel()
+
+        return self._sums(rows, each, self.parts[1].size)
+
+    def _sums(
+        self, rows: Rows, each: Callable[[Vectors, Floats], NDArray[np.int64]], size: int
+    ) -> list[int]:
+        """Sum what `each` makes of some rows; one that is left out has no parts."""
+
+        def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
+            vectors = self.design.vectors(x)
+            parts, absent = self.answers.read(labels)
+            absent |= vectors.absent
+            if self.nan in ("raise", "drop"):
+                parts[absent] = 0.0
+            sums += each(vectors, parts)
+            return int(np.count_nonzero(absent))
+
+        return rows.sums(size, add, self.nan, ROWS)
+
+
+class Learned(NamedTuple):
+    """Weights of the coordinates, shape (size, outputs), and what the first round tells.
+
+    `rows` are the noisy numbers of rows of each answer, and `means` those of the coordinates.
+    """
+
+    weights: Floats
+    rows: Floats
+    means: Floats
+
+
+def learned(rounds: Rounds, gradients: Gradients, *, constant: bool = True) -> Learned:
+    """Ask all rounds, and return what is learned; a `constant` that is not wanted is 0."""
+    answers, numbers = gradients.answers, gradients.design.numbers
+    noisy = _noisy(rounds, gradients.totals, gradients.parts[0])
+    sums = noisy[: answers.parts * gradients.design.size].reshape(answers.parts, -1)
+    total = sums.sum(axis=0)
+    rows = max(float(total[0]), 1.0)
+    means = np.clip(total / rows, 0.0, 1.0)
+    means[numbers] = np.clip(total[numbers] / rows, -1.0, 1.0)
+    squares = means.copy()
+    squares[numbers] = np.clip(1.0 - noisy[len(noisy) - len(numbers) :] / rows, 0.0, 1.0)
+    middle = means.copy() if constant else np.zeros_like(means)
+    middle[0], squares[0] = 0.0, 1.0
+    noise = rounds.deviation(gradients.parts[1]) / UNIT
+    curvature = answers.curvature * rows * np.maximum(squares - middle**2, 0.0) + RIDGE * noise
+    walk = _Walk(curvature[:, None], noise)
+    variance = answers.variance(np.clip(sums[:, 0] / rows, 0.0, 1.0))
+
+    def around(gradient: Floats) -> Floats:
+        gradient = gradient - np.outer(middle, gradient[0])
+        gradient[0] *= constant
+        return gradient
+
+    def placed(weights: Floats) -> Floats:
+        moved = weights.copy()
+        moved[0] -= middle @ weights
+        return whole(moved)
+
+    start = around(answers.first(sums).T)
+    beyond_noise = (start[1:] ** 2 - noise**2) / curvature[1:, None]
+    walk.limit(rows * variance, answers.curvature * float(beyond_noise.sum()))
+    walk.step(start)
+    while rounds.remaining:
+        total_of = functools.partial(gradients.gradient, weights=placed(walk.at))
+        gradient = _noisy(rounds, total_of, gradients.parts[1])
+        walk.step(around(gradient.reshape(answers.outputs, -1).T))
+    last = walk.path[int((1.0 - AVERAGED) * len(walk.path)) :]
+    return Learned(placed(np.mean(last, axis=0)) * FINE, sums[:, 0], means)
+
+
+class _Walk:
+    """Steps by noisy gradients over curvatures."""
+
+    def __init__(self, curvature: Floats, noise: float) -> None:
+        self._curvature, self._noise, self._length = curvature, noise, 1.0
+        self.at: Floats = np.zeros((1, 1))
+        self.path: list[Floats] = []
+        self._moved: Floats | None = None
+        self._before: Floats | None = None
+
+    def limit(self, expected: float, measured: float) -> None:
+        """Shorten steps where a curvature is larger than expected."""
+        if measured > 0 and expected > 0:
+            self._length = min(self._length, expected / measured)
+
+    def step(self, gradient: Floats) -> None:
+        """Go one step, by less if the last one has shown a larger curvature along it."""
+        if self._moved is not None and self._before is not None:
+            noise = 2.0 * self._noise * math.sqrt(2.0 * float((self._moved**2).sum()))
+            measured = float(((self._before - gradient) * self._moved).sum()) - noise
+            self.limit(float((self._curvature * self._moved**2).sum()), measured)
+        self._moved = self._length * gradient / self._curvature
+        self._before = gradient
+        self.at = self.at + self._moved
+        self.path.append(self.at)
+
+
+def _noisy(rounds: Rounds, total: Callable[[Any], list[int]], part: Part) -> Floats:
+    """Ask one round, and return the answers in units of coordinates."""
+    return np.array(rounds.ask(total, [part]), np.float64) / UNIT

@@ -1,0 +1,217 @@
+"""The Gram matrix of rows: exact sums of products of all columns, and their sensitivity.
+
+A row is a vector z of integers, the distances of its cells from a public middle, |z_j| <= h_j, kept
+as float64. A partial sum of products of 2**12 rows is an integer below 2**53, so no order of the
+additions rounds anything, and neither does a fused multiplication. Who multiplies is a matter of
+speed alone: for a few columns a kernel that reads rows once, else a library for matrices.
+
+*Sensitivity.* Let w = (c, z) with a public integer c, or w = z, D numbers. Released are all
+w_i^2, and all w_i w_j, i < j, with noise of half the variance of that in the squares. Measured in
+its noise a row adds as much as a vector of all w_i^2 and all sqrt(2) w_i w_j with noise of one
+scale, and the length of that is |w|^2, at most M = c^2 + h_1^2 + ... + h_d^2. So the squares are
+said to change by M and the products by M / sqrt(2), both with the whole of the round. Another row
+in place of this one changes it by at most sqrt(2) M, for the inner product of the two, (w . w')^2,
+is not negative; and c^2, the count, not at all.
+
+For an epsilon alone (and with a delta, where that is less, and all that is asked) the matrix of all
+products gets noise for its nuclear norm (`noise.wishart`): M for a row that comes or goes, and 2 M
+for one that is replaced. That is up to sqrt(D) times less than noise for the L1 norm of all
+products.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels import learn as kernels
+from .._kernels.rng import isa
+from ..privacy import Approx, Loss, Pure
+from ..sulq.rounds import Matrix, Part, Rounds, Some
+from .columns import Floats, nan_fills
+from .rows import Rows
+
+#: Bits of the number of cells of the widest column; rows that are multiplied at a time by the
+#: kernel, and by a library, which sums float64: 2**12 products of integers below 2**20 stay below
+#: 2**53.
+BITS, NARROW, WIDE = 20, 1 << 13, 1 << 12
+#: Numbers of the limits that lie side by side.
+LONG = 1 << 8
+
+
+def _cells(lo: float, hi: float, grid: float) -> tuple[int, int]:
+    """Return the first and the last cell between two bounds, or else the one next to them."""
+    low, high = Fraction(lo) / Fraction(grid), Fraction(hi) / Fraction(grid)
+    first, last = math.ceil(low), math.floor(high)
+    return (first, last) if first <= last else (round(low),) * 2
+
+
+class GramMatrix:
+    """Exact products of columns with public bounds, on one public grid.
+
+    Parameters
+    ----------
+    bounds : sequence of pairs
+    nan : str or float
+        What a NaN counts as.
+    centered : bool
+        Whether z is counted from the middle of the bounds, with c beside it; else from 0.
+    constant : float, default 1 / 2
+        c^2, as a part of the largest squared length of z.
+
+    Attributes
+    ----------
+    grid : float
+        The width of a cell.
+    middle, reach : float64 array of shape (d,)
+        In cells; the reach is the largest distance from the middle.
+    constant : int
+        c, or 0.
+    most : int
+        M.
+    size : int
+        D.
+    """
+
+    def __init__(
+        self,
+        bounds: Sequence[tuple[float, float]],
+        nan: str | float,
+        centered: bool,
+        constant: float = 0.5,
+    ) -> None:
+        self.nan, self.width = nan, len(bounds)
+        fills, self._skip = nan_fills(nan, bounds)
+        self._fills = np.array(fills)
+        largest = max(max(abs(lo), abs(hi)) for lo, hi in bounds)
+        wide = max(hi - lo for lo, hi in bounds) if centered else largest
+        exponent = math.frexp(wide or largest or 1.0)[1] - 1 - (BITS - 1)
+        if math.frexp(largest)[1] - exponent > 50:
+            checks.fail("bounds", "at most 2**30 times as far from 0 as from each other", bounds)
+        self.grid = math.ldexp(1.0, max(exponent, -1000))
+        cells = {pair: _cells(*pair, self.grid) for pair in set(bounds)}  # often just one
+        edges = [cells[pair] for pair in bounds]
+        middle = [(a + b) // 2 if centered else 0 for a, b in edges]
+        reach = [max(abs(a - m), abs(b - m)) for (a, b), m in zip(edges, middle, strict=True)]
+        squares = sum(h * h for h in reach)
+        self.constant = max(1, math.isqrt(int(squares * constant))) if centered else 0
+        self.most = self.constant**2 + squares
+        self.size = len(reach) + (self.constant > 0)
+        self.middle, self.reach = np.array(middle, np.float64), np.array(reach, np.float64)
+        each = np.array([*zip(*edges, strict=True), middle], np.float64)
+        low, high, middles = np.tile(each[:, None], (1, max(1, LONG // len(bounds)), 1))
+        self._limits = low, high, middles
+
+    def parts_within(self, loss: Loss, neighbors: str, *, alone: bool = False) -> list[Some]:
+        """Return what is asked for, for a loss.
+
+        Where nothing else is asked, with a delta too the noise is that which is less.
+        """
+        parts, whole = self.parts(neighbors), self.whole(neighbors)
+        if isinstance(loss, Pure):
+            return [whole]
+        less = alone and isinstance(loss, Approx) and parts[-1].noise(loss, 1).deviation
+        return [whole] if less and whole.noise(loss, 1).deviation < less else [*parts]
+
+    def whole(self, neighbors: str) -> Matrix:
+        """Return all products as one matrix, for an epsilon alone."""
+        replaced = neighbors == "replace"
+        known = int(replaced and self.constant > 0)  # the number of rows
+        return Matrix(self.size, (2 if replaced else 1) * self.most, known)
+
+    def deviations(
+        self, rounds: Rounds, parts: Sequence[Some], uses: int
+    ) -> tuple[float, float, float]:
+        """Return those of noise in the number of rows times c^2, in squares, and in products."""
+        first = parts[0]
+        if isinstance(first, Matrix):
+            deviation = rounds.deviation(first, uses)
+            squares = math.sqrt(2.0) * deviation
+            return 0.0 if first.known else squares, squares, deviation
+        each = [rounds.deviation(part, uses) for part in parts]
+        return each[0], each[-2], each[-1]
+
+    def parts(self, neighbors: str) -> list[Part]:
+        """Return the number of rows times c^2 (if there is a c), the squares, and the products.
+
+        Integers that are divided by a unit and rounded down change by 1 more each. For units of one
+        size that is D all together, measured like the rest; that of the squares may be twice that
+        of the products, and then it is less than 2 D units of the products.
+        """
+        d, m, size = self.width, self.most, self.size
+        # No noise is made for the L1 norm here, of which an upper bound will do.
+        l1, l2_squared, l0 = size * m, m * m, (2 * size) ** 2
+        count = Part(1, l1, l2_squared, l0)
+        if neighbors == "replace":
+            count, l1, l2_squared = Part(1, 0, 0, 1), 2 * l1, 2 * l2_squared
+        squares = Part(d, l1, l2_squared, l0)
+        products = Part(size * (size - 1) // 2, l1, -(-l2_squared // 2), -(-l0 // 2))
+        return [count, squares, products] if self.constant else [squares, products]
+
+    def total(self, rows: Rows) -> list[int]:
+        """Return the integers in the order of the parts; c times each column is a product."""
+        d = self.width
+        narrow = d <= kernels.GRAM_MOST_COLUMNS and isa() != "baseline"
+        multiply, most = (self._narrow, NARROW) if narrow else (self._wide, WIDE)
+
+        def add(x: Floats, _: Any, sums: NDArray[np.int64]) -> int:
+            missing = multiply(x, sums[1 : 1 + d], sums[1 + d :].reshape(d, d))
+            sums[0] += len(x) - missing * self._skip
+            return missing
+
+        room = kernels.GRAM_MOST_ROWS
+        count, *sums = rows.sums(1 + d + d * d, add, self.nan, most, room)
+        products = np.array(sums[d:], object).reshape(d, d)
+        return self.in_parts(count, np.array(sums[:d], object), products[np.triu_indices(d)])
+
+    def in_parts(self, rows: int, sums: NDArray[Any], products: NDArray[Any]) -> list[int]:
+        """Return the integers in the order of the parts; products are an upper triangle."""
+        d, c = self.width, self.constant
+        edges = [i * d - i * (i - 1) // 2 for i in range(d)]
+        both = [*products[edges], *np.delete(products, edges)]
+        return [rows * c**2, *both[:d], *(c * sums), *both[d:]] if c else both
+
+    def matrix(self, noisy: Sequence[int]) -> Floats:
+        """Return the noisy sums as a symmetric matrix of products of w, with 1 in place of c."""
+        size = self.size
+        matrix = np.zeros((size, size))
+        matrix[np.diag_indices(size)] = np.array(noisy[:size], np.float64)
+        matrix[np.triu_indices(size, 1)] = np.array(noisy[size:], np.float64)
+        matrix += np.triu(matrix, 1).T
+        if self.constant:
+            matrix[0] /= self.constant
+            matrix[:, 0] /= self.constant
+        return matrix
+
+    def _narrow(self, x: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]) -> int:
+        """Add the products of rows, and return how many have a NaN."""
+        at = kernels.gram_add(x, 1.0 / self.grid, *self._limits, sums, products)
+        if at == len(x):
+            return 0
+        filled, missing = self._filled(x[at:])
+        kernels.gram_add(filled, 1.0 / self.grid, *self._limits, sums, products)
+        return missing
+
+    def _wide(self, x: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]) -> int:
+        """Do the same by a library for matrices."""
+        z, missing = np.empty_like(x), 0
+        if kernels.box_whole(x, 1.0 / self.grid, *self._limits, z):
+            filled, missing = self._filled(x)
+            z = z[: len(filled)]
+            kernels.box_whole(filled, 1.0 / self.grid, *self._limits, z)
+        sums += (np.ones(len(z)) @ z).astype(np.int64)
+        products += (z.T @ z).astype(np.int64)
+        return missing
+
+    def _filled(self, x: Floats) -> tuple[Floats, int]:
+        """Return rows with numbers for NaN, or without rows that have one, and count these rows."""
+        missing = np.isnan(x)
+        absent = missing.any(axis=1)
+        x = x[~absent] if self._skip else np.where(missing, self._fills, x)
+        return np.ascontiguousarray(x), int(np.count_nonzero(absent))

@@ -1,0 +1,579 @@
+"""A private decision tree: ID3 on noisy counts, or on choices by the exponential mechanism.
+
+A round is for all nodes of a level. They divide the rows among them. Let u attributes be unused on
+the way to a node, the same number at each node of a level. Then a row is in one cell (attribute,
+value, class) of each of u tables. So one that comes or goes changes u counts by 1: u in the L1 norm
+and sqrt(u) in the L2 norm; one that is replaced changes twice as many. The last round counts the
+classes at the leaves, where a row changes one count.
+
+A choice instead of counts releases an attribute, and nothing else (`score`, `rounds`): one
+round for each level again, for any number of attributes. It does not tell how large a node is.
+
+*Scores.* An attribute splits rows well if it leaves little unknown of the class of a row.
+N[v, c] rows have the value v and the class c, N[v] the value v. The score of an attribute is minus
+
+* entropy: the sum of N[v, c] log2(N[v] / N[v, c]), the length of a code of the classes;
+* gini: the sum over v of N[v] - sum of N[v, c]^2 / N[v], the rows that are expected to be guessed
+  wrong by a guess that follows the classes of the same value;
+* max: the rows that are not of the commonest class of their value. (It is counted from the other
+  side, the rows that are.)
+
+*Sensitivity.* A row that comes adds to one N[v, c]. None of the three falls then, for each is
+concave in N[v, .], grows in proportion to it, and is 0 for one class alone, so it is at least as
+large for two sets of rows together as for both. And it grows by no more than
+
+* entropy: (m + 1) log2(m + 1) - m log2 m < log2(m + 1) + 1 / ln 2 for the m other rows, most where
+  they are all of one other class (Friedman and Schuster, KDD 2010);
+* gini: 1 - ((S + 2 k + 1) / (N + 1) - S / N), S the sum of the N[v, c]^2 and k rows of the class,
+  most for k = 0 and S = N^2: 2 N / (N + 1), less than 2;
+* max: 1.
+
+So all scores change in one direction, by numbers of an interval of that length.
+
+Here they are integers, in units of 2^-20 for the first two. For gini each v is rounded down by
+itself, and the numbers on either side of a change by less than 2 units of 2^20 differ by no more
+than 2^21. For entropy four rounded numbers n log2 n change, by 1 / 2 each and by less than another
+1 / 2 all together where the logarithms are not exact: by 3 more at most, in either direction.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._core import checks
+from .._kernels import learn as cross
+from .._kernels.statistics import tally
+from ..errors import DataError
+from ..noise.distributions.base import context
+from ..privacy import Loss
+from ..sulq.rounds import Part, Rounds
+from .columns import BLOCK, Classes, Coder, Floats
+from .estimator import Binned, ProbabilisticClassifier, Training
+from .rows import Piece, Rows
+
+CRITERIA = ("entropy", "gini", "max")
+_UNIT = 20
+_BITS = 120
+
+
+@lru_cache(maxsize=1 << 16)
+def _information(n: int) -> int:
+    """Return n log2 n in units, rounded."""
+    if n < 2:
+        return 0
+    mp = context(_BITS)
+    return int(mp.nint(mp.ldexp(n * mp.log(n, 2), _UNIT)))
+
+
+def _each(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the same for many numbers, each looked up once."""
+    distinct, place = np.unique(counts, return_inverse=True)
+    values = np.array([_information(n) for n in distinct.tolist()], np.int64)
+    return values[place].reshape(counts.shape)
+
+
+def spread(criterion: str, rows: int) -> int:
+    """Return the length of the interval of changes by a row, among at most `rows` rows."""
+    if criterion == "max":
+        return 1
+    if criterion == "gini":
+        return 2 << _UNIT
+    mp = context(_BITS)
+    return int(mp.ceil(mp.ldexp(mp.log(rows, 2) + 1 / mp.log(2), _UNIT))) + 6
+
+
+def score(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the exact score of an attribute in each set.
+
+    Counts have the shape (values, sets, classes).
+    """
+    if criterion == "max":
+        return np.asarray(counts.max(axis=2).sum(axis=0))
+    total = counts.sum(axis=2)
+    if criterion == "gini":
+        # In int64 as long as squares fit; N itself is far below 2**31 elsewhere.
+        exact = counts if total.max(initial=0) < 1 << 31 else counts.astype(object)
+        n = exact.sum(axis=2)
+        safe = np.maximum(n, 1)
+        wrong = n * n - (exact * exact).sum(axis=2)
+        whole, rest = wrong // safe, wrong % safe
+        units = whole * (1 << _UNIT) + rest * (1 << _UNIT) // safe
+        return np.asarray(-units.sum(axis=0).astype(np.int64))
+    return np.asarray(_each(counts).sum(axis=(0, 2)) - _each(total).sum(axis=0))
+
+
+def noisy_score(criterion: str, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the score from noisy counts, those below 0 being 0; in rows or in bits."""
+    n = np.maximum(counts, 0.0)
+    total = n.sum(axis=2)
+    if criterion == "max":
+        return np.asarray(n.max(axis=2).sum(axis=0) - total.sum(axis=0))
+    if criterion == "gini":
+        right = (n * n).sum(axis=2) / np.where(total > 0, total, 1.0)
+        return np.asarray((right - total).sum(axis=0))
+    return np.asarray(_plogp(n).sum(axis=(0, 2)) - _plogp(total).sum(axis=0))
+
+
+def _plogp(n: NDArray[np.float64]) -> NDArray[np.float64]:
+    return n * np.log2(np.where(n > 0, n, 1.0))
+
+
+#: The least noise that counts, of integers that are all exact below it.
+LEAST = 2.0**-40
+
+
+class _Shape:
+    """Nodes by the number of each, of which 0 is the root; those of a `Tree`."""
+
+    __slots__ = ()
+
+    feature: list[int] | NDArray[np.int64]
+    children: list[int] | NDArray[np.int64]
+    values: list[int] | NDArray[np.int64]
+
+    def below(self, node: int) -> slice:
+        """Return the children of a node that is divided."""
+        first = int(self.children[node])
+        return slice(first, first + int(self.values[node]) + 1)
+
+    def native(self, width: int) -> cross.Tree:
+        """Return the same for the kernels, where a leaf is its own child."""
+        feature, nodes = np.asarray(self.feature), np.arange(len(self.feature))
+        leaf = feature < 0
+        columns = np.where(leaf, 0, feature), np.where(leaf, nodes, self.children), self.values
+        split, child, last = (np.asarray(x, np.uint32) for x in columns)
+        return cross.Tree(split, child, last, width)
+
+
+@dataclass(slots=True)
+class Nodes(_Shape):
+    """A tree that grows; the attributes `used` are those on the way to each node."""
+
+    feature: list[int] = field(default_factory=lambda: [-1])
+    children: list[int] = field(default_factory=lambda: [-1])
+    values: list[int] = field(default_factory=lambda: [0])
+    used: list[frozenset[int]] = field(default_factory=lambda: [frozenset()])
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def divide(self, node: int, attribute: int, values: int) -> range:
+        """Give a leaf a child for each value, which are returned, and one for rows of no value."""
+        first, ways = len(self), values + 1
+        self.feature[node], self.children[node], self.values[node] = attribute, first, values
+        self.feature += [-1] * ways
+        self.children += [-1] * ways
+        self.values += [0] * ways
+        self.used += [self.used[node] | {attribute}] * ways
+        return range(first, first + values)
+
+    def leaves(self) -> list[int]:
+        """Return the nodes that are not divided."""
+        return [i for i, attribute in enumerate(self.feature) if attribute < 0]
+
+
+@dataclass(frozen=True)
+class Tree(_Shape):
+    """A decision tree that was learned; all of it is private.
+
+    Attributes
+    ----------
+    feature : int64 array of shape (nodes,)
+        The column by which a node divides its rows; -1 for a leaf. Node 0 is the root.
+    children : int64 array of shape (nodes,)
+        The first of its children. They follow one another in the order of the column's values, and
+        the last of them is for rows of none of these values. -1 for a leaf.
+    values : int64 array of shape (nodes,)
+        Number of values of the column; 0 for a leaf.
+    counts : float64 array of shape (nodes, classes)
+        Number of rows of each class at each node, with noise.
+    deviation : float64 array of shape (nodes,)
+        The standard deviation of the noise in each count of a node.
+    """
+
+    feature: NDArray[np.int64]
+    children: NDArray[np.int64]
+    values: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+    @property
+    def depth(self) -> int:
+        """Depth of the deepest leaf; 0 for a tree of nothing but its root."""
+        depth = np.zeros(len(self.feature), np.int64)
+        for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
+            depth[self.below(i)] = depth[i] + 1
+        return int(depth.max())
+
+    @property
+    def leaves(self) -> int:
+        """Number of nodes that are not divided."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    def chances(self) -> NDArray[np.float64]:
+        """Return the probability of each class at each node.
+
+        Counts below 0 are 0. How the children of a node differ from its probabilities is kept as
+        far as noise does not explain it, and a child without rows has the probabilities of the
+        node.
+        """
+        chances = np.empty_like(self.counts)
+        chances[0] = _shares(self.counts[:1], np.full(self.counts.shape[1], 1.0))[0]
+        for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
+            below = self.below(i)
+            counts = self.counts[below]
+            like = np.maximum(counts.sum(axis=1, keepdims=True), 0.0) * chances[i]
+            kept = _kept(counts, self.deviation[below])
+            chances[below] = _shares(like + kept * (counts - like), chances[i])
+        return chances
+
+
+def _shares(counts: NDArray[np.float64], default: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the fraction of each class, from noisy counts; the default, if there are none."""
+    rows = np.maximum(counts, 0.0)
+    rows = np.where(rows.any(axis=1, keepdims=True), rows, default)
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
+    """Return the fraction of the differences between children that noise does not explain.
+
+    That is 1 - E / S, or 0 (after James and Stein). S is the sum of the squared differences of
+    their counts from their number of rows in the shares p of all together, in deviations, and E its
+    mean for noise alone. Of K counts with noise of variance 1 the squares of those
+    less p_k times their sum have the mean K - 2 + K (p_1^2 + .. + p_K^2).
+    """
+    children, many = counts.shape
+    p = _shares(counts.sum(axis=0, keepdims=True), np.full(many, 1.0))[0]
+    apart = counts - counts.sum(axis=1, keepdims=True) * p
+    squares = float(((apart / np.maximum(deviation, LEAST)[:, None]) ** 2).sum())
+    noise = children * (many - 2 + many * float((p**2).sum()))
+    return max(0.0, 1.0 - noise / squares) if squares > 0 else 0.0
+
+
+def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
+    """Return the tree without divisions that noise explains, from noisy counts of its leaves.
+
+    A division stays where something is kept of what its children differ by, or below it.
+    """
+    counts = np.zeros((len(nodes), leaves.shape[1]))
+    counts[nodes.leaves()] = leaves
+    spread, divided = np.full(len(nodes), deviation), np.zeros(len(nodes), np.bool_)
+    for i in range(len(nodes) - 1, -1, -1):
+        if nodes.feature[i] < 0:
+            continue
+        below = nodes.below(i)
+        counts[i] = counts[below].sum(axis=0)
+        spread[i] = math.hypot(*spread[below])
+        divided[i] = divided[below].any() or _kept(counts[below], spread[below]) > 0
+    reached, children = [0], []
+    for i in reached:  # which grows
+        children.append(len(reached) if divided[i] else -1)
+        if divided[i]:
+            reached += range(len(nodes))[nodes.below(i)]
+    at = np.array(reached)
+    split = divided[at]
+    feature = np.where(split, np.array(nodes.feature)[at], -1)
+    values = np.where(split, np.array(nodes.values)[at], 0)
+    return Tree(feature, np.array(children, np.int64), values, counts[at], spread[at])
+
+
+#: Counts of a level, at most: 256 MB. Nodes that find no room are leaves.
+MOST_CELLS = 1 << 25
+#: The depth of a tree of many rows; parts of the loss beside one for the number of rows, which can
+#: be divided among two, three or four rounds.
+USUAL, SHARES = 3, 12
+#: Rows of a leaf on average, in deviations of noise in a count, below which a tree is less deep.
+FULL = 2.5
+#: Columns among which the exponential mechanism chooses.
+MOST_CHOICES = 1 << 12
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ID3Classifier(Binned, ProbabilisticClassifier):
+    """A decision tree over public categories, learned from noisy counts alone.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
+    (`neighbors`). The tree, its counts included, satisfies the loss that is asked for, all rounds
+    together. (ID3 of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint
+    sensitivity of a level; Friedman and Schuster, KDD 2010, for `splits` "exponential", with the
+    bounded range of scores that all move in one direction.) With ``criterion="entropy"`` and
+    "exponential" that is a statement about datasets of at most `most_rows` rows; a larger one is
+    refused, which shows that it is larger.
+
+    Parameters
+    ----------
+    categories : sequence of str, float or bool, or one such sequence a column
+        The public values of the columns, as in `dpfast.histogram`: texts, or numbers or truth
+        values in ascending order. One list of numbers is that of every column.
+    classes : sequence of str, float or bool
+        The public labels, in the same form.
+    bins, bounds
+        For columns of numbers, instead of `categories` or beside them: as in `dpfast.histogram`.
+    epsilon, delta, rho, neighbors
+        As in `KMeans`.
+    max_depth : int, optional
+        How many attributes are asked for on the way to a leaf, at most. By default 3, or fewer if
+        there are so few rows for the loss that noise would hide those of a leaf: a thirteenth of
+        the loss is for their number.
+    criterion : {"entropy", "gini", "max"}, default "gini"
+        What a division makes small: the bits that tell the class of a row, the rows that are
+        guessed wrong by a guess that follows the classes of a node, or those that are not of its
+        commonest class.
+    splits : {"exponential", "counts"}, default "exponential"
+        How attributes are chosen: by the exponential mechanism, or from noisy counts of each value
+        and class.
+    most_rows : int, optional
+        Number of rows at most, a public number that ``criterion="entropy"`` with
+        "exponential" needs; by default, for ``neighbors="replace"``, the number of rows.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        With `feature`, `children`, `values` and `counts` of each node, `depth` and `leaves`.
+    classes_ : ndarray
+    n_features_in_, feature_names_in_, loss_
+        As in `KMeans`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError
+        By `fit`, as in `KMeans`.
+    DataError
+        By `fit`, for more than `most_rows` rows; the spent budget is not refunded.
+
+    Notes
+    -----
+    A number or text that is none of its column's values, NaN and null too, counts as one value
+    more, which is not divided any further. A row whose label is none of the classes counts nowhere.
+
+    Cost: a read of the data for each level. All nodes of a level are counted in one pass, up to
+    2**25 cells of node, value and class; with "counts" a node is a leaf, too, if it seems to have
+    less rows than the noise of its cells. Rounds that a small tree does not need are for the counts
+    of the leaves. What leaves differ by is kept as far as noise does not
+    explain it (after James and Stein), and divisions are undone that it explains altogether: that
+    looks at released numbers only.
+
+    A choice is mostly better: with counts, the loss of a level is for those of all attributes.
+    And every level more leaves less loss for each. Two or three levels are usual, more are good
+    only where there are many rows.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> sky = np.repeat(["sun", "rain", "cloud"], 4000)
+    >>> windy = np.tile([0, 1], 6000)
+    >>> play = np.where(sky == "rain", windy == 0, sky == "sun")
+    >>> tree = dp.learn.ID3Classifier(
+    ...     [["sun", "cloud", "rain"], [0, 1]], classes=[False, True], max_depth=2, epsilon=1
+    ... )
+    >>> tree = tree.fit({"sky": sky, "windy": windy}, play, budget=dp.Budget(epsilon=1))
+    >>> tree.predict({"sky": ["sun", "rain", "rain"], "windy": [1, 1, 0]})
+    array([ True, False,  True])
+    """
+
+    _name = "ID3"
+    _takes_nan = True
+
+    classes: ArrayLike
+    max_depth: int | None = None
+    criterion: Literal["entropy", "gini", "max"] = "gini"
+    splits: Literal["exponential", "counts"] = "exponential"
+    most_rows: int | None = None
+
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
+        depth = USUAL if self.max_depth is None else checks.whole("max_depth", self.max_depth, 1)
+        criterion = checks.choice("criterion", self.criterion, CRITERIA)
+        exact = checks.choice("splits", self.splits, ("exponential", "counts")) == "exponential"
+        if self.most_rows is not None:
+            checks.whole("most_rows", self.most_rows, 1)
+        classes, coder = Classes(self.classes), Coder(self._columns().each(rows.width))
+        if exact and coder.width > MOST_CHOICES:
+            checks.fail("splits", f"'counts' for more than {MOST_CHOICES} columns", self.splits)
+        most = self._most(relation, rows.length) if exact and criterion == "entropy" else None
+        depth = min(depth, coder.width)
+        parts = [Part.of_counts(1, 1 if exact else coder.width, relation)]  # as far as any goes
+
+        chosen = self.max_depth is None
+
+        def learn(rounds: Rounds) -> None:
+            growth = _Growth(coder, classes, rounds, criterion, most)
+            levels = growth.levels(depth) if chosen else depth
+            divide = growth.choose if exact else growth.count
+            for level in range(levels):
+                if growth.open:
+                    divide(level)
+            self.tree_ = growth.finish(levels)
+            self.classes_ = classes.labels
+
+        return Training(1 + SHARES if chosen else depth + 1, parts, learn)
+
+    def _numbers(self) -> Callable[[Floats], Floats]:
+        coder, tree = Coder(self._columns().each(self.n_features_in_)), self.tree_
+        native, steps, chances = tree.native(coder.width), tree.depth, tree.chances()
+
+        def likelihood(rows: Floats) -> Floats:
+            codes, node = np.empty(rows.shape, np.uint32), np.empty(len(rows), np.uint32)
+            coder.codes(rows, codes)
+            native.walk(codes, steps, node)
+            return chances[node]
+
+        return likelihood
+
+    def _most(self, relation: str, length: int | None) -> int:
+        if self.most_rows is not None:
+            return int(self.most_rows)
+        if relation == "replace" and length is not None:
+            return max(1, length)
+        rule = "given for criterion='entropy' with splits='exponential', as a public number"
+        checks.fail("most_rows", rule, None)
+
+
+class _Growth:
+    """A tree that grows level by level, from released numbers alone.
+
+    Attributes
+    ----------
+    open : list of int
+        Nodes of the present level that may be divided.
+    """
+
+    def __init__(
+        self, coder: Coder, classes: Classes, rounds: Rounds, criterion: str, most: int | None
+    ) -> None:
+        self._coder, self._classes, self._rounds = coder, classes, rounds
+        self._criterion, self._most, self._uses = criterion, most, 1
+        self._nodes = Nodes()
+        self.open = self._room([0])
+
+    def levels(self, most: int) -> int:
+        """Count all rows, and return how deep the tree is to be, at most `most`."""
+        changes = 0 if self._rounds.neighbors == "replace" else 1
+
+        def total(source: Rows) -> list[int]:
+            return [source.reduce(lambda pieces: sum(len(x) for x, _ in pieces), operator.add)]
+
+        (rows,) = self._rounds.ask(total, [Part(1, changes, changes, 1)])
+        values = float(np.mean(self._coder.values))
+        for depth in range(most, 0, -1):
+            self._uses = SHARES // (depth + 1)
+            noise = self._rounds.deviation(Part.of_counts(1, 1, self._rounds.neighbors), self._uses)
+            if rows >= FULL * noise * values**depth:
+                break
+        return depth
+
+    def count(self, level: int) -> None:
+        """Divide the nodes of a level by noisy counts of values and classes."""
+        unused, many = self._unused(), len(self._classes)
+        sizes = [(self._coder.values[each] + 1).astype(np.int64) * many for each in unused]
+
+        def total(source: Rows) -> list[int]:
+            tables = self._tables(source, level)
+            counted = [tables[a][:, s] for s, each in enumerate(unused) for a in each]
+            return [int(x) for table in counted for x in table.ravel()]
+
+        ends = np.cumsum(np.concatenate(sizes))
+        part = Part.of_counts(int(ends[-1]), len(unused[0]), self._rounds.neighbors)
+        noisy = np.array(self._rounds.ask(total, [part], self._uses), np.float64)
+        deviation = self._rounds.deviation(part, self._uses)
+        pieces, chosen = iter(np.split(noisy, ends[:-1])), list[int | None]()
+        for each, cells in zip(unused, sizes, strict=True):
+            tables = [next(pieces).reshape(-1, 1, many) for _ in each]
+            scores = [float(noisy_score(self._criterion, table)[0]) for table in tables]
+            rows = sum(table.sum() for table in tables)
+            few = deviation * int(cells.sum()) / len(each)
+            chosen.append(each[int(np.argmax(scores))] if rows / len(each) > few else None)
+        self._divide(chosen)
+
+    def choose(self, level: int) -> None:
+        """Divide the nodes of a level by attributes that the exponential mechanism chooses."""
+        unused = self._unused()
+        places = np.array(unused)
+
+        def scores(source: Rows) -> NDArray[np.int64]:
+            tables = self._tables(source, level)
+            if self._most is not None and sum(table.sum() for table in tables[:1]) > self._most:
+                raise DataError(f"there are more than most_rows={self._most} rows")
+            every = np.stack([score(self._criterion, table) for table in tables], axis=1)
+            return np.take_along_axis(every, places, axis=1)
+
+        chosen = self._rounds.choose(scores, spread(self._criterion, self._most or 1), self._uses)
+        self._divide([each[i] for each, i in zip(unused, chosen, strict=True)])
+
+    def finish(self, depth: int) -> Tree:
+        """Count the classes at the leaves with all rounds that are left."""
+        leaves, many = self._nodes.leaves(), len(self._classes)
+
+        def total(source: Rows) -> list[int]:
+            return self._reduce(source, depth, leaves)[:-1].ravel().tolist()
+
+        left = self._rounds.remaining
+        part = Part.of_counts(len(leaves) * many, 1, self._rounds.neighbors)
+        deviation = self._rounds.deviation(part, left)
+        noisy = np.array(self._rounds.ask(total, [part], left), np.float64)
+        return pruned(self._nodes, noisy.reshape(len(leaves), many), deviation)
+
+    def _unused(self) -> list[list[int]]:
+        """Return the attributes that are not used on the way to each open node."""
+        used = self._nodes.used
+        return [[a for a in range(self._coder.width) if a not in used[node]] for node in self.open]
+
+    def _divide(self, chosen: Sequence[int | None]) -> None:
+        values = self._coder.values.tolist()
+        below: list[int] = []
+        for node, attribute in zip(self.open, chosen, strict=True):
+            if attribute is not None:
+                below += self._nodes.divide(node, attribute, values[attribute])
+        self.open = self._room(below)
+
+    def _room(self, nodes: list[int]) -> list[int]:
+        """Return as many of some nodes as there is room to count."""
+        each = int(self._coder.values.sum(dtype=np.int64)) + self._coder.width
+        return nodes[: MOST_CELLS // (each * (len(self._classes) + 1))]
+
+    def _tables(self, source: Rows, level: int) -> list[NDArray[np.int64]]:
+        """Count rows by value, node and class for each attribute; the last value is none."""
+        many, slots = len(self._classes), len(self.open)
+        counts = self._reduce(source, level, self.open, crossed=True)
+        tables = self._coder.tables(counts, slots * many)
+        return [table.reshape(len(table), slots, many) for table in tables]
+
+    def _reduce(
+        self, source: Rows, steps: int, nodes: Sequence[int], crossed: bool = False
+    ) -> NDArray[np.int64]:
+        """Count the rows of each class at some nodes, `steps` steps from the root.
+
+        If `crossed`, the rows of each value of each attribute are counted; see `Coder.tables`.
+        """
+        coder, classes, many = self._coder, self._classes, len(self._classes)
+        keys = len(nodes) * many
+        size = cross.cells(coder.values, keys)[1] if crossed else keys + 1
+        native = self._nodes.native(coder.width)
+        slot = np.full(len(self._nodes), cross.NONE, np.uint32)
+        slot[list(nodes)] = np.arange(len(nodes))
+
+        def summarize(pieces: Iterator[Piece]) -> NDArray[np.int64]:
+            out = np.zeros(size, np.int64)
+            table, room = np.empty((BLOCK, coder.width), np.uint32), np.empty((2, BLOCK), np.uint32)
+            for rows, labels in pieces:
+                codes, node, key = table[: len(rows)], room[0, : len(rows)], room[1, : len(rows)]
+                coder.codes(rows, codes)
+                native.walk(codes, steps, node)
+                native.keys(node, classes.codes(labels), slot, many, key)
+                if crossed:
+                    cross.count(codes, key, keys, coder.values, out)
+                else:
+                    tally(key, out)
+            return out
+
+        return source.reduce(summarize, np.add, BLOCK)

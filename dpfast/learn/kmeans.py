@@ -1,0 +1,817 @@
+"""Private k-means: a few rounds of noisy counts and sums around released centers.
+
+A round knows k centers. A row belongs to the nearest one, and adds 1 to its count. To the sum of
+column j it adds z_j, the distance of its cell from the public middle in half cells, at most s_j in
+size. So a row that comes or goes changes one count by 1 and one sum of each column by at most s_j.
+One that is replaced changes, if it stays with its center, no count and one sum of each column by at
+most 2 s_j; if it does not, two counts by 1 and two sums of each column by at most s_j.
+
+*How it starts.* None of that depends on k. So the first round can afford more cells than there are
+clusters, around public points. k-means on their released counts and means sees where rows are as a
+whole, and does not stop where steps from poor centers would. It finds twice as many centers as
+there are clusters where rounds are left to count them once; the same again leaves k.
+
+*How a round is shared.* Let counts have the share a, and column j the share (1 - a) w_j / W, w_j
+the width of its bounds and W their sum. Among all shares for the columns these have the least total
+variance: column j has w_j W of a total of W^2, where equal noise for all would have d (w_1^2 + ...
++ w_d^2). A center at the distance q of the middle with n rows is off by W^2 / (4 (1 - a)) +
+q^2 / a, over n^2 2 rho: least for a : 1 - a = 2 q : W, and with q half of the box's half diagonal,
+for a box of equal sides, that is 1 : 2 sqrt(d). A column much narrower than the others counts as
+`NARROW` of W wide: less of a share would hardly help them.
+
+For an epsilon alone a center is a vector of its count and its sums, of which a row moves one,
+within the box of 1 and all s_j; one that is replaced goes two such steps. Its joint noise is chosen
+by the error of a center as above (`rounds`): (w_j / 2)^2 for each sum, q^2 for the count.
+
+Where rows are replaced and noise is Gaussian, counts come for nothing. If sums have all of the
+round for 2 s_j, a row that stays with its center uses it up; one that does not uses half of it for
+its sums, and the other half is there for noise in counts that change by sqrt(2).
+
+*How many rounds.* Let noise in a sum have the variance V, then that in the mean of n / k rows has V
+/ (n / k)^2. Once it is a good part of the variance inside of clusters, another round makes centers
+worse. Those of a box that is evenly full have B = (w_1^2 + ... + w_d^2) k^(-2/d) / 12, or about so
+much. So all `USUAL` rounds are asked for, one by one, if noise has at most the fraction `LITTLE` of
+B, or `LITTLE_BESIDE_POOR` where no more than k cells of the first round have rows to speak of, so
+that further rounds have much to mend. Otherwise those after the first are used two by two, if noise
+of two is so small, or all at once. For n there is the sum of the first round's noisy counts.
+
+*Counts alone.* A count changes by 1 and a sum by half of a width, so counts of many cells cost less
+than sums of few. Of so few columns that `MOST_CELLS` could be 2^d or more, `COUNT` parts of the
+loss are for the number of rows before all else, and `ROUND` for each of five rounds. Where noise in
+a round of sums is more than the fraction `LITTLE_BESIDE_CELLS` of B, and 2^d cells or more, which
+part each column, would have `FULL` deviations of noise each if rows were everywhere alike, all that
+is left is for the counts of such cells, and centers are found for their middles; or half of it, and
+the other half for one round of sums around these, if noise of that has at most the part `COARSE` of
+the variance within cells. (Su, Cao, Li, Bertino and Jin, CODASPY 2016, count in a grid whose cells
+they choose by the rows and the loss, too.) A row is in one cell: such a round has all of its loss
+for a change of 1, or of two such changes where rows are replaced.
+
+*Public points.* No row is looked at for where k-means starts, for points that fill a box, and for k
+centers of released, weighted points. Nothing of these is random: the same arguments lead to the
+same points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import groupby
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._core import checks
+from .._core.types import Auto, BoundsEach, NanPolicy
+from .._kernels.learn import NEAREST_MOST_ROWS as MOST_ROWS
+from .._kernels.learn import NearestColumns as Columns
+from ..budget.budget import Budget
+from ..budget.release import Prepared, prepare, releases
+from ..errors import DataError
+from ..measurement.choice import Moves
+from ..privacy import Loss, Pure
+from ..rng import Generator
+from ..statistics.totals.moments import Sum
+from ..sulq.rounds import Boxes, Part, Rounds
+from ..summaries.cells import SQUARES, cells
+from .columns import Floats, column_bounds, nan_fills
+from .estimator import Score, Scored, Training, Transformed, Transformer, as_fitted, without_ids
+from .rows import Rows, answers
+
+#: Points of the sequence to choose from, for each that is wanted; and comparisons of two, at most.
+CHOICE, MOST = 64, 1 << 26
+
+#: Passes over all exchanges, and steps of k-means, at most.
+PASSES, STEPS = 40, 30
+#: An exchange has to help by this fraction, so that rounding does not make it go in circles.
+LEAST = 1e-9
+#: The largest square of a distance in a score, whose noise is a number then.
+MOST_SQUARE = 2.0**1000
+
+
+class Box:
+    """Public bounds of each column, and the grid between them.
+
+    Attributes
+    ----------
+    lo, hi, middle : float64 array of shape (d,)
+        The first and the last cell of each column, and the middle between them.
+    grid : float64 array of shape (d,)
+        The width of a cell.
+    span : list of int
+        The last cell, counted from the first.
+    nan : str or float
+        What a NaN counts as.
+    """
+
+    def __init__(self, bounds: Sequence[tuple[float, float]], nan: str | float) -> None:
+        self.nan = nan
+        columns = [cells(lo, hi, SQUARES) for lo, hi in bounds]
+        self.grid = np.array([c.grid for c in columns])
+        self.span = [c.span for c in columns]
+        self.lo = np.array([c.first * c.grid for c in columns])
+        self.hi = np.array([c.last * c.grid for c in columns])
+        self.middle = np.array([(c.first + c.span / 2) * c.grid for c in columns])
+        half = float((self.hi - self.middle).max())
+        self.unit = math.ldexp(1.0, -math.frexp(half)[1]) if half else 1.0
+        fills, skip = nan_fills(nan, bounds)
+        self._columns = Columns(
+            1.0 / self.grid,
+            np.array([c.first for c in columns]),
+            np.array(self.span),
+            self.middle,
+            np.array(fills),
+            self.unit,
+            skip,
+        )
+
+    @property
+    def width(self) -> int:
+        return len(self.span)
+
+    def totals(self, rows: Rows, centers: Floats) -> list[list[int]]:
+        """Count the rows of each center and sum their cells, column by column."""
+        at, half = self._place(centers)
+        k, d = centers.shape
+
+        def add(x: Floats, _: Any, sums: NDArray[np.int64]) -> int:
+            counts, cells = np.zeros(k + 1, np.uint64), np.zeros((k + 1, d), np.uint64)
+            self._columns.totals(x, at, half, counts, cells)
+            sums.reshape(1 + d, k)[...] += np.vstack([counts, cells.T]).astype(np.int64)[:, :k]
+            return int(counts[k])
+
+        totals = rows.sums((1 + d) * k, add, self.nan, MOST_ROWS)  # each below 2**62
+        return [totals[i : i + k] for i in range(0, len(totals), k)]
+
+    def labels(self, rows: Rows, centers: Floats) -> NDArray[np.int64]:
+        """Return the number of each row's center; that of centers, where it has none."""
+        at, half = self._place(centers)
+
+        def nearest(x: Floats) -> Floats:
+            labels = np.empty(len(x), np.int64)
+            self._columns.labels(x, at, half, labels)
+            return labels[:, None].astype(np.float64)  # of fewer centers than 2**53
+
+        return rows.each(1, nearest)[:, 0].astype(np.int64)
+
+    def _place(self, centers: Floats) -> tuple[Floats, Floats]:
+        """Return coordinates of centers inside the box, and half of their squared lengths."""
+        at = np.ascontiguousarray((centers - self.middle) * self.unit)
+        return at, np.array([0.5 * math.fsum(squares) for squares in (at * at).tolist()])
+
+
+def evenly(count: int, d: int) -> Floats:
+    """Return points that fill the unit cube evenly, the same every time: an additive recurrence.
+
+    Column j of point i is frac(1/2 + i / g**j) with g**(d + 1) = g + 1.
+    """
+    g = 2.0
+    for _ in range(64):
+        g = (1.0 + g) ** (1.0 / (d + 1))
+    steps = g ** -np.arange(1.0, d + 1)
+    points: Floats = 0.5 + np.arange(1, count + 1)[:, None] * steps
+    points -= np.floor(points)  # exact, and much faster than a remainder
+    return points
+
+
+def spread(k: int, lo: Floats, hi: Floats) -> Floats:
+    """Return k points of a box, the same every time, each as far as possible from those before it.
+
+    They keep half of the distance from the walls that k points on a lattice have from each other.
+    Very many points are not chosen, but all of the sequence.
+    """
+    d = len(lo)
+    margin = 0.5 * k ** (-1.0 / d)
+    wide = hi - lo
+    unit = math.ldexp(1.0, -math.frexp(float(wide.max()))[1])  # squares neither overflow nor vanish
+    choice = min(CHOICE, MOST // k**2)
+    places = margin + (1 - 2 * margin) * evenly(max(1, choice) * k, d)
+    points: Floats = lo + places * wide
+    if choice < 2:
+        return points
+    inside = places * (wide * unit)
+    taken = [int(np.argmin(((inside - wide * unit / 2) ** 2).sum(axis=1)))]
+    nearest = np.full(len(inside), np.inf)
+    for _ in range(k - 1):
+        np.minimum(nearest, ((inside - inside[taken[-1]]) ** 2).sum(axis=1), out=nearest)
+        taken.append(int(np.argmax(nearest)))
+    return points[taken]
+
+
+def centers_of(points: Floats, weights: Floats, k: int) -> Floats:
+    """Return at most k centers for weighted points: all points, if they are no more than that.
+
+    Greedy: the next center is the point that leaves the least sum of weighted squared distances.
+    Then one center after the other is exchanged for a point as long as that helps, and k-means
+    steps follow.
+
+    Parameters
+    ----------
+    points : float64 array of shape (m, d)
+        Not so far apart that a squared distance overflows.
+    weights : float64 array of shape (m,)
+        Positive.
+    """
+    if len(points) <= k:
+        return points.copy()
+    squares = squared_distances(points, points)
+    chosen = _greedy(squares, weights, k)
+    _exchange(squares, weights, chosen)
+    return _steps(points, weights, points[chosen])
+
+
+def squared_distances(a: Floats, b: Floats) -> Floats:
+    """Return the squared distance of each row of a from each row of b, column after column."""
+    squares = np.zeros((len(a), len(b)))
+    for x, y in zip(a.T, b.T, strict=True):
+        squares += (x[:, None] - y) ** 2
+    return squares
+
+
+def _greedy(squares: Floats, weights: Floats, k: int) -> NDArray[np.int64]:
+    chosen: list[int] = []
+    nearest = np.full(len(squares), np.inf)
+    for _ in range(k):
+        left = np.minimum(squares, nearest) @ weights
+        left[chosen] = np.inf
+        chosen.append(int(np.argmin(left)))
+        nearest = np.minimum(nearest, squares[chosen[-1]])
+    return np.array(chosen)
+
+
+def _exchange(squares: Floats, weights: Floats, chosen: NDArray[np.int64]) -> None:
+    """Exchange the center and the point that help most, until none help."""
+    k, points = len(chosen), np.arange(len(squares))
+    for _ in range(PASSES):
+        distances = squares[chosen]
+        first = distances.argmin(axis=0)
+        least = distances[first, points]
+        distances[first, points] = np.inf
+        second = distances.min(axis=0)
+        # Point c comes: what is left if none goes, and what more if the center j does.
+        left = np.minimum(squares, least)
+        more = (np.minimum(squares, second) - left) * weights
+        loss = more @ (first[:, None] == np.arange(k)) + (left @ weights)[:, None]
+        loss[chosen] = np.inf
+        c, j = np.unravel_index(int(np.argmin(loss)), loss.shape)
+        if loss[c, j] >= (1 - LEAST) * float(least @ weights):
+            return
+        chosen[j] = c
+
+
+def _steps(points: Floats, weights: Floats, centers: Floats) -> Floats:
+    labels = np.full(len(points), -1)
+    for _ in range(STEPS):
+        now = squared_distances(points, centers).argmin(axis=1)
+        if (now == labels).all():
+            break
+        labels = now
+        rows = np.bincount(labels, weights, len(centers))
+        sums = np.stack([np.bincount(labels, weights * x, len(centers)) for x in points.T], axis=1)
+        live = rows > 0
+        centers = np.where(live[:, None], sums / np.where(live, rows, 1.0)[:, None], centers)
+    return centers
+
+
+#: Rows of a cell that is counted alone, in deviations of noise, on average and at least; and how
+#: little noise in sums has to be, beside the variance within cells, for a last round of them.
+FULL, ALIVE, COARSE = 1.0, 2.5, 0.03
+#: How little noise in a round has to be, beside B, for rounds of sums from the start.
+LITTLE_BESIDE_CELLS = 1 / 600
+
+#: The least width of a column, as a fraction of the sum of all, when the round is shared.
+NARROW = Fraction(1, 1 << 10)
+
+#: Clusters, at most.
+MOST_CLUSTERS = 1 << 24
+
+#: Cells of the first round, for each cluster, and at most.
+CELLS, MOST_CELLS = 8, 512
+
+#: Parts of the loss for the number of rows, and for each round, where cells may be counted.
+COUNT, ROUND = 5, 9
+
+#: Rounds where `max_iter` is left out, and how little noise has to be for all of them.
+USUAL = 5
+LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KMeans(Transformer, Scored):
+    """Centers of clusters, learned from noisy counts and sums alone.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
+    centers, and the counts, satisfy the loss that is asked for, all rounds together. (k-means of
+    Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a round
+    and exact composition.) No label and no inertia of the data is kept.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    bounds : (float, float), or a pair for each column
+        Public limits of the values, in the data's units; values outside are clipped. They must not
+        come from the data.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss of `fit`: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget of `fit`, else "add-remove".
+    max_iter : int, optional
+        Number of rounds, each with an equal part of the loss. By default the first has a fifth of
+        it, and what it released says whether the rest is for four more, for two or for one, which
+        is best where there are few rows for the loss, the clusters and the columns. Of nine columns
+        or fewer a tenth is for the number of rows before that, and where these are few, the rest is
+        for the counts of up to 512 cells, or half of it. It must not be chosen by looking at what
+        comes out.
+    init : "cells", "spread", or array_like of shape (n_clusters, d), default "cells"
+        Where to start. "cells": the first round counts and sums the rows of up to eight public
+        cells for each cluster, and good centers for what it tells are found from released numbers
+        alone (of four rounds or more, the second does the same with two cells for each cluster).
+        "spread": public points that keep away from one another and from the bounds (a single
+        round, and more than 256 clusters, start there). An array must not come from the data.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, not negative, which are clipped to them. They must
+        not come from the data. Noise is for a row of the largest weight (`learn.weights`), and what
+        is called a number of rows is the sum of their weights. Without weights it does nothing.
+
+    Attributes
+    ----------
+    cluster_centers_ : float64 array of shape (n_clusters, d)
+        Within the bounds.
+    cluster_counts_ : float64 array of shape (n_clusters,)
+        Number of rows of each center in the last round, with noise.
+    n_iter_ : int
+        Number of rounds, beside that for the number of rows.
+    n_features_in_ : int
+    feature_names_in_ : array of str, if the columns have names
+    loss_ : Pure, Approx or ZCDP
+        What was spent.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        By `fit`, for a bad argument; nothing has been spent.
+    BudgetError
+        By `fit`, when the budget has too little left; nothing has been spent.
+    DataError
+        By `fit`, for NaN under ``nan="raise"``; the spent budget is not refunded.
+
+    Notes
+    -----
+    Cost: a read of the data for each round, about as fast as an iteration of Lloyd's algorithm for
+    as many centers as the round has cells.
+
+    A center whose noisy count is less than three standard deviations of the noise has no mean to
+    go to. It goes to the center with most rows, and the two share them in the next round; after the
+    last round it stays. If no center has so many, all go half way to the mean of all rows. Of three
+    columns or more, means are drawn to one another as far as noise makes them differ (James and
+    Stein). All that is decided between rounds depends on released numbers only.
+
+    Parameters can be read and set as in scikit-learn, which can clone the object and put it into a
+    pipeline; a budget is therefore an argument of `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.concatenate([np.full((5000, 2), 0.2), np.full((5000, 2), 0.8)])
+    >>> budget = dp.Budget(rho=1)
+    >>> clusters = dp.learn.KMeans(2, bounds=(0, 1), rho=0.5).fit(x, budget=budget)
+    >>> np.sort(clusters.cluster_centers_, axis=0).round(1)
+    array([[0.2, 0.2],
+           [0.8, 0.8]])
+    >>> len(set(clusters.predict(x[::5000])))
+    2
+    >>> bool((clusters.transform(x[::5000]).argmin(axis=1) == clusters.predict(x[::5000])).all())
+    True
+    """
+
+    _estimator_type = "clusterer"
+    _name = "k-means"
+
+    n_clusters: int = field(default=8, kw_only=False)
+    bounds: BoundsEach | Auto = field()
+    max_iter: int | None = None
+    init: Literal["cells", "spread"] | ArrayLike = "cells"
+    nan: NanPolicy = "raise"
+
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
+        k = checks.whole("n_clusters", self.n_clusters, 1, MOST_CLUSTERS)
+        times = USUAL if self.max_iter is None else checks.whole("max_iter", self.max_iter, 1)
+        if relation == "replace" and rows.length is not None and rows.length < k:
+            checks.fail("n_clusters", f"at most the number of rows, {rows.length}", k)
+        box = self._box(rows.width, relation)
+        start, cells = self._start(box, k, times)
+
+        chosen = self.max_iter is None
+        counted = chosen and cells is not None and 2.0**box.width <= MOST_CELLS
+        unit = ROUND if counted else 1
+
+        def learn(rounds: Rounds) -> None:
+            walk = _Walk(rounds, box, k, chosen, unit)
+            if counted and walk.count_rows():
+                centers, counts = walk.count_cells(start)
+            else:
+                centers = start if cells is None else walk.summarize(cells, start)
+            if rounds.remaining:
+                centers, counts = walk.finish(centers)
+            self.cluster_centers_, self.cluster_counts_ = centers, counts
+            self.n_iter_ = walk.questions
+
+        rounds = unit * times + COUNT * counted
+        return Training(rounds, _parts(box, k, relation, loss), learn)
+
+    @as_fitted
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the number of the nearest center of each row.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            Clipped as in `fit`.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            -1 for rows with a NaN under ``nan="drop"``.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN under ``nan="raise"``.
+        """
+        labels = self._box(self.n_features_in_).labels(self._rows(X), self.cluster_centers_)
+        missing = labels == len(self.cluster_centers_)
+        if self.nan == "raise" and missing.any():
+            raise DataError("X holds NaN, which nan='raise' does not allow")
+        labels[missing] = -1
+        return labels
+
+    @releases
+    def fit_predict(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        ids: Any = None,
+        max_rows: int | None = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Prepared[NDArray[np.int64]]:
+        """Call `fit`, then `predict`, which is not private.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        ids : array_like of shape (n,), or str, optional
+            Whose row each row is, or the name of the column that says so, which is then no part of
+            the data. The loss is one of people then.
+        max_rows : int, optional
+            With `ids`, and only then: how many rows of a person count at most.
+        budget : Budget, optional
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        rng : Generator, optional
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            NOT PRIVATE, as those of `predict`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.concatenate([np.full((5000, 2), 0.2), np.full((5000, 2), 0.8)])
+        >>> labels = dp.learn.KMeans(2, bounds=(0, 1), rho=0.5).fit_predict(x)
+        >>> bool(labels[0] == labels[4999] != labels[5000] == labels[9999])
+        True
+        """
+        people = {"ids": ids, "max_rows": max_rows}
+        fitted = prepare(self.fit, X, None, sample_weight, **people, budget=budget, rng=rng)
+        return fitted.then(lambda learned: learned.predict(without_ids(X, ids)))
+
+    @as_fitted
+    def transform(self, X: Any) -> Transformed:
+        """Return the distance of each row from each center, without clipping.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+
+        Returns
+        -------
+        float64 array of shape (n, n_clusters)
+            Or a DataFrame of as many columns, as `set_output` has it.
+
+        Raises
+        ------
+        NotFittedError, ArgumentError, DataError
+            As in `predict`; a NaN is refused whatever `nan` says.
+        """
+
+        def distances(rows: Floats) -> Floats:
+            return np.sqrt(squared_distances(rows, self.cluster_centers_))
+
+        return self._in_form(self._apply(X, self._columns_out(), distances), X)
+
+    def _columns_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def _score(self) -> Score:
+        centers, box = self.cluster_centers_, self._box(self.n_features_in_)
+        fills, skip = nan_fills(box.nan, zip(box.lo, box.hi, strict=True))
+
+        def distances(x: Floats, _: NDArray[Any]) -> Floats:
+            filled = x if skip else np.where(np.isnan(x), fills, x)
+            with np.errstate(over="ignore"):  # what is infinite is clamped
+                nearest = squared_distances(np.clip(filled, box.lo, box.hi), centers).min(axis=1)
+            if box.nan == "drop":
+                nearest = np.nan_to_num(nearest)  # a row without a number is in no cluster
+            return answers(nearest[:, None])
+
+        # No row is farther from its center than a corner of the box is from any one.
+        with np.errstate(over="ignore"):
+            squares = np.maximum(centers - box.lo, box.hi - centers) ** 2
+            farthest = squares.sum(axis=1).min()
+        limits = 0.0, min(float(farthest), MOST_SQUARE)
+        return Score(Sum(bounds=limits), distances, lambda total: -float(total[0]))
+
+    def _exact_score(self, X: Any, y: Any) -> float:
+        rows = self._rows(X).mapped(1, self._score().numbers)
+        sums = rows.reduce(lambda chunk: np.array([chunk.rows.sum(), len(chunk.rows)]), np.add)
+        return -float(sums[0]) if sums[1] else math.nan
+
+    def _box(self, width: int, relation: str = "add-remove") -> Box:
+        policy = checks.nan_policy(self.nan, relation)
+        # Squares and sums are numbers, with their noise.
+        return Box(column_bounds(self._bounds, width, 900), policy)
+
+    def _start(self, box: Box, k: int, times: int) -> tuple[Floats, Floats | None]:
+        """Return centers to start with, and the points of the cells of a round before."""
+        if isinstance(self.init, str):
+            name = checks.choice("init", self.init, ("cells", "spread"))
+            apart = spread(k, box.lo, box.hi)
+            count = min(CELLS * k, MOST_CELLS)
+            if name == "spread" or times == 1 or count < 2 * k:
+                return apart, None
+            return apart, box.lo + evenly(count, box.width) * (box.hi - box.lo)
+        rule = f"'cells', 'spread' or a finite array of shape {k, box.width}"
+        try:
+            centers = np.array(self.init, np.float64)
+        except Exception:  # whatever an object thinks of being made an array
+            checks.fail_kind("init", rule, self.init)
+        if centers.shape != (k, box.width) or not np.isfinite(centers).all():
+            checks.fail("init", rule, self.init)
+        return np.clip(centers, box.lo, box.hi), None
+
+
+def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part] | list[Boxes]:
+    """Return the counts, then the sums of each column; see above.
+
+    Columns in a row that are alike are one part. It has the joint sensitivity of them and the
+    shares of all of them, so its noise is what each would have.
+    """
+    # Where rows are replaced a sum of each of two centers changes by s, or one by 2 s. Rounding
+    # down, where integers are too large for the samplers, adds sqrt(2) to the one or 1 to the
+    # other, so 2 covers both.
+    f = 2 if relation == "replace" else 1
+    if isinstance(loss, Pure):
+        widths = (box.hi - box.lo) * box.unit / 2
+        weights = (float((widths**2).sum() / 4), *(widths**2).tolist())
+        return [Boxes(Moves((1, *box.span), weights, 1), k, f)]
+    columns = groupby(zip(box.span, box.grid.tolist(), strict=True))
+    alike = [(len(list(same)), s, s * Fraction(g)) for (s, g), same in columns]
+    least = sum(m * w for m, _, w in alike) * NARROW
+    alike = [(m, s, max(w, least) if w else w) for m, s, w in alike]
+    whole = sum(m * w for m, _, w in alike)
+    counts = Fraction(1, 1 + math.isqrt(4 * box.width)) if f == 1 else Fraction(1, 2)
+    if not whole:
+        counts = Fraction(1)
+    rest = 1 - counts if f == 1 else Fraction(1)
+    parts = [Part(k, f, f, f, counts)]
+    for m, s, w in alike:
+        share = rest * w / whole if w else Fraction(1)
+        parts.append(Part(k * m, m * f * s, m * (f * s) ** 2, m * f * f, m * share))
+    return parts
+
+
+def _noise(rounds: Rounds, box: Box, parts: Sequence[Part | Boxes], uses: int) -> float:
+    """Return the variance of noise in the sums of a center, of all columns, in coordinates."""
+    _, *sums = (deviation for part in parts for deviation in rounds.deviations(part, uses))
+    return float(((np.array(sums) * box.grid / 2 * box.unit) ** 2).sum())
+
+
+class _Walk:
+    """The rounds of a fit, which depend on released numbers alone.
+
+    Attributes
+    ----------
+    questions : int
+        How many have been asked.
+    uses : int
+        How many rounds the next question uses at once. With `chosen`, what the first one tells
+        decides on that.
+    noise : float
+        The variance in the sums of a center, of all columns together, in coordinates.
+    enough : float
+        A count above that is not taken for noise.
+    cells, counted : int
+        Number of cells whose counts alone are asked for, and rounds that takes at once.
+    rows : float or None
+        The noisy number of rows, once it is known.
+    full : float
+        The variance within k cells that fill the box.
+    """
+
+    def __init__(self, rounds: Rounds, box: Box, k: int, chosen: bool, unit: int = 1) -> None:
+        self.rounds, self.box, self.k, self.chosen, self.unit = rounds, box, k, chosen, unit
+        self.questions = self.cells = self.counted = 0
+        self.rows: float | None = None
+        squares = float((((box.hi - box.lo) * box.unit) ** 2).sum())
+        self.full = squares / 12 * k ** (-2 / box.width)
+        self.use(unit)
+
+    def use(self, uses: int) -> None:
+        """Use so many rounds at once from now on."""
+        parts = self.parts(1)
+        self.uses, self.noise = uses, _noise(self.rounds, self.box, parts, uses)
+        self.enough = 3.0 * self.rounds.deviation(parts[0], uses)
+
+    def parts(self, k: int) -> list[Part] | list[Boxes]:
+        """Return what is asked about k centers."""
+        return _parts(self.box, k, self.rounds.neighbors, self.rounds.loss)
+
+    def ask(self, centers: Floats) -> _Answer:
+        """Ask a round: noisy counts, and sums of shape (k, d)."""
+        k, box = len(centers), self.box
+
+        def total(rows: Rows) -> list[int]:
+            """Count rows, and sum distances from the middle in half cells."""
+            counts, *sums = self.box.totals(rows, centers)
+            integers = list(counts)
+            for column, span in zip(sums, box.span, strict=True):
+                integers += [2 * u - span * n for u, n in zip(column, counts, strict=True)]
+            return integers
+
+        noisy = np.array(self.rounds.ask(total, self.parts(k), self.uses), np.float64)
+        sums = noisy[k:].reshape(box.width, k).T
+        answer = _Answer(box, noisy[:k], sums, self.noise, self.enough)
+        self.questions += 1
+        if self.questions == 1 and self.chosen:
+            self.choose(answer)
+        return answer
+
+    def choose(self, first: _Answer) -> None:
+        """Use as many rounds at once as the answer of the first one suggests."""
+        total = float(first.counts.sum()) if self.rows is None else self.rows
+        rows = max(total, 0.0) / self.k
+        most = (LITTLE if first.live.sum() > self.k else LITTLE_BESIDE_POOR) * self.full * rows**2
+        for uses in (2 * self.unit, self.rounds.remaining):
+            if self.noise <= most:
+                break
+            self.use(uses)
+
+    def count_rows(self) -> bool:
+        """Count all rows; say whether cells are counted next, for how many rounds is chosen, too.
+
+        They have to part each column, and noise has to let see them.
+        """
+        box, k, rounds = self.box, self.k, self.rounds
+        changes = 0 if rounds.neighbors == "replace" else 1
+        part = Part(1, changes, changes, 1)
+        middle = box.middle[None]
+        (noisy,) = rounds.ask(lambda rows: self.box.totals(rows, middle)[0], [part], COUNT)
+        self.rows = max(float(noisy), 0.0)
+        squared = (self.rows / k) ** 2
+        if self.noise <= LITTLE_BESIDE_CELLS * self.full * squared:
+            return False
+        for left in (rounds.remaining // 2, 0):  # for sums
+            self.counted = rounds.remaining - left
+            noise = rounds.deviation(Part.of_counts(1, 1, rounds.neighbors), self.counted)
+            self.cells = int(min(self.rows / (FULL * noise), MOST_CELLS))
+            if self.cells < 2.0**box.width:
+                continue
+            within = self.full * (self.cells / k) ** (-2 / box.width)
+            if left:
+                self.use(left)
+            if not left or self.noise < COARSE * within * squared:
+                return True
+        self.use(self.unit)
+        return False
+
+    def count_cells(self, centers: Floats) -> tuple[Floats, Floats]:
+        """Return centers for the noisy counts of cells alone, and the counts of these."""
+        box, points = self.box, evenly(self.cells, self.box.width)
+        cells = box.lo + points * (box.hi - box.lo)
+        part, uses = Part.of_counts(self.cells, 1, self.rounds.neighbors), self.counted
+        noisy = self.rounds.ask(lambda rows: box.totals(rows, cells)[0], [part], uses)
+        self.questions += 1
+        counts, alive = np.array(noisy, np.float64), ALIVE * self.rounds.deviation(part, uses)
+        places, counts = (cells - box.middle)[counts > alive] * box.unit, counts[counts > alive]
+        chosen, totals = centers_of(places, counts, self.k), np.zeros(self.k)
+        if len(chosen):
+            totals += np.bincount(squared_distances(places, chosen).argmin(1), counts, self.k)
+        chosen = np.clip(chosen / box.unit + box.middle, box.lo, box.hi)
+        return np.concatenate([chosen, centers[len(chosen) :]]), totals
+
+    def summarize(self, cells: Floats, centers: Floats) -> Floats:
+        """Return centers for noisy counts and means of more cells, from a round or two."""
+        box, count = self.box, 0
+        while count != self.k:
+            answer = self.ask(cells)
+            several = self.questions == 1 and self.rounds.remaining // self.uses >= 3
+            count = 2 * self.k if several else self.k
+            points = (answer.means(cells) - box.middle) * box.unit
+            chosen = centers_of(points[answer.live], answer.counts[answer.live], count)
+            chosen = np.clip(chosen / box.unit + box.middle, box.lo, box.hi)
+            if not answer.live.any():
+                centers = answer.means(centers)
+            cells = np.concatenate([chosen, centers[len(chosen) :]])
+        return cells
+
+    def finish(self, centers: Floats) -> tuple[Floats, Floats]:
+        """Return the centers after all rounds that are left, and the counts of the last."""
+        step = 0
+        while self.rounds.remaining:
+            answer = self.ask(centers)
+            centers = answer.means(centers)
+            if self.rounds.remaining:
+                centers = answer.split(centers, step)
+            step += 1
+        return centers, answer.counts
+
+
+class _Answer:
+    """Noisy counts and sums of a round; `live` are the centers with rows to speak of."""
+
+    def __init__(self, box: Box, counts: Floats, sums: Floats, noise: float, enough: float) -> None:
+        self.box, self.counts, self.sums = box, counts, sums
+        self.noise, self.enough, self.live = noise, enough, counts > enough
+
+    def means(self, centers: Floats) -> Floats:
+        """Return the mean of the rows of each center; where it was, without any.
+
+        They are drawn to the mean of them all, as far as noise in sums makes them differ. If no
+        center has rows to speak of, all go half way to the mean of all rows: which rows are whose
+        cannot be told then, but where all are can be.
+        """
+        box, live, noise = self.box, self.live, self.noise
+        counts, sums, shift = self.counts, self.sums, box.grid / 2 * box.unit
+        if not live.any():
+            whole = float(counts.sum())
+            if whole <= self.enough * math.sqrt(len(counts)):
+                return centers
+            mean = sums.sum(axis=0) * (shift / whole)
+            mean *= _kept(mean[None], len(counts) * noise / whole**2)[0]
+            middle = np.clip(box.middle + mean / box.unit, box.lo, box.hi)
+            return np.asarray(centers + (middle - centers) / 2)
+        rows = counts[live, None]
+        means, whole = sums[live] * shift / rows, rows.sum()
+        mean = sums[live].sum(axis=0) * shift / whole
+        mean *= _kept(mean[None], len(rows) * noise / whole**2)[0]
+        parts = _kept(means - mean, noise / rows[:, 0] ** 2)
+        places = centers.copy()
+        drawn = mean + parts * (means - mean)
+        places[live] = np.clip(box.middle + drawn / box.unit, box.lo, box.hi)
+        return places
+
+    def split(self, centers: Floats, step: int) -> Floats:
+        """Put centers with hardly a row to those with most: one on either side of where that was.
+
+        The side is a direction that differs from case to case and does not depend on the data.
+        """
+        box, k = self.box, len(centers)
+        places, weights = centers.copy(), np.where(self.live, self.counts, 0.0)
+        reach = (box.hi - box.lo) * (0.25 * k ** (-1.0 / box.width))
+        sides = evenly(k * (step + 2), box.width)[-k:] - 0.5
+        for j in np.flatnonzero(~self.live).tolist():
+            most = int(np.argmax(weights))
+            if not weights[most]:
+                break
+            weights[most] = weights[j] = weights[most] / 2
+            side = sides[j] / np.abs(sides[j]).max() * reach
+            places[j] = np.clip(places[most] + side, box.lo, box.hi)
+            places[most] = np.clip(places[most] - side, box.lo, box.hi)
+        return places
+
+
+def _kept(distances: Floats, noise: Floats | float) -> Floats:
+    """Return the fraction of noisy vectors to keep, `noise` its squared length (James, Stein)."""
+    d = distances.shape[1]
+    squares = (distances**2).sum(axis=1)
+    lost = max(d - 2, 0) / d * noise / np.where(squares > 0, squares, 1.0)
+    return np.asarray(np.maximum(0.0, 1.0 - lost)[:, None])

@@ -1,0 +1,377 @@
+"""Private least squares from noisy sums, in rounds that are chosen on the way.
+
+All products of d features take d^2 numbers, and noise for as many: too much for few rows. So the
+first of four rounds asks for little, the number of rows, the sums and squares of columns and their
+products with the target (`normal_equations.Moments`). What it answers, and the noise that the other
+three rounds would have, decide what these are used for:
+
+* All products (`normal_equations.Normal`), where rows are many times what noise hides. If they are
+  not very many, there is one more column, the place of a row along the line that the first answers
+  suggest, which is told more exactly: where noise hides the rest, what is learned is that line.
+* A line. Two rounds more ask the same as the first. They tell the direction along which
+  features tell the target, of which the last round tells the slope: it asks for products of the
+  place along the line and the target, which are three numbers for any d. That is the first step of
+  partial least squares (Wold 1966; conjugate gradients), with columns of one scale.
+* The mean of the target, where nothing in the first answers is beyond noise, and the noise of a
+  last round alone would tell in the mean.
+
+*Ridge.* Noise may hide as much as its own size in any direction of the matrix of products, so half
+of that is added to each eigenvalue, and all of it where there is one column, whose sum of squares
+might else be nothing but noise. (AdaSSP, Wang 2018, pays for the least eigenvalue, and adds what is
+missing up to the size of the noise.) Slopes then explain a sum of squares S, and of noise alone
+they would explain E on average, which public numbers and the noisy means tell: that of the products
+with the target, and of the sums and the count that are taken off them. What noise explains is left
+out (after James and Stein): slopes keep the part 1 - E / S, and where E is as much as S the
+prediction is the noisy mean.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+from .._core import checks
+from .._core.error_bars import normal
+from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Number
+from ..errors import DataError
+from ..privacy import Loss, Pure
+from ..sulq.rounds import Rounds, Some
+from .columns import Floats, column_bounds, expect_size
+from .estimator import Regressor, Training, Weighted
+from .normal_equations import PLACE, REACH, Moments, Normal, Products
+from .rows import Rows
+
+Sums = TypeVar("Sums", Moments, Normal)
+
+#: How often a fit asks, at most, where it chooses what.
+ROUNDS = 4
+#: Rows, in units of the size of the noise, from which on all products are asked for, with a line
+#: and without.
+ENOUGH, MANY = 10.0, 20.0
+#: Deviations by which products with the target are beyond noise; and the noise of the mean that
+#: matters, in half widths of the bounds.
+BEYOND, MATTERS = 3.0, 0.1
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LinearRegression(Weighted, Regressor):
+    """Least squares from noisy sums: of all products, or along a line, or the mean alone.
+
+    What is asked for depends on the noisy number of rows: products of all features where that is
+    enough for them, else a direction and the slope along it. Where noise hides that too, the
+    prediction is a noisy mean.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row with its target, added or removed, or replaced
+    (`neighbors`). All rounds together satisfy the loss that is asked for (`sulq.rounds`), and all
+    attributes are computed from their answers. Rows are put on a public grid between their bounds,
+    so all sums are exact integers. Noise in products is that of "Analyze Gauss" (Dwork, Talwar,
+    Thakurta and Zhang, STOC 2014) with half of the variance off the diagonal, which costs the same;
+    that in the sums before them is proved in `learn.normal_equations`.
+
+    Parameters
+    ----------
+    bounds : (float, float), or a pair for each column
+        Public limits of the features, as in `KMeans`.
+    y_bounds : (float, float)
+        Public limits of the target.
+    epsilon, delta, rho, neighbors
+        As in `KMeans`.
+    fit_intercept : bool, default True
+        Whether there is a constant beside the features; else the prediction at 0 is 0.
+    ridge : "noise" or float, default "noise"
+        What is added to the sum of the squares of each feature, in units of half of the width of
+        its bounds, so that the solution is stable: as much as that many rows at a bound would.
+        "noise" takes what the noise may hide, by its public deviation, and leaves out of the
+        slopes what noise explains. With a number, all products are asked for in one round.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN, of features and target, as in `quantile`; "drop" leaves out the row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
+
+    Attributes
+    ----------
+    coef_ : float64 array of shape (d,)
+    intercept_ : float
+    coef_standard_error_ : float64 array of shape (d,) or None
+        How far coefficients are likely off by noise and by the sampling of rows, to first order
+        (`learn.normal_equations`), without the bias of the ridge. None where that is not known: if
+        not all products were asked for (along a line, or the mean alone, noise chose what is
+        asked); of a `ridge` of your own without an intercept, for no number of rows is released
+        then; and with `ids` or weights, where rows are not independent, or do not count alike.
+    n_rows_ : float
+        Number of rows, with noise; only if there is an intercept.
+    n_features_in_, feature_names_in_, loss_
+        As in `KMeans`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        By `fit`, as in `KMeans`.
+
+    Notes
+    -----
+    Cost: two or three reads of the data, one with a `ridge` of your own, each at about the speed of
+    ``X.T @ X``. Columns of any units count alike.
+    Where the noisy matrix has a negative eigenvalue, it counts as 0.
+
+    Parameters can be read and set as in scikit-learn; a budget is therefore an argument of `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.stack([np.linspace(0, 10, 20_001), np.arange(20_001) % 7], axis=1)
+    >>> y = 3 * x[:, 0] - x[:, 1] + 5
+    >>> line = dp.learn.LinearRegression(bounds=(0, 10), y_bounds=(-10, 40), rho=0.5).fit(x, y)
+    >>> line.coef_.round()
+    array([ 3., -1.])
+    >>> line.score(x, y) > 0.99
+    True
+    >>> bool(abs(line.predict([[5.0, 2.0]])[0] - 18) < 1)
+    True
+    """
+
+    _name = "linear regression"
+
+    bounds: BoundsEach | Auto = field()
+    y_bounds: Bounds
+    fit_intercept: bool = True
+    ridge: Literal["noise"] | Number = "noise"
+    nan: NanPolicy = "raise"
+
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
+        centered = checks.flag("fit_intercept", self.fit_intercept)
+        ridge = self._ridge()
+        pairs = column_bounds(self._bounds, rows.width, 500)  # squares, of targets too, are numbers
+        target = checks.bounds(self.y_bounds, "y_bounds")
+        expect_size([target], 500, "y_bounds", self.y_bounds)
+        walk = _Walk(
+            [*pairs, target], checks.nan_policy(self.nan, relation), centered, loss, relation
+        )
+
+        def learn(rounds: Rounds) -> None:
+            learned = walk.fixed(rounds, ridge) if ridge is not None else walk.chosen(rounds)
+            if centered:
+                self.n_rows_ = learned.rows
+            alone = rows.ids is None and rows.kept is None and rows.weights is None
+            self._keep(*walk.in_units(learned), walk.errors_in_units(learned) if alone else None)
+
+        if ridge is not None:
+            return Training(1, walk.fixed_ridge.parts, learn)
+        return Training(ROUNDS, walk.parts(), learn)
+
+    def _keep(self, coef: Floats, intercept: float, errors: Floats | None) -> None:
+        """Keep what is learned of a line."""
+        self.coef_, self.intercept_, self.coef_standard_error_ = coef, intercept, errors
+
+    def conf_int(self, confidence: float = 0.95) -> Floats:
+        """Return an interval for each coefficient, by its standard error and the normal law.
+
+        Parameters
+        ----------
+        confidence : float, default 0.95
+            How often an interval holds the coefficient of the population, by and large.
+
+        Returns
+        -------
+        ndarray of float64, shape (d, 2)
+            The lower and the upper ends.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If standard errors are not known.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> line = dp.learn.LinearRegression(bounds=(0, 10), y_bounds=(0, 40), rho=0.5)
+        >>> low, high = line.fit(x, 3 * x[:, 0] + 5).conf_int()[0]
+        >>> bool(low < 3 < high and high - low < 0.2)
+        True
+        """
+        share = checks.share("confidence", confidence)
+        self._check_fitted()
+        if self.coef_standard_error_ is None:
+            raise DataError("coefficients have no standard errors: see coef_standard_error_")
+        width = normal(1 - share) * self.coef_standard_error_
+        return np.stack([self.coef_ - width, self.coef_ + width], axis=1)
+
+    def _numbers(self) -> Callable[[Floats], Floats]:
+        return lambda rows: (rows @ self.coef_ + self.intercept_)[:, None]
+
+    def _ridge(self) -> float | None:
+        """Return the ridge, or None for what the noise asks for."""
+        if isinstance(self.ridge, str):
+            checks.choice("ridge", self.ridge, ("noise",))
+            return None
+        rule = "'noise', 0, or a finite number of at least 2**-100"
+        ridge = checks.number("ridge", self.ridge, rule)
+        if ridge and ridge < 2.0**-100:
+            checks.fail("ridge", rule, self.ridge)
+        return ridge
+
+
+class _Learned(NamedTuple):
+    """The noisy number of rows, slopes in units of the bounds, and the value in their middle.
+
+    And the standard errors of the slopes, if they are known.
+    """
+
+    rows: float
+    slopes: Floats
+    value: float
+    errors: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Question(Generic[Sums]):
+    """Sums over the rows that are asked for with so many rounds at once."""
+
+    sums: Sums
+    parts: Sequence[Some]
+    uses: int = 1
+
+    def deviations(self, rounds: Rounds) -> Sequence[float]:
+        return self.sums.deviations(rounds, self.parts, self.uses)
+
+    def ask(self, rounds: Rounds, total: Callable[[Rows], list[int]] | None = None) -> Products:
+        noisy = rounds.ask(total or self.sums.total, self.parts, self.uses)
+        return self.sums.products(noisy, self.deviations(rounds))
+
+
+class _Walk:
+    """What is asked of the rows, and what is learned from the answers.
+
+    Parameters
+    ----------
+    bounds : list of pairs
+        The last pair is that of the target.
+    nan : str or float
+    centered : bool
+        Whether there is an intercept.
+    loss : Loss
+    relation : str
+    """
+
+    def __init__(
+        self,
+        bounds: list[tuple[float, float]],
+        nan: str | float,
+        centered: bool,
+        loss: Loss,
+        relation: str,
+    ) -> None:
+        def normal(bounds: list[tuple[float, float]], uses: int, line: bool) -> _Question[Normal]:
+            sums = Normal(bounds, nan, centered, line)
+            return _Question(sums, sums.gram.parts_within(loss, relation), uses)
+
+        self.centered, place, rest = centered, (-1.0, 1.0), ROUNDS - 1
+        self.moments = moments = Moments(bounds, nan, centered)
+        self.fixed_ridge = normal(bounds, 1, line=False)
+        self.first, self.again = (
+            _Question(moments, moments.parts_within(loss, relation, Fraction(ROUNDS, uses)), uses)
+            for uses in (1, rest - 1)
+        )
+        self.mean = _Question(moments, moments.parts(relation, targets=True), rest)
+        self.all = normal(bounds, rest, line=False)
+        #: With the place along a line as one more column, and with that alone.
+        self.with_line = normal([place, *bounds], rest, line=True)
+        self.line = normal([place, bounds[-1]], 1, line=False)
+        self._scale, self._middle = moments.limits.scale, moments.limits.middle
+        # And coefficients are numbers.
+        *each, last = np.where(self._scale > 0, self._scale / REACH, 0.0).tolist()
+        if last and max(each) > 2.0**800 * last:
+            rule = "at most 2**800 times as wide as those of a feature"
+            checks.fail("y_bounds", rule, bounds[-1])
+
+    def parts(self) -> list[Some]:
+        """Return all that may be asked for."""
+        moments = (self.first, self.again, self.mean)
+        normals = (self.with_line, self.all, self.line)
+        return [part for question in (*moments, *normals) for part in question.parts]
+
+    def fixed(self, rounds: Rounds, ridge: float) -> _Learned:
+        """Ask for all products, in one round, and add this ridge."""
+        products, sides = self.fixed_ridge.ask(rounds), self.fixed_ridge.sums.sides
+        return _Learned(
+            float(products.values[0, 0]), *products.solve(0.0, ridge, sides, self.centered)
+        )
+
+    def chosen(self, rounds: Rounds) -> _Learned:
+        """Ask for little, and then what the first answers suggest."""
+        first = self.first.ask(rounds)
+        d, rows = len(self.moments.live), max(float(first.values[0, 0]), 1.0)
+        if d and rows >= MANY * self._noise(rounds, self.all):
+            return self._solved(rounds, first.joined(self.all.ask(rounds)), self.all)
+        if d and rows >= ENOUGH * self._noise(rounds, self.with_line):
+            return self._along(rounds, first, self.with_line)
+        kurtosis = 5.0 if isinstance(rounds.loss, Pure) else 2.0  # of noise, in a sum of squares
+        nothing = first.shown(self.centered) < BEYOND * math.sqrt(kurtosis * d)
+        if self.centered and nothing:  # would the last round alone tell too little of the mean?
+            off = self.line.sums.of_mean(self.line.deviations(rounds))
+            nothing = off > MATTERS * rows
+        if not d or (self.centered and nothing):
+            total = functools.partial(self.moments.total, targets=True)
+            products = first.joined(self.mean.ask(rounds, total))
+            _, mean = products.means(self.centered)
+            return _Learned(float(products.values[0, 0]), np.zeros(d), float(mean[-1]))
+        return self._along(rounds, first.joined(self.again.ask(rounds)), self.line)
+
+    def _noise(self, rounds: Rounds, question: _Question[Normal]) -> float:
+        """Return the size of the noise in the matrix of the products of features."""
+        return question.sums.noise(question.deviations(rounds))
+
+    def _along(self, rounds: Rounds, before: Products, question: _Question[Normal]) -> _Learned:
+        """Ask for products of the place along a line, and of all else there is in a question."""
+        line = self.moments.line(before, self.centered)
+        alone = len(question.sums.live) == 1
+
+        def columns(x: Floats) -> Floats:
+            places = line.places(x)[:, None]
+            return places if alone else np.hstack([places, x])
+
+        products = question.ask(rounds, functools.partial(question.sums.total, columns=columns))
+        known = before.ends() if alone else before
+        size = len(products.values)
+        products = products.joined(known.only([0, *range(2, size)], size))
+        number, slopes, value, _ = self._solved(rounds, products, question)
+        place, *each = slopes.tolist()
+        whole = place * line.slopes[self.moments.live] + np.array(each or [0.0])
+        return _Learned(number, whole, value - place * line.middle / PLACE)
+
+    def _solved(self, rounds: Rounds, products: Products, question: _Question[Normal]) -> _Learned:
+        """Return what is learned with the ridge that noise asks for."""
+        normal = question.sums
+        noise = self._noise(rounds, question) / min(2, len(normal.live))
+        solved = products.solve(noise, None, normal.sides, self.centered)
+        return _Learned(float(products.values[0, 0]), *solved)
+
+    def errors_in_units(self, learned: _Learned) -> Floats | None:
+        """Return standard errors of the coefficients in the units of the rows, if they are known.
+
+        That of a feature with one value is 0.
+        """
+        errors = learned.errors
+        return None if errors is None else np.abs(self.in_units(learned._replace(slopes=errors))[0])
+
+    def in_units(self, learned: _Learned) -> tuple[Floats, float]:
+        """Return coefficients and the constant in the units of the rows."""
+        scale, middle = self._scale, self._middle
+        coef: Floats = np.zeros(len(scale) - 1)
+        if not scale[-1]:
+            return coef, float(middle[-1])
+        coef[self.moments.live] = learned.slopes * (scale[self.moments.live] / scale[-1])
+        if not self.centered:
+            return coef, 0.0
+        return coef, float(middle[-1] + learned.value * (REACH / scale[-1]) - coef @ middle[:-1])

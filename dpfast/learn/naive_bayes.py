@@ -1,0 +1,276 @@
+"""Private naive Bayes: what the noisy sums of one round tell of each class, column by column.
+
+A row of class c adds 1 to the count of c, and for each column to sums of c alone.
+
+*A column of numbers.* Let z be the distance of a cell from the public middle, |z| <= h. Released
+are the sums of h z and of h^2 - z^2, with noise of one scale. For t = z / h their squares are h^4
+times t^2 + (1 - t^2)^2 = 1 - t^2 (1 - t^2) <= 1: means and variances of a column cost no more than
+one of the two alone (released as z^2, they would cost 2). In size, |t| + 1 - t^2 <= 5 / 4. A row
+that is replaced changes them, within a class, by a = t - t' and a b, b = t + t', |a| + |b| <= 2: in
+square by a^2 (1 + b^2), at most 4, for a^2 (1 + (2 - a)^2) never falls; in size by at most
+a (3 - a) <= 9 / 4. Between two classes, by 2 and by 5 / 2.
+
+*A column of categories.* 1 for the value in the class: 1 or, replaced, 2 of these numbers change.
+
+*How the round is shared.* Columns have equal parts of it; counts, as in k-means, about
+1 / (1 + 2 sqrt(d)) or more. Where rows are replaced and noise is Gaussian, a column of numbers uses
+all of its part within a class, where counts do not change, and half of it between two. So counts
+have what the columns leave between two classes; if all are of numbers, half of the round for
+nothing. (Rounding down, for integers too large for the samplers, changes four numbers by 1 each, 2
+in the L2 norm; half of a part covers it for two classes if the whole has room for 2 sqrt(2).)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.types import Number
+from .._kernels import learn as cross
+from .._kernels.learn import class_totals as by_class
+from .._kernels.statistics import tally
+from ..privacy import Loss, Pure
+from ..statistics.histogram import Bins
+from ..sulq.rounds import Part, Rounds
+from ..sulq.row_functions import split
+from .columns import BLOCK, Classes, Floats, Layout, NumberColumn
+from .estimator import MixedClassifier, Training
+from .rows import Rows
+
+#: The least variance, in squares of half the distance of the bounds; and of all.
+LEAST, TINY = 2.0**-40, float(np.finfo(np.float64).tiny)
+#: Rows whose sums of squares stay in 64 bits.
+MOST = 1 << 22
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class NaiveBayes(MixedClassifier):
+    """Classes with independent columns: normal variables, or categories with probabilities.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
+    (`neighbors`). Everything that is learned satisfies the loss that is asked for: one round of
+    noisy sums (Blum, Dwork, McSherry and Nissim, PODS 2005) for their joint sensitivity. (The sums
+    are those of Vaidya, Shafiq, Basu and Hong, WI 2013; noise is for all of a row at once.)
+
+    Parameters
+    ----------
+    bounds : (float, float), or a pair for each column, optional
+        Public limits of columns of numbers, as in `KMeans`. None for a column of categories.
+    categories : sequence of str, float or bool, or one such sequence a column, optional
+        The public values of columns of categories, as in `dpfast.histogram`. With `bounds`, a
+        sequence of one for each column, None for a column of numbers.
+    classes : sequence of str, float or bool
+        The public labels, in the same form.
+    epsilon, delta, rho, neighbors
+        As in `KMeans`.
+    alpha : float, default 1
+        Number of rows that are added to each value of a column of categories, in each class.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN in columns of numbers, as in `quantile`; "drop" leaves out the whole
+        row. In a column of categories it is none of them, and counts nowhere.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
+
+    Attributes
+    ----------
+    class_count_, class_prior_ : float64 array of shape (classes,)
+        Number of rows of each class with noise, and their fractions, none of which is below 0.
+    theta_, var_ : float64 array of shape (classes, d)
+        Means and variances in columns of numbers; NaN elsewhere.
+    category_log_prob_ : list of d arrays of shape (classes, values), or None
+        Logarithms of the probability of each value in columns of categories.
+    classes_ : ndarray
+    n_features_in_, feature_names_in_, loss_
+        As in `KMeans`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        By `fit`, as in `KMeans`.
+
+    Notes
+    -----
+    Cost: one read of the data. A row whose label is none of the classes counts nowhere.
+
+    A class that seems to have fewer rows than three standard deviations of the noise is taken to be
+    spread evenly. A variance is at least the standard deviation of its noise.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.concatenate([np.linspace(0, 4, 5000), np.linspace(5, 9, 5000)])
+    >>> y = np.repeat([0, 1], 5000)
+    >>> bayes = dp.learn.NaiveBayes(bounds=(0, 10), classes=[0, 1], epsilon=1)
+    >>> bayes = bayes.fit(x[:, None], y, budget=dp.Budget(epsilon=1))
+    >>> bayes.predict([[1.0], [8.0]])
+    array([0, 1])
+    >>> bayes.theta_.round()
+    array([[2.],
+           [7.]])
+    """
+
+    _name = "naive Bayes"
+
+    alpha: Number = 1.0
+
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
+        alpha = checks.scale("alpha", self.alpha)
+        policy = checks.nan_policy(self.nan, relation)
+        sums = ClassSums(self._columns().each(rows.width), Classes(self.classes), policy)
+        parts = sums.parts(relation, loss)
+
+        def learn(rounds: Rounds) -> None:
+            deviations = [rounds.deviation(part) for part in parts]
+            noisy = [np.array(x, float) for _, x in split(rounds.ask(sums.total, parts), parts)]
+            self._learn(sums, noisy, deviations, alpha)
+
+        return Training(1, parts, learn)
+
+    def _learn(
+        self, sums: ClassSums, noisy: list[Floats], deviations: list[float], alpha: float
+    ) -> None:
+        """Compute everything that is learned from released numbers."""
+        many, width = sums.classes, sums.layout.width
+        counts, *columns = noisy
+        live = counts > 3.0 * deviations[0]
+        kept = np.maximum(counts, 0.0)
+        self.class_count_, self.classes_ = counts, sums.labels.labels
+        self.class_prior_ = kept / kept.sum() if kept.sum() else np.full(many, 1.0 / many)
+        self.theta_, self.var_ = np.full((many, width), np.nan), np.full((many, width), np.nan)
+        self.category_log_prob_: list[Floats | None] = [None] * width
+        for j, numbers in enumerate(columns):
+            if j in sums.layout.axes:
+                table = np.maximum(numbers.reshape(many, -1), 0.0) + alpha
+                self.category_log_prob_[j] = np.log(table / table.sum(axis=1, keepdims=True))
+                continue
+            first, second = numbers.reshape(2, many)
+            column = sums.layout.numbers[j]
+            unit = np.where(live, counts, 1.0) * max(1.0, float(column.reach) ** 2)
+            mean = np.where(live, np.clip(first / unit, -1.0, 1.0), 0.0)
+            least = np.minimum(np.maximum(deviations[1 + j] / unit, LEAST), 1 / 3)
+            rest = np.maximum(1.0 - second / unit - mean**2, least)
+            spread = np.where(live, rest, 1 / 3)
+            half = column.reach * column.grid
+            self.theta_[:, j] = np.clip(column.middle * column.grid + mean * half, *column.bounds)
+            self.var_[:, j] = np.maximum(np.minimum(spread, 1.0) * half**2, TINY)
+
+    def _numbers(self) -> Callable[[Floats], Floats]:
+        layout = Layout(self._columns().each(self.n_features_in_), "drop")
+        with np.errstate(divide="ignore"):
+            prior = np.log(self.class_prior_)
+        learned = [table for table in self.category_log_prob_ if table is not None]
+        tables = [np.vstack([table.T, np.zeros(len(prior))]) for table in learned]
+
+        def likelihood(rows: Floats) -> Floats:
+            logs = np.tile(prior, (len(rows), 1))
+            for j, column in layout.numbers.items():
+                x, mean, var = rows[:, j, None], self.theta_[:, j], self.var_[:, j]
+                x = np.clip(x, *column.bounds)
+                density = -0.5 * (np.log(var) + (x - mean) ** 2 / var)
+                logs += np.where(np.isnan(x), 0.0, density)  # NaN tells nothing
+            for table, codes in zip(tables, layout.codes(rows).T, strict=True):
+                logs += table[np.minimum(codes, len(table) - 1)]
+            logs -= logs.max(axis=1, keepdims=True)
+            np.exp(logs, out=logs)
+            logs /= logs.sum(axis=1, keepdims=True)
+            return logs
+
+        return likelihood
+
+
+class ClassSums:
+    """Counts of classes, and the sums of each class in each column.
+
+    Parameters
+    ----------
+    each : sequence of NumberColumn or Bins
+        The columns.
+    labels : Classes
+    nan : str or float
+        What a NaN in a column of numbers counts as.
+    """
+
+    def __init__(
+        self, each: Sequence[NumberColumn | Bins], labels: Classes, nan: str | float
+    ) -> None:
+        self.layout, self.labels, self.classes = Layout(each, nan), labels, len(labels)
+        self._nan = nan
+        columns = self.layout.numbers.values()
+        self._limits = np.array(
+            [[1.0 / n.grid, n.first, n.last, n.middle] for n in columns]
+        ).T.copy()
+
+    def parts(self, relation: str, loss: Loss) -> list[Part]:
+        """Return the counts, then the sums of each column."""
+        layout = self.layout
+        d = layout.width
+        counts = Fraction(1, 1 + math.isqrt(4 * d))
+        column = (1 - counts) / d
+        replaced = relation == "replace"
+        if replaced and not isinstance(loss, Pure):
+            between = d - Fraction(len(layout.numbers), 2)
+            column = min(Fraction(1, d), (1 - counts) / between)
+            counts = 1 - column * between
+        times = 2 if replaced else 1
+        parts = [Part(self.classes, times, times, times, counts)]
+        for j in range(d):
+            if j in layout.axes:
+                size = self.classes * layout.axes[j].native.bins
+                parts.append(Part(size, times, times, times, column))
+                continue
+            square = layout.numbers[j].reach ** 2
+            l1, l2_squared = -(-5 * square * times // 4), (times * square) ** 2
+            parts.append(Part(2 * self.classes, l1, l2_squared, 8 if replaced else 2, column))
+        return parts
+
+    def total(self, rows: Rows) -> list[int]:
+        """Return the integers in the order of the parts."""
+        layout, many = self.layout, self.classes
+        p, values = len(layout.numbers), layout.coder.values
+        ends = np.cumsum([many + 1, 2 * many * p, cross.cells(values, many)[1]])
+
+        def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
+            counts, moments, table, _ = np.split(sums, ends)
+            key = self.labels.codes(labels)
+            missing = self._add_numbers(x, key, moments) if p else 0
+            tally(key, counts)
+            if layout.axes:
+                cross.count(layout.codes(x), key, many, values, table)
+            return missing
+
+        sums = np.array(rows.sums(int(ends[-1]), add, self._nan, BLOCK, MOST), object)
+        counts, moments, table, _ = np.split(sums, ends)
+        counts = counts[:many]
+        tables = iter(layout.coder.tables(table, many))
+        numbers = iter(moments.reshape(many, 2, p).T)
+        integers: list[int] = counts.tolist()
+        for j in range(layout.width):
+            if j in layout.axes:
+                integers += next(tables)[:-1].T.ravel().tolist()
+                continue
+            (first, second), h = next(numbers), layout.numbers[j].reach
+            integers += [*(h * first), *(h * h * counts - second)]
+        return integers
+
+    def _add_numbers(self, x: Floats, key: NDArray[np.uint32], moments: NDArray[np.int64]) -> int:
+        """Add z and z^2 by class; return how many rows have a NaN, which may lose their class."""
+        numbers, missing = [*self.layout.numbers], 0
+        sums = np.zeros((self.classes + 1, 2, len(numbers)))
+        every = len(numbers) == self.layout.width
+        if by_class(x if every else np.ascontiguousarray(x[:, numbers]), self._limits, key, sums):
+            filled, absent = self.layout.filled(x)
+            missing = int(np.count_nonzero(absent))
+            key[absent & self.layout.skip] = cross.NONE
+            sums[...] = 0.0
+            by_class(filled, self._limits, key, sums)
+        moments += sums[:-1].ravel().astype(np.int64)
+        return missing

@@ -1,0 +1,313 @@
+"""A private perceptron: rounds of noisy sums over the rows that a hyperplane misplaces.
+
+A round knows a vector w. A row z with label y that is not on its side, y <w, z> <= 0, adds 1 to a
+count and y z to a sum, of length at most r. So a row that comes or goes changes the count by 1 and
+the sum by r, and both only if it is wrong.
+
+*How a round is shared.* A step goes by v = sum / count, which for n wrong rows, the round's noise
+being that of rho and a the part for the count, is off by |v|^2 / a + d r^2 / (1 - a), over
+n^2 2 rho. With r^2 = d, as in a cube, and v half as long, that is least for
+a : 1 - a = 1 : 2 sqrt(d).
+
+With an epsilon alone, and bounds, the count and the sum are a vector within the box of 1 and H, and
+joint noise for it is chosen by the same error (`rounds`).
+
+A row that is replaced changes the sum by 2 r and no count, if both are wrong; or the count by 1 and
+the sum by r. If sums have all of a round for 2 r, the second uses a quarter of it for its sum
+(half of it, of a sum of losses), and the rest is there for the count.
+
+*The last round* has no step to make: all of it is for the count.
+
+*Coordinates.* Coordinate j of a row is its distance from the middle of its bounds, in units of
+2**-29 of the largest distance: an integer of -H .. H, H = 2**29. With a radius instead of bounds,
+numbers are clipped to [-radius, radius] and longer rows are shortened to the radius. Rounding to
+integers then adds sqrt(d) / 2 to a length of H at most (and the arithmetic, less than 1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.types import Auto, BoundsEach, NanPolicy, Number
+from .._kernels.learn import MARGIN_REACH as REACH
+from .._kernels.learn import margin_wrong as add_wrong
+from ..measurement.choice import Moves
+from ..privacy import Loss, Pure
+from ..sulq.rounds import Boxes, Part, Rounds, Some
+from .columns import Floats, column_bounds, limits
+from .estimator import Classifier, Training, Weighted, as_fitted
+from .rows import Rows
+
+#: The number of wrong rows, with all of a round.
+COUNT = Part(1, 1, 1, 1)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Perceptron(Weighted, Classifier):
+    """A hyperplane between two classes, learned from noisy counts and sums of wrong rows alone.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row with its label, added or removed, or replaced
+    (`neighbors`); labels are -1 and 1, and a row with another counts nowhere. The hyperplane, and
+    the number of mistakes, satisfy the loss that is asked for, all rounds together, however many
+    are used. (The perceptron of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the
+    joint sensitivity of a round and exact composition.)
+
+    Parameters
+    ----------
+    bounds : (float, float), or a pair for each column
+        Public limits of the values, as in `KMeans`. Either these are given, or `radius`.
+    radius : float
+        The public length of a row as a vector. Numbers are clipped to [-radius, radius], and rows
+        that are still longer are shortened to it. Noise is then smaller by the square root of the
+        number of columns.
+    epsilon, delta, rho, neighbors
+        As in `KMeans`.
+    max_iter : int, default 10
+        Number of rounds at most, 2 or more. Each has noise as if all were used.
+    fit_intercept : bool, default True
+        Whether the hyperplane may lie anywhere, or goes through 0.
+    step : {"shrinking", "constant"}, default "shrinking"
+        Whether step t goes by 1 / t of the mean, or by all of it, as published.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN among the features, as in `quantile`; "drop" leaves out the whole row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
+
+    Attributes
+    ----------
+    coef_ : float64 array of shape (1, d)
+    intercept_ : float64 array of shape (1,)
+        A row x is of class 1 if ``coef_ @ x + intercept_ > 0``.
+    classes_ : int64 array
+        -1 and 1.
+    mistakes_ : float
+        Number of rows that it misplaces, with noise: the least of the noisy numbers of all rounds.
+    n_iter_ : int
+        Number of rounds that were used.
+    n_features_in_, feature_names_in_, loss_
+        As in `KMeans`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        By `fit`, as in `KMeans`.
+
+    Notes
+    -----
+    A row whose label is neither -1 nor 1, NaN and null too, counts nowhere: labels 0 and 1 are to
+    be made -1 and 1 first.
+
+    Cost: a read of the data a round, at about the speed of ``X @ w``.
+
+    Coordinates are centered (unless `fit_intercept` is False) and divided by half of their width,
+    so columns of any units count alike. A step goes by the mean of y z over the wrong rows, by
+    their noisy number. Of the vectors that were counted the one with the least number is kept. It
+    is over when that is less than three standard deviations of its noise.
+
+    If classes can be parted with a margin g, rows being no longer than r, constant steps come to an
+    end after 32 r**2 / g**2 rounds at most, as long as noise is small beside g times the number of
+    wrong rows. Where they cannot, such steps go to and fro, and ones that shrink mostly find more.
+
+    Parameters can be read and set as in scikit-learn; a budget is therefore an argument of `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.stack([np.linspace(0, 10, 20_001), np.full(20_001, 3.0)], axis=1)
+    >>> y = np.where(x[:, 0] > 7, 1, -1)
+    >>> budget = dp.Budget(rho=1)
+    >>> plane = dp.learn.Perceptron(bounds=(0, 10), rho=0.5).fit(x, y, budget=budget)
+    >>> plane.score(x, y) > 0.9
+    True
+    >>> plane.predict([[1, 3], [10, 3]])
+    array([-1,  1])
+    >>> plane.decision_function([[1, 3], [10, 3]]) > 0
+    array([False,  True])
+    """
+
+    _name = "perceptron"
+    _two_classes = True
+
+    bounds: BoundsEach | Auto | None = None
+    radius: Number | None = None
+    max_iter: int = 10
+    fit_intercept: bool = True
+    step: Literal["shrinking", "constant"] = "shrinking"
+    nan: NanPolicy = "raise"
+
+    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
+        # Of truth values one class would count nowhere.
+        if width is None and checks.attribute(y, "dtype") == np.bool_:
+            checks.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
+        return super()._read(X, y, relation, width)
+
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
+        times = checks.whole("max_iter", self.max_iter, 2)
+        centered = checks.flag("fit_intercept", self.fit_intercept)
+        checks.choice("step", self.step, ("shrinking", "constant"))
+        place = self._coordinates(rows.width, relation, centered)
+        parts = _parts(place, centered, relation, loss)
+        return Training(times, parts, lambda rounds: self._learn(rounds, place, centered, parts))
+
+    def _learn(
+        self, rounds: Rounds, place: Coordinates, centered: bool, parts: Sequence[Some]
+    ) -> None:
+        """Move a vector, of which the constant is the last entry, by released numbers alone."""
+
+        def total(w: Floats, last: bool, rows: Rows) -> list[int]:
+            number, labels, *sums = place.wrong(rows, w[:-1], float(w[-1]) * REACH)
+            if last:
+                return [number]
+            return [number, *sums, labels * REACH] if centered else [number, *sums]
+
+        enough = 3.0 * rounds.deviation(parts[0])
+        w = kept = np.zeros(place.width + 1)
+        least = math.inf
+        for t in range(rounds.rounds):
+            last = t == rounds.rounds - 1
+            count, *sums = rounds.ask(partial(total, w, last), [COUNT] if last else parts)
+            if t <= 1 or count < least:  # to begin with 0 has every row wrong
+                kept, least = w, float(count)
+            if last or count <= enough:
+                break
+            mean = np.array(sums, np.float64) / (float(count) * REACH)
+            if not centered:
+                mean = np.append(mean, 0.0)
+            w = w + (mean / (t + 1) if self.step == "shrinking" else mean)
+        self.coef_ = (kept[:-1] * (place.scale / REACH))[None]
+        self.intercept_ = np.array([kept[-1] - math.fsum(self.coef_[0] * place.middle)])
+        self.classes_, self.mistakes_, self.n_iter_ = np.array([-1, 1]), least, t + 1
+
+    @as_fitted
+    def decision_function(self, X: Any) -> Floats:
+        """Return on which side of the hyperplane each row is, above 0 for class 1, and how far.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            Not clipped.
+
+        Returns
+        -------
+        float64 array of shape (n,)
+            In proportion to the distance.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN.
+        """
+        return self._apply(X, 1, self._numbers()).reshape(-1)
+
+    def _numbers(self) -> Callable[[Floats], Floats]:
+        return lambda rows: rows @ self.coef_.T + self.intercept_
+
+    def _places(self, numbers: Floats) -> NDArray[Any]:
+        return (numbers[:, 0] > 0).astype(np.intp)
+
+    def _coordinates(self, width: int, relation: str, centered: bool) -> Coordinates:
+        policy = checks.nan_policy(self.nan, relation)
+        if (self.radius is None) == (self._bounds is None):
+            rule = "public limits of the columns, or left out where radius is given"
+            checks.fail("bounds", rule, self._bounds)
+        if self.radius is None:
+            return Coordinates(column_bounds(self._bounds, width), None, policy, centered)
+        radius = checks.scale("radius", self.radius)
+        return Coordinates([(-radius, radius)] * width, radius, policy, centered)
+
+
+class Coordinates:
+    """Integer coordinates of rows within public limits.
+
+    Parameters
+    ----------
+    bounds : sequence of pairs
+    radius : float or None
+        The length of a row. Bounds are those of each coordinate then.
+    nan : str or float
+        What a NaN counts as.
+    centered : bool
+        Whether coordinates are counted from the middle of the bounds; else from 0.
+
+    Attributes
+    ----------
+    middle, scale : float64 array of shape (d,)
+        As in `Limits`.
+    l1, l2_squared : int
+        Upper bounds of the L1 norm of a row, and of its squared L2 norm.
+    sizes : list of int or None
+        How large each coordinate is at most, where rows fill the box of them.
+    """
+
+    def __init__(
+        self,
+        bounds: Sequence[tuple[float, float]],
+        radius: float | None,
+        nan: str | float,
+        centered: bool,
+    ) -> None:
+        self._nan, self.width = nan, len(bounds)
+        self._limits = limits(bounds, nan, centered, [REACH] * len(bounds))
+        self.middle, self.scale = self._limits.middle, self._limits.scale
+        self._length = 0.0 if radius is None else float(REACH)
+        count = int(np.count_nonzero(self.scale))
+        self.sizes = None if radius is not None else [REACH * (s > 0) for s in self.scale.tolist()]
+        self.l1, self.l2_squared = count * REACH, count * REACH**2
+        if radius is not None:
+            most = REACH + math.isqrt(self.width) // 2 + 2
+            self.l1, self.l2_squared = most * (math.isqrt(self.width - 1) + 1), most**2
+
+    def wrong(self, rows: Rows, w: Floats, bias: float) -> list[int]:
+        """Sum 1, y, and each y z over the rows with ``y (w . z + bias) <= 0``.
+
+        A row whose label y is neither -1 nor 1 is none of them, whatever else it holds.
+        """
+        columns, skip, length = self._limits.columns, self._limits.skip, self._length
+
+        def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
+            y = np.asarray(labels, np.float64)
+            known = np.abs(y) == 1
+            if not known.all():
+                x, y = x[known], y[known]
+            moved = np.zeros(len(sums) - 2)
+            count, label_sum, missing = add_wrong(x, y, columns, w, bias, length, skip, moved)
+            sums[:2] += count, label_sum
+            sums[2:] += moved.astype(np.int64)
+            return missing
+
+        return rows.sums(2 + self.width, add, self._nan)
+
+
+def _parts(
+    place: Coordinates, centered: bool, relation: str, loss: Loss
+) -> list[Part] | list[Boxes]:
+    """Return the count, then the sums, of which that of a constant is the last; see above."""
+    size = place.width + centered
+    if isinstance(loss, Pure) and relation != "replace" and place.sizes is not None:
+        sizes = (1, *place.sizes, *[REACH] * centered)
+        return [Boxes(Moves(sizes, (size / 4, *[1.0] * size), 1))]
+    l1, l2_squared = place.l1 + centered * REACH, place.l2_squared + centered * REACH**2
+    if relation == "replace":
+        # Integers that are rounded down change by 1 more each. The first case is given twice as
+        # much as it needs, so that the second has half of it.
+        counts = Fraction(1, 2) if isinstance(loss, Pure) else Fraction(3, 4)
+        return [replace(COUNT, share=counts), Part(size, 2 * l1, 4 * l2_squared, 4 * size)]
+    counts = Fraction(1, 1 + math.isqrt(4 * size))
+    return [replace(COUNT, share=counts), Part(size, l1, l2_squared, size, 1 - counts)]

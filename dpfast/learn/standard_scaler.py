@@ -1,0 +1,246 @@
+"""Private scaling: noisy means and variances of all columns, from one round.
+
+*Sensitivity.* A number in units of half of the width of its bounds, around their middle, is t in -1
+.. 1. Released are the number of rows, and for each column the sums of t and of 1 - t^2, with noise
+of one scale. A row changes the count by 1, and a column by t^2 + (1 - t^2)^2 <= 1 in square and t +
+1 - t^2 <= 5 / 4 in size: all d columns by d and 5 d / 4. One that is replaced changes no count, and
+a column by (t - t')^2 (1 + (t + t')^2) <= 4 in square, and twice 5 / 4 in size (`class_sums`). A
+change of t is at most 1, or 2 if the row is replaced, and that of t^2 at most 1. Here 1 is the
+integer `REACH`. 1 - t^2 is rounded down, so a difference of two of them is larger by less
+than 1, and 4 becomes 4 times the square of one more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.types import Auto, BoundsEach, NanPolicy
+from ..privacy import Loss
+from ..sulq.rounds import Part, Rounds
+from .columns import Floats, columns_of
+from .design import REACH, ROWS, Design
+from .estimator import Training, Transformed, Transformer, as_fitted
+from .rows import Rows
+
+#: The least variance, in squares of half the width of the bounds.
+LEAST = 2.0**-40
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class StandardScaler(Transformer):
+    """Columns less their means, over their standard deviations, from one noisy release of both.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
+    release of the number of rows, sums and squares satisfies the loss that is asked for, and all
+    attributes are computed from it: one round of noisy sums (Blum, Dwork, McSherry and Nissim, PODS
+    2005) for their joint sensitivity, proved in `standard_scaler`.
+
+    Parameters
+    ----------
+    bounds : (float, float), or a pair for each column
+        Public limits of the values, as in `KMeans`.
+    with_mean, with_std : bool, default True
+        Whether the mean is subtracted, and whether to divide by the standard deviation.
+    epsilon, delta, rho, neighbors
+        As in `KMeans`.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
+
+    Attributes
+    ----------
+    mean_, var_ : float64 array of shape (d,)
+        Means and variances (divided by n), with noise; a mean lies within the bounds.
+    scale_ : float64 array of shape (d,)
+        Standard deviations, or 1 for a column whose bounds are equal.
+    n_rows_ : float
+        The number of rows, with noise where it is private.
+    n_features_in_, feature_names_in_, loss_
+        As in `KMeans`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        By `fit`, as in `KMeans`.
+
+    Notes
+    -----
+    Cost: one read of the data. A variance is at least the standard deviation of its noise, and at
+    most the square of half the width of the bounds.
+
+    Noise grows with the number of columns (with its square root, where the loss has a delta or a
+    rho). Learners of this package need no scaling: bounds do it for them.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.stack([np.linspace(0, 6, 20_001), np.linspace(-10, 10, 20_001)], axis=1)
+    >>> scaler = dp.learn.StandardScaler(bounds=[(0, 10), (-10, 10)], rho=0.5).fit(x)
+    >>> scaler.mean_.round(1) + 0.0
+    array([3., 0.])
+    >>> scaler.transform([[3.0, 0.0]]).round(1) + 0.0
+    array([[0., 0.]])
+    >>> (scaler.inverse_transform([[0.0, 0.0]])[0] - scaler.mean_).round(9) + 0.0
+    array([0., 0.])
+    >>> scaler.get_feature_names_out()
+    array(['x0', 'x1'], dtype=object)
+    """
+
+    _estimator_type, _name = "transformer", "scaling"
+
+    bounds: BoundsEach | Auto = field()
+    with_mean: bool = True
+    with_std: bool = True
+    nan: NanPolicy = "raise"
+
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
+        checks.flag("with_mean", self.with_mean)
+        checks.flag("with_std", self.with_std)
+        policy = checks.nan_policy(self.nan, relation)
+        design = Design(columns_of(self._bounds, None).each(rows.width), policy)
+        parts = _parts(rows.width, relation)
+
+        def learn(rounds: Rounds) -> None:
+            deviation = rounds.deviations(parts[-1])[-1] / REACH
+            noisy = rounds.ask(lambda rows: _totals(rows, design, policy), parts)
+            self._learn(np.array(noisy, np.float64) / REACH, design, deviation)
+
+        return Training(1, parts, learn)
+
+    def _learn(self, noisy: Floats, design: Design, deviation: float) -> None:
+        """Compute everything that is learned from released numbers."""
+        self.n_rows_ = float(noisy[0])
+        rows = max(self.n_rows_, 1.0)
+        sums, rest = np.split(noisy[1:] / rows, 2)
+        live = design.scale > 0
+        half = 1.0 / np.where(live, design.scale, 1.0)
+        mean = np.where(live, np.clip(sums, -1.0, 1.0), 0.0)
+        least = min(max(deviation / rows, LEAST), 1.0)
+        spread = np.where(live, np.clip(1.0 - rest - mean**2, least, 1.0), 0.0)
+        self.mean_ = design.middle + mean * half
+        self.var_ = spread * half**2
+        self.scale_ = np.where(live, np.sqrt(spread) * half, 1.0)
+
+    @as_fitted
+    def transform(self, X: Any) -> Transformed:
+        """Return the rows, less the means and over the standard deviations.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            Not clipped.
+
+        Returns
+        -------
+        float64 array of shape (n, d)
+            Or a DataFrame of as many columns, as `set_output` has it.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN.
+        """
+        mean, scale = self._used()
+        return self._in_form(self._apply(X, len(mean), lambda rows: (rows - mean) / scale), X)
+
+    @as_fitted
+    def inverse_transform(self, X: Any) -> Floats:
+        """Return rows from what `transform` makes of them.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+
+        Returns
+        -------
+        float64 array of shape (n, d)
+
+        Raises
+        ------
+        NotFittedError, ArgumentError, DataError
+            As in `transform`.
+        """
+        mean, scale = self._used()
+        width = len(mean)
+        return self._inverse(X, width, "as in fit", width, lambda scaled: scaled * scale + mean)
+
+    @as_fitted
+    def get_feature_names_out(
+        self, input_features: Sequence[str] | None = None
+    ) -> NDArray[np.object_]:
+        """Return the names of the columns, or x0, x1 and so on for columns without names.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the columns that were learned from. Where they had names, they are only
+            compared.
+
+        Returns
+        -------
+        array of str
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For other columns than those that were learned from.
+        """
+        super().get_feature_names_out(input_features)
+        names = vars(self).get("feature_names_in_", input_features)
+        if names is None:
+            names = [f"x{i}" for i in range(self.n_features_in_)]
+        return np.array(list(names), object)
+
+    def _columns_out(self) -> int:
+        return self.n_features_in_
+
+    def _used(self) -> tuple[Floats, Floats]:
+        """Return what is subtracted, and what is divided by."""
+        mean = self.mean_ if self.with_mean else np.zeros_like(self.mean_)
+        return mean, self.scale_ if self.with_std else np.ones_like(self.scale_)
+
+
+def _parts(width: int, relation: str) -> list[Part]:
+    """Return the number of rows, then the sums; see above."""
+    size = 2 * width
+    if relation == "replace":
+        l1, l2_squared = 5 * width * REACH // 2, 4 * width * (REACH + 1) ** 2
+        sizes = (2 * REACH,) * width + (REACH,) * width
+        return [Part(1, 0, 0, 1), Part(size, l1, l2_squared, size, sizes=sizes)]
+    l1, l2_squared = REACH + 5 * width * REACH // 4, (1 + width) * REACH**2
+    return [Part(1 + size, l1, l2_squared, 1 + size, sizes=(REACH,) * (1 + size))]
+
+
+def _totals(rows: Rows, design: Design, policy: str | float) -> list[int]:
+    """Return the integers in the order of the parts."""
+
+    def add(x: Floats, _: Any, sums: NDArray[np.int64]) -> int:
+        vectors = design.vectors(x)
+        absent = vectors.absent
+        numbers = np.hstack([vectors.numbers, vectors.less_squares])
+        if policy in ("raise", "drop"):
+            numbers = numbers[~absent]
+        sums[0] += REACH * len(numbers)
+        sums[1:] += numbers.sum(axis=0).astype(np.int64)
+        return int(np.count_nonzero(absent))
+
+    return rows.sums(1 + 2 * rows.width, add, policy, ROWS)

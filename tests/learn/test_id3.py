@@ -1,0 +1,474 @@
+"""Private decision trees: what a row moves in a round, how choices fall, what is kept."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from unittest.mock import patch
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.stats import chi2, norm
+
+import dpfast as dp
+from dpfast.errors import BudgetError, DataError
+from dpfast.learn import ID3Classifier, id3
+from dpfast.learn.id3 import Nodes, Tree, pruned
+from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.sulq import rounds as _rounds
+
+from ..reference.learn import decision_tree as reference
+from ..reference.sulq import noisy_sums as neighborly
+from ..support.learners import rounds_of
+from ..support.pairwise import pairwise, quick_rows
+
+RELATIONS = ["replace", "add-remove"]
+LOSSES = {"rho": {"rho": 1}, "epsilon": {"epsilon": 1}, "delta": {"epsilon": 1, "delta": 1e-6}}
+VALUES = [[0, 1, 2], [0, 1], [0, 1, 2, 3]]
+
+
+class Script:
+    """Stands in for all that is random. It answers exactly, or what it answered before."""
+
+    def __init__(self):
+        self.asked, self.values, self.tables, self.sharp = [], [], [], []
+        self.answers, self.at = [], None
+
+    def again(self):
+        """From now on the answers are those that were given so far."""
+        self.at = 0
+        self.asked, self.values, self.tables, self.sharp = [], [], [], []
+
+    def _answer(self, exact):
+        if self.at is None:
+            self.answers.append(exact)
+            return exact
+        self.at += 1
+        return self.answers[self.at - 1]
+
+    def noise(self, loss, sensitivity, distribution=None):
+        script = self
+
+        class Silent(IntegerNoise):
+            def add(self, values, generator):
+                script.asked.append((sensitivity.l1, sensitivity.l2_squared))
+                script.values.append(list(values))
+                return script._answer(list(values))
+
+        return Silent("laplace", Fraction(1, 8), 0, loss)
+
+    def rows(self, table, c):
+        script, scores = self, np.array(table.array)
+
+        class Chosen:
+            def draw(self, size, stream):
+                script.tables.append(scores)
+                script.sharp.append(c)
+                return np.array(script._answer(scores.argmax(axis=1)[:, None].tolist()))
+
+        return Chosen()
+
+    def fit(self, X, y, **kw):
+        kw = {"categories": VALUES, "classes": [0, 1], "rho": 1, **kw}
+        with (
+            patch.object(_rounds, "integer_noise", self.noise),
+            patch.object(_rounds, "Rows", self.rows),
+        ):
+            return ID3Classifier(**kw).fit(X, y)
+
+
+def planted(n=6000, seed=0, wrong=0.05):
+    """Labels that follow the first column, and where that is 1 the last one."""
+    g = np.random.default_rng(seed)
+    X = np.stack([g.integers(0, len(own), n) for own in VALUES], axis=1)
+    y = np.where(X[:, 0] == 1, X[:, 2] % 2, X[:, 0] == 2)
+    return X, np.where(g.uniform(size=n) < wrong, 1 - y, y)
+
+
+# --- exact rounds ---------------------------------------------------------------------------------
+
+
+def compared(tree, i, expected):
+    """How many divisions a tree has in common with the definition's; it may have undone others."""
+    counts, attribute, children = expected
+    assert tree.counts[i].tolist() == counts
+    if tree.feature[i] < 0:
+        return 0
+    assert tree.feature[i] == attribute and tree.values[i] == len(children) - 1
+    first = tree.children[i]
+    return 1 + sum(compared(tree, first + k, child) for k, child in enumerate(children))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("splits", ["exponential", "counts"])
+@pytest.mark.parametrize("criterion", id3.CRITERIA)
+def test_without_noise_it_is_id3(splits, criterion):
+    X, y = planted()
+    odd = X.astype(float)
+    odd[::50, 0], odd[::70, 2] = np.nan, 7.5
+    made = Script().fit(odd, y, splits=splits, criterion=criterion, max_depth=2, most_rows=len(X))
+    rows = [reference.coded(row, VALUES) for row in odd.tolist()]
+    expected = reference.grown(rows, y.tolist(), [3, 2, 4], 2, 2, criterion)
+    assert compared(made.tree_, 0, expected) >= 2
+    assert made.tree_.feature[0] == 0 and made.tree_.depth == 2
+    assert made.score(X, y) > 0.93
+
+
+@pytest.mark.parametrize("criterion", id3.CRITERIA)
+def test_the_worth_of_an_attribute_is_that_of_its_definition(criterion):
+    g = np.random.default_rng(0)
+    counts = g.integers(0, 40, (4, 5, 3)) * g.integers(0, 2, (4, 5, 3))
+    counts[:, 2] = 0
+    counts[0, 3] = 2**33  # too large for squares in 64 bits
+    result = id3.score(criterion, counts)
+    unit = 1 if criterion == "max" else 2**20
+    rough = id3.noisy_score(criterion, counts.astype(float))
+    for s in range(5):
+        own = counts[:, s].tolist()
+        expected = reference.gains(criterion, own)
+        assert abs(result[s] - expected * unit) < (5 if s != 3 else 1e-5 * 2**34 * unit)
+        less = counts[:, s].sum() if criterion == "max" else 0
+        assert rough[s] == pytest.approx(float(expected - int(less)), abs=1e-6 * (1 + 2**34))
+
+
+def test_columns_in_public_bins():
+    X, y = planted()
+    g = np.random.default_rng(1)
+    wide = np.concatenate([X[:, :2], X[:, 2:] + g.uniform(0, 0.99, (len(X), 1))], axis=1)
+    kw = {
+        "categories": [*VALUES[:2], None],
+        "bins": [None, None, 4],
+        "bounds": [None, None, (0, 4)],
+    }
+    one, other = Script(), Script()
+    one.fit(X, y)
+    made = other.fit(wide, y, **kw)
+    assert one.values == other.values
+    assert made.score(wide, y) > 0.9
+
+
+def test_labels_and_values_of_no_category():
+    X, y = planted(2000)
+    for odd in (5, -1, np.nan):
+        labels = y.astype(float)
+        labels[::3] = odd
+        one, other = Script(), Script()
+        one.fit(X, labels, splits="counts", max_depth=1)
+        keep = labels != labels[0] if odd == odd else ~np.isnan(labels)
+        other.fit(X[keep], y[keep], splits="counts", max_depth=1)
+        assert one.values == other.values
+    strange = np.full((3, 3), np.nan)
+    made = Script().fit(X, y)
+    assert made.predict(strange).shape == (3,)  # by the classes of all rows
+
+
+# --- sensitivity ----------------------------------------------------------------------------------
+
+DOMAIN = [(0, 0, 0), (1, 0, 1), (1, 1, 0), (0, 1, 1), (0, 5, 0), (1, 0, 7)]  # x, x, label
+
+
+def used(relation, loss, splits, criterion="gini"):
+    """The largest part of the loss that a row takes in all rounds, over all neighbors."""
+    kw = {"categories": [[0, 1], [0, 1]], "rho": None, **loss, "max_depth": 2, "most_rows": 4}
+    kw |= {"neighbors": relation, "splits": splits, "criterion": criterion}
+    worst = 0.0
+    for data in itertools.combinations_with_replacement(DOMAIN, 2):
+        script = Script()
+
+        def run(rows, script=script):
+            table = np.array(rows, float).reshape(-1, 3)
+            script.fit(table[:, :2], table[:, 2], **kw)
+            return script.asked, script.values, script.tables, script.sharp
+
+        _, before, scored, _ = run(list(data))
+        for other in neighborly.neighbors(list(data), DOMAIN, relation):
+            script.again()
+            asked, after, tables, sharp = run(other)
+            assert len(after) == len(before) and len(tables) == len(scored)
+            total = 0.0
+            for claim, a, b in zip(asked, before, after, strict=True):
+                l1, l2_squared, _ = neighborly.moves(a, b)
+                total += float(l1 / claim[0] if "epsilon" in loss else l2_squared / claim[1])
+            for a, b, c in zip(scored, tables, sharp, strict=True):
+                ranges = [c * float(np.ptp(row)) for row in b - a]
+                if "rho" in loss:
+                    each = [float(Draws(r, 1, True).to_zcdp().rho) for r in ranges if r]
+                    total += sum(each)
+                else:
+                    total += sum(ranges)
+            worst = max(worst, total)
+    return worst
+
+
+@pytest.mark.full
+@quick_rows(1)
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", ["rho", "epsilon"])
+def test_no_row_uses_more_than_the_loss_of_a_round_of_counts(relation, loss, monkeypatch):
+    assert used(relation, LOSSES[loss], "counts") == pytest.approx(1)
+    right = _rounds.Part.of_counts
+
+    def generous(size, tables, neighbors):  # the planted fault: one attribute too few
+        part = right(size, tables, neighbors)
+        half = max(1, part.l1 // 2)
+        return _rounds.Part(size, half, half, part.l0)
+
+    monkeypatch.setattr(_rounds.Part, "of_counts", generous)
+    assert used(relation, LOSSES[loss], "counts") > 1.2
+
+
+@pytest.mark.full
+@quick_rows(1)
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", ["rho", "epsilon"])
+@pytest.mark.parametrize("criterion", id3.CRITERIA)
+def test_no_row_uses_more_than_the_loss_of_a_choice(relation, loss, criterion, monkeypatch):
+    most = used(relation, LOSSES[loss], "exponential", criterion)
+    assert most <= 1 + 1e-9
+    right = id3.spread
+    monkeypatch.setattr(id3, "spread", lambda *arguments: Fraction(right(*arguments), 9))
+    assert used(relation, LOSSES[loss], "exponential", criterion) > 1
+
+
+@pytest.mark.parametrize("criterion", id3.CRITERIA)
+def test_scores_move_in_one_direction_by_no_more_than_is_said(criterion):
+    """Over all counts of few rows: what one row more does to the worth of an attribute."""
+    most, reached = 6, 0
+    for counts in itertools.product(range(most), repeat=3):
+        if sum(counts) >= most:
+            continue
+        for c in range(3):
+            more = np.array(counts)
+            more[c] += 1
+            before, after = (
+                int(id3.score(criterion, np.array(x)[None, None])[0]) for x in (counts, more)
+            )
+            step = after - before if criterion == "max" else before - after
+            assert -3 <= step <= id3.spread(criterion, most)
+            if criterion != "entropy":
+                assert step >= 0
+            reached = max(reached, step)
+    assert reached > 0.7 * id3.spread(criterion, most)
+
+
+@pytest.mark.parametrize("others", [1 << 20, 1 << 24])
+def test_entropy_moves_most_by_a_row_among_many_of_another_class(others):
+    """By all that is said, but for what rounding may add."""
+    before, after = (int(id3.score("entropy", np.array([[[others, own]]]))[0]) for own in (0, 1))
+    said = id3.spread("entropy", others + 1)
+    assert said - 12 < before - after <= said
+
+
+# --- a choice -------------------------------------------------------------------------------------
+
+
+def test_choices_are_distributed_as_the_exponential_mechanism_says():
+    scores, spread, loss = np.array([[0, 3, 5], [9, 9, 2]]), 2, ZCDP(Fraction(1, 2))
+    c = rounds_of(loss).sharpness(spread)
+    n, result = 4000, np.zeros((2, 3))
+    made = rounds_of(loss, count=n)
+    made.rounds = 2  # for the loss of a draw
+    for i in range(n):
+        made._used = i % 2
+        for row, one in enumerate(made.choose(lambda source: scores, spread)):
+            result[row, one] += 1
+
+    def fit(sharp):
+        weights = np.exp(sharp * (scores - scores.max(axis=1, keepdims=True)))
+        expected = n * weights / weights.sum(axis=1, keepdims=True)
+        return chi2.sf(((result - expected) ** 2 / expected).sum(), 4)
+
+    assert fit(c) > 1e-4
+    assert fit(1.3 * c) < 1e-6  # the same test catches draws that are too sharp
+
+
+def test_how_sharp_choices_may_be():
+    for relation, steps in (("add-remove", 1), ("replace", 2)):
+        assert rounds_of(Pure(3), relation).sharpness(5) == pytest.approx(3 / 2 / 5 / steps)
+        rho = rounds_of(ZCDP(Fraction(1, 4)), relation).sharpness(5)
+        assert float(Draws(rho * 5 * steps, 1, True).to_zcdp().rho) == pytest.approx(1 / 8)
+        delta = rounds_of(Approx(1, 1e-6), relation).sharpness(5) * 5 * steps
+        assert 0.1 < delta < 1  # beside 1 / 2 of epsilon alone
+
+
+def test_choices_of_several_rounds_may_be_as_sharp_as_all_of_these():
+    for loss, power in ((Pure(3), 1.0), (ZCDP(Fraction(1, 4)), 0.5), (Approx(1, 1e-6), 0.5)):
+        made = rounds_of(loss, count=12)
+        assert made.sharpness(5, 6) == pytest.approx(6**power * made.sharpness(5), rel=0.02)
+        assert made.sharpness(5, 6) <= rounds_of(loss, count=2).sharpness(5) * (1 + 1e-12)
+        made.choose(lambda source: np.array([[0, 1]]), 1, 5)
+        assert made.remaining == 7
+
+
+def test_how_deep_a_tree_is_depends_on_the_noisy_number_of_rows(monkeypatch):
+    """And on the loss and the values; what is chosen is better than what it would be else."""
+    g = np.random.default_rng(0)
+
+    def wrong(n, seed, **kw):
+        x = g.integers(0, 8, (n, 4)).astype(float)
+        y = (x[:, 0] > 3).astype(int)
+        made = ID3Classifier(range(8), classes=[0, 1], **kw)
+        made.fit(x, y, rng=InsecureGenerator(seed))
+        return made.tree_.depth, np.mean(made.predict(x) != y)
+
+    for n, epsilon, depth in (150, 1, 1), (5000, 1, 2), (40_000, 1, 3), (5000, 0.05, 1):
+        chosen, errors = zip(*[wrong(n, seed, epsilon=epsilon) for seed in range(8)], strict=True)
+        assert max(chosen) <= depth  # divisions that noise explains are undone
+        if n == 150:
+            few = np.mean(errors)
+    assert few < 0.1 < np.mean([wrong(150, seed, epsilon=1, max_depth=3)[1] for seed in range(8)])
+    asked, ask, kind = [], _rounds.Rounds.ask, _rounds.Rounds
+    monkeypatch.setattr(
+        kind, "ask", lambda self, *of: asked.append((of[1][0].share, *of[2:])) or ask(self, *of)
+    )
+    for n, uses in (40_000, 3), (5000, 4), (1, 6):
+        asked.clear()
+        wrong(n, 1, epsilon=1)
+        assert asked == [(1,), (1, uses)]  # the rows, and the leaves; the rest are choices
+
+
+@pytest.mark.parametrize("move", [1e-9, 1e-3, 0.1, 1.0, 1.41421, 1.41422, 5.0, 30.0])
+def test_a_range_that_a_normal_variable_covers(move):
+    with mpmath.workdps(60):
+        x = mpmath.mpf(move) / 2
+        exact = 2 * (mpmath.log(mpmath.ncdf(x)) - mpmath.log(mpmath.ncdf(-x)))
+        result = _rounds.range_of_normal(move)
+        assert exact * (1 - mpmath.mpf(2) ** -38) < result < exact
+    # Coins whose log-odds differ by that: a normal variable tells no less of any two of them.
+    middle = np.linspace(-3, 3, 201) * (1 + result)
+
+    def deviate(x):
+        return np.where(x < 0, 1, -1) * norm.ppf(1 / (1 + np.exp(np.abs(x))))
+
+    with np.errstate(over="ignore"):
+        apart = deviate(middle + result / 2) - deviate(middle - result / 2)
+    assert apart[np.isfinite(apart)].max() <= move * (1 + 1e-6)
+    # In two sets a range each is no worse than twice the range in one.
+    half = 2 * deviate(np.array(result / 4))
+    assert 2 * half**2 <= move**2 * (1 + 1e-6)
+
+
+def test_choices_are_rounds_too():
+    made = rounds_of(Pure(1), count=1)
+    assert made.choose(lambda source: np.array([[0, 10**6]]), 1) == [1]
+    with pytest.raises(BudgetError, match="all 1 rounds"):
+        made.choose(lambda source: pytest.fail("read"), 1)
+
+
+# --- what is learned ------------------------------------------------------------------------------
+
+
+@pairwise
+@pytest.mark.parametrize("splits", ["exponential", "counts"])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_a_planted_tree_is_found(splits, relation, loss):
+    X, y = planted(20_000, wrong=0)
+    made = ID3Classifier(
+        VALUES, classes=[0, 1], splits=splits, neighbors=relation, max_depth=2, **LOSSES[loss]
+    ).fit(X, y, rng=InsecureGenerator(1))
+    assert made.score(X, y) > 0.99
+    chances = made.predict_proba(X)
+    assert chances.shape == (len(X), 2) and chances.sum(axis=1) == pytest.approx(1)
+    assert (chances.argmax(axis=1) == made.predict(X)).all()
+
+
+def test_noise_tells_nothing():
+    """Labels that follow no column: whatever the choices were, all rows are told alike, or nearly.
+
+    A tree that believed its leaves would tell a third to a half of them otherwise.
+    """
+    g = np.random.default_rng(0)
+    X, y = planted(5000)[0], g.uniform(size=5000) < 0.3
+    for splits in ("exponential", "counts"):
+        told = [
+            ID3Classifier(VALUES, classes=[False, True], rho=1e-3, splits=splits)
+            .fit(X, y, rng=InsecureGenerator(s))
+            .predict(X)
+            for s in range(10)
+        ]
+        assert np.mean(told) < 0.15
+
+
+def test_what_noise_explains_is_undone():
+    """Five leaves, whose counts differ by 10 and 5 rows from those of so many rows in equal parts.
+
+    The upper two differ by nothing, so all that parts the nodes below the root is in the lower.
+    """
+    nodes = Nodes()
+    nodes.divide(0, 0, 2)
+    nodes.divide(1, 1, 2)
+    assert nodes.leaves() == [2, 3, 4, 5, 6]
+    leaves = np.array([[4.0, 4], [0, 0], [10, 0], [0, 10], [0, 0]])
+    # p = (1/2, 1/2); squares of 4 times 5**2 and of noise 3 (2 - 2 + 2 / 2) deviations squared
+    kept = pruned(nodes, leaves, math.sqrt(100 / 3) * 0.999)
+    assert kept.leaves == 5 and pruned(nodes, leaves, math.sqrt(100 / 3) * 1.001).leaves == 1
+    assert kept.deviation / kept.deviation[-1] == pytest.approx(np.sqrt([5, 3, 1, 1, 1, 1, 1]))
+
+
+def test_leaves_are_drawn_to_their_parent_as_far_as_noise_parts_them():
+    own, leaf = np.array([1, -1, -1, -1]), np.array([2, 0, 0, 0])
+    counts = np.array([[60.0, 40], [50, 20], [13, 20], [-3, 0]])
+    like = np.array([[42, 28], [19.8, 13.2]])  # as many rows, in shares of .6 and .4
+    parts = np.array([[8, -8], [-6.8, 6.8], [-1.2, 1.2]])
+    for deviation in (1e-9, 2.0, 5.0, 100.0):
+        # of noise alone, on average: 3 leaves of (2 - 2 + 2 (.36 + .16)) squared deviations each
+        kept = max(0.0, 1 - 3 * 1.04 * deviation**2 / (parts**2).sum())
+        made = Tree(own, own, leaf, counts, deviation * np.sqrt([3.0, 1, 1, 1])).chances()
+        expected = like + kept * parts[:2]
+        assert made[1:3] == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+        assert made[[0, 3]] == pytest.approx(np.array([[0.6, 0.4]] * 2))  # one has no rows
+
+
+@pytest.mark.parametrize("splits", ["exponential", "counts"])
+def test_few_rows_for_the_loss_tell_what_they_can(splits):
+    """Leaves whose counts are no more than noise, one by one, tell something all together."""
+    g = np.random.default_rng(0)
+    X = g.integers(0, 8, (250, 2))
+    y = X[:, 0] % 2 == 0
+    kw = {"categories": range(8), "classes": [False, True], "max_depth": 1, "epsilon": 0.2}
+    result = [
+        ID3Classifier(splits=splits, **kw)
+        .fit(X[:, :1], y, rng=InsecureGenerator(s))
+        .score(X[:, :1], y)
+        for s in range(20)
+    ]
+    assert np.mean(result) > 0.7
+
+
+def test_nodes_that_find_no_room_are_leaves(monkeypatch):
+    X, y = planted(2000)
+    monkeypatch.setattr(id3, "MOST_CELLS", 40)  # of 36 for a node
+    made = Script().fit(X, y, max_depth=3)
+    assert made.tree_.depth <= 3 and made.score(X, y) > 0.7
+    monkeypatch.setattr(id3, "MOST_CELLS", 1)
+    assert Script().fit(X, y).tree_.leaves == 1
+
+
+def test_more_rows_than_was_said():
+    X, y = planted(100)
+    kw = {"classes": [0, 1], "epsilon": 1, "criterion": "entropy"}
+    budget = dp.Budget(epsilon=3)
+    with pytest.raises(DataError, match="is not refunded"):
+        ID3Classifier(VALUES, most_rows=99, **kw).fit(X, y, budget=budget)
+    ID3Classifier(VALUES, most_rows=100, **kw).fit(X, y, budget=budget)
+    assert len(budget.history) == 2
+    ID3Classifier(VALUES, neighbors="replace", **kw).fit(X, y)  # n is public
+
+
+# --- what is kept and what is refused -------------------------------------------------------------
+
+
+def test_rounds_that_are_not_needed_are_for_the_leaves():
+    X, y = planted(0)
+    script = Script()
+    script.fit(X, y, splits="counts", max_depth=3)  # nobody is there to be divided
+    assert [len(v) for v in script.values] == [24, 2]
+    real = ID3Classifier(VALUES, classes=[0, 1], splits="counts", max_depth=3, rho=1)
+    real.fit(X, y, rng=InsecureGenerator(1))
+    # One of four rounds has a deviation of sqrt(4 / (2 rho)); at least two are left here.
+    assert (real.tree_.deviation < 0.72 * math.sqrt(2)).all()

@@ -1,0 +1,440 @@
+"""Private least squares: exact products, what a row moves by enumeration, what is kept."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+
+from dpfast.errors import DataError
+from dpfast.learn import LinearRegression, NotFittedError, linear_regression
+from dpfast.learn.gram_matrix import GramMatrix
+from dpfast.learn.normal_equations import PLACE, REACH, WEIGHT, Line, Moments, Normal, Products
+from dpfast.learn.rows import labeled_rows
+from dpfast.privacy import Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.sulq import rounds
+from dpfast.sulq.rounds import Boxes
+from dpfast.tables import memory
+
+from ..reference.learn import margin as plain
+from ..reference.sulq import noisy_sums as reference
+from ..support import learners, transcript
+from ..support.learners import rounds_of
+from ..support.pairwise import every_value, quick_rows
+
+RELATIONS = ["replace", "add-remove"]
+recorded = partial(learners.recorded, LinearRegression, bounds=(0, 1), y_bounds=(-1, 2), ridge=0)
+
+
+def table(n=3000, d=3, seed=0, noise=0.1):
+    g = np.random.default_rng(seed)
+    x = g.uniform(0, 1, (n, d))
+    return x, np.clip(x @ g.normal(0, 0.5, d) + 0.3 + noise * g.normal(size=n), -1, 2)
+
+
+# --- exact sums -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_integers_are_those_of_the_definition(intercept):
+    x, y = table(700)
+    x[3] = [math.inf, -math.inf, 0.5]
+    bounds, target = [(0.1, 0.9), (0.0, 1.0), (7.0, 7.0)], (-0.5, 1.5)
+    _, values, _ = recorded(x, y, bounds=bounds, y_bounds=target, fit_intercept=intercept)
+    normal = Normal([*bounds, target], "raise", intercept)
+    columns = normal.limits.columns.T.tolist()
+    joined = np.column_stack([x, y]).tolist()
+    sums, both, _ = plain.pairs(joined, columns, False)
+    at = list(itertools.combinations_with_replacement(range(4), 2))
+    squares = [v for (i, j), v in zip(at, both, strict=True) if i == j]
+    upper = [v for (i, j), v in zip(at, both, strict=True) if i != j]
+    c = normal.gram.constant
+    expected = [*squares, *upper]
+    if intercept:
+        expected = [len(x) * c**2, *squares, *(c * s for s in sums), *upper]
+    assert list(itertools.chain(*values)) == expected
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_without_noise_it_is_least_squares(intercept):
+    x, y = table()
+    wide = x * [1.0, 100.0, 1e-3] + [0.0, -40.0, 0.0]
+    bounds = [(0, 1), (-40, 60), (0, 1e-3)]
+    made = recorded(wide, y, bounds=bounds, fit_intercept=intercept)[2]
+    exact = np.column_stack([wide, np.ones(len(x))]) if intercept else wide
+    expected = np.linalg.lstsq(exact, y, rcond=None)[0]
+    assert made.coef_ == pytest.approx(expected[:3], rel=1e-4)
+    assert made.intercept_ == pytest.approx(expected[3] if intercept else 0.0, abs=1e-5)
+    assert made.predict(wide) == pytest.approx(exact @ expected, abs=1e-4)
+    left = ((y - exact @ expected) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    assert made.score(wide, y) == pytest.approx(1 - left, abs=1e-6)
+
+
+@pytest.mark.full
+def test_predictions_and_scores_are_of_all_rows_in_their_order(monkeypatch):
+    """Rows that go up, so that the mean of y is another one in each piece."""
+    x = np.linspace(0, 1, 3 << 16)[:, None]
+    y = 0.5 * x[:, 0] + 0.02 * np.sin(99 * x[:, 0])
+    made = recorded(x, y)[2]
+    line = x[:, 0] * made.coef_[0] + made.intercept_
+    expected = 1 - ((y - line) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
+    for direct in 1 << 23, 160_016:
+        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
+        assert made.predict(x) == pytest.approx(line, rel=1e-12)
+        assert made.score(x, y) == pytest.approx(expected, rel=1e-9) and expected < 0.999
+
+
+def test_missing_targets():
+    x, y = table(500)
+    y[9] = np.nan
+    with pytest.raises(DataError, match="NaN"):
+        LinearRegression(bounds=(0, 1), y_bounds=(-1, 2), rho=1).fit(x, y)
+    without = recorded(np.delete(x, 9, axis=0), np.delete(y, 9))[1]
+    assert recorded(x, y, nan="drop")[1] == without
+    for nan, number in (0.25, 0.25), ("upper", 2.0):
+        filled = recorded(x, np.nan_to_num(y, nan=number))[1]
+        assert recorded(x, y, nan=nan)[1] == filled
+
+
+# --- what a row moves -----------------------------------------------------------------------------
+
+DOMAIN = [(0.0, 0.0, -1.0), (1.0, 1.0, 2.0), (1.0, 0.0, 2.0), (0.5, 0.5, 0.5), (0.0, 0.0, 2.0)]
+
+
+def worst(relation, loss, **kw):
+    """The largest part of the loss that a row takes, over all neighbors."""
+    kw = {"neighbors": relation, "rho": None, **loss, **kw}
+
+    def integers(data):
+        rows = np.array(data).reshape(-1, 3)
+        return recorded(rows[:, :2], rows[:, 2], **kw)[:2]
+
+    return reference.worst(integers, DOMAIN, relation, 0 if "epsilon" in loss else 1)
+
+
+@every_value
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_no_row_uses_more_than_the_loss(relation, intercept, monkeypatch):
+    kw = {"fit_intercept": intercept}
+    # A replaced row reaches the bound where two rows are at right angles, seen from the origin.
+    least = 0.99 if relation == "add-remove" else 0.4
+    assert least < worst(relation, {"rho": 1}, **kw) <= 1
+    right = GramMatrix.parts
+
+    def less(self, neighbors):  # the planted fault: what a row moves is taken for less
+        parts = right(self, neighbors)
+        return [rounds.Part(p.size, p.l1 // 3, p.l2_squared // 3, p.l0, Fraction(1)) for p in parts]
+
+    monkeypatch.setattr(GramMatrix, "parts", less)
+    assert worst(relation, {"rho": 1}, **kw) > 1
+
+
+UNITS = [1, int(REACH), int(REACH), int(REACH) ** 2, int(REACH) ** 2]
+
+
+def moved(moments, one, other):
+    """The integers of each part by which two lists of rows differ."""
+    d = len(moments.live)
+    found = []
+    for rows in one, other:
+        table = np.array(rows, np.float64).reshape(-1, d + 1)
+        found.append(moments.total(labeled_rows(table[:, :-1], table[:, -1])))
+    both = np.array(found[0], object) - np.array(found[1], object)
+    return np.split(abs(both), [1, 2, 2 + d, 2 + 2 * d])
+
+
+def most(relation, parts_of=Moments.parts, d=2):
+    """The largest part of the first sums' noise that one row uses up, in L1 and squared L2 norm."""
+    moments = Moments([(-1.0, 1.0)] * (d + 1), "raise", True)
+    parts = parts_of(moments, relation)
+    grid = [-1.0, -0.7, -0.3, 0.0, 0.2, 0.5, 0.8, 1.0]
+    rows = [*itertools.product(grid, repeat=d + 1)]
+    none = [] if relation == "add-remove" else [(1.0,) * (d + 1)]
+    l1 = l2 = 0.0
+    for row in rows:
+        moves = moved(moments, [row], none)
+        pairs = [(m, p) for m, p in zip(moves, parts, strict=True) if p.l1]
+        assert all(not m.any() for m, p in zip(moves, parts, strict=True) if not p.l1)
+        l1 = max(l1, sum(float(m.sum()) / p.l1 for m, p in pairs))
+        l2 = max(l2, sum(float((m * m).sum()) / p.l2_squared for m, p in pairs))
+    return l1, l2
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_no_row_changes_the_first_sums_by_more_than_is_said(relation):
+    l1, l2 = most(relation)
+    least = 0.99 if relation == "add-remove" else 0.6
+    assert least < l1 <= 1 and least < l2 <= 1
+
+    def less(self, neighbors):  # the planted fault: squares are taken for free
+        parts = Moments.parts(self, neighbors)
+        parts[3] = rounds.Part(parts[3].size, 1, 1, parts[3].l0)
+        return parts
+
+    assert min(most(relation, less)) > 1
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_first_sums_of_three_features_have_joint_noise(relation, monkeypatch):
+    """With an epsilon alone: each has less, and over all rounds no row costs more than is paid."""
+    moments, made = Moments([(-1.0, 1.0)] * 4, "raise", True), rounds_of(Pure(1), relation, 4)
+    joint = moments.deviations(made, moments.parts_within(Pure(1), relation, Fraction(4)), 1)
+    apart = moments.deviations(made, moments.parts(relation), 1)
+    assert joint[:2] == apart[:2]
+    assert all(a < 0.97 * b for a, b in zip(joint[2:], apart[2:], strict=True))
+    corners = [*itertools.product((-1.0, 1.0), repeat=4), (0.3, 0.0, -0.5, 0.7)]
+    others = [(0.5, -0.5, 1.0, 1.0), (-1.0, 0.0, 0.2, -1.0)] * 20
+
+    def fit(row):
+        table = np.array([row, *others] if row else others)
+        kw = {"bounds": (-1, 1), "y_bounds": (-1, 1), "epsilon": 1, "neighbors": relation}
+        LinearRegression(**kw).fit(table[:, :3], table[:, 3], rng=InsecureGenerator(1))
+
+    def worst():
+        found = []
+        for row in corners[::5] if relation == "replace" else [None]:
+            lines = transcript.recorded(lambda row=row: fit(row))
+            again = [lambda other=other: fit(other) for other in corners]
+            found += [transcript.used(lines, run, Pure(1)) for run in again]
+        return float(max(found))
+
+    assert 0.3 < worst() <= 1
+    right = Boxes.noise
+
+    def narrow(self, *arguments):  # the planted fault
+        sizes = tuple(size // 8 for size in self.moves.sizes)
+        return right(replace(self, moves=replace(self.moves, sizes=sizes)), *arguments)
+
+    monkeypatch.setattr(Boxes, "noise", narrow)
+    assert worst() > 1
+
+
+def test_first_sums_are_those_of_the_definition():
+    x, y = table(300)
+    x[5] = [math.inf, -2.0, 0.3]
+    bounds = [(0.1, 0.9), (0.0, 1.0), (7.0, 7.0), (-0.5, 1.5)]
+    moments = Moments(bounds, "raise", True)
+    one, joined = int(REACH), np.column_stack([x, y]).tolist()
+
+    def cell(value, pair):
+        lo, hi = (Fraction(end) for end in pair)
+        away = Fraction(min(max(value, pair[0]), pair[1])) - (lo + hi) / 2
+        return round(2 * one * away / (hi - lo)) if hi > lo else 0
+
+    cells = [[cell(*each) for each in zip(row, bounds, strict=True)] for row in joined]
+    kept = [0, 1]
+    near = moments.total(labeled_rows(x, y))
+    exact = [
+        len(x),
+        sum(c[-1] for c in cells),
+        *(sum(c[j] for c in cells) for j in kept),
+        *(sum(one**2 - c[j] ** 2 for c in cells) for j in kept),
+        *(sum(c[j] * c[-1] for c in cells) for j in kept),
+    ]
+    # A cell's edge may lie in another one in float64: that is one cell, of some rows.
+    units = np.array([1, one, one, one, one**2, one**2, one**2, one**2], float)
+    assert near[0] == exact[0]
+    assert np.abs(np.array(near, float) - np.array(exact, float)).max() < 1e-3 * units.max()
+    assert moments.total(labeled_rows(x, y), targets=True) == near[:2]
+    found = moments.products(near, [0.0] * 5)
+    z = np.array(cells, float)[:, [*kept, -1]] / one
+    w = np.column_stack([np.ones(len(z)), z])
+    known = np.isfinite(found.variances)
+    assert known.sum() == 2 * 4 + 2 * 2 - 1 + 2
+    assert found.values[known] == pytest.approx((w.T @ w)[known], abs=1e-3)
+
+
+def test_a_place_along_a_line_is_a_function_of_its_row_alone():
+    g = np.random.default_rng(5)
+    d, n = 40, 3000
+    own = Moments([(-1.0, 1.0)] * (d + 1), "raise", True)
+    x = g.uniform(-1.5, 1.5, (n, d))
+    weights = np.rint(g.normal(size=d) * WEIGHT / 8)
+    line = Line(own.limits, weights, float(1 << 30))
+    places = line.places(x)
+    order = g.permutation(n)
+    assert (line.places(x[order]) == places[order]).all()
+    assert all(line.places(x[i : i + 1])[0] == places[i] for i in range(0, n, 97))
+    for row, place in zip(x[:50].tolist(), places.tolist(), strict=False):
+        cells = [round(Fraction(min(max(v, -1.0), 1.0)) * int(REACH)) for v in row]
+        sums = sum(c * int(w) for c, w in zip(cells, weights.tolist(), strict=True)) - (1 << 30)
+        assert place == max(-1.0, min(1.0, sums / PLACE))
+    assert np.abs(places).max() == 1.0 and np.abs(places).min() < 0.1
+
+
+def test_answers_count_by_their_variances():
+    one = Products(np.full((3, 3), 2.0), np.full((3, 3), 1.0))
+    other = Products(np.full((3, 3), 8.0), np.full((3, 3), 2.0))
+    none = Products(np.zeros((3, 3)), np.full((3, 3), math.inf))
+    both = one.joined(other)
+    assert both.values == pytest.approx(4.0) and both.variances == pytest.approx(2 / 3)
+    assert (one.joined(none).values == 2).all() and (none.joined(none).variances == math.inf).all()
+
+
+# --- what is learned ------------------------------------------------------------------------------
+
+
+def test_the_ridge_of_the_noise_helps():
+    x, y = table(300, 6)
+
+    def result(ridge):
+        made = [
+            LinearRegression(bounds=(0, 1), y_bounds=(-1, 2), rho=0.1, ridge=ridge).fit(
+                x, y, rng=InsecureGenerator(s)
+            )
+            for s in range(10)
+        ]
+        return np.mean([abs(m.coef_).max() for m in made])
+
+    exact = abs(recorded(x, y)[2].coef_).max()
+    assert result("noise") < 2 * exact < result(0.0)
+    assert abs(recorded(x, y, ridge=1e9)[2].coef_).max() < 1e-3 * exact
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 50])
+def test_few_rows_are_no_error(n, intercept):
+    x, y = table(n)
+    for relation in RELATIONS:
+        for kw in ({}, {"ridge": 0.0}, {"bounds": (0.5, 0.5)}, {"y_bounds": (0.5, 0.5)}):
+            given = {"bounds": (0, 1), "y_bounds": (-1, 2), **kw}
+            made = LinearRegression(
+                rho=0.01, neighbors=relation, fit_intercept=intercept, **given
+            ).fit(x, y)
+            assert np.isfinite(made.coef_).all() and math.isfinite(made.intercept_)
+
+
+def test_a_target_of_one_value():
+    made = recorded(*table(), y_bounds=(0.5, 0.5))[2]
+    assert (made.coef_ == 0).all() and made.intercept_ == 0.5
+
+
+def test_a_mean_beyond_the_bounds_is_taken_for_noise():
+    found = Products(np.array([[3.0, 0.0, 300.0], [0.0] * 3, [300.0, 0.0, 0.0]]), np.ones((3, 3)))
+    slopes, value, _ = found.solve(1.0, None, np.ones(1), True)
+    assert slopes == [0.0] and value == 1.0
+
+
+def test_means_are_nearer_to_the_middle_where_noise_is_large():
+    values = np.array([[100.0, 0.0, 50.0], [0.0] * 3, [50.0, 0.0, 0.0]])
+    for variance, expected in (1e-9, 0.5), (100.0**2 / 4, 0.25):
+        _, mean = Products(values, np.full((3, 3), variance)).means(True)
+        assert mean[-1] == pytest.approx(expected)
+    values[0, 0] = -1.0
+    rows, mean = Products(values, np.ones((3, 3))).means(True)
+    assert rows == 1 and (mean == 0).all()
+
+
+def test_squares_below_0_count_as_0():
+    matrix = np.array([[0.0, 0.0, 0.0], [0.0, -5.0, 0.5], [0.0, 0.5, 1.0]])
+    slopes, value, _ = Products(matrix, np.ones((3, 3))).solve(1.0, 2.0, np.ones(1), False)
+    assert slopes == pytest.approx([0.25]) and value == 0
+
+
+def errors(x, y, runs=20, **kw):
+    """Mean squared error, in units of the variance of y, over some seeds."""
+    kw = {"bounds": (0, 1), "y_bounds": (-1, 2), **kw}
+    made = [LinearRegression(**kw).fit(x, y, rng=InsecureGenerator(s)) for s in range(runs)]
+    return np.mean([1 - m.score(x, y) for m in made])
+
+
+@pytest.mark.full
+def test_many_columns_are_learned_along_a_line(monkeypatch):
+    x, _ = table(6000, 40)
+    y = np.clip(0.5 + 0.8 * (x[:, :5] - 0.5).sum(axis=1), -1, 2)
+    along = errors(x, y, epsilon=1)
+    monkeypatch.setattr(linear_regression, "MANY", 0.0)  # as if rows were enough for all products
+    assert along < 0.45 < errors(x, y, epsilon=1)
+
+
+def test_few_rows_are_told_no_worse_than_by_a_noisy_mean(monkeypatch):
+    x, y = table(150, 10, noise=0.2)
+    told = errors(x, y, epsilon=0.1)
+    monkeypatch.setattr(linear_regression, "MATTERS", math.inf)  # the mean has one round of four
+    worse = errors(x, y, epsilon=0.1)
+    assert told < 0.6 * worse
+
+
+def test_squares_that_noise_may_have_made_do_not_make_slopes_large():
+    """Features that stay near the middle of their bounds."""
+    x, y = table(400, 6)
+    x = 0.5 + (x - 0.5) / 10
+    assert errors(x, y, epsilon=0.5, delta=1e-6) < 1.5
+
+
+# --- standard errors ------------------------------------------------------------------------------
+
+SLOPES = np.array([0.5, -0.2, 0.1])
+
+
+def lines(runs, n=4000, **kw):
+    """Coefficients of other rows each time, less the true ones, over their standard errors."""
+    kw = {"bounds": (0, 1), "y_bounds": (-2, 3), "ridge": 0, **kw}
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        x = generator.uniform(0, 1, (n, 3))
+        y = x @ SLOPES + 0.4 + generator.normal(0, 0.3, n)
+        made = LinearRegression(**kw).fit(x, y, rng=InsecureGenerator(seed))
+        yield (made.coef_ - SLOPES) / made.coef_standard_error_
+
+
+def test_without_noise_standard_errors_are_those_of_least_squares():
+    x, y = table(3000, 2, noise=0.2)
+    made = LinearRegression(bounds=(0, 1), y_bounds=(-1, 2), ridge=0, rho=500)
+    made.fit(x, y, rng=InsecureGenerator(1))
+    around = x - x.mean(axis=0)
+    left = y - y.mean() - around @ np.linalg.lstsq(around, y - y.mean(), rcond=None)[0]
+    covariance = (left @ left) / (len(x) - 3) * np.linalg.inv(around.T @ around)
+    assert made.coef_standard_error_ == pytest.approx(np.sqrt(np.diag(covariance)), rel=0.02)
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("kw", [{"rho": 0.2}, {"epsilon": 2}, {"rho": 0.2, "neighbors": "replace"}])
+def test_coefficients_are_off_by_their_standard_errors(kw, monkeypatch):
+    off = np.array(list(lines(60, **kw)))
+    assert 0.8 < np.sqrt((off**2).mean()) < 1.2
+    right = Products._errors
+
+    def without_noise(self, *args):  # planted
+        return right(self._replace(variances=np.zeros_like(self.variances)), *args)
+
+    monkeypatch.setattr(Products, "_errors", without_noise)
+    off = np.array(list(lines(60, **kw)))
+    assert np.sqrt((off**2).mean()) > 1.25
+
+
+def test_standard_errors_that_are_not_known_are_none():
+    x, y = table(3000, 2, noise=0.2)
+    kw = {"bounds": (0, 1), "y_bounds": (-1, 2), "rho": 1}
+    known = LinearRegression(**kw).fit(x, y).coef_standard_error_
+    assert known.shape == (2,) and (known > 0).all()
+    made = LinearRegression(**kw, weight_bounds=(0, 1))
+    assert made.fit(x, y, sample_weight=np.ones(3000)).coef_standard_error_ is None
+    assert made.fit(x, y, ids=np.arange(3000), max_rows=1).coef_standard_error_ is None
+    assert made.fit(x[:40], y[:40]).coef_standard_error_ is None
+    made.set_params(ridge=0, fit_intercept=False)
+    assert made.fit(x, y).coef_standard_error_ is None
+    made.set_params(ridge="noise")
+    assert made.fit(x, y).coef_standard_error_ is not None
+
+
+def test_intervals_of_coefficients_are_of_their_standard_errors():
+    x, y = np.arange(2000.0)[:, None] % 10, 3 * (np.arange(2000) % 10) + 1.0
+    line = LinearRegression(bounds=(0, 10), y_bounds=(0, 40), epsilon=1)
+    with pytest.raises(NotFittedError):
+        line.conf_int()
+    (low, high), (error,) = line.fit(x, y).conf_int()[0], line.coef_standard_error_
+    assert high - low == pytest.approx(2 * 1.96 * error, rel=1e-3)
+    assert (low + high) / 2 == pytest.approx(line.coef_[0])
+    with pytest.raises(DataError, match="no standard errors"):
+        line.fit(x, y, ids=np.arange(2000) // 2, max_rows=2).conf_int()
