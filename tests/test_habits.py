@@ -18,6 +18,7 @@ SESSIONS = set(re.findall(r"@nox\.session\ndef (\w+)", (ROOT / "noxfile.py").rea
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROGRAM = re.compile(r"(?<![\w/])(?:tools|docs|benchmarks|\.ci)/[\w/]+(?:\.py)?\b")
+changelog = runpy.run_path(str(ROOT / "tools" / "changelog.py"))
 subjects = runpy.run_path(str(ROOT / "tools" / "subjects.py"))
 
 
@@ -111,3 +112,48 @@ def test_a_good_message_of_a_commit_has_no_fault():
 def test_a_fault_of_a_message_is_found(message, said):
     (fault,) = subjects["faults"](message)
     assert said in fault
+
+
+def test_the_changelog_has_its_form():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert list(changelog["faults"](text)) == []
+    assert len(changelog["sections"](text)) > 2
+
+
+VERSIONS = """
+## [Unreleased]
+## [0.2.0] - 2026-11-26
+### Added
+- What is new.
+### Fixed
+## [0.1.0] - 2026-11-21
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ("[Unreleased]", "[0.3.0] - 2026-12-24", "first section"),
+        (" - 2026-11-26", "", "is not '"),
+        ("0.2.0", "0.0.9", "newest"),
+        ("Fixed", "Mended", "Mended"),
+        ("Fixed", "Added", "twice"),
+    ],
+)
+def test_a_fault_of_a_changelog_is_found(old, new, said):
+    assert list(changelog["faults"](VERSIONS)) == []
+    (fault,) = changelog["faults"](VERSIONS.replace(old, new, 1))
+    assert said in fault
+
+
+def test_a_tag_is_refused_that_the_changelog_does_not_tell():
+    version = EXTRAS["version"]
+    told, tag = VERSIONS.replace("0.2.0", version), f"v{version}"
+    assert changelog["notes"](told, tag) == "### Added\n- What is new.\n### Fixed"
+    for text, name, said in (
+        (told, "v99.0.0", "version in pyproject.toml"),
+        (told.replace(version, "99.0.0"), tag, "has no section"),
+        (told.replace("[Unreleased]\n", "[Unreleased]\n- Something.\n"), tag, "under"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            changelog["notes"](text, name)
