@@ -8,14 +8,6 @@
 
 #define DPF_BODY "aggregate/labels_body.h"
 #include "core/each_isa.h"
-#if DPF_X86
-#define PATH(call)                                                                                 \
-    (dpf_isa() == DPF_ISA_AVX512 ? DPF_CAT(call, avx512)                                           \
-     : dpf_isa() == DPF_ISA_AVX2 ? DPF_CAT(call, avx2)                                             \
-                                 : DPF_CAT(call, baseline))
-#else
-#define PATH(call) DPF_CAT(call, baseline)
-#endif
 
 /* The `pairs` pairs of one layer from row PAIR * pair on; they do not cross 2^32 blocks. */
 static void keystream(const uint32_t key[8], uint32_t layer, uint64_t pair, size_t pairs,
@@ -61,7 +53,7 @@ void dpf_labels_random(const uint32_t key[8], uint32_t blocks, uint64_t start, s
             pairs = (n + skip + PAIR - 1) / PAIR;
         const size_t here = PAIR * pairs - skip < n ? PAIR * pairs - skip : n;
         keystream(key, 0, pair, pairs, words);
-        if (PATH(scale)(words + skip, blocks, least, here, out))
+        if (DPF_CHOSEN(scale)(words + skip, blocks, least, here, out))
             for (size_t i = 0; i < here; i++)
                 if ((uint32_t)(words[skip + i] * blocks) < least)
                     out[i] = once_more(key, blocks, least, start + i);
@@ -85,5 +77,5 @@ void dpf_labels_keyed(const dpf_keys_key *key, uint32_t blocks, const uint64_t *
 
 int dpf_labels_below(const uint32_t *labels, size_t n, uint32_t blocks)
 {
-    return n == 0 || PATH(largest)(labels, n) < blocks;
+    return n == 0 || DPF_CHOSEN(largest)(labels, n) < blocks;
 }

@@ -18,18 +18,12 @@
 #define DPF_BODY "aggregate/logistic_body.h"
 #include "core/each_isa.h"
 
-static double sums(const double *rows, size_t n, const dpf_logistic_model *model,
-                   const double *beta, double *tile, double *gradient, double *hessian)
-{
-    DPF_RETURN(logistic_pass, rows, n, model, beta, tile, gradient, hessian)
-}
-
 /* The penalised loss at beta, with gradient and Hessian. */
 static double evaluate(const double *rows, size_t n, const dpf_logistic_model *model,
                        const double *beta, double *tile, double *gradient, double *hessian)
 {
     const size_t width = model->width;
-    double loss = sums(rows, n, model, beta, tile, gradient, hessian);
+    double loss = DPF_CHOSEN(logistic_pass)(rows, n, model, beta, tile, gradient, hessian);
     for (size_t j = 0; j < width; j++) {
         if (j != model->target) {
             loss += model->penalty / 2 * beta[j] * beta[j];

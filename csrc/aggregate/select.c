@@ -45,17 +45,6 @@ static int any_nan(const double *x, size_t n)
     return odd;
 }
 
-static void few(const double *x, size_t n, const size_t ranks[2], double found[2])
-{
-    switch (dpf_isa()) {
-#if DPF_X86
-    case DPF_ISA_AVX512: select_few_avx512(x, n, ranks, found); break;
-    case DPF_ISA_AVX2: select_few_avx2(x, n, ranks, found); break;
-#endif
-    default: select_few_baseline(x, n, ranks, found);
-    }
-}
-
 /* --- radix selection: for rows that lead the samples astray ------------------------------------- */
 
 /* found[i] = the value of rank ranks[i], where ranks[1] is ranks[0] or the next. No value is NaN.
@@ -116,7 +105,7 @@ static int place_pivots(const double *x, size_t n, const size_t ranks[2], double
     const size_t hi = high ? (size_t)(middle + reach) : size - 1;
     double ends[2];
     if (size <= FEW) {
-        few(sample, size, (size_t[2]){lo, hi}, ends);
+        DPF_CHOSEN(select_few)(sample, size, (size_t[2]){lo, hi}, ends);
     } else {
         double scratch[SAMPLE + DPF_SELECT_SPARE], pair[2];
         if (select_two(sample, size, (size_t[2]){lo, lo}, DPF_SELECT_EFFORT, scratch, pair))
@@ -187,7 +176,7 @@ static int select_two(const double *x, size_t n, const size_t wanted[2], size_t 
     if (x == rows && any_nan(x, n))
         got[0] = got[1] = NAN;
     else if (n <= FEW)
-        few(x, n, ranks, got);
+        DPF_CHOSEN(select_few)(x, n, ranks, got);
     else
         by_digits(x, n, ranks, x == rows ? scratch : to - n, got);
     for (int i = 0; i < 2; i++)

@@ -138,21 +138,14 @@ void dpf_sums_add(dpf_sums *sums, const uint32_t *labels, const double *x, size_
 
 int dpf_sums_add_run(const dpf_sums *sums, size_t block, const double *x, size_t n)
 {
-    int (*split)(const double *, size_t, int *, double[2]);
     int e = 0; /* a tile is mostly as large as the one before */
-    switch (dpf_isa()) {
-#if DPF_X86
-    case DPF_ISA_AVX512: split = split_sum_avx512; break;
-    case DPF_ISA_AVX2: split = split_sum_avx2; break;
-#endif
-    case DPF_ISA_BASELINE: split = split_sum_baseline; break;
-    default: return -1;
-    }
+    if (dpf_isa() < 0)
+        return -1;
     while (n) {
         double part[2];
         const size_t here = n < TILE ? n : TILE, even = here - here % MULTIPLE;
         size_t i = 0;
-        if (even && split(x, even, &e, part)) {
+        if (even && DPF_CHOSEN(split_sum)(x, even, &e, part)) {
             add_one(sums, block, part[0]);
             add_one(sums, block, part[1]);
             i = even;

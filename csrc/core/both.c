@@ -8,11 +8,6 @@
 #define DPF_BODY "core/both_body.h"
 #include "core/each_isa.h"
 
-static uint64_t both(const uint64_t *a, const uint64_t *b, size_t n)
-{
-    DPF_RETURN(both, a, b, n)
-}
-
 int dpf_both(const uint64_t *words, size_t sets, size_t stride, const uint64_t *bits, size_t n,
              int64_t *counts)
 {
@@ -21,7 +16,7 @@ int dpf_both(const uint64_t *words, size_t sets, size_t stride, const uint64_t *
     for (size_t i = 0; i < sets; i++) {
         counts[i] = 0;
         for (size_t at = 0; at < n; at += WORDS)
-            counts[i] += (int64_t)both(words + i * stride + at, bits + at,
+            counts[i] += (int64_t)DPF_CHOSEN(both)(words + i * stride + at, bits + at,
                                        n - at < WORDS ? n - at : WORDS);
     }
     return 0;

@@ -1,6 +1,5 @@
-/* Compiles the body DPF_BODY, a header named as a string, once for each instruction set. To be
- * included by the kernel's own file, once a body; see core/isa.h. For the body DPF_VECTOR is the bytes
- * of a vector of the compiler's; 0 where there are none. */
+/* Compiles DPF_BODY, the name of a header, once for each instruction set; see core/isa.h. In the body
+ * DPF_LEVEL is the path, and DPF_VECTOR the bytes of the compiler's vectors; 0 if it has none. */
 #include "core/isa.h"
 
 #define DPF_SUFFIX baseline

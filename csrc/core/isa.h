@@ -1,10 +1,13 @@
 /* Run-time choice of instruction set.
  *
  * A kernel that gains from wider registers is written once, in a header `<name>_body.h` whose
- * function names go through DPF_NAME(), and included by `<name>.c` once per instruction set
- * between DPF_BEGIN_<ISA> and DPF_END (`core/each_isa.h` does that where nothing else differs). The
- * same source with floating-point contraction off makes the same IEEE operations in the same order,
- * so every path gives the same bits.
+ * functions are named DPF_NAME(f). `<name>.c` has it compiled for every instruction set by
+ *
+ *     #define DPF_BODY "<room>/<name>_body.h"
+ *     #include "core/each_isa.h"
+ *
+ * and calls DPF_CHOSEN(f)(...). The same source with floating-point contraction off makes the same
+ * IEEE operations in the same order, so every path gives the same bits.
  *
  * DPFAST_ISA=baseline|avx2|avx512 in the environment forces a path; one that the processor lacks,
  * or an unknown name, is an error that the caller reports (dpf_isa() returns -1).
@@ -25,8 +28,10 @@
 
 #define DPF_CAT2(a, b) a##_##b
 #define DPF_CAT(a, b) DPF_CAT2(a, b)
-/* DPF_SUFFIX is defined by the including file around each inclusion of a body. */
+/* The name of a function of a body, on the path that it is being compiled for. */
 #define DPF_NAME(base) DPF_CAT(base, DPF_SUFFIX)
+/* The same in a body that is also compiled for each type, whose name is KIND. */
+#define DPF_TYPED(base) DPF_NAME(DPF_CAT(base, KIND))
 
 #if DPF_X86
 #define DPF_PRAGMA(x) _Pragma(#x)
@@ -55,16 +60,14 @@ int dpf_isa_best(void);
 /* "baseline", "avx2" or "avx512". */
 const char *dpf_isa_name(int isa);
 
-/* The body of a function: what f_<path> returns, on the chosen path. */
+/* What DPF_NAME(name) of a body is on the chosen path: a function to call, or a table. */
 #if DPF_X86
-#define DPF_RETURN(f, ...)                                                                              \
-    switch (dpf_isa()) {                                                                            \
-    case DPF_ISA_AVX512: return f##_avx512(__VA_ARGS__);                                            \
-    case DPF_ISA_AVX2: return f##_avx2(__VA_ARGS__);                                                \
-    default: return f##_baseline(__VA_ARGS__);                                                      \
-    }
+#define DPF_CHOSEN(name)                                                                           \
+    (dpf_isa() == DPF_ISA_AVX512 ? name##_avx512                                                   \
+     : dpf_isa() == DPF_ISA_AVX2 ? name##_avx2                                                     \
+                                 : name##_baseline)
 #else
-#define DPF_RETURN(f, ...) return f##_baseline(__VA_ARGS__);
+#define DPF_CHOSEN(name) name##_baseline
 #endif
 
 #endif

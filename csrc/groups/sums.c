@@ -14,20 +14,6 @@
 #define DPF_BODY "groups/sums_body.h"
 #include "core/each_isa.h"
 
-typedef int (*cells_of)(const double *, size_t, const dpf_quantise_cells *, uint64_t *);
-
-static cells_of chosen(void)
-{
-    switch (dpf_isa()) {
-#if DPF_X86
-    case DPF_ISA_AVX512: return groups_cells_avx512;
-    case DPF_ISA_AVX2: return groups_cells_avx2;
-#endif
-    case DPF_ISA_BASELINE: return groups_cells_baseline;
-    default: return NULL;
-    }
-}
-
 /* One block of rows: their values as float64, their cells and the places of their groups. */
 typedef struct {
     double x[DPF_QUANTISE_BLOCK];
@@ -35,24 +21,16 @@ typedef struct {
     uint32_t group[DPF_QUANTISE_BLOCK + AHEAD];
 } block;
 
-static const uint8_t sizes[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
-
-static int fill(block *b, cells_of own, int kind, const void *x, const int32_t *codes, size_t i,
-                size_t m, uint32_t groups, const dpf_quantise_cells *cells, int64_t filler,
-                uint64_t *nan)
+static void fill(block *b, int kind, const void *x, const int32_t *codes, size_t i, size_t m,
+                 uint32_t groups, const dpf_quantise_cells *cells, int64_t filler, uint64_t *nan)
 {
-    const double *v = (const double *)x + i;
-    if (kind != DPF_F64) {
-        if (dpf_quantise_widen(kind, (const char *)x + i * sizes[kind], m, b->x))
-            return -1;
-        v = b->x;
-    }
+    const double *v = dpf_quantise_floats(kind, x, i, m, b->x);
     for (size_t j = 0; j < m; j++) {
         const uint32_t g = (uint32_t)codes[i + j];
         b->group[j] = g < groups ? g : groups;
     }
-    if (!own(v, m, cells, b->cell))
-        return 0;
+    if (!DPF_CHOSEN(groups_cells)(v, m, cells, b->cell))
+        return;
     for (size_t j = 0; j < m; j++)
         if (v[j] != v[j]) {
             *nan += b->group[j] < groups;
@@ -60,19 +38,16 @@ static int fill(block *b, cells_of own, int kind, const void *x, const int32_t *
             if (filler < 0)
                 b->group[j] = groups;
         }
-    return 0;
 }
 
 #define EACH_BLOCK(ADD)                                                                            \
-    const cells_of own = chosen();                                                                 \
     block b;                                                                                       \
     memset(b.group, 0, sizeof b.group); /* those behind the last row are looked at, too */         \
-    if (!own || kind < 0 || kind >= DPF_DTYPES)                                                    \
+    if (!dpf_can_read(kind))                                                                       \
         return -1;                                                                                 \
     for (size_t i = 0; i < n; i += DPF_QUANTISE_BLOCK) {                                           \
         const size_t m = n - i < DPF_QUANTISE_BLOCK ? n - i : DPF_QUANTISE_BLOCK;                  \
-        if (fill(&b, own, kind, x, codes, i, m, groups, cells, filler, nan))                       \
-            return -1;                                                                             \
+        fill(&b, kind, x, codes, i, m, groups, cells, filler, nan);                                \
         for (size_t j = 0; j < m; j++) {                                                           \
             const uint64_t u = b.cell[j];                                                          \
             dpf_prefetch(out + b.group[j + AHEAD]);                                                \
@@ -109,14 +84,12 @@ void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t 
 int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t groups,
                      const dpf_quantise_cells *cells, int64_t filler, int32_t *out, uint64_t *nan)
 {
-    const cells_of own = chosen();
     block b;
-    if (!own || kind < 0 || kind >= DPF_DTYPES)
+    if (!dpf_can_read(kind))
         return -1;
     for (size_t i = 0; i < n; i += DPF_QUANTISE_BLOCK) {
         const size_t m = n - i < DPF_QUANTISE_BLOCK ? n - i : DPF_QUANTISE_BLOCK;
-        if (fill(&b, own, kind, x, codes, i, m, groups, cells, filler, nan))
-            return -1;
+        fill(&b, kind, x, codes, i, m, groups, cells, filler, nan);
         for (size_t j = 0; j < m; j++) {
             out[i + j] = (int32_t)b.cell[j];
             codes[i + j] = (int32_t)b.group[j];

@@ -12,11 +12,6 @@
 #define DPF_BODY "learn/box_body.h"
 #include "core/each_isa.h"
 
-static size_t box(const double *x, size_t n, const dpf_box_limits *limits, double *out)
-{
-    DPF_RETURN(box, x, n, limits, out)
-}
-
 int dpf_box(const double *x, size_t n, size_t width, const dpf_box_limits *limits, double *out,
             size_t *nan)
 {
@@ -27,7 +22,7 @@ int dpf_box(const double *x, size_t n, size_t width, const dpf_box_limits *limit
         const size_t here = n - at < limits->rows ? n - at : limits->rows;
         if (n - at >= (AHEAD + 1) * here)
             dpf_fetch(x + (at + AHEAD * here) * width, here * width);
-        *nan += box(x + at * width, here * width, limits, out + at * width);
+        *nan += DPF_CHOSEN(box)(x + at * width, here * width, limits, out + at * width);
     }
     return 0;
 }

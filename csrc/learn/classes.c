@@ -12,17 +12,11 @@
 #define DPF_BODY "learn/classes_body.h"
 #include "core/each_isa.h"
 
-static size_t classes(const double *x, size_t n, size_t width, const dpf_classes_limits *limits,
-                      const uint32_t *key, uint32_t keys, double *sums)
-{
-    DPF_RETURN(classes, x, n, width, limits, key, keys, sums)
-}
-
 int dpf_classes(const double *x, size_t n, size_t width, const dpf_classes_limits *limits,
                 const uint32_t *key, uint32_t keys, double *sums, size_t *nan)
 {
     if (dpf_isa() < 0)
         return -1;
-    *nan = classes(x, n, width, limits, key, keys, sums);
+    *nan = DPF_CHOSEN(classes)(x, n, width, limits, key, keys, sums);
     return 0;
 }

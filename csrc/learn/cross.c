@@ -11,18 +11,6 @@
 #define DPF_BODY "learn/cross_body.h"
 #include "core/each_isa.h"
 
-static void codes_of(const double *x, size_t count, const double *first, const double *values,
-                     uint32_t *codes)
-{
-    DPF_RETURN(cross_codes, x, count, first, values, codes)
-}
-
-static void places_of(const uint32_t *codes, size_t count, const uint32_t *values,
-                      const uint32_t *at, uint32_t ways, uint32_t *place)
-{
-    DPF_RETURN(cross_places, codes, count, values, at, ways, place)
-}
-
 int dpf_cross_codes(const double *x, size_t n, size_t width, const dpf_cross_limits *limits,
                     uint32_t *codes)
 {
@@ -32,7 +20,7 @@ int dpf_cross_codes(const double *x, size_t n, size_t width, const dpf_cross_lim
         const size_t here = n - at < limits->rows ? n - at : limits->rows;
         if (n - at >= (AHEAD + 1) * here)
             dpf_fetch(x + (at + AHEAD * here) * width, here * width);
-        codes_of(x + at * width, here * width, limits->first, limits->values, codes + at * width);
+        DPF_CHOSEN(cross_codes)(x + at * width, here * width, limits->first, limits->values, codes + at * width);
     }
     return 0;
 }
@@ -78,7 +66,7 @@ int dpf_cross_count(const uint32_t *codes, size_t width, size_t n, const uint32_
         }
         for (size_t i = 0; i < n; i += rows) {
             const size_t here = n - i < rows ? n - i : rows;
-            places_of(codes + i * width + from, here * some, limit, at, keys + 1, place);
+            DPF_CHOSEN(cross_places)(codes + i * width + from, here * some, limit, at, keys + 1, place);
             /* Two rows that fall into one cell are as many additions apart as there are attributes. */
             for (size_t r = 0; r < here; r++) {
                 int64_t *own = counts + least(key[i + r], keys);

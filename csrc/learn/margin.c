@@ -11,14 +11,8 @@
 #define DPF_BODY "learn/margin_body.h"
 #include "core/each_isa.h"
 
-static int margin(const double *rows, const double *labels, size_t n, const dpf_margin_model *model,
-                  double *sums, double *scratch, dpf_margin_found *found)
-{
-    DPF_RETURN(margin_rows, rows, labels, n, model, sums, scratch, found)
-}
-
 int dpf_margin(const double *rows, const double *labels, size_t n, const dpf_margin_model *model,
                double *sums, double *scratch, dpf_margin_found *found)
 {
-    return dpf_isa() < 0 ? -1 : margin(rows, labels, n, model, sums, scratch, found);
+    return dpf_isa() < 0 ? -1 : DPF_CHOSEN(margin_rows)(rows, labels, n, model, sums, scratch, found);
 }

@@ -36,33 +36,6 @@ static int64_t nearest_bits(double v)
 #define DPF_BODY "learn/nearest_body.h"
 #include "core/each_isa.h"
 
-typedef struct {
-    size_t lanes;
-    void (*rows)(const double *, size_t, const dpf_nearest_model *, int64_t *, const nearest_work *);
-} path;
-
-#if defined(__GNUC__) || defined(__clang__)
-static const path path_baseline = {2, nearest_rows_baseline};
-#else
-static const path path_baseline = {1, nearest_rows_baseline};
-#endif
-#if DPF_X86
-static const path path_avx2 = {4, nearest_rows_avx2};
-static const path path_avx512 = {8, nearest_rows_avx512};
-#endif
-
-static const path *chosen(void)
-{
-    switch (dpf_isa()) {
-#if DPF_X86
-    case DPF_ISA_AVX512: return &path_avx512;
-    case DPF_ISA_AVX2: return &path_avx2;
-#endif
-    case DPF_ISA_BASELINE: return &path_baseline;
-    default: return NULL;
-    }
-}
-
 static nearest_work shared_out(const dpf_nearest_model *model, size_t lanes, uint64_t *scratch)
 {
     const size_t width = model->width, wide = (width + lanes - 1) / lanes * lanes;
@@ -94,17 +67,16 @@ static nearest_work shared_out(const dpf_nearest_model *model, size_t lanes, uin
 int dpf_nearest(const double *rows, size_t n, const dpf_nearest_model *model, int64_t *labels,
                 uint64_t *counts, uint64_t *sums, uint64_t *scratch)
 {
-    const path *own = chosen();
-    if (!own)
+    if (dpf_isa() < 0)
         return -1;
     const size_t width = model->width, bins = model->centres + 1;
-    nearest_work w = shared_out(model, own->lanes, scratch);
+    nearest_work w = shared_out(model, DPF_CHOSEN(nearest_lanes), scratch);
     w.counts = counts;
     if (sums)
         memset(w.sums, 0, bins * w.wide * sizeof *w.sums);
     else
         w.sums = NULL;
-    own->rows(rows, n, model, labels, &w);
+    DPF_CHOSEN(nearest_rows)(rows, n, model, labels, &w);
     for (size_t i = 0; sums && i < bins; i++)
         for (size_t j = 0; j < width; j++)
             sums[i * width + j] += (uint64_t)w.sums[i * w.wide + j];

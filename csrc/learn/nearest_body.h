@@ -34,6 +34,8 @@ typedef int64_t DPF_NAME(nearest_int) __attribute__((vector_size(DPF_VECTOR)));
 #define ALL(a) ((a) - (VEC){0})
 #define PICK_INT(truth, a, b) (((a) & (truth)) | ((b) & ~(truth)))
 
+enum { DPF_NAME(nearest_lanes) = LANES };
+
 static inline VEC DPF_NAME(nearest_load)(const double *from)
 {
     VEC v;

@@ -12,16 +12,6 @@
 #define DPF_BODY "learn/pairs_body.h"
 #include "core/each_isa.h"
 
-static int placed(const double *x, size_t width, const double *limits, double *z)
-{
-    DPF_RETURN(pairs_place, x, width, limits, z)
-}
-
-static void add_labels(const double *t, double *sum, double *square)
-{
-    DPF_RETURN(pairs_labels, t, sum, square)
-}
-
 /* lo, hi, middle and scale of some columns, of several rows side by side; where they end. */
 static double *spread(const dpf_place *place, size_t from, size_t width, double *to)
 {
@@ -54,8 +44,8 @@ static size_t odd_block(const double *x, const double *y, size_t here, const dpf
     size_t absent[B] = {0}, found = 0;
     mend(x, here, own, place->fill, copy, absent);
     mend(y, here, 1, place->fill + own, other, absent);
-    placed(copy, own, limits, z);
-    placed(other, 1, last, t);
+    DPF_CHOSEN(pairs_place)(copy, own, limits, z);
+    DPF_CHOSEN(pairs_place)(other, 1, last, t);
     for (size_t r = 0; r < B; r++) {
         found += absent[r] != 0;
         if (r >= here || (skip && absent[r])) {
@@ -85,12 +75,13 @@ int dpf_pairs(const double *rows, const double *labels, size_t n, const dpf_plac
             const double *x = rows + r * own, *y = labels + r;
             if (n - r >= 3 * B)
                 dpf_fetch(x + 2 * B * own, B * own);
-            if (end - r < B || placed(x, own, limits, z) | placed(y, 1, last, t)) {
+            if (end - r < B || DPF_CHOSEN(pairs_place)(x, own, limits, z) |
+                                   DPF_CHOSEN(pairs_place)(y, 1, last, t)) {
                 const size_t here = end - r < B ? end - r : B;
                 *missing += odd_block(x, y, here, place, skip, limits, last, z, t);
             }
             dpf_products_add(z, own, t, found);
-            add_labels(t, sum, square);
+            DPF_CHOSEN(pairs_labels)(t, sum, square);
         }
         int64_t *to = products;
         for (size_t i = 0; i < own; i++) {

@@ -9,5 +9,5 @@
 
 void dpf_products_add(const double *z, size_t width, const double *labels, double *found)
 {
-    DPF_RETURN(products_add, z, width, labels, found)
+    DPF_CHOSEN(products_add)(z, width, labels, found);
 }

@@ -28,13 +28,7 @@
 
 int dpf_choice_bounds(dpf_choice_runs *runs)
 {
-#if DPF_X86
-    switch (dpf_isa()) {
-    case DPF_ISA_AVX512: return bounds_avx512(runs);
-    case DPF_ISA_AVX2: return bounds_avx2(runs);
-    }
-#endif
-    return bounds_baseline(runs);
+    return DPF_CHOSEN(bounds)(runs);
 }
 
 /* t = factor e^(-x) 2^lift 2^64 stands for the exact tau = t e^(+-delta). The parts of delta: x carries

@@ -31,22 +31,17 @@ static inline double to_double(uint64_t k)
 size_t dpf_choice_rows(const dpf_choice_matrix *in, dpf_words *words, size_t draws, uint64_t *scratch,
                        int64_t *out, size_t from, uint64_t *bound, uint64_t *word)
 {
-    DPF_RETURN(rows, in, words, draws, scratch, out, from, bound, word)
+    return DPF_CHOSEN(rows)(in, words, draws, scratch, out, from, bound, word);
 }
 
 size_t dpf_choice_subset(const dpf_choice_matrix *in, dpf_words *words, uint64_t *drawn, uint8_t *heads,
                          int settled, int64_t *out, size_t from)
 {
-    DPF_RETURN(subset, in, words, drawn, heads, settled, out, from)
-}
-
-static uint64_t row_sums(const double *values, double best, double c, double slack, size_t n, uint64_t *total)
-{
-    DPF_RETURN(sums, values, best, c, slack, n, total)
+    return DPF_CHOSEN(subset)(in, words, drawn, heads, settled, out, from);
 }
 
 void dpf_choice_row_sums(const dpf_choice_matrix *in, uint64_t *total)
 {
     for (size_t row = 0; row < in->rows; row++)
-        row_sums(in->values + row * in->n, in->best[row], in->c, in->slack, in->n, total + row * in->n);
+        DPF_CHOSEN(sums)(in->values + row * in->n, in->best[row], in->c, in->slack, in->n, total + row * in->n);
 }

@@ -66,18 +66,18 @@ size_t dpf_grid_fill(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *
                      const dpf_grid_input *in, double *out, size_t from, size_t n, int64_t *lane,
                      uint64_t *word, size_t room, size_t *found)
 {
-    DPF_RETURN(grid, rng, given, table, in, out, from, n, lane, word, room, found)
+    return DPF_CHOSEN(grid)(rng, given, table, in, out, from, n, lane, word, room, found);
 }
 
 size_t dpf_grid_integers(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table, double ratio,
                          double frac, int64_t *out, size_t from, size_t n, int64_t *lane, uint64_t *word,
                          size_t room, size_t *found)
 {
-    DPF_RETURN(integers, rng, given, table, ratio, frac, out, from, n, lane, word, room, found)
+    return DPF_CHOSEN(integers)(rng, given, table, ratio, frac, out, from, n, lane, word, room, found);
 }
 
 size_t dpf_grid_accept(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table, const int64_t *y,
                        double centre, double half_precision, uint64_t *drawn, uint8_t *keep, size_t n)
 {
-    DPF_RETURN(accept, rng, given, table, y, centre, half_precision, drawn, keep, n)
+    return DPF_CHOSEN(accept)(rng, given, table, y, centre, half_precision, drawn, keep, n);
 }

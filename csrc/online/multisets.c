@@ -11,5 +11,5 @@
 void dpf_multisets_sums(const uint8_t *counts, size_t stride, const int32_t *weights, size_t universe,
                         size_t from, size_t to, int32_t *out)
 {
-    DPF_RETURN(sums, counts, stride, weights, universe, from, to, out)
+    DPF_CHOSEN(sums)(counts, stride, weights, universe, from, to, out);
 }

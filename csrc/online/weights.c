@@ -34,16 +34,16 @@ static inline float weights_exp(double a)
 dpf_weights_sums dpf_weights_compare(const float *part, const int32_t *counts, const double *query,
                                      size_t n, double unit)
 {
-    DPF_RETURN(weights_compare, part, counts, query, n, unit)
+    return DPF_CHOSEN(weights_compare)(part, counts, query, n, unit);
 }
 
 dpf_weights_moved dpf_weights_move(double *log, float *part, const double *query, size_t n,
                                    double unit, double step, double bound, const double *next)
 {
-    DPF_RETURN(weights_move, log, part, query, n, unit, step, bound, next)
+    return DPF_CHOSEN(weights_move)(log, part, query, n, unit, step, bound, next);
 }
 
 void dpf_weights_products(const float *rows, size_t count, size_t n, const double *p, double *out)
 {
-    DPF_RETURN(weights_products, rows, count, n, p, out)
+    DPF_CHOSEN(weights_products)(rows, count, n, p, out);
 }

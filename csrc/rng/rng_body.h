@@ -1,11 +1,80 @@
-/* ChaCha20, twice V_LANES blocks at a time; included once per instruction set by rng/rng.c.
+/* ChaCha20, twice V_LANES blocks at a time, for one instruction set.
  *
  * Lane l of a register holds block l, so the sixteen words of a block live in sixteen registers and a
  * round never moves data across lanes. Two such sets go through each round together, because a round
  * is one long chain of dependent operations and one set alone leaves the processor waiting.
- * The vocabulary (dpf_v, V_LANES, V_ADD, V_XOR, V_ROTL_n, V_SET1, V_IOTA, V_STORE) is the including
- * file's; 2 V_LANES divides 32.
+ * 2 V_LANES divides 32.
  */
+#if DPF_LEVEL == DPF_ISA_AVX512
+#define dpf_v __m512i
+#define V_LANES 16
+#define V_ADD(a, b) _mm512_add_epi32(a, b)
+#define V_XOR(a, b) _mm512_xor_si512(a, b)
+#define V_ROTL_16(x) _mm512_rol_epi32(x, 16)
+#define V_ROTL_12(x) _mm512_rol_epi32(x, 12)
+#define V_ROTL_8(x) _mm512_rol_epi32(x, 8)
+#define V_ROTL_7(x) _mm512_rol_epi32(x, 7)
+#define V_SET1(x) _mm512_set1_epi32((int)(x))
+#define V_IOTA _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define V_STORE(to, x) _mm512_storeu_si512(to, x)
+#elif DPF_LEVEL == DPF_ISA_AVX2
+#define dpf_v __m256i
+#define V_LANES 8
+#define V_ADD(a, b) _mm256_add_epi32(a, b)
+#define V_XOR(a, b) _mm256_xor_si256(a, b)
+#define V_BYTES(b0, b1, b2, b3)                                                                    \
+    _mm256_setr_epi8(b0, b1, b2, b3, b0 + 4, b1 + 4, b2 + 4, b3 + 4, b0 + 8, b1 + 8, b2 + 8,       \
+                     b3 + 8, b0 + 12, b1 + 12, b2 + 12, b3 + 12, b0, b1, b2, b3, b0 + 4, b1 + 4,   \
+                     b2 + 4, b3 + 4, b0 + 8, b1 + 8, b2 + 8, b3 + 8, b0 + 12, b1 + 12, b2 + 12,    \
+                     b3 + 12)
+/* Whole bytes turn by one shuffle, the others by two shifts. */
+#define V_ROTL_16(x) _mm256_shuffle_epi8(x, V_BYTES(2, 3, 0, 1))
+#define V_ROTL_8(x) _mm256_shuffle_epi8(x, V_BYTES(3, 0, 1, 2))
+static inline __m256i rotl_shift_12(__m256i x)
+{
+    return _mm256_or_si256(_mm256_slli_epi32(x, 12), _mm256_srli_epi32(x, 20));
+}
+static inline __m256i rotl_shift_7(__m256i x)
+{
+    return _mm256_or_si256(_mm256_slli_epi32(x, 7), _mm256_srli_epi32(x, 25));
+}
+#define V_ROTL_12(x) rotl_shift_12(x)
+#define V_ROTL_7(x) rotl_shift_7(x)
+#define V_SET1(x) _mm256_set1_epi32((int)(x))
+#define V_IOTA _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
+#define V_STORE(to, x) _mm256_storeu_si256((__m256i *)(to), x)
+#else /* 4 blocks at a time where the compiler knows vectors of its own (SSE2, NEON), else 1 */
+#define SHIFT_ROTL(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
+#if DPF_VECTOR && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+typedef uint32_t dpf_u32x4 __attribute__((vector_size(16)));
+#define dpf_v dpf_u32x4
+#define V_LANES 4
+#define V_SET1(x) ((dpf_u32x4){(x), (x), (x), (x)})
+#define V_IOTA ((dpf_u32x4){0, 1, 2, 3})
+static inline void store_4(uint8_t *to, dpf_u32x4 x) { memcpy(to, &x, 16); }
+#define V_STORE(to, x) store_4((to), (x))
+#else
+static void store_word(uint8_t *to, uint32_t x)
+{
+    to[0] = (uint8_t)x;
+    to[1] = (uint8_t)(x >> 8);
+    to[2] = (uint8_t)(x >> 16);
+    to[3] = (uint8_t)(x >> 24);
+}
+#define dpf_v uint32_t
+#define V_LANES 1
+#define V_SET1(x) (x)
+#define V_IOTA 0u
+#define V_STORE(to, x) store_word((to), (x))
+#endif
+#define V_ADD(a, b) ((a) + (b))
+#define V_XOR(a, b) ((a) ^ (b))
+#define V_ROTL_16(x) SHIFT_ROTL(x, 16)
+#define V_ROTL_12(x) SHIFT_ROTL(x, 12)
+#define V_ROTL_8(x) SHIFT_ROTL(x, 8)
+#define V_ROTL_7(x) SHIFT_ROTL(x, 7)
+#endif
+
 #define QUARTER(x, a, b, c, d)                                                                     \
     x[a] = V_ADD(x[a], x[b]), x[d] = V_ROTL_16(V_XOR(x[d], x[a]));                                 \
     x[c] = V_ADD(x[c], x[d]), x[b] = V_ROTL_12(V_XOR(x[b], x[c]));                                 \
@@ -65,4 +134,3 @@ static void DPF_NAME(chacha)(const uint32_t start[16], size_t pairs, uint8_t *ou
 #undef V_SET1
 #undef V_IOTA
 #undef V_STORE
-#undef DPF_SUFFIX

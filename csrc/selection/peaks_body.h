@@ -11,28 +11,28 @@
  */
 #if WIDE
 #define LANES ((size_t)WIDE / sizeof(TYPE))
-typedef TYPE DPF_NAME(peaks_vec) __attribute__((vector_size(WIDE)));
-typedef TRUTH DPF_NAME(peaks_truth) __attribute__((vector_size(WIDE)));
-typedef TYPE DPF_NAME(peaks_last) __attribute__((vector_size(16)));
-typedef TRUTH DPF_NAME(peaks_last_truth) __attribute__((vector_size(16)));
-#define VEC DPF_NAME(peaks_vec)
-#define MASK DPF_NAME(peaks_truth)
-#define LAST DPF_NAME(peaks_last)
+typedef TYPE DPF_TYPED(peaks_vec) __attribute__((vector_size(WIDE)));
+typedef TRUTH DPF_TYPED(peaks_truth) __attribute__((vector_size(WIDE)));
+typedef TYPE DPF_TYPED(peaks_last) __attribute__((vector_size(16)));
+typedef TRUTH DPF_TYPED(peaks_last_truth) __attribute__((vector_size(16)));
+#define VEC DPF_TYPED(peaks_vec)
+#define MASK DPF_TYPED(peaks_truth)
+#define LAST DPF_TYPED(peaks_last)
 
 /* NaN in v loses. */
-static inline VEC DPF_NAME(peaks_larger)(VEC v, VEC than)
+static inline VEC DPF_TYPED(peaks_larger)(VEC v, VEC than)
 {
     const MASK up = (MASK)(v > than);
     return (VEC)(((MASK)v & up) | ((MASK)than & ~up));
 }
 
-static inline LAST DPF_NAME(peaks_larger_last)(LAST v, LAST than)
+static inline LAST DPF_TYPED(peaks_larger_last)(LAST v, LAST than)
 {
-    const DPF_NAME(peaks_last_truth) up = (DPF_NAME(peaks_last_truth))(v > than);
-    return (LAST)(((DPF_NAME(peaks_last_truth))v & up) | ((DPF_NAME(peaks_last_truth))than & ~up));
+    const DPF_TYPED(peaks_last_truth) up = (DPF_TYPED(peaks_last_truth))(v > than);
+    return (LAST)(((DPF_TYPED(peaks_last_truth))v & up) | ((DPF_TYPED(peaks_last_truth))than & ~up));
 }
 
-static inline VEC DPF_NAME(peaks_load)(const TYPE *x)
+static inline VEC DPF_TYPED(peaks_load)(const TYPE *x)
 {
     VEC v;
     memcpy(&v, x, sizeof v);
@@ -40,14 +40,14 @@ static inline VEC DPF_NAME(peaks_load)(const TYPE *x)
 }
 
 /* The largest lane. */
-static inline TYPE DPF_NAME(peaks_across)(VEC v)
+static inline TYPE DPF_TYPED(peaks_across)(VEC v)
 {
     LAST part[WIDE / 16];
     TYPE lane[16 / sizeof(TYPE)];
     memcpy(part, &v, sizeof v);
     for (int half = WIDE / 32; half; half /= 2)
         for (int i = 0; i < half; i++)
-            part[i] = DPF_NAME(peaks_larger_last)(part[i], part[i + half]);
+            part[i] = DPF_TYPED(peaks_larger_last)(part[i], part[i + half]);
     memcpy(lane, part, sizeof lane);
     for (size_t half = 8 / sizeof(TYPE); half; half /= 2)
         for (size_t i = 0; i < half; i++)
@@ -56,7 +56,7 @@ static inline TYPE DPF_NAME(peaks_across)(VEC v)
 }
 #endif
 
-static int DPF_NAME(peaks)(const void *values, size_t n, size_t block, void *peaks)
+static int DPF_TYPED(peaks)(const void *values, size_t n, size_t block, void *peaks)
 {
     const TYPE *x = (const TYPE *)values;
     TYPE *out = (TYPE *)peaks, best = LOWEST;
@@ -76,26 +76,26 @@ static int DPF_NAME(peaks)(const void *values, size_t n, size_t block, void *pea
             VEC m[4] = {lowest, lowest, lowest, lowest};
             for (; i + 4 * LANES <= here; i += 4 * LANES)
                 for (size_t j = 0; j < 4; j++) {
-                    const VEC v = DPF_NAME(peaks_load)(x + i + j * LANES);
-                    m[j] = DPF_NAME(peaks_larger)(v, m[j]);
+                    const VEC v = DPF_TYPED(peaks_load)(x + i + j * LANES);
+                    m[j] = DPF_TYPED(peaks_larger)(v, m[j]);
 #if IS_FLOAT
                     odd |= (MASK)(v != v);
 #endif
                 }
             while (i < here) {
-                const VEC v = DPF_NAME(peaks_load)(x + (i + LANES <= here ? i : here - LANES));
-                m[0] = DPF_NAME(peaks_larger)(v, m[0]);
+                const VEC v = DPF_TYPED(peaks_load)(x + (i + LANES <= here ? i : here - LANES));
+                m[0] = DPF_TYPED(peaks_larger)(v, m[0]);
 #if IS_FLOAT
                 odd |= (MASK)(v != v);
 #endif
                 i += LANES;
             }
             if (here >= 4 * LANES) {
-                m[0] = DPF_NAME(peaks_larger)(m[0], m[1]);
-                m[2] = DPF_NAME(peaks_larger)(m[2], m[3]);
-                m[0] = DPF_NAME(peaks_larger)(m[0], m[2]);
+                m[0] = DPF_TYPED(peaks_larger)(m[0], m[1]);
+                m[2] = DPF_TYPED(peaks_larger)(m[2], m[3]);
+                m[0] = DPF_TYPED(peaks_larger)(m[0], m[2]);
             }
-            peak = DPF_NAME(peaks_across)(m[0]);
+            peak = DPF_TYPED(peaks_across)(m[0]);
         }
 #endif
         for (; i < here; i++) {

@@ -1,6 +1,9 @@
-/* Peaks of every type on one instruction set, and the table of them. The including file defines
- * DPF_PATH, which ends the names, and WIDE, the bytes of a vector. */
-#define DPF_SUFFIX DPF_CAT(KIND, DPF_PATH)
+/* Peaks of every type on one instruction set, and the table of them. Registers of 64 bytes measured
+ * slower: nearly every load of theirs lies across two cache lines. */
+#if DPF_LEVEL == DPF_ISA_AVX512
+#define passes_avx512 passes_avx2
+#else
+#define WIDE DPF_VECTOR
 
 #define KIND f64
 #define TYPE double
@@ -71,16 +74,13 @@
 #define LOWEST ((uint8_t)0)
 #define IS_FLOAT 0
 #include "selection/peaks_body.h"
-#undef DPF_SUFFIX
 
-#define DPF_SUFFIX DPF_PATH
 static int (*const DPF_NAME(passes)[DPF_DTYPES])(const void *, size_t, size_t, void *) = {
-    [DPF_F64] = DPF_CAT(peaks_f64, DPF_PATH), [DPF_F32] = DPF_CAT(peaks_f32, DPF_PATH),
-    [DPF_I64] = DPF_CAT(peaks_i64, DPF_PATH), [DPF_I32] = DPF_CAT(peaks_i32, DPF_PATH),
-    [DPF_I16] = DPF_CAT(peaks_i16, DPF_PATH), [DPF_I8] = DPF_CAT(peaks_i8, DPF_PATH),
-    [DPF_U64] = DPF_CAT(peaks_u64, DPF_PATH), [DPF_U32] = DPF_CAT(peaks_u32, DPF_PATH),
-    [DPF_U16] = DPF_CAT(peaks_u16, DPF_PATH), [DPF_U8] = DPF_CAT(peaks_u8, DPF_PATH),
+    [DPF_F64] = DPF_NAME(peaks_f64), [DPF_F32] = DPF_NAME(peaks_f32),
+    [DPF_I64] = DPF_NAME(peaks_i64), [DPF_I32] = DPF_NAME(peaks_i32),
+    [DPF_I16] = DPF_NAME(peaks_i16), [DPF_I8] = DPF_NAME(peaks_i8),
+    [DPF_U64] = DPF_NAME(peaks_u64), [DPF_U32] = DPF_NAME(peaks_u32),
+    [DPF_U16] = DPF_NAME(peaks_u16), [DPF_U8] = DPF_NAME(peaks_u8),
 };
-#undef DPF_SUFFIX
-#undef DPF_PATH
 #undef WIDE
+#endif

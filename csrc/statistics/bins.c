@@ -8,7 +8,8 @@
 
 #define BLOCK 2048
 #define TABLES 4
-#define MOST_FEW 24
+#define MOST_FEW 24 /* bins for which comparisons are faster than a search */
+#define BASELINE_FEW 20
 #define NARROW 1024            /* cells of which a table each fits beside the rows */
 #define ROWS_OF_ALL 4096       /* rows of which all columns are in a cache */
 #define ROWS ((size_t)1 << 31) /* fewer than a counter of a table can hold */
@@ -18,49 +19,6 @@
 #if DPF_X86
 #include "statistics/bins_ladder.h"
 #endif
-
-typedef struct {
-    void (*put)(const double *, size_t, const dpf_bins_axis *, uint32_t, uint32_t *);
-    void (*compare)(const double *, size_t, const double[4], uint64_t[4]);
-    uint32_t few; /* bins for which comparisons are faster than a search */
-    void (*direct_8)(const uint8_t *, size_t, uint64_t, uint32_t, uint32_t *);
-    void (*direct_16)(const uint16_t *, size_t, uint64_t, uint32_t, uint32_t *);
-    void (*direct_32)(const uint32_t *, size_t, uint64_t, uint32_t, uint32_t *);
-    void (*direct_64)(const uint64_t *, size_t, uint64_t, uint32_t, uint32_t *);
-} path;
-
-#define PATH(isa, few)                                                                              \
-    static const path path_##isa = {bins_block_##isa,     bins_compare_##isa,   few,                \
-                                    bins_direct_8_##isa,  bins_direct_16_##isa,                     \
-                                    bins_direct_32_##isa, bins_direct_64_##isa};
-PATH(baseline, 20)
-#if DPF_X86
-PATH(avx2, 24)
-PATH(avx512, MOST_FEW)
-#endif
-
-static const path *chosen(void)
-{
-    switch (dpf_isa()) {
-#if DPF_X86
-    case DPF_ISA_AVX512: return &path_avx512;
-    case DPF_ISA_AVX2: return &path_avx2;
-#endif
-    case DPF_ISA_BASELINE: return &path_baseline;
-    default: return NULL;
-    }
-}
-
-static const uint8_t sizes[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
-
-/* Rows as float64: where they are, or in the buffer. NULL if there is no such kind or path. */
-static const double *floats(int kind, const void *x, size_t from, size_t n, double *buffer)
-{
-    const void *rows = (const char *)x + from * sizes[kind];
-    if (kind == DPF_F64)
-        return rows;
-    return dpf_quantise_widen(kind, rows, n, buffer) ? NULL : buffer;
-}
 
 /* Neighbouring rows of one cell must not wait for one another: every fourth has its own table. */
 typedef struct {
@@ -94,15 +52,12 @@ int dpf_bins_place(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                    uint32_t *place)
 {
     double buffer[BLOCK];
-    const path *own = chosen();
-    if (!own || kind < 0 || kind >= DPF_DTYPES)
+    if (!dpf_can_read(kind))
         return -1;
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t here = n - i < BLOCK ? n - i : BLOCK;
-        const double *rows = floats(kind, x, i, here, buffer);
-        if (!rows)
-            return -1;
-        own->put(rows, here, axis, stride, place + i);
+        const double *rows = dpf_quantise_floats(kind, x, i, here, buffer);
+        DPF_CHOSEN(bins_block)(rows, here, axis, stride, place + i);
     }
     return 0;
 }
@@ -148,8 +103,8 @@ void dpf_bins_marginals(const uint32_t *codes, size_t n, size_t stride, const ui
 }
 
 /* Few bins: how many rows are at or above each edge says it all. */
-static int by_comparison(const path *own, int kind, const void *x, size_t n,
-                         const dpf_bins_axis *axis, int64_t *counts)
+static int by_comparison(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
+                         int64_t *counts)
 {
     double buffer[BLOCK], edge[MOST_FEW + 4];
     uint64_t ge[MOST_FEW + 4] = {0};
@@ -159,11 +114,9 @@ static int by_comparison(const path *own, int kind, const void *x, size_t n,
     edge[bins] = nextafter(axis->hi, INFINITY); /* at or above which a row is above hi */
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t here = n - i < BLOCK ? n - i : BLOCK;
-        const double *rows = floats(kind, x, i, here, buffer);
-        if (!rows)
-            return -1;
+        const double *rows = dpf_quantise_floats(kind, x, i, here, buffer);
         for (uint32_t k = 0; k <= bins; k += 4)
-            own->compare(rows, here, edge + k, ge + k);
+            DPF_CHOSEN(bins_compare)(rows, here, edge + k, ge + k);
     }
     for (uint32_t k = 0; k < bins; k++)
         counts[k] += (int64_t)(ge[k] - ge[k + 1]);
@@ -172,17 +125,8 @@ static int by_comparison(const path *own, int kind, const void *x, size_t n,
 }
 
 /* Few different integers: each is counted, and then has its bin. 0 if they may be many. */
-static int by_value(const path *own, int kind, const void *x, size_t n, const dpf_bins_axis *axis,
-                    int64_t *counts)
+static int by_value(int kind, const void *x, size_t n, const dpf_bins_axis *axis, int64_t *counts)
 {
-    static const int64_t least_of[DPF_DTYPES] = {
-        [DPF_I64] = INT64_MIN, [DPF_I32] = INT32_MIN,
-        [DPF_I16] = INT16_MIN, [DPF_I8] = INT8_MIN};
-    static const int64_t most_of[DPF_DTYPES] = {
-        [DPF_I64] = INT64_MAX, [DPF_I32] = INT32_MAX,
-        [DPF_I16] = INT16_MAX, [DPF_I8] = INT8_MAX,
-        [DPF_U64] = INT64_MAX, [DPF_U32] = UINT32_MAX,
-        [DPF_U16] = UINT16_MAX, [DPF_U8] = UINT8_MAX};
     uint32_t place[BLOCK], bin[NARROW];
     double value[NARROW];
     tables seen;
@@ -192,8 +136,7 @@ static int by_value(const path *own, int kind, const void *x, size_t n, const dp
     int64_t lo = (int64_t)axis->lo, hi = (int64_t)axis->hi;
     lo += (double)lo < axis->lo;
     hi -= (double)hi > axis->hi;
-    lo = lo < least_of[kind] ? least_of[kind] : lo;
-    hi = hi > most_of[kind] ? most_of[kind] : hi;
+    dpf_narrow(kind, &lo, &hi);
     if (lo > hi || hi - lo >= NARROW || n < (size_t)(hi - lo))
         return 0;
     const uint32_t most = (uint32_t)(hi - lo);
@@ -203,12 +146,12 @@ static int by_value(const path *own, int kind, const void *x, size_t n, const dp
     int64_t found[NARROW + 1] = {0};
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t here = n - i < BLOCK ? n - i : BLOCK;
-        const void *rows = (const char *)x + i * sizes[kind];
-        switch (sizes[kind]) {
-        case 1: own->direct_8(rows, here, (uint64_t)lo, most, place); break;
-        case 2: own->direct_16(rows, here, (uint64_t)lo, most, place); break;
-        case 4: own->direct_32(rows, here, (uint64_t)lo, most, place); break;
-        default: own->direct_64(rows, here, (uint64_t)lo, most, place);
+        const void *rows = dpf_row(kind, x, i);
+        switch ((const char *)dpf_row(kind, x, i + 1) - (const char *)rows) {
+        case 1: DPF_CHOSEN(bins_direct_8)(rows, here, (uint64_t)lo, most, place); break;
+        case 2: DPF_CHOSEN(bins_direct_16)(rows, here, (uint64_t)lo, most, place); break;
+        case 4: DPF_CHOSEN(bins_direct_32)(rows, here, (uint64_t)lo, most, place); break;
+        default: DPF_CHOSEN(bins_direct_64)(rows, here, (uint64_t)lo, most, place);
         }
         add(&seen, place, here, most + 1);
         held += here;
@@ -220,7 +163,7 @@ static int by_value(const path *own, int kind, const void *x, size_t n, const dp
     flush(&seen, most + 1, found);
     for (uint32_t k = 0; k <= most; k++)
         value[k] = (double)(lo + k);
-    own->put(value, most + 1, axis, 1, bin);
+    DPF_CHOSEN(bins_block)(value, most + 1, axis, 1, bin);
     for (uint32_t k = 0; k <= most; k++)
         counts[bin[k] < axis->bins ? bin[k] : axis->bins] += found[k];
     counts[axis->bins] += found[most + 1];
@@ -263,27 +206,24 @@ int dpf_bins_histogram(int kind, const void *x, size_t n, const dpf_bins_axis *a
     double buffer[BLOCK];
     uint32_t place[BLOCK];
     tables seen;
-    const path *own = chosen();
     const int narrow = axis->bins <= NARROW;
     size_t held = 0;
-    if (!own || kind < 0 || kind >= DPF_DTYPES)
+    if (!dpf_can_read(kind))
         return -1;
-    if (by_value(own, kind, x, n, axis, counts))
+    if (by_value(kind, x, n, axis, counts))
         return 0;
-    if (!axis->exact && axis->bins <= own->few)
-        return by_comparison(own, kind, x, n, axis, counts);
+    if (!axis->exact && axis->bins <= (dpf_isa() == DPF_ISA_BASELINE ? BASELINE_FEW : MOST_FEW))
+        return by_comparison(kind, x, n, axis, counts);
 #if DPF_X86
-    if (own == &path_avx512 && kind == DPF_F32 && by_ladder(x, n, axis, counts))
+    if (dpf_isa() == DPF_ISA_AVX512 && kind == DPF_F32 && by_ladder(x, n, axis, counts))
         return 0;
 #endif
     memset(&seen, 0, sizeof seen);
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t here = n - i < BLOCK ? n - i : BLOCK;
-        const double *rows = floats(kind, x, i, here, buffer);
-        if (!rows)
-            return -1;
+        const double *rows = dpf_quantise_floats(kind, x, i, here, buffer);
         memset(place, 0, here * sizeof *place);
-        own->put(rows, here, axis, 1, place);
+        DPF_CHOSEN(bins_block)(rows, here, axis, 1, place);
         if (!narrow) {
             add_wide(place, here, axis->bins, counts);
             continue;

@@ -16,30 +16,19 @@
 #define CELL 48                /* bits of a float64 below those of its cell */
 #define INFINITE 0x7ff0u       /* the cell of infinity, and of NaNs that differ from it further down */
 
-static const uint8_t sizes[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
-
-/* The bits of float64 rows: where they are, or in the buffer. NULL if there is no such kind or path. */
-static const char *floats(int kind, const void *x, size_t from, size_t n, double *buffer)
-{
-    const void *rows = (const char *)x + from * sizes[kind];
-    if (kind == DPF_F64)
-        return rows;
-    return dpf_quantise_widen(kind, rows, n, buffer) ? NULL : (const char *)buffer;
-}
-
-static size_t cell(const char *rows, size_t i)
+static size_t cell(const double *rows, size_t i)
 {
     uint64_t bits;
-    memcpy(&bits, rows + 8 * i, sizeof bits);
+    memcpy(&bits, rows + i, sizeof bits);
     return (size_t)(bits >> CELL);
 }
 
 /* Neighbouring rows of one cell must not wait for one another: every eighth has its own table. */
-static void add(const char *rows, size_t n, uint32_t *t)
+static void add(const double *rows, size_t n, uint32_t *t)
 {
     size_t i = 0;
     for (; i + TABLES <= n; i += TABLES) {
-        dpf_prefetch(rows + 8 * (i + AHEAD < n ? i + AHEAD : i));
+        dpf_prefetch(rows + (i + AHEAD < n ? i + AHEAD : i));
         t[cell(rows, i)]++;
         t[WIDE + cell(rows, i + 1)]++;
         t[2 * WIDE + cell(rows, i + 2)]++;
@@ -78,7 +67,7 @@ int dpf_magnitudes_count(int kind, const void *x, size_t n, int64_t *counts, int
     double buffer[BLOCK];
     int64_t before[2];
     uint32_t *tables = NULL;
-    if (kind < 0 || kind >= DPF_DTYPES || dpf_isa() < 0)
+    if (!dpf_can_read(kind))
         return -1;
     if (n >= MANY && !(tables = calloc(TABLES * WIDE, sizeof *tables)))
         return -1;
@@ -89,11 +78,7 @@ int dpf_magnitudes_count(int kind, const void *x, size_t n, int64_t *counts, int
         const size_t step = kind == DPF_F64 ? ROWS : BLOCK;
         for (size_t i = from; i < to; i += step) {
             const size_t here = to - i < step ? to - i : step;
-            const char *rows = floats(kind, x, i, here, buffer);
-            if (!rows) {
-                free(tables);
-                return -1;
-            }
+            const double *rows = dpf_quantise_floats(kind, x, i, here, buffer);
             if (tables)
                 add(rows, here, tables);
             else

@@ -15,16 +15,6 @@ typedef union {
     uint8_t bytes[4 * BLOCK];
 } bits;
 
-static void compare(const uint8_t *u, uint8_t first, size_t n, uint8_t *bits, uint8_t *ties)
-{
-    DPF_RETURN(compare, u, first, n, bits, ties)
-}
-
-static int ranks_of(const uint32_t *r, uint32_t others, uint32_t least, size_t n, uint32_t *ranks)
-{
-    DPF_RETURN(ranks, r, others, least, n, ranks)
-}
-
 static int high_byte_first(void)
 {
     return *(const uint8_t *)&(const uint16_t){1} == 0;
@@ -60,7 +50,7 @@ static size_t flip_block(dpf_words *words, uint8_t first, uint64_t second, uint8
     const uint8_t *const u = drawn->bytes;
     size_t open = 0;
     fill_bytes(words, drawn, m);
-    compare(u, first, m, rows, ties);
+    DPF_CHOSEN(compare)(u, first, m, rows, ties);
     for (size_t s = 0; s < m; s += STRETCH) {
         if (!ties[s / STRETCH])
             continue;
@@ -89,14 +79,6 @@ size_t dpf_response_flip(dpf_words *words, uint8_t first, uint64_t second, uint8
 }
 
 #define BINARY(width)                                                                              \
-    static void truth_##width(const uint##width##_t *values, size_t n, uint8_t *bits)              \
-    {                                                                                              \
-        DPF_RETURN(truth_##width, values, n, bits)                                                 \
-    }                                                                                              \
-    static void widened_##width(const uint8_t *bits, size_t n, uint##width##_t *out)               \
-    {                                                                                              \
-        DPF_RETURN(widened_##width, bits, n, out)                                                  \
-    }                                                                                              \
     DPF_RESPONSE_BINARY(width)                                                                     \
     {                                                                                              \
         bits drawn;                                                                                \
@@ -104,9 +86,9 @@ size_t dpf_response_flip(dpf_words *words, uint8_t first, uint64_t second, uint8
         size_t open = 0;                                                                           \
         for (size_t at = 0; at < n; at += BLOCK) {                                                 \
             const size_t m = n - at < BLOCK ? n - at : BLOCK;                                      \
-            truth_##width(values + at, m, rows);                                                   \
+            DPF_CHOSEN(truth_##width)(values + at, m, rows);                                       \
             open += flip_block(words, first, second, rows, m, &drawn);                             \
-            widened_##width(rows, m, out + at);                                                    \
+            DPF_CHOSEN(widened_##width)(rows, m, out + at);                                        \
         }                                                                                          \
         dpf_wipe(&drawn, sizeof drawn);                                                            \
         dpf_wipe(rows, sizeof rows);                                                               \
@@ -123,7 +105,7 @@ static void draw_ranks(dpf_words *words, uint32_t others, uint32_t least, size_t
 {
     const uint32_t *const r = drawn->halves;
     fill_halves(words, drawn, m);
-    if (!ranks_of(r, others, least, m, ranks))
+    if (!DPF_CHOSEN(ranks)(r, others, least, m, ranks))
         return;
     for (size_t i = 0; i < m; i++) {
         uint64_t product = (uint64_t)r[i] * others;
@@ -134,12 +116,6 @@ static void draw_ranks(dpf_words *words, uint32_t others, uint32_t least, size_t
 }
 
 #define OTHERS(width)                                                                              \
-    static void answer_##width(const uint##width##_t *values, const uint8_t *other,                \
-                               const uint32_t *ranks, uint32_t categories, uint32_t instead,       \
-                               size_t n, uint##width##_t *out)                                     \
-    {                                                                                              \
-        DPF_RETURN(answer_##width, values, other, ranks, categories, instead, n, out)              \
-    }                                                                                              \
     DPF_RESPONSE_OTHERS(width)                                                                     \
     {                                                                                              \
         const uint32_t others = categories - 1, least = (0 - others) % others;                     \
@@ -148,7 +124,8 @@ static void draw_ranks(dpf_words *words, uint32_t others, uint32_t least, size_t
         for (size_t at = 0; at < n; at += BLOCK) {                                                 \
             const size_t m = n - at < BLOCK ? n - at : BLOCK;                                      \
             draw_ranks(words, others, least, m, &drawn, ranks);                                    \
-            answer_##width(values + at, other + at, ranks, categories, instead, m, out + at);      \
+            DPF_CHOSEN(answer_##width)(values + at, other + at, ranks, categories, instead, m,     \
+                                       out + at);                                                  \
         }                                                                                          \
         dpf_wipe(&drawn, sizeof drawn);                                                            \
         dpf_wipe(ranks, sizeof ranks);                                                             \

@@ -43,7 +43,8 @@ int dpf_quantise_each(int kind, const void *x, size_t n, const dpf_quantise_cell
                       uint32_t *out, uint8_t *missing);
 /* Adds the products of n pairs to *whole. -1 when there is no such path. */
 int dpf_quantise_products(const uint32_t *a, const uint32_t *b, size_t n, dpf_quantise_whole *whole);
-/* n values as float64; integers beyond 2^53 are rounded to nearest. Returns as above. */
-int dpf_quantise_widen(int kind, const void *x, size_t n, double *out);
+/* n values from row `from` on as float64, where they lie or in the buffer; integers beyond 2^53 are
+ * rounded to nearest. The kind is one that dpf_can_read(). */
+const double *dpf_quantise_floats(int kind, const void *x, size_t from, size_t n, double *buffer);
 
 #endif

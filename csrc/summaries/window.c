@@ -34,46 +34,17 @@ void dpf_window_init(void)
                                        (mask & 8) * 24);
 }
 
-#define DPF_PATH baseline
-#if defined(__GNUC__) || defined(__clang__)
-#define WIDE 16
-#else
-#define WIDE 0
-#endif
-#include "summaries/window_types.h"
-
-#if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_PATH avx2
-#define WIDE 32
-#include "summaries/window_types.h"
-DPF_END
-
-DPF_BEGIN_AVX512
-#define DPF_PATH avx512
-#define WIDE 64
-#include "summaries/window_types.h"
-DPF_END
-#endif
+#define DPF_BODY "summaries/window_types.h"
+#include "core/each_isa.h"
 
 typedef void bracket_pass(const void *, size_t, const void *, void *, size_t, dpf_window_counts *);
 
-/* Bytes read and collected. */
-static const uint8_t in_size[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
+/* Bytes collected. */
 static const uint8_t out_size[DPF_DTYPES] = {8, 4, 8, 4, 4, 4, 8, 4, 4, 4};
 
 static bracket_pass *pass_of(int kind)
 {
-    if (kind < 0 || kind >= DPF_DTYPES)
-        return NULL;
-    switch (dpf_isa()) {
-#if DPF_X86
-    case DPF_ISA_AVX512: return passes_avx512[kind];
-    case DPF_ISA_AVX2: return passes_avx2[kind];
-#endif
-    case DPF_ISA_BASELINE: return passes_baseline[kind];
-    default: return NULL;
-    }
+    return dpf_can_read(kind) ? DPF_CHOSEN(passes)[kind] : NULL;
 }
 
 int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void *out, size_t room,
@@ -109,7 +80,7 @@ int dpf_window_passes(int kind, const void *x, size_t n, size_t brackets, const 
     if (!pass)
         return -1;
     for (size_t i = 0; i < n; i += STAGE) {
-        const void *here = (const char *)x + i * in_size[kind];
+        const void *here = dpf_row(kind, x, i);
         const size_t rows = n - i < STAGE ? n - i : STAGE;
         size_t many = 1;
         for (size_t first = 0; first < brackets; first += many) {
@@ -146,21 +117,14 @@ int dpf_window_passes(int kind, const void *x, size_t n, size_t brackets, const 
 int dpf_window_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t first, size_t thresholds,
                      uint64_t *counts)
 {
-    void (*count)(const uint8_t *, size_t, uint8_t, uint8_t, size_t, uint64_t *);
-    switch (dpf_isa()) {
-#if DPF_X86
-    case DPF_ISA_AVX512: count = window_bytes_avx512; break;
-    case DPF_ISA_AVX2: count = window_bytes_avx2; break;
-#endif
-    case DPF_ISA_BASELINE: count = window_bytes_baseline; break;
-    default: return -1;
-    }
+    if (dpf_isa() < 0)
+        return -1;
     memset(counts, 0, thresholds * sizeof *counts);
     for (size_t i = 0; i < n; i += BLOCK) {
         size_t take = n - i < BLOCK ? n - i : BLOCK;
         for (size_t j = 0; j < thresholds; j += 8)
-            count(x + i, take, flip, (uint8_t)(first + j), thresholds - j < 8 ? thresholds - j : 8,
-                  counts + j);
+            DPF_CHOSEN(window_bytes)(x + i, take, flip, (uint8_t)(first + j),
+                                     thresholds - j < 8 ? thresholds - j : 8, counts + j);
     }
     return 0;
 }

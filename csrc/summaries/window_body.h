@@ -13,24 +13,24 @@
  */
 #if WIDE
 #define LANES (WIDE / (int)sizeof(OUT))
-typedef IN DPF_NAME(window_in) __attribute__((vector_size(WIDE / sizeof(OUT) * sizeof(IN))));
-typedef OUT DPF_NAME(window_vec) __attribute__((vector_size(WIDE)));
+typedef IN DPF_TYPED(window_in) __attribute__((vector_size(WIDE / sizeof(OUT) * sizeof(IN))));
+typedef OUT DPF_TYPED(window_vec) __attribute__((vector_size(WIDE)));
 #else
 #define LANES 1
 #endif
 
 /* Stage to output: count what equals a pivot and what is NaN, keep the rest while there is room. */
-static void DPF_NAME(window_settle)(const OUT *stage, size_t staged, OUT lo, OUT hi, OUT *out,
+static void DPF_TYPED(window_settle)(const OUT *stage, size_t staged, OUT lo, OUT hi, OUT *out,
                                     size_t room, dpf_window_counts *c)
 {
     uint64_t at_lo = 0, at_hi = 0, nan = 0, kept = c->kept;
     size_t i = 0;
     if (room - kept >= staged + LANES) { /* no store can pass the end, not even a whole vector */
 #if WIDE == 64
-        const DPF_NAME(window_vec) vlo = lo - (DPF_NAME(window_vec)){0};
-        const DPF_NAME(window_vec) vhi = hi - (DPF_NAME(window_vec)){0};
+        const DPF_TYPED(window_vec) vlo = lo - (DPF_TYPED(window_vec)){0};
+        const DPF_TYPED(window_vec) vhi = hi - (DPF_TYPED(window_vec)){0};
         for (; i + LANES <= staged; i += LANES) {
-            DPF_NAME(window_vec) v;
+            DPF_TYPED(window_vec) v;
             memcpy(&v, stage + i, sizeof v);
             uint32_t low = COMPARE(v, vlo, EQUAL), high = COMPARE(v, vhi, EQUAL);
             uint32_t keep = COMPARE(v, v, EQUAL) & ~(low | high), odd = ~COMPARE(v, v, EQUAL);
@@ -74,16 +74,16 @@ static void DPF_NAME(window_settle)(const OUT *stage, size_t staged, OUT lo, OUT
 
 /* A block of at most STAGE values to the stage: those that are not outside the pivots. Returns how
  * many, and adds those that are not below lo to *reached. */
-static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *stage,
+static size_t DPF_TYPED(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *stage,
                                     uint64_t *reached)
 {
     size_t staged = 0, i = 0;
     uint64_t up_to_here = 0;
 #if WIDE == 64
-    const DPF_NAME(window_vec) vlo = lo - (DPF_NAME(window_vec)){0};
-    const DPF_NAME(window_vec) vhi = hi - (DPF_NAME(window_vec)){0};
+    const DPF_TYPED(window_vec) vlo = lo - (DPF_TYPED(window_vec)){0};
+    const DPF_TYPED(window_vec) vhi = hi - (DPF_TYPED(window_vec)){0};
     for (; i + LANES <= n; i += LANES) {
-        const DPF_NAME(window_vec) v = (DPF_NAME(window_vec))LOAD(x + i);
+        const DPF_TYPED(window_vec) v = (DPF_TYPED(window_vec))LOAD(x + i);
         dpf_fetch_ahead(x + i);
         const LANE_MASK up = COMPARE(v, vlo, NOT_LESS), in = COMPARE_AND(up, vhi, v, NOT_LESS);
         KEEP(stage + staged, in, v);
@@ -92,10 +92,10 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
     }
 #elif WIDE == 32
     for (; i + LANES <= n; i += LANES) {
-        DPF_NAME(window_in) read;
+        DPF_TYPED(window_in) read;
         memcpy(&read, x + i, sizeof read);
         dpf_fetch_ahead(x + i);
-        const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
+        const DPF_TYPED(window_vec) v = __builtin_convertvector(read, DPF_TYPED(window_vec));
         const uint32_t down = BITS(v < lo);
         const uint32_t in = ((1u << LANES) - 1) & ~(down | BITS(v > hi));
         up_to_here += (uint64_t)(LANES - __builtin_popcount(down));
@@ -110,9 +110,9 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
         truth outside = ~(truth){0};
         dpf_fetch_ahead(x + i);
         for (size_t j = i; j < i + 4 * LANES; j += LANES) {
-            DPF_NAME(window_in) read;
+            DPF_TYPED(window_in) read;
             memcpy(&read, x + j, sizeof read);
-            const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
+            const DPF_TYPED(window_vec) v = __builtin_convertvector(read, DPF_TYPED(window_vec));
             const truth down = v < lo;
             down_here += down;
             outside &= down | (v > hi);
@@ -145,20 +145,20 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
 /* A block of at most STAGE values to the stage: those that are not outside all of `brackets` (at
  * most MANY) pairs of pivots, which may overlap. Adds those not below the lower pivot of each pair
  * to its *reached. */
-static size_t DPF_NAME(window_sieve)(const void *values, size_t n, size_t brackets,
+static size_t DPF_TYPED(window_sieve)(const void *values, size_t n, size_t brackets,
                                      const void *const *pivots, void *out, uint64_t *reached)
 {
     const IN *x = (const IN *)values;
     OUT *stage = (OUT *)out;
-    DPF_NAME(window_vec) vlo[MANY], vhi[MANY];
+    DPF_TYPED(window_vec) vlo[MANY], vhi[MANY];
     uint64_t up_to_here[MANY] = {0};
     size_t staged = 0, i = 0;
     for (size_t b = 0; b < brackets; b++) {
-        vlo[b] = ((const OUT *)pivots[b])[0] - (DPF_NAME(window_vec)){0};
-        vhi[b] = ((const OUT *)pivots[b])[1] - (DPF_NAME(window_vec)){0};
+        vlo[b] = ((const OUT *)pivots[b])[0] - (DPF_TYPED(window_vec)){0};
+        vhi[b] = ((const OUT *)pivots[b])[1] - (DPF_TYPED(window_vec)){0};
     }
     for (; i + LANES <= n; i += LANES) {
-        const DPF_NAME(window_vec) v = (DPF_NAME(window_vec))LOAD(x + i);
+        const DPF_TYPED(window_vec) v = (DPF_TYPED(window_vec))LOAD(x + i);
         LANE_MASK in = 0;
         for (size_t b = 0; b < brackets; b++) {
             const LANE_MASK up = COMPARE(v, vlo[b], NOT_LESS);
@@ -187,7 +187,7 @@ static size_t DPF_NAME(window_sieve)(const void *values, size_t n, size_t bracke
 #endif
 
 /* Both pivots are one value, as heavy ties make them: nothing to collect, three counts do. */
-static void DPF_NAME(window_ties)(const IN *x, size_t n, OUT value, dpf_window_counts *c)
+static void DPF_TYPED(window_ties)(const IN *x, size_t n, OUT value, dpf_window_counts *c)
 {
     for (size_t i = 0; i < n;) {
         LANE_INT below = 0, at = 0, above = 0; /* as wide as a lane, and far from overflow */
@@ -204,20 +204,20 @@ static void DPF_NAME(window_ties)(const IN *x, size_t n, OUT value, dpf_window_c
     c->nan = n - c->below - c->at_lo - c->above;
 }
 
-static void DPF_NAME(window_pass)(const void *values, size_t n, const void *pivots, void *out,
+static void DPF_TYPED(window_pass)(const void *values, size_t n, const void *pivots, void *out,
                                   size_t room, dpf_window_counts *c)
 {
     const OUT lo = ((const OUT *)pivots)[0], hi = ((const OUT *)pivots)[1];
     OUT stage[STAGE + LANES]; /* a whole vector may be stored at its end */
     uint64_t reached = 0;     /* not below lo, NaN included */
     if (lo == hi) {
-        DPF_NAME(window_ties)((const IN *)values, n, lo, c);
+        DPF_TYPED(window_ties)((const IN *)values, n, lo, c);
         return;
     }
     for (size_t i = 0; i < n; i += STAGE) {
-        size_t staged = DPF_NAME(window_scan)((const IN *)values + i, n - i < STAGE ? n - i : STAGE,
+        size_t staged = DPF_TYPED(window_scan)((const IN *)values + i, n - i < STAGE ? n - i : STAGE,
                                               lo, hi, stage, &reached);
-        DPF_NAME(window_settle)(stage, staged, lo, hi, (OUT *)out, room, c);
+        DPF_TYPED(window_settle)(stage, staged, lo, hi, (OUT *)out, room, c);
     }
     c->below = n - reached;
     c->above = reached - c->at_lo - c->between - c->at_hi - c->nan;

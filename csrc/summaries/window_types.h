@@ -1,6 +1,5 @@
-/* The bracket pass for every type on one instruction set, and the table of them. The including
- * file defines DPF_PATH, which ends the names, and WIDE, the bytes of a vector. */
-#define DPF_SUFFIX DPF_CAT(KIND, DPF_PATH)
+/* The bracket pass for every type on one instruction set, and the table of them. */
+#define WIDE DPF_VECTOR
 
 #if WIDE == 64
 /* LANE (PACK in a compress) is the lane type in the names of intrinsics, REG its register. The predicates have the same
@@ -136,25 +135,23 @@
 #undef OP
 #undef COMPARE
 #undef COMPARE_AND
-#undef DPF_SUFFIX
 
-#define DPF_SUFFIX DPF_PATH
 static void (*const DPF_NAME(passes)[DPF_DTYPES])(const void *, size_t, const void *, void *,
                                                          size_t, dpf_window_counts *) = {
-    [DPF_F64] = DPF_CAT(window_pass_f64, DPF_PATH), [DPF_F32] = DPF_CAT(window_pass_f32, DPF_PATH),
-    [DPF_I64] = DPF_CAT(window_pass_i64, DPF_PATH), [DPF_I32] = DPF_CAT(window_pass_i32, DPF_PATH),
-    [DPF_I16] = DPF_CAT(window_pass_i16, DPF_PATH), [DPF_U64] = DPF_CAT(window_pass_u64, DPF_PATH),
-    [DPF_U32] = DPF_CAT(window_pass_u32, DPF_PATH), [DPF_U16] = DPF_CAT(window_pass_u16, DPF_PATH),
+    [DPF_F64] = DPF_NAME(window_pass_f64), [DPF_F32] = DPF_NAME(window_pass_f32),
+    [DPF_I64] = DPF_NAME(window_pass_i64), [DPF_I32] = DPF_NAME(window_pass_i32),
+    [DPF_I16] = DPF_NAME(window_pass_i16), [DPF_U64] = DPF_NAME(window_pass_u64),
+    [DPF_U32] = DPF_NAME(window_pass_u32), [DPF_U16] = DPF_NAME(window_pass_u16),
 };
 
 #if WIDE == 64
 static size_t (*const DPF_NAME(sieves)[DPF_DTYPES])(const void *, size_t, size_t,
                                                            const void *const *, void *,
                                                            uint64_t *) = {
-    [DPF_F64] = DPF_CAT(window_sieve_f64, DPF_PATH), [DPF_F32] = DPF_CAT(window_sieve_f32, DPF_PATH),
-    [DPF_I64] = DPF_CAT(window_sieve_i64, DPF_PATH), [DPF_I32] = DPF_CAT(window_sieve_i32, DPF_PATH),
-    [DPF_I16] = DPF_CAT(window_sieve_i16, DPF_PATH), [DPF_U64] = DPF_CAT(window_sieve_u64, DPF_PATH),
-    [DPF_U32] = DPF_CAT(window_sieve_u32, DPF_PATH), [DPF_U16] = DPF_CAT(window_sieve_u16, DPF_PATH),
+    [DPF_F64] = DPF_NAME(window_sieve_f64), [DPF_F32] = DPF_NAME(window_sieve_f32),
+    [DPF_I64] = DPF_NAME(window_sieve_i64), [DPF_I32] = DPF_NAME(window_sieve_i32),
+    [DPF_I16] = DPF_NAME(window_sieve_i16), [DPF_U64] = DPF_NAME(window_sieve_u64),
+    [DPF_U32] = DPF_NAME(window_sieve_u32), [DPF_U16] = DPF_NAME(window_sieve_u16),
 };
 #endif
 
@@ -198,6 +195,4 @@ static void DPF_NAME(window_bytes)(const uint8_t *x, size_t n, uint8_t flip, uin
     for (size_t j = 0; j < group; j++)
         counts[j] += sum[j];
 }
-#undef DPF_SUFFIX
-#undef DPF_PATH
 #undef WIDE

@@ -198,5 +198,5 @@ void dpf_keys_text(const dpf_keys_key *key, const uint32_t *codes, size_t width,
 void dpf_keys_hash(const dpf_keys_key *key, const uint64_t *low, const uint64_t *high, size_t n,
                    uint64_t *out)
 {
-    DPF_RETURN(hash, key->k0, key->k1, low, high, n, out)
+    DPF_CHOSEN(hash)(key->k0, key->k1, low, high, n, out);
 }

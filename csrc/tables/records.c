@@ -18,11 +18,6 @@ struct seen {
 #define DPF_BODY "tables/records_body.h"
 #include "core/each_isa.h"
 
-static struct seen look(const uint8_t *x, uint8_t quote, uint8_t empty)
-{
-    DPF_RETURN(look, x, quote, empty)
-}
-
 /* The byte after the quote that closes a quoted part; n + 1 if there is none. */
 static size_t closed(const uint8_t *x, size_t i, size_t n)
 {
@@ -43,6 +38,7 @@ size_t dpf_records(const uint8_t *x, size_t n, uint8_t delimiter, int quotes, in
 {
     const uint8_t quote = quotes ? '"' : '\n', counted = empty != 0;
     size_t i = 0, end = 0, stretch = 0, count = 0;
+    struct seen (*const look)(const uint8_t *, uint8_t, uint8_t) = DPF_CHOSEN(look);
     if (!last && n && x[n - 1] == '\r')
         n--;
     while (i < n) {
