@@ -130,6 +130,7 @@ def main() -> None:
             shared_utility_qualified_name=SHARED,
             compiler_directives={
                 "language_level": 3,
+                "annotation_typing": False,  # annotations are for stubs
                 "boundscheck": False,
                 "wraparound": False,
                 "cdivision": True,

@@ -35,6 +35,40 @@ def test_the_stubs_of_another_table_are_stale(monkeypatch):
     assert found == ["dpfast", "groups", "groups", "app"]
 
 
+def test_a_kernel_has_the_types_of_its_declaration(tmp_path):
+    kernel = tmp_path / "kernel.pyx"
+    kernel.write_text(
+        "LIMIT, NAME = DPF_LIMIT, DPF_NAME\n"
+        "cdef int hidden(int x): return x\n"
+        "cdef class Sums:\n"
+        "    cdef int hidden\n"
+        "    cdef readonly size_t width\n"
+        "    def __cinit__(self, const double[:, ::1] rows not None, bint squares=False): pass\n"
+        "    @property\n"
+        "    def used(self) -> int: return 1\n"
+        "def add(uint8_t[::1] out, const real[::1] x not None, stream not None: BitStream): pass\n"
+    )
+    lines, classes = tool["declared"](kernel)
+    assert classes == {"Sums"}
+    assert lines == [
+        "LIMIT: int",
+        "NAME: int",
+        "class Sums():",
+        "    width: int",
+        "    def __init__(self, rows: NDArray[np.float64], squares: bool = ...) -> None: ...",
+        "    @property",
+        "    def used(self) -> int: ...",
+        "def add(out: NDArray[np.uint8] | None, x: NDArray[Any], stream: BitStream) -> None: ...",
+    ]
+
+
+@pytest.mark.parametrize("text", ["def f(x): pass", "def f(int x): return x"])
+def test_a_kernel_that_does_not_say_its_types_is_refused(tmp_path, text):
+    (tmp_path / "kernel.pyx").write_text(f"{text}\n")
+    with pytest.raises(ValueError, match="must"):
+        tool["declared"](tmp_path / "kernel.pyx")
+
+
 def test_few_overloads_are_written():
     found = [path.read_text(encoding="utf-8") for path in (ROOT / "dpfast").rglob("*.py")]
     assert sum(text.count("@overload") for text in found) <= 30

@@ -3,8 +3,9 @@
     python tools/stubs.py
 
 With --check nothing is written, and it fails if something else would be. They are of `dpfast` and
-`dpfast.ptr`, whose functions of statistics have the arguments of their classes, and of `stat` and
-`methods` in `dpfast/groups` and of sessions, which are made of the table of statistics.
+`dpfast.ptr`, whose functions of statistics have the arguments of their classes, of `stat` and
+`methods` in `dpfast/groups` and of sessions, which are made of the table of statistics, and of the
+compiled kernels (`tools/kernel_stubs.py`).
 """
 
 import inspect
@@ -24,16 +25,20 @@ from dpfast.groups.api import GroupBy  # noqa: E402
 from dpfast.groups.methods import Methods  # noqa: E402
 from dpfast.measurement.functions import answer_of  # noqa: E402
 from dpfast.statistics.table import TABLE  # noqa: E402
+from tools.kernel_stubs import declared  # noqa: E402
 
 HEAD = '"""Made by tools/stubs.py."""\n'
 #: What types of arguments and answers are made of.
 HOMES = {
     "os": "PathLike",
-    "collections.abc": "Callable Mapping Sequence",
+    "collections.abc": "Buffer Callable Iterable Mapping Sequence",
     "dpfast._core.types": (
         "Auto Axis Bounds BoundsEach Floats Integers NanPolicy Neighbors NoiseName Number Numbers "
         "Size"
     ),
+    "dpfast._kernels.noise": "Script",
+    "dpfast._kernels.rng": "BitStream",
+    "dpfast._kernels.tables": "Key",
     "dpfast.aggregate.aggregators": "AggregatorName",
     "dpfast.aggregate.api": "PartitionName Progress",
     "dpfast.aggregate.estimators": "EstimatorName",
@@ -50,8 +55,9 @@ HOMES = {
     "dpfast.statistics.quantiles.statistic": "IqrMethod ManyMethod Method",
     "dpfast.statistics.tree.counts": "TreeCounts",
     "dpfast.statistics.workload.answer": "WorkloadCounts",
+    "numpy.random": "BitGenerator",
     "numpy.typing": "ArrayLike NDArray",
-    "typing": "Any Literal overload",
+    "typing": "Any Literal NoReturn overload",
 }
 
 
@@ -294,6 +300,10 @@ STUBS = {
     ROOT / "dpfast" / "groups" / "stat.pyi": of_groups,
     ROOT / "dpfast" / "groups" / "methods.pyi": methods,
     ROOT / "dpfast" / "app" / "session.pyi": sessions,
+    **{
+        path.with_suffix(".pyi"): lambda path=path: stub([], *declared(path))
+        for path in sorted((ROOT / "dpfast" / "_kernels").glob("*.pyx"))
+    },
 }
 
 

@@ -1,8 +1,11 @@
+"""Made by tools/stubs.py."""
+
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from .tables import Key
+from dpfast._kernels.tables import Key
 
 PLANES: int
 NEAR: int
@@ -12,9 +15,13 @@ MINUS: int
 MOST_BLOCKS: int
 CHANGED: str
 
-def random_labels(key: Key, blocks: int, start: int, out: NDArray[Any]) -> None: ...
+def random_labels(key: Key, blocks: int, start: int, out: NDArray[np.uint32]) -> None: ...
 def keyed_labels(
-    key: Key, blocks: int, low: NDArray[Any], high: NDArray[Any] | None, out: NDArray[Any]
+    key: Key,
+    blocks: int,
+    low: NDArray[np.uint64],
+    high: NDArray[np.uint64] | None,
+    out: NDArray[np.uint32],
 ) -> None: ...
 
 class Sums:
@@ -24,99 +31,104 @@ class Sums:
     near: Any
     def __init__(
         self,
-        planes: NDArray[Any],
-        used: NDArray[Any],
-        seen: NDArray[Any],
-        near: NDArray[Any] | None = None,
+        planes: NDArray[np.uint64],
+        used: NDArray[np.uint8],
+        seen: NDArray[np.uint8],
+        near: NDArray[np.float64] | None = ...,
     ) -> None: ...
-    def add(self, labels: NDArray[Any], values: NDArray[Any]) -> None: ...
-    def add_run(self, block: int, values: NDArray[Any]) -> None: ...
-    def add_runs(self, first: int, cuts: NDArray[Any], values: NDArray[Any]) -> None: ...
+    def add(self, labels: NDArray[np.uint32], values: NDArray[np.float64]) -> None: ...
+    def add_run(self, block: int, values: NDArray[np.float64]) -> None: ...
+    def add_runs(
+        self, first: int, cuts: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> None: ...
     def add_random(
         self,
         key: Key,
         start: int,
         values: NDArray[Any],
-        counts: NDArray[Any],
-        shift: NDArray[Any] | None = None,
-        squares: Sums | None = None,
+        counts: NDArray[np.int64],
+        shift: NDArray[np.float64] | None = ...,
+        squares: Sums | None = ...,
     ) -> None: ...
     def merge(self, more: Sums) -> None: ...
-    def rounded(self, fraction: NDArray[Any], exponent: NDArray[Any]) -> None: ...
+    def rounded(self, fraction: NDArray[np.float64], exponent: NDArray[np.int32]) -> None: ...
 
 def extremes(
-    labels: NDArray[Any],
-    values: NDArray[Any],
-    least: NDArray[Any],
-    most: NDArray[Any],
-    seen: NDArray[Any],
+    labels: NDArray[np.uint32],
+    values: NDArray[np.float64],
+    least: NDArray[np.float64],
+    most: NDArray[np.float64],
+    seen: NDArray[np.uint8],
 ) -> None: ...
-def count(labels: NDArray[Any], counts: NDArray[Any], shift: int = 0) -> None: ...
+def count(labels: NDArray[np.uint32], counts: NDArray[np.int64], shift: int = ...) -> None: ...
 def count_random(
-    key: Key, blocks: int, start: int, rows: int, counts: NDArray[Any], shift: int = 0
+    key: Key, blocks: int, start: int, rows: int, counts: NDArray[np.int64], shift: int = ...
 ) -> None: ...
 def place(
-    labels: NDArray[Any],
+    labels: NDArray[np.uint32],
     rows: NDArray[Any],
-    at: NDArray[Any],
+    at: NDArray[np.int64],
     out: NDArray[Any],
-    shift: int = 0,
-    low: NDArray[Any] | None = None,
+    shift: int = ...,
+    low: NDArray[Any] | None = ...,
 ) -> None: ...
 def place_random(
     key: Key,
     blocks: int,
     start: int,
     rows: NDArray[Any],
-    at: NDArray[Any],
+    at: NDArray[np.int64],
     out: NDArray[Any],
-    shift: int = 0,
-    low: NDArray[Any] | None = None,
+    shift: int = ...,
+    low: NDArray[Any] | None = ...,
 ) -> None: ...
 def refine(
     low: NDArray[Any],
     shift: int,
     rows: NDArray[Any],
-    cuts: NDArray[Any],
-    offsets: NDArray[Any],
+    cuts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
     out: NDArray[Any],
 ) -> None: ...
 def place_runs(
-    cuts: NDArray[Any], rows: NDArray[Any], at: NDArray[Any], out: NDArray[Any]
+    cuts: NDArray[np.int64], rows: NDArray[Any], at: NDArray[np.int64], out: NDArray[Any]
 ) -> None: ...
 
 SPARE: int
 EFFORT: int
 
 def pairs(
-    rows: NDArray[Any],
-    offsets: NDArray[Any],
-    ranks: NDArray[Any],
-    scratch: NDArray[Any],
-    lower: NDArray[Any],
-    upper: NDArray[Any],
+    rows: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    ranks: NDArray[np.int64],
+    scratch: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
     effort: int = ...,
 ) -> None: ...
 def trimmed(
-    rows: NDArray[Any],
-    offsets: NDArray[Any],
-    cuts: NDArray[Any],
-    scratch: NDArray[Any],
-    out: NDArray[Any],
+    rows: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    cuts: NDArray[np.int64],
+    scratch: NDArray[np.float64],
+    out: NDArray[np.float64],
     effort: int = ...,
 ) -> None: ...
 def modes(
-    rows: NDArray[Any], offsets: NDArray[Any], keys: NDArray[Any], out: NDArray[Any]
+    rows: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    keys: NDArray[np.uint64],
+    out: NDArray[np.float64],
 ) -> None: ...
 def logistic(
-    rows: NDArray[Any],
-    offsets: NDArray[Any],
+    rows: NDArray[np.float64],
+    offsets: NDArray[np.int64],
     target: int,
     intercept: bool,
     penalty: float,
     iterations: int,
     tolerance: float,
-    work: NDArray[Any],
-    out: NDArray[Any],
+    work: NDArray[np.float64],
+    out: NDArray[np.float64],
 ) -> None: ...
 def logistic_work(width: int) -> int: ...

@@ -343,8 +343,8 @@ cdef size_t _low(object low, unsigned shift, Py_ssize_t rows) except? 3:
     return low.itemsize
 
 
-def place(const uint32_t[::1] labels not None, cnp.ndarray rows not None,
-          int64_t[::1] at not None, cnp.ndarray out not None, unsigned shift=0, low=None):
+def place(const uint32_t[::1] labels not None, cnp.ndarray rows not None, int64_t[::1] at not None,
+          cnp.ndarray out not None, unsigned shift=0, low: NDArray[Any] | None = None):
     """Copy each row to row ``at[label >> shift]++`` of `out`, the low bits of its label to `low`.
 
     A cursor beyond the table is a `RuntimeError`: the data are not those that were counted.
@@ -366,7 +366,8 @@ def place(const uint32_t[::1] labels not None, cnp.ndarray rows not None,
 
 
 def place_random(Key key not None, Py_ssize_t blocks, int64_t start, cnp.ndarray rows not None,
-                 int64_t[::1] at not None, cnp.ndarray out not None, unsigned shift=0, low=None):
+                 int64_t[::1] at not None, cnp.ndarray out not None, unsigned shift=0,
+                 low: NDArray[Any] | None = None):
     """`place` with the labels that `random_labels` gives to rows from `start` on."""
     cdef uint32_t labels[TILE]
     cdef uint32_t k = _blocks(blocks)
@@ -405,7 +406,7 @@ cdef int _cuts(const int64_t[::1] cuts, Py_ssize_t rows) except -1:
     return 0
 
 
-def refine(low not None, unsigned shift, cnp.ndarray rows not None,
+def refine(low not None: NDArray[Any], unsigned shift, cnp.ndarray rows not None,
            const int64_t[::1] cuts not None, int64_t[::1] offsets not None,
            cnp.ndarray out not None):
     """Sort groups of 2**shift blocks, ``rows[cuts[g]:cuts[g + 1]]`` from ``cuts[0]`` on, into blocks.
@@ -601,6 +602,6 @@ def logistic(const double[:, ::1] rows not None, const int64_t[::1] offsets not 
     check_status(status)
 
 
-def logistic_work(Py_ssize_t width):
+def logistic_work(Py_ssize_t width) -> int:
     """Values of work space for rows of `width` columns."""
     return DPF_LOGISTIC_WORK(width)

@@ -84,7 +84,7 @@ cdef class ChaCha20(BitGenerator):
     cdef object key
     cdef bint made
 
-    def __cinit__(self, key):
+    def __cinit__(self, key: Callable[[], bytes]):
         self.source.rng = <dpf_rng *>malloc(sizeof(dpf_rng))
         if self.source.rng == NULL:
             raise MemoryError()
@@ -99,7 +99,7 @@ cdef class ChaCha20(BitGenerator):
         self._bitgen.next_double = _next_double
         self._bitgen.next_raw = _next_64
 
-    def __init__(self, key):
+    def __init__(self, key: Callable[[], bytes]):
         # What was made is read by other threads without NumPy's lock, which would be another one.
         if self.made:
             raise TypeError("a secure bit generator is made once: make a new one")
@@ -126,12 +126,12 @@ cdef class ChaCha20(BitGenerator):
         return self.__reduce__()
 
     @property
-    def state(self):
+    def state(self) -> Any:
         raise TypeError("a secure bit generator shows no state, and takes none")
 
     @state.setter
-    def state(self, value):
+    def state(self, value: Any):
         raise TypeError("a secure bit generator shows no state, and takes none")
 
-    def spawn(self, n_children):
+    def spawn(self, n_children: int) -> NoReturn:
         raise TypeError("a secure bit generator has no seed to spawn from: make a new one")

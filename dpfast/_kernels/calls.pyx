@@ -14,8 +14,10 @@ cdef bint have_types(tuple values, frozenset plain, list types):
     return True
 
 
-def public_part(tuple args not None, dict kwargs not None, frozenset others not None,
-                frozenset plain not None):
+def public_part(tuple args not None: tuple[Any, ...], dict kwargs not None: dict[str, Any],
+                frozenset others not None: frozenset[str],
+                frozenset plain not None: frozenset[type]) -> tuple[
+                    tuple[Any, ...], tuple[str, ...], tuple[Any, ...], tuple[type, ...]] | None:
     """The arguments but the first and the `others`: those by place, names, values, and all types.
 
     None where one of them is neither of a `plain` type nor a tuple of such.

@@ -1,12 +1,14 @@
+"""Made by tools/stubs.py."""
+
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .noise import Script
-from .rng import BitStream
-from .tables import Key
+from dpfast._kernels.noise import Script
+from dpfast._kernels.rng import BitStream
+from dpfast._kernels.tables import Key
 
 class Codes:
     def __init__(self, key: Key) -> None: ...
@@ -32,13 +34,10 @@ def dense(
     first: int,
     count: int,
     out: NDArray[np.int32],
-    present: NDArray[np.bool_] | None = None,
+    present: NDArray[np.bool_] | None = ...,
 ) -> None: ...
 def pair(
-    a: NDArray[np.int32],
-    b: NDArray[np.int32],
-    low: NDArray[np.uint64],
-    present: NDArray[np.bool_],
+    a: NDArray[np.int32], b: NDArray[np.int32], low: NDArray[np.uint64], present: NDArray[np.bool_]
 ) -> None: ...
 
 PARTS: int
@@ -53,6 +52,7 @@ def split(
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]: ...
 
 class Blocks:
+    def __init__(self) -> None: ...
     def add(self, records: NDArray[np.uint64], cuts: NDArray[np.uint32]) -> None: ...
     def joined(
         self, first: int, stop: int, words: int
@@ -67,7 +67,7 @@ class Blocks:
         more: Sequence[NDArray[np.uint64]],
         marks: NDArray[np.uint8],
         mask: int = ...,
-        names: NDArray[np.int32] | None = None,
+        names: NDArray[np.int32] | None = ...,
     ) -> None: ...
 
 def add(
@@ -103,7 +103,7 @@ def bound(
     ends: NDArray[np.uint64] | None,
     codes: NDArray[np.int32] | None,
     out: NDArray[np.uint64],
-    whole: NDArray[np.uint64] | None = None,
+    whole: NDArray[np.uint64] | None = ...,
 ) -> None: ...
 def count(codes: NDArray[np.int32], out: NDArray[np.uint64]) -> None: ...
 def quantiles(
@@ -120,7 +120,7 @@ def quantiles(
     out: NDArray[np.int32],
     at: int,
     stream: BitStream | Script,
-    before: NDArray[np.int64] | None = None,
-    sizes: NDArray[np.int64] | None = None,
-    ties: int = 0,
+    before: NDArray[np.int64] | None = ...,
+    sizes: NDArray[np.int64] | None = ...,
+    ties: int = ...,
 ) -> tuple[int, tuple[int, int, int, int, int | None, int | None] | None]: ...

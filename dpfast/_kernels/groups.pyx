@@ -89,7 +89,7 @@ cdef class Codes:
         self.table.count = self.table.wide = 0
         self._make(10)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.table.count
 
     cdef int _make(self, unsigned bits) except -1:
@@ -108,7 +108,7 @@ cdef class Codes:
         self.table.slots, self.table.high = <dpf_codes_slot *>&slots[0, 0], &high[0]
         return 0
 
-    def words(self):
+    def words(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """Return the low and the high word of each code."""
         cdef uint64_t[::1] low = np.empty(self.table.count, np.uint64)
         cdef size_t i
@@ -118,8 +118,8 @@ cdef class Codes:
                     low[self.table.slots[i].next - 1] = self.table.slots[i].low
         return low.base, self.high[:self.table.count].copy()
 
-    def find(self, const uint64_t[::1] low not None, const uint64_t[::1] high, present,
-             int32_t[::1] out not None):
+    def find(self, const uint64_t[::1] low not None, const uint64_t[::1] high,
+             present: NDArray[np.bool_] | None, int32_t[::1] out not None):
         """Write the code of each row, -1 for what is unknown or no key."""
         cdef const uint8_t[::1] mask = _mask(present)
         cdef size_t n = _of_one_length(low, high, mask, out)
@@ -134,8 +134,8 @@ cdef class Codes:
         with nogil:
             dpf_codes_find(&self.table, &low[0], more, here, n, &out[0])
 
-    def add(self, const uint64_t[::1] low not None, const uint64_t[::1] high, present,
-            int32_t[::1] out not None):
+    def add(self, const uint64_t[::1] low not None, const uint64_t[::1] high,
+            present: NDArray[np.bool_] | None, int32_t[::1] out not None) -> NDArray[np.int64]:
         """The same, and words that are new get the next codes; return their rows, in order."""
         cdef const uint8_t[::1] mask = _mask(present)
         cdef size_t n = _of_one_length(low, high, mask, out), at = 0, news = 0
@@ -160,7 +160,7 @@ cdef class Codes:
 
 
 def dense(const integer[::1] values not None, int64_t first, int64_t count,
-          int32_t[::1] out not None, present=None):
+          int32_t[::1] out not None, present: NDArray[np.bool_] | None = None):
     """Write ``value - first`` for each value from `first` to ``first + count - 1``, else -1."""
     cdef const uint8_t[::1] mask = _mask(present)
     cdef size_t i, n = out.shape[0]
@@ -182,7 +182,7 @@ def dense(const integer[::1] values not None, int64_t first, int64_t count,
 
 
 def pair(const int32_t[::1] a not None, const int32_t[::1] b not None, uint64_t[::1] low not None,
-         present not None):
+         present not None: NDArray[np.bool_]):
     """Write the words of pairs of codes to `low`, and to `present` where neither is -1."""
     cdef uint8_t[::1] mask = present.view(np.uint8)
     cdef size_t n = a.shape[0]
@@ -219,8 +219,9 @@ cdef extern from "groups/bound.h" nogil:
 PARTS = DPF_BOUND_PARTS
 
 
-def split(Key key not None, const uint64_t[::1] low not None, const uint64_t[::1] high, present,
-          const int32_t[::1] codes not None, int64_t start):
+def split(Key key not None, const uint64_t[::1] low not None, const uint64_t[::1] high,
+          present: NDArray[np.bool_] | None, const int32_t[::1] codes not None,
+          int64_t start) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     """Return the records of the rows from number `start` on, part by part, and where parts begin.
 
     Rows whose code is negative, or whose `present` is False, are left out.
@@ -307,7 +308,8 @@ cdef class Blocks:
             rows += out[i].n
         return rows
 
-    def joined(self, size_t first, size_t stop, size_t words):
+    def joined(self, size_t first, size_t stop,
+               size_t words) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """Return the records of some parts that have so many words, part by part, and the parts' sizes."""
         cdef size_t p, i, n, rows = 0
         if not first <= stop <= DPF_BOUND_PARTS:
@@ -331,8 +333,8 @@ cdef class Blocks:
         return out.base, sizes.base[:stop - first]
 
     def mark(self, Key key not None, size_t first, size_t stop, uint64_t groups, uint64_t rows,
-             more, uint8_t[::1] marks not None, uint64_t mask=0xffffffffffffffff,
-             const int32_t[::1] names=None):
+             more: Sequence[NDArray[np.uint64]], uint8_t[::1] marks not None,
+             uint64_t mask=0xffffffffffffffff, const int32_t[::1] names=None):
         """Write 1 to the marks of all rows that are kept, of the parts ``first .. stop - 1``.
 
         A person keeps at most so many `groups`, and `rows` in each. `more` are arrays of records of
@@ -419,7 +421,7 @@ cdef dpf_quantise_cells cells_of(double scale, int64_t first, int64_t span, int6
 
 
 def add(cnp.ndarray values not None, const int32_t[::1] codes not None, double scale,
-        int64_t first, int64_t span, int64_t filler, uint64_t[:, ::1] out not None):
+        int64_t first, int64_t span, int64_t filler, uint64_t[:, ::1] out not None) -> int:
     """Add the cells of `values` to the sums of their groups; return how many are NaN.
 
     `out` has a row for each group and one for rows of none: the sum of cells, counted from `first`,
@@ -452,7 +454,7 @@ def add(cnp.ndarray values not None, const int32_t[::1] codes not None, double s
 
 
 def cells(cnp.ndarray values not None, int32_t[::1] codes not None, uint32_t groups, double scale,
-          int64_t first, int64_t span, int64_t filler, int32_t[::1] out not None):
+          int64_t first, int64_t span, int64_t filler, int32_t[::1] out not None) -> int:
     """Write the cells of `values`, counted from the first, and `groups` as the code of each row of none; count NaN.
 
     A NaN is the cell `filler`, or a row of none if that is negative.
@@ -580,9 +582,11 @@ cdef extern from "groups/quantile.h" nogil:
 
 
 def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, int64_t place,
-              int64_t shift, int64_t inside, bint high, double c, int64_t share, base not None,
-              size_t reach, int32_t[::1] out not None, size_t at, stream not None,
-              const int64_t[::1] before=None, const int64_t[::1] sizes=None, int64_t ties=0):
+              int64_t shift, int64_t inside, bint high, double c, int64_t share, base not None: Any,
+              size_t reach, int32_t[::1] out not None, size_t at,
+              stream not None: BitStream | Script, const int64_t[::1] before=None,
+              const int64_t[::1] sizes=None, int64_t ties=0) -> tuple[
+                  int, tuple[int, int, int, int, int | None, int | None] | None]:
     """Draw a cell for each group from `at` on, by the exponential mechanism; `rows` are reordered.
 
     Rows are cells, less the first one of the base. The target is that of ``(place, shift)``, or if

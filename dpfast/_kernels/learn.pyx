@@ -24,7 +24,7 @@ cdef extern from "learn/box.h" nogil:
 
 def box_whole(const double[:, ::1] rows not None, double scale, const double[:, ::1] lo not None,
           const double[:, ::1] hi not None, const double[:, ::1] middle not None,
-          double[:, ::1] out not None):
+          double[:, ::1] out not None) -> int:
     """Write the integers of some rows to `out`; how many numbers were NaN.
 
     `lo`, `hi` and `middle`, in cells, are the same for every row: so many rows of them lie side by
@@ -65,7 +65,7 @@ CLASSES_MOST_ROWS, CLASSES_REACH = DPF_CLASSES_ROWS, DPF_CLASSES_REACH
 
 
 def class_totals(const double[:, ::1] rows not None, const double[:, ::1] limits not None,
-           const uint32_t[::1] key not None, double[:, :, ::1] sums not None):
+           const uint32_t[::1] key not None, double[:, :, ::1] sums not None) -> int:
     """Add each row to the sums of its key; how many numbers were NaN.
 
     `limits` are scales, first and last cells and middles, a row of each. `sums` has shape
@@ -217,7 +217,7 @@ def codes(const double[:, ::1] rows not None, const double[:, ::1] first not Non
     check_status(status)
 
 
-def cells(const uint32_t[::1] values not None, uint32_t keys):
+def cells(const uint32_t[::1] values not None, uint32_t keys) -> tuple[NDArray[np.int64], int]:
     """Where the counts of each attribute begin, and how many there are in all."""
     sizes = (np.asarray(values, np.int64) + 1) * (<int64_t>keys + 1)
     ends = np.cumsum(sizes)
@@ -267,7 +267,7 @@ GRAM_STRETCH, GRAM_MOST_ROWS, GRAM_MOST_COLUMNS = DPF_GRAM_ROWS, DPF_GRAM_CALL, 
 
 def gram_add(const double[:, ::1] rows not None, double scale, const double[:, ::1] lo not None,
         const double[:, ::1] hi not None, const double[:, ::1] middle not None,
-        int64_t[::1] sums not None, int64_t[:, ::1] products not None):
+        int64_t[::1] sums not None, int64_t[:, ::1] products not None) -> int:
     """Add the sums of all columns to `sums`, and those of ``z_i z_j``, i <= j, to `products`.
 
     Stops before the first stretch of rows that has a NaN; how many rows have been added. What z is,
@@ -351,7 +351,7 @@ cdef int _margin_columns(const double[:, ::1] columns, double reach) except -1:
 
 def margin_wrong(const double[:, ::1] rows not None, const double[::1] labels not None,
           const double[:, ::1] columns not None, const double[::1] w not None, double bias,
-          double length, bint skip, double[::1] sums not None):
+          double length, bint skip, double[::1] sums not None) -> tuple[int, int, int]:
     """How many rows are on the wrong side, the sum of their labels, and how many had a NaN.
 
     `columns` has lo, hi, middle, scale and fill, one row of each; no coordinate may be larger than
@@ -385,7 +385,7 @@ def margin_wrong(const double[:, ::1] rows not None, const double[::1] labels no
 
 def pairs_add(const double[:, ::1] rows not None, const double[::1] labels not None,
           const double[:, ::1] columns not None, bint skip, int64_t[::1] sums not None,
-          int64_t[::1] products not None):
+          int64_t[::1] products not None) -> int:
     """Add the sums of the coordinates of all columns, labels as the last, and of the products of
     each two, row by row of an upper triangle; how many rows had a NaN.
 

@@ -1,10 +1,12 @@
+"""Made by tools/stubs.py."""
+
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .rng import BitStream
+from dpfast._kernels.rng import BitStream
 
 SPLIT: int
 OCTAVE: int
@@ -71,11 +73,7 @@ def orders(out: NDArray[np.int64], k: int, stream: BitStream | Script) -> None: 
 
 class Runs:
     def __init__(
-        self,
-        distance: NDArray[np.float64],
-        c: float,
-        count: NDArray[np.int64] | None,
-        slack: float,
+        self, distance: NDArray[np.float64], c: float, count: NDArray[np.int64] | None, slack: float
     ) -> None: ...
     @property
     def shift(self) -> int: ...

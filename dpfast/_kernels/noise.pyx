@@ -89,7 +89,7 @@ def fill(BitStream stream, const uint64_t[::1] given, Table table not None,
          const double[::1] ratio not None, const double[::1] grid not None,
          const double[::1] frac not None, const double[::1] whole not None,
          double[::1] out not None, Py_ssize_t start, int64_t[::1] lane not None,
-         uint64_t[::1] word not None):
+         uint64_t[::1] word not None) -> tuple[int, int]:
     """Fill `out` from index `start`; return (next index, undecided lanes).
 
     Bits come from `stream`, or from `given` (one word per sample, for tests) when `stream` is None.
@@ -124,7 +124,7 @@ def fill(BitStream stream, const uint64_t[::1] given, Table table not None,
 
 def integers(BitStream stream, const uint64_t[::1] given, Table table not None, double ratio,
              double frac, int64_t[::1] out not None, Py_ssize_t start, int64_t[::1] lane not None,
-             uint64_t[::1] word not None):
+             uint64_t[::1] word not None) -> tuple[int, int]:
     """The same for sign * max(0, nearest integer of ratio * quantile + frac)."""
     cdef size_t n = out.shape[0], done = start, found = 0, room = lane.shape[0]
     cdef dpf_rng *rng = NULL
@@ -146,7 +146,7 @@ def integers(BitStream stream, const uint64_t[::1] given, Table table not None, 
 
 
 def few_integers(BitStream stream not None, Table table not None, double ratio, double frac,
-                 Py_ssize_t n):
+                 Py_ssize_t n) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
     """At most `BLOCK` integers of `integers`, and the places and words of undecided ones."""
     cdef int64_t lane[DPF_GRID_BLOCK]
     cdef uint64_t word[DPF_GRID_BLOCK]
@@ -163,7 +163,7 @@ def few_integers(BitStream stream not None, Table table not None, double ratio, 
 
 def accept(BitStream stream, const uint64_t[::1] given, Table table not None,
            const int64_t[::1] y not None, double centre, double half_precision,
-           uint64_t[::1] drawn not None, uint8_t[::1] keep not None):
+           uint64_t[::1] drawn not None, uint8_t[::1] keep not None) -> int:
     """Verdicts 1 (keep), 0 (reject) or 2 (open) on candidates; return how many are open."""
     cdef size_t n = y.shape[0], undecided = 0
     cdef dpf_rng *rng = NULL
@@ -185,7 +185,7 @@ def accept(BitStream stream, const uint64_t[::1] given, Table table not None,
 
 
 def one(BitStream stream not None, Table table not None, double value, double scale,
-        double granularity):
+        double granularity) -> float | int:
     """One sample as a float, or its 64 bits as an int when they leave it undecided."""
     cdef dpf_grid_input inputs
     cdef double ratio = scale / granularity, frac, whole, out, place = value / granularity
@@ -258,7 +258,7 @@ ROWS_SHIFT = DPF_CHOICE_ROWS_SHIFT
 cdef class Script:
     """Words to be drawn in place of a bit stream's, for tests. NOT PRIVATE."""
 
-    def __cinit__(self, words):
+    def __cinit__(self, words: Iterable[Any]):
         made = [int(word) for word in words]
         self.words.rng = NULL
         self.words.given = <uint64_t *>malloc(8 * len(made) + 8)
@@ -271,14 +271,14 @@ cdef class Script:
     def __dealloc__(self):
         free(<void *>self.words.given)
 
-    def word(self):
+    def word(self) -> int:
         """The next word."""
         cdef uint64_t word = dpf_words_one(&self.words)
         check(&self.words)
         return word
 
     @property
-    def used(self):
+    def used(self) -> int:
         """How many words have been drawn."""
         return self.words.at
 
@@ -300,7 +300,7 @@ cdef int check(dpf_words *words) except -1:
     return 0
 
 
-def below(uint64_t n, stream not None):
+def below(uint64_t n, stream not None: BitStream | Script) -> int:
     """A uniform integer of 0 .. n - 1."""
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
@@ -311,7 +311,8 @@ def below(uint64_t n, stream not None):
     return k
 
 
-def slots(const int64_t[::1] limit not None, int64_t[::1] out not None, stream not None):
+def slots(const int64_t[::1] limit not None, int64_t[::1] out not None,
+          stream not None: BitStream | Script):
     """Fill `out` with uniform integers below their limits; one limit may serve for all."""
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
@@ -329,7 +330,7 @@ def slots(const int64_t[::1] limit not None, int64_t[::1] out not None, stream n
     check(words)
 
 
-def orders(int64_t[:, ::1] out not None, size_t k, stream not None):
+def orders(int64_t[:, ::1] out not None, size_t k, stream not None: BitStream | Script):
     """Fill each row with 0 .. n - 1, of which the first `k` are in random order."""
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
@@ -385,7 +386,7 @@ cdef class Runs:
         raise TypeError("bounds cannot be pickled")
 
     @property
-    def shift(self):
+    def shift(self) -> int:
         """S: the bounds are for weights times 2**S."""
         return self.runs.lift + self.runs.shift
 
@@ -395,13 +396,13 @@ cdef class Runs:
             raise ValueError("out must have a place for each run")
         memcpy(&out[0], self.runs.total, 8 * self.runs.n)
 
-    def bound(self, size_t run):
+    def bound(self, size_t run) -> int:
         """The bound of one run."""
         if run >= self.runs.n:
             raise IndexError("no such run")
         return self.runs.total[run] - (self.runs.total[run - 1] if run else 0)
 
-    def propose(self, int64_t[::1] out not None, stream not None):
+    def propose(self, int64_t[::1] out not None, stream not None: BitStream | Script):
         """Fill `out` with runs, each with probability proportional to its bound."""
         cdef dpf_words own
         cdef dpf_words *words = source(stream, &own)
@@ -413,7 +414,8 @@ cdef class Runs:
         check(words)
 
     def keep(self, const int64_t[::1] run not None, const double[::1] distance not None,
-             double slack, uint8_t[::1] kept not None, Py_ssize_t start, stream not None):
+             double slack, uint8_t[::1] kept not None, Py_ssize_t start,
+             stream not None: BitStream | Script) -> tuple[int, int]:
         """Coins from `start`: (index, word) of the first that is open; index n when all are done."""
         cdef dpf_words own
         cdef dpf_words *words = source(stream, &own)
@@ -433,7 +435,8 @@ cdef class Runs:
         check(words)
         return at, word
 
-    def draw(self, int64_t[::1] out not None, Py_ssize_t start, stream not None):
+    def draw(self, int64_t[::1] out not None, Py_ssize_t start,
+             stream not None: BitStream | Script) -> tuple[int, int]:
         """Draws from `start`: (index, word) of one whose coin is open; index n when all are done."""
         cdef dpf_words own
         cdef dpf_words *words = source(stream, &own)
@@ -465,7 +468,7 @@ cdef dpf_choice_matrix _matrix(const double[:, ::1] values, const double[::1] be
 
 def rows(const double[:, ::1] values not None, const double[::1] best not None, double c,
          double slack, uint64_t[::1] scratch not None, int64_t[:, ::1] out not None,
-         Py_ssize_t start, stream not None):
+         Py_ssize_t start, stream not None: BitStream | Script) -> tuple[int, int, int]:
     """Draws by row from `start`: (index, bound, word) of one whose coin is open; index out.size at the end."""
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
@@ -496,7 +499,7 @@ def row_sums(const double[:, ::1] values not None, const double[::1] best not No
 
 def subset(const double[:, ::1] values not None, const double[::1] best not None, double c,
            uint64_t[::1] drawn not None, uint8_t[::1] heads not None, bint settled,
-           int64_t[::1] out not None, Py_ssize_t start, stream not None):
+           int64_t[::1] out not None, Py_ssize_t start, stream not None: BitStream | Script) -> int:
     """Permute-and-flip by row from `start`: a row with open coins (OPEN in heads), or how many rows."""
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)

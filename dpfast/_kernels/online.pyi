@@ -1,3 +1,5 @@
+"""Made by tools/stubs.py."""
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -43,8 +43,9 @@ cdef extern from "online/weights.h" nogil:
     void dpf_weights_products(const float *rows, size_t count, size_t n, const double *p, double *out)
 
 
-def compare(const float[::1] part not None, const int32_t[::1] counts, const double[::1] query not None,
-            double unit, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t block, double[:, ::1] out not None):
+def compare(const float[::1] part not None, const int32_t[::1] counts,
+            const double[::1] query not None, double unit, Py_ssize_t begin, Py_ssize_t end,
+            Py_ssize_t block, double[:, ::1] out not None):
     """The sums of ``w part`` and ``w counts`` over each block, and how many numbers of it are odd.
 
     w is `query` in integers of ``1 / unit``; see the header. Blocks are those from `begin`, a multiple
@@ -71,8 +72,8 @@ def compare(const float[::1] part not None, const int32_t[::1] counts, const dou
 
 
 def move(double[::1] log not None, float[::1] part not None, const double[::1] query not None,
-         double unit, double step, double bound, const double[::1] next, Py_ssize_t begin, Py_ssize_t end,
-         Py_ssize_t block, double[:, ::1] out not None):
+         double unit, double step, double bound, const double[::1] next, Py_ssize_t begin,
+         Py_ssize_t end, Py_ssize_t block, double[:, ::1] out not None):
     """Add ``step w / unit`` to the logarithms of begin <= u < end, and find their weights anew.
 
     Of each block, as in `compare`: the sum of the weights, that of ``w part`` for the query `next` if
@@ -106,8 +107,8 @@ cdef _look(Py_ssize_t size, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t block, 
         raise ValueError("out must have three places for each block")
 
 
-def weights_products(const float[:, ::1] rows not None, const double[::1] p not None, double[::1] out not None,
-             Py_ssize_t begin, Py_ssize_t end):
+def weights_products(const float[:, ::1] rows not None, const double[::1] p not None,
+                     double[::1] out not None, Py_ssize_t begin, Py_ssize_t end):
     """out[i] = the sum of ``rows[i, u] p[u]``, for begin <= i < end."""
     cdef Py_ssize_t size = p.shape[0]
     if rows.shape[1] != size or out.shape[0] != rows.shape[0] or not size:

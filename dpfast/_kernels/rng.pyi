@@ -1,3 +1,5 @@
+"""Made by tools/stubs.py."""
+
 from collections.abc import Buffer
 
 def isa() -> str: ...

@@ -16,12 +16,12 @@ cdef extern from "rng/rng_process.h" nogil:
     uint64_t dpf_rng_process()
 
 
-def isa():
+def isa() -> str:
     """Name of the instruction set that the kernels of this process run on."""
     return dpf_isa_name(dpf_isa()).decode()
 
 
-def isa_paths():
+def isa_paths() -> list[str]:
     """The values of DPFAST_ISA that work on this processor, narrowest first."""
     return [dpf_isa_name(path).decode() for path in range(dpf_isa_best() + 1)]
 
@@ -46,7 +46,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=forked)
 
 
-def witnesses():
+def witnesses() -> tuple[int, int]:
     """What says that this is another process: the process number and the forks counted."""
     return dpf_rng_process(), forks_seen
 
@@ -54,7 +54,7 @@ def witnesses():
 cdef class BitStream:
     """One ChaCha20 stream. Not for two threads at once: each takes its own from a generator."""
 
-    def __cinit__(self, const uint8_t[::1] key not None):
+    def __cinit__(self, const uint8_t[::1] key not None: Buffer):
         if key.shape[0] != 32:
             raise ValueError(f"key must have 32 bytes, got {key.shape[0]}")
         self.state = <dpf_rng *>malloc(sizeof(dpf_rng))
@@ -72,7 +72,7 @@ cdef class BitStream:
     def __reduce__(self):
         raise TypeError("a bit stream can be neither pickled nor copied: it would repeat its noise")
 
-    def here(self):
+    def here(self) -> bool:
         """Whether this process made the stream: two independent witnesses say that no fork came since.
 
         The kernel (or the process id) knows of forks that bypass Python; the count of Python's own
@@ -80,7 +80,7 @@ cdef class BitStream:
         """
         return self.process == dpf_rng_process() and self.forks == forks_seen
 
-    def fill(self, uint8_t[::1] out not None):
+    def fill(self, uint8_t[::1] out not None: Buffer):
         """Overwrite `out` with the next bytes of the stream."""
         cdef size_t n = out.shape[0]
         if n == 0:
@@ -88,7 +88,7 @@ cdef class BitStream:
         with nogil:
             dpf_rng_fill(self.state, &out[0], n)
 
-    def take(self, Py_ssize_t n):
+    def take(self, Py_ssize_t n) -> bytes:
         """The next `n` bytes of the stream."""
         if n < 0:
             raise ValueError(f"n must be at least 0, got {n}")
@@ -98,7 +98,7 @@ cdef class BitStream:
             dpf_rng_fill(self.state, to, n)
         return made
 
-    def word(self):
+    def word(self) -> int:
         """The next 8 bytes of the stream as an integer, low byte first."""
         cdef uint8_t raw[8]
         cdef uint64_t value = 0
@@ -118,15 +118,15 @@ def wipe(bytes secret not None):
         dpf_wipe(PyBytes_AS_STRING(secret), len(secret))
 
 
-def chacha_group(const uint32_t[::1] key not None, uint32_t counter,
-                 const uint32_t[::1] nonce not None, uint8_t[::1] out not None):
+def chacha_group(const uint32_t[::1] key not None: Buffer, uint32_t counter,
+                 const uint32_t[::1] nonce not None: Buffer, uint8_t[::1] out not None: Buffer):
     """Sixteen blocks at `counter` .. `counter + 15`, interleaved as `rng/rng.h` says (for tests)."""
     if key.shape[0] != 8 or nonce.shape[0] != 3 or out.shape[0] != 1024:
         raise ValueError("key and nonce must have 8 and 3 words, out 1024 bytes")
     dpf_chacha_group(&key[0], counter, &nonce[0], &out[0])
 
 
-def inspect(BitStream stream not None):
+def inspect(BitStream stream not None) -> tuple[bytes, int, bytes]:
     """The key, the read position and the buffer of a stream (for tests of key erasure only)."""
     key = b"".join((<object>stream.state.key[i]).to_bytes(4, "little") for i in range(8))
     return key, stream.state.at, stream.state.buffer[:DPF_RNG_BYTES]

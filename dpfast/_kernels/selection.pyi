@@ -1,9 +1,11 @@
+"""Made by tools/stubs.py."""
+
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .rng import BitStream
+from dpfast._kernels.rng import BitStream
 
 BLOCK: int
 MOST: int

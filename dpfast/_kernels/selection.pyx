@@ -29,7 +29,8 @@ NONE = DPF_COINS_NONE
 LEAST_ROOM = 64 * DPF_COINS_RUN
 
 
-def exponents(const double[::1] distance not None, double c, double slack):
+def exponents(const double[::1] distance not None, double c,
+              double slack) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
     """For each distance, an integer that is surely not above ``c d / ln 2`` (at most `MOST`).
 
     Returns the integers (`NONE` for a negative distance) and how often each of 0 .. 255 occurs.
@@ -46,7 +47,7 @@ def exponents(const double[::1] distance not None, double c, double slack):
 
 
 def flip(const uint8_t[::1] exponents not None, unsigned shift, size_t at,
-         int64_t[::1] out not None, BitStream stream not None):
+         int64_t[::1] out not None, BitStream stream not None) -> tuple[int, int]:
     """Flip 64 coins of probability ``2**-(exponents[b] + shift)`` for each block b from `at` on.
 
     Writes ``64 b + slot`` of those with heads to `out`. Returns how many they are and the block to
@@ -79,7 +80,7 @@ cdef bint _plain(cnp.ndarray a):
     return a.ndim == 1 and a.flags.c_contiguous and a.flags.aligned and a.dtype.isnative
 
 
-def block_peaks(cnp.ndarray values not None, Py_ssize_t block, cnp.ndarray out not None):
+def block_peaks(cnp.ndarray values not None, Py_ssize_t block, cnp.ndarray out not None) -> int:
     """The largest of each `block` consecutive `values` into `out`, which has their dtype.
 
     Returns flags: `NAN` was seen (and left out), plus infinity was (`INFINITE`), anything above

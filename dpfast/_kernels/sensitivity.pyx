@@ -47,7 +47,8 @@ cdef class Column:
     cdef dpf_column c
     cdef cnp.ndarray values
 
-    def __cinit__(self, cnp.ndarray values not None, int64_t first, int64_t n, double lo, double hi):
+    def __cinit__(self, cnp.ndarray values not None, int64_t first, int64_t n, double lo,
+                  double hi):
         self.c.kind = dtype_of(values.descr.kind, values.itemsize)
         if (self.c.kind < 0 or values.ndim != 1 or not cnp.PyArray_ISCARRAY_RO(values)):
             raise ValueError("values must be a contiguous native 1-d array of real numbers")
@@ -68,12 +69,12 @@ cdef class Column:
             raise ValueError("the rank lies outside of the window")
         return 0
 
-    def value(self, int64_t m):
+    def value(self, int64_t m) -> float:
         """The value of rank m."""
         self._holds(m)
         return dpf_envelope_value(&self.c, m)
 
-    def smooth_replace(self, int64_t m, double beta, double floor, int method=0):
+    def smooth_replace(self, int64_t m, double beta, double floor, int method=0) -> float:
         """Smooth sensitivity of rank m, one row replaced; tests may force a `method`."""
         cdef double out
         cdef int status
@@ -84,7 +85,7 @@ cdef class Column:
             raise MemoryError()
         return out
 
-    def smooth_median(self, double beta, double floor):
+    def smooth_median(self, double beta, double floor) -> float:
         """Smooth sensitivity of the lower median, one row added or removed."""
         cdef double out
         with nogil:
@@ -101,7 +102,7 @@ cdef class Column:
         return 0
 
     def smooth_quantile(self, const int64_t[::1] starts not None, int64_t first_start, double beta,
-                        double floor):
+                        double floor) -> float:
         """Smooth sensitivity of a quantile, one row added or removed."""
         cdef double out
         cdef int status
@@ -113,7 +114,7 @@ cdef class Column:
             raise MemoryError()
         return out
 
-    def local_replace(self, int64_t m, int64_t k):
+    def local_replace(self, int64_t m, int64_t k) -> float:
         """Local sensitivity of rank m at distance k, one row replaced."""
         cdef double out
         self._holds(m)
@@ -121,11 +122,12 @@ cdef class Column:
             out = dpf_local_replace(&self.c, m, k)
         return out
 
-    def local_median(self, int64_t k):
+    def local_median(self, int64_t k) -> float:
         """Local sensitivity of the lower median at distance k, one row added or removed."""
         return dpf_local_median(&self.c, k)
 
-    def local_quantile(self, const int64_t[::1] starts not None, int64_t first_start, int64_t k):
+    def local_quantile(self, const int64_t[::1] starts not None, int64_t first_start,
+                       int64_t k) -> float:
         """Local sensitivity of a quantile at distance k, one row added or removed."""
         cdef double out
         cdef int status
@@ -137,7 +139,7 @@ cdef class Column:
         return out
 
 
-def rank_starts(int64_t p, int64_t r, int64_t first, int64_t stop):
+def rank_starts(int64_t p, int64_t r, int64_t first, int64_t stop) -> NDArray[np.int64]:
     """``(rank - 1) r // p + 1`` for ranks first .. stop - 1; first >= 0, p > 0, stop r < 2^62."""
     cdef cnp.npy_intp rank, count = stop - first
     found = cnp.PyArray_SimpleNew(1, &count, cnp.NPY_INT64)
@@ -147,7 +149,7 @@ def rank_starts(int64_t p, int64_t r, int64_t first, int64_t stop):
     return found
 
 
-def exp_product(const double[::1] a not None, const double[::1] b not None):
+def exp_product(const double[::1] a not None, const double[::1] b not None) -> NDArray[np.float64]:
     """e^(a b) for a b <= 0, the product taken exactly."""
     cdef Py_ssize_t t, n = a.shape[0]
     if b.shape[0] != n:
@@ -160,7 +162,8 @@ def exp_product(const double[::1] a not None, const double[::1] b not None):
     return out
 
 
-def inverse_expm1_product(const double[::1] a not None, const double[::1] b not None):
+def inverse_expm1_product(const double[::1] a not None,
+                          const double[::1] b not None) -> NDArray[np.float64]:
     """1 / (e^(a b) - 1) for a b > 0, the product taken exactly."""
     cdef Py_ssize_t t, n = a.shape[0]
     if b.shape[0] != n:

@@ -57,10 +57,14 @@ cdef bint _end(dpf_draw_end end, int64_t n):
     return -1 <= end.less <= n and -1 <= end.leq <= n and 0 <= end.part <= <int64_t>1 << 32
 
 
-def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low not None,
-              high not None, int64_t whole, uint64_t rest, double c, int64_t share, bint divides,
-              base not None, stream not None, bint narrow=False, int64_t under=-1, int64_t over=-1,
-              int64_t place=0, int64_t ties=0, bint flips=False):
+def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n,
+              low not None: tuple[int, int, int, int], high not None: tuple[int, int, int, int],
+              int64_t whole, uint64_t rest, double c, int64_t share, bint divides,
+              base not None: Any, stream not None: BitStream | Script, bint narrow=False,
+              int64_t under=-1, int64_t over=-1, int64_t place=0, int64_t ties=0,
+              bint flips=False) -> tuple[
+                  int, int, int, int, tuple[int, int, int, int, int] | None,
+                  tuple[int, int, int, int, int | None] | None] | None:
     """Draw a cell of a node, and if it `divides` a part of the cell, by the exponential mechanism.
 
     `rows` are the ascending cells of the ranks from ``before + 1`` on, of `n`. `low` and `high` are the
@@ -118,7 +122,7 @@ def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low n
 
 
 def cells(const double[::1] values not None, double lo, double hi, double grid, int64_t first,
-          int64_t last):
+          int64_t last) -> NDArray[np.int64]:
     """Return the cell of a grid, a power of two, at or next below each of some values.
 
     Values outside of ``lo .. hi`` count as these, and cells outside of ``first .. last`` as these.
@@ -146,7 +150,7 @@ cdef extern from "statistics/magnitudes.h" nogil:
 MAGNITUDES = DPF_MAGNITUDES_CELLS
 
 
-def magnitudes(cnp.ndarray values not None, int64_t[::1] counts not None):
+def magnitudes(cnp.ndarray values not None, int64_t[::1] counts not None) -> int:
     """Add 1 to the cell of each value, the upper 16 bits of a float64. Return how many are NaN."""
     cdef int kind = kind_of(values), status
     cdef const void *x = cnp.PyArray_DATA(values)
@@ -193,7 +197,8 @@ cdef class Axis:
     cdef object held, given
     cdef readonly uint32_t bins
 
-    def __cinit__(self, cnp.ndarray lower not None, double hi, uint32_t cells, bint exact):
+    def __cinit__(self, cnp.ndarray lower not None: NDArray[np.float64], double hi, uint32_t cells,
+                  bint exact):
         cdef const double[::1] edges = lower
         cdef Py_ssize_t i, bins = edges.shape[0]
         if not 1 <= bins < DPF_BINS_MOST or not 1 <= cells < DPF_BINS_MOST:
@@ -334,9 +339,11 @@ cdef class JointTable:
     cdef uint64_t all
     cdef public bint filled
 
-    def __cinit__(self, cnp.ndarray at not None, cnp.ndarray length not None, int64_t m, int64_t n,
-                  list first not None, list far not None, list near not None, list stay not None,
-                  list power not None):
+    def __cinit__(self, cnp.ndarray at not None: NDArray[np.int64],
+                  cnp.ndarray length not None: NDArray[np.int64], int64_t m, int64_t n,
+                  list first not None: list[int], list far not None: list[tuple[float, int]],
+                  list near not None: list[tuple[float, int]], list stay not None: list[Any],
+                  list power not None: list[tuple[float, float, int]]):
         cdef int64_t runs = at.shape[0], s, r
         cdef dpf_joint_step *step
         cdef dpf_wide *stays
@@ -408,17 +415,17 @@ cdef class JointTable:
             raise ValueError("no such place")
         return 0
 
-    def total_weight(self):
+    def total_weight(self) -> tuple[float, int]:
         """The sum over everything, as (mantissa, exponent)."""
         return self.total.m, self.total.e
 
-    def before(self, int64_t s, int64_t i):
+    def before(self, int64_t s, int64_t i) -> tuple[float, int]:
         """B_s(i), 0 <= s < m."""
         if not (self.filled and 0 <= s < self.g.m and 0 <= i < self.g.runs):
             raise ValueError("no such place")
         return float(self.mantissa[s, i]), int(self.exponent[s, i])
 
-    def terms(self, int64_t s, int64_t i):
+    def terms(self, int64_t s, int64_t i) -> list[tuple[float, int]]:
         """The weights of r = 1 .. s quantiles sharing run i, the last of them quantile s."""
         self._place(s, i)
         cdef dpf_wide *found = <dpf_wide *>malloc(s * sizeof(dpf_wide))
@@ -430,7 +437,7 @@ cdef class JointTable:
         finally:
             free(found)
 
-    def look(self, int64_t s, int64_t stop, int64_t position):
+    def look(self, int64_t s, int64_t stop, int64_t position) -> tuple[int, tuple[float, int]]:
         """Bound the weights of runs 0 .. stop - 1 for quantile s - 1; their sum and their scale.
 
         Quantile s is `position` values up: in run `stop`, or for s = m + 1 at the end of all.
@@ -446,7 +453,7 @@ cdef class JointTable:
         self.stop = stop
         return int(self.all), (scale.m, scale.e)
 
-    def find(self, uint64_t place):
+    def find(self, uint64_t place) -> tuple[int, int]:
         """The run that holds `place` of the sum that `look` gave, and its bound."""
         cdef uint64_t far = <uint64_t>(self.stop - (self.high - self.low))
         cdef uint64_t *w = <uint64_t *>cnp.PyArray_DATA(self.bounds)
@@ -463,7 +470,7 @@ cdef class JointTable:
             i += 1
         return i, int(w[i])
 
-    def weight(self, int64_t s, int64_t position, int64_t i):
+    def weight(self, int64_t s, int64_t position, int64_t i) -> tuple[float, int]:
         """What `look` has bounded, for run i: (mantissa, exponent)."""
         self._place(s - 1, i)
         cdef dpf_wide x = dpf_wide_mul(dpf_joint_here(&self.g, s - 1, i),
@@ -512,7 +519,8 @@ ctypedef fused code:
     uint64_t
 
 
-def flip(uint8_t first, uint64_t second, uint8_t[::1] bits not None, stream not None):
+def flip(uint8_t first, uint64_t second, uint8_t[::1] bits not None,
+         stream not None: BitStream | Script) -> int:
     """Flip bits by coins of probability ``(first + second / 2**64 + ...) / 256``.
 
     `OPEN` is added to a bit whose coin is still open; returns how many are.
@@ -528,7 +536,7 @@ def flip(uint8_t first, uint64_t second, uint8_t[::1] bits not None, stream not 
 
 
 def binary(uint8_t first, uint64_t second, const code[::1] values not None,
-           code[::1] out not None, stream not None):
+           code[::1] out not None, stream not None: BitStream | Script) -> int:
     """Whether values are not 0, as 0 or 1, flipped by coins as in `flip`.
 
     `OPEN` is added to one whose coin is still open; returns how many are.
@@ -553,7 +561,8 @@ def binary(uint8_t first, uint64_t second, const code[::1] values not None,
 
 
 def others(uint32_t categories, uint32_t instead, const code[::1] values not None,
-           const uint8_t[::1] other not None, code[::1] out not None, stream not None):
+           const uint8_t[::1] other not None, code[::1] out not None,
+           stream not None: BitStream | Script):
     """Copy values (`instead` for one that is not below `categories`), and where `other` is set a
     uniform one of the other categories."""
     cdef dpf_words own
@@ -582,7 +591,8 @@ def others(uint32_t categories, uint32_t instead, const code[::1] values not Non
     check(words)
 
 
-def own(const int64_t[::1] values not None, uint8_t[:, ::1] bits not None, stream not None):
+def own(const int64_t[::1] values not None, uint8_t[:, ::1] bits not None,
+        stream not None: BitStream | Script):
     """Put a fair bit into column ``values[i]`` of each row i, if there is that column."""
     cdef dpf_words room
     cdef dpf_words *words = source(stream, &room)

@@ -1,3 +1,5 @@
+"""Made by tools/stubs.py."""
+
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ MOST_REACH: int
 class Grid:
     span: int
     def __init__(self, scale: float, first: int, span: int) -> None: ...
-    def totals(self, values: NDArray[Any], squares: bool = False) -> tuple[int, int, int]: ...
+    def totals(self, values: NDArray[Any], squares: bool = ...) -> tuple[int, int, int]: ...
     def each(
         self, values: NDArray[Any], out: NDArray[np.uint32], missing: NDArray[np.uint8]
     ) -> None: ...

@@ -55,7 +55,7 @@ cdef int _ready(cnp.ndarray values, cnp.ndarray pivots, cnp.ndarray out) except 
 
 
 def bracket_pass(cnp.ndarray values not None, cnp.ndarray pivots not None,
-                 cnp.ndarray out not None):
+                 cnp.ndarray out not None) -> tuple[int, int, int, int, int, int]:
     """Count `values` round the two `pivots` and collect those strictly between into `out`.
 
     Returns ``(below, at_lo, between, at_hi, above, nan)``; ``min(between, len(out))`` values were
@@ -73,7 +73,9 @@ def bracket_pass(cnp.ndarray values not None, cnp.ndarray pivots not None,
     return c.below, c.at_lo, c.between, c.at_hi, c.above, c.nan
 
 
-def bracket_passes(cnp.ndarray values not None, list pivots not None, list outs not None):
+def bracket_passes(cnp.ndarray values not None, list pivots not None: list[NDArray[Any]],
+                   list outs not None: list[NDArray[Any]]) -> list[
+                       tuple[int, int, int, int, int, int]]:
     """`bracket_pass` for each of some pairs of pivots, with one read of the values."""
     cdef size_t brackets = len(pivots), n = values.shape[0], b
     cdef int kind = 0, status
@@ -104,7 +106,7 @@ def bracket_passes(cnp.ndarray values not None, list pivots not None, list outs 
         free(c)
 
 
-def order_part(cnp.ndarray values not None, size_t start, size_t stop):
+def order_part(cnp.ndarray values not None, size_t start, size_t stop) -> NDArray[Any] | None:
     """Return what sorting `values` puts into ``[start:stop]``, as a new array; None with any NaN.
 
     Of types of 4 and 8 bytes.
@@ -126,7 +128,7 @@ def order_part(cnp.ndarray values not None, size_t start, size_t stop):
     return None if nan else out
 
 
-def count_bytes(cnp.ndarray values not None, int first, int thresholds):
+def count_bytes(cnp.ndarray values not None, int first, int thresholds) -> NDArray[np.uint64]:
     """How many `values` (int8 or uint8) are <= each of `thresholds` values from `first` on.
 
     For int8, `first` counts from -128: value v is number v + 128.
@@ -149,7 +151,7 @@ def count_bytes(cnp.ndarray values not None, int first, int thresholds):
     return counts
 
 
-def histogram_bytes(cnp.ndarray values not None):
+def histogram_bytes(cnp.ndarray values not None) -> NDArray[np.uint64]:
     """How many `values` (int8 or uint8) equal each of the 256 values, in ascending order."""
     cdef uint8_t flip = 0x80 if values.descr.kind == b"i" else 0
     if values.itemsize != 1 or not _plain(values):
@@ -210,7 +212,7 @@ cdef class Grid:
     def __reduce__(self):
         return type(self), self.given
 
-    def totals(self, cnp.ndarray values not None, bint squares=False):
+    def totals(self, cnp.ndarray values not None, bint squares=False) -> tuple[int, int, int]:
         """``(NaN, sum of cells, sum of their squares)``; a NaN is cell 0.
 
         With `squares`, span must be below ``2**32``; without, their sum is 0.
@@ -245,7 +247,7 @@ cdef class Grid:
         check_status(status)
 
 
-def products(const uint32_t[::1] a not None, const uint32_t[::1] b not None):
+def products(const uint32_t[::1] a not None, const uint32_t[::1] b not None) -> int:
     """The sum of ``a[i] * b[i]`` as an exact integer."""
     cdef dpf_quantise_whole found = dpf_quantise_whole(0, 0)
     cdef size_t n = a.shape[0]

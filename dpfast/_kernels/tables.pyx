@@ -24,13 +24,13 @@ cdef extern from "core/both.h" nogil:
                  int64_t *counts)
 
 
-def lies_in_place(cnp.ndarray values not None):
+def lies_in_place(cnp.ndarray values not None) -> bool:
     """Whether kernels can read an array where it lies, as a column of numbers."""
     return kind_in_place(values) >= 0
 
 
 def pick(cnp.ndarray values not None, const uint8_t[::1] keep not None,
-         cnp.ndarray out not None):
+         cnp.ndarray out not None) -> int:
     """Write the values whose `keep` is not 0 to the beginning of `out` and return how many.
 
     Both are contiguous, of one dtype of 1, 2, 4 or 8 bytes; `out` has room for all values.
@@ -67,7 +67,8 @@ def both(const uint64_t[:, ::1] words not None, size_t first, const uint64_t[::1
     check_status(status)
 
 
-def records(const uint8_t[::1] data not None, uint8_t delimiter, bint quotes, bint empty, bint last):
+def records(const uint8_t[::1] data not None: Buffer, uint8_t delimiter, bint quotes, bint empty,
+            bint last) -> tuple[int, int]:
     """Return how many bytes of text are whole records, and how many these are.
 
     Lines of no byte count only if `empty`. If the text ends here, which `last` says, all of it is whole
@@ -90,7 +91,7 @@ BYTES = DPF_KEY_BYTES
 cdef class Key:
     """32 secret bytes that decide labels, words of text and hashes. Overwritten when the object goes."""
 
-    def __cinit__(self, const uint8_t[::1] key not None):
+    def __cinit__(self, const uint8_t[::1] key not None: Buffer):
         cdef int i
         if key.shape[0] != 32:
             raise ValueError(f"key must have 32 bytes, got {key.shape[0]}")
@@ -114,8 +115,9 @@ cdef size_t _rows(const uint64_t[::1] low, const uint64_t[::1] high) except? 0:
     return low.shape[0]
 
 
-def byte_words(Key key not None, const uint8_t[::1] data not None, const int64_t[::1] first not None,
-               unsigned kind, uint64_t[::1] low not None, uint64_t[::1] high not None):
+def byte_words(Key key not None, const uint8_t[::1] data not None: Buffer,
+               const int64_t[::1] first not None, unsigned kind, uint64_t[::1] low not None,
+               uint64_t[::1] high not None):
     """Write the words of ``data[first[i]:first[i + 1]]``; `kind` is `TEXT` or `BYTES`."""
     cdef size_t i, n = _rows(low, high)
     cdef uint8_t none = 0
@@ -133,9 +135,10 @@ def byte_words(Key key not None, const uint8_t[::1] data not None, const int64_t
         raise ValueError("first must not fall, and stay inside data")
 
 
-def view_words(Key key not None, const uint8_t[::1] views not None, const uint64_t[::1] addresses not None,
-               const int64_t[::1] sizes not None, const uint8_t[::1] present, unsigned kind,
-               uint64_t[::1] low not None, uint64_t[::1] high not None):
+def view_words(Key key not None, const uint8_t[::1] views not None: Buffer,
+               const uint64_t[::1] addresses not None, const int64_t[::1] sizes not None,
+               const uint8_t[::1] present, unsigned kind, uint64_t[::1] low not None,
+               uint64_t[::1] high not None):
     """Write the words of Arrow's views of 16 bytes, whose longer ones stand in buffers of the caller's.
 
     `present` None: all are there. The view of a row that is not may be anything.
@@ -202,7 +205,8 @@ def hashes(Key key not None, const uint64_t[::1] low not None, const uint64_t[::
             dpf_keys_hash(&key.sip, &low[0], more, n, &out[0])
 
 
-def siphash(Key key not None, const uint8_t[::1] message not None):
+def siphash(Key key not None,
+            const uint8_t[::1] message not None: Buffer) -> tuple[int, tuple[int, int]]:
     """SipHash-2-4 of a message of at least one byte, of 64 bits, and of 128 low word first (for tests)."""
     cdef uint64_t high, low
     if message.shape[0] == 0:

@@ -213,7 +213,8 @@ class Rows:
         left = self._joined() if self.held else None
         for codes, cells in [*(block.read(0) for block in raw), *([left] if left else [])]:
             codes = _final(codes, groups, final)
-            part, counts = codes.view(np.uint32) >> shift, np.zeros((groups >> shift) + 1, np.int64)
+            part = codes.view(np.uint32) >> np.uint32(shift)
+            counts = np.zeros((groups >> shift) + 1, np.int64)
             _scatter.count(part, counts)
             cuts = np.concatenate([[0], np.cumsum(counts)])
             own, sorted_cells = np.empty_like(codes), np.empty_like(cells)

@@ -48,7 +48,10 @@ SECONDS = {"W": 604_800, "D": 86_400, "h": 3600, "m": 60, "s": 1}
 FINER = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 DAY_ONE = datetime.date(1970, 1, 1).toordinal()
 #: Types of units of arrays of fixed width, their sizes, and their kernels.
-FIXED = {"S": (np.uint8, 1, _native.padded_words), "U": (np.uint32, 4, _native.text_words)}
+FIXED: dict[str, Any] = {
+    "S": (np.uint8, 1, _native.padded_words),
+    "U": (np.uint32, 4, _native.text_words),
+}
 #: Kinds of keys of NumPy's types, but for times.
 KINDS = {
     **dict.fromkeys("biu", "integers"),
