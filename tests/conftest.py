@@ -4,6 +4,7 @@ import contextlib
 import gc
 import importlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,10 @@ settings.register_profile("quick", deadline=None, max_examples=30)
 settings.load_profile("dpfast")
 
 # Hundreds of tests start a program of their own. Where an environment keeps no bytecode, each of
-# them would compile the whole package, so they and the worker processes of xdist keep it.
+# them would compile the whole package, and pytest would rewrite every assertion of every test
+# again, which is two thirds of collecting. So all of them keep it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Where there is a worker process of xdist for each core, more threads only wait for one
 # another. (Alone, by night and in the benchmarks they are as many as elsewhere.)

@@ -1,6 +1,7 @@
 """Streams, lazy frames and places: the answers of the same rows in memory."""
 
 import datetime as dt
+import functools
 
 import numpy as np
 import pandas as pd
@@ -66,7 +67,10 @@ def answers(column, table):
     ]
 
 
-DUE = answers(lambda names: TABLE[names], TABLE)
+@functools.cache
+def of_memory():
+    """The answers of the table in memory."""
+    return answers(lambda names: TABLE[names], TABLE)
 
 
 @quick_rows(2)
@@ -74,7 +78,7 @@ DUE = answers(lambda names: TABLE[names], TABLE)
 def test_a_stream_has_the_answers_of_its_rows(name):
     factory = FACTORIES[name]()
     found = answers(lambda names: dp.stream(factory, names), dp.stream(factory, ["pay"]))
-    np.testing.assert_equal(found, DUE)
+    np.testing.assert_equal(found, of_memory())
 
 
 def test_a_lazy_frame_is_data():
@@ -179,7 +183,7 @@ def test_parts_whose_number_types_differ_are_widened(parts):
     paths = sorted(map(str, parts.iterdir()))
     for path in (parts, str(parts / "*.parquet"), paths, [parts]):
         found = answers(lambda names, p=path: dp.scan(p, names), dp.scan(path, ["pay"]))
-        np.testing.assert_equal(found, DUE)
+        np.testing.assert_equal(found, of_memory())
         assert dp.scan(path, "age").dtype == np.int64
     reversed_ = dp.sum(dp.scan(paths[::-1], "age"), **B, **rng())
     assert reversed_ == dp.sum(TABLE["age"], **B, **rng())
@@ -197,7 +201,7 @@ def test_files_on_remote_places(parts):
         memory.pipe(f"/rows/{path.name}", path.read_bytes())
     for path in ("memory://rows", [f"memory://rows/{i}.parquet" for i in range(3)]):
         found = answers(lambda names, p=path: dp.scan(p, names), dp.scan(path, ["pay"]))
-        np.testing.assert_equal(found, DUE)
+        np.testing.assert_equal(found, of_memory())
     data = dp.scan("memory://rows", "pay")
     memory.pipe("/rows/0.parquet", (parts / "1.parquet").read_bytes())
     with pytest.raises(SourceError, match="was changed after it was scanned"):
