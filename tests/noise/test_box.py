@@ -196,6 +196,32 @@ def test_the_distribution_is_chosen_by_public_numbers():
             assert box_noise(spent, moves).distribution == box_noise(loss, moves).distribution
 
 
+def mixed(loss, moves):
+    """Gaussian noise of the first integer, and joint noise of the others."""
+    first = integer_noise(ZCDP(Fraction(1, 2)), Sensitivity.of_one(moves[0]), "gaussian")
+    return replace(box_noise(loss, moves), each=(first,))
+
+
+@pytest.mark.parametrize("failure", [0.3, 0.02])
+@pytest.mark.parametrize(
+    ("noise", "factors"),
+    [
+        (box_noise(ZCDP(Fraction(1, 2)), [5, 9, 1 << 40]), {0: Fraction(1), 1: Fraction(-2)}),
+        (box_noise(ZCDP(Fraction(1, 2)), [5, 0, 7]), {1: Fraction(3), 2: Fraction(1, 2)}),
+        (mixed(Pure(1), [50, 50, 50]), {0: Fraction(1), 1: Fraction(1)}),
+        (mixed(Pure(1), [50, 50, 50]), {0: Fraction(2), 1: Fraction(1), 2: Fraction(1)}),
+    ],
+    ids=["independent", "one", "of two kinds", "of two kinds, three"],
+)
+def test_sums_are_within_their_bar_as_often_as_it_says(noise, factors, failure):
+    rng = InsecureGenerator(3)
+    draws = np.array([noise.add([0] * 3, rng) for _ in range(500)], object)
+    sums = abs(sum(factor * draws[:, place] for place, factor in factors.items()))
+    bar = noise.sum_within(failure, factors)
+    allowed = 500 * failure + 5.5 * math.sqrt(500 * failure)
+    assert np.count_nonzero(sums > bar) <= allowed < np.count_nonzero(sums > bar / 4)
+
+
 def test_nothing_moves():
     assert box_noise(Pure(1), [0, 0]).add([3, 4], InsecureGenerator(1)) == [3, 4]
     assert box_noise(Pure(1), []).add([], InsecureGenerator(1)) == []
