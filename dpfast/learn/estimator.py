@@ -49,7 +49,8 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..statistics.histogram import Bins, Categories
 from ..statistics.totals.moments import Mean
-from ..sulq.rounds import Rounds, Some, loss_of
+from ..sulq.parts import Some
+from ..sulq.rounds import Rounds, loss_of
 from ..tables.ids import id_name
 from ..tables.intake import View
 from ..tables.labels import aligned, labels_of

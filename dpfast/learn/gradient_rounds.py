@@ -56,7 +56,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from ..sulq.rounds import Part, Rounds
+from ..sulq.parts import Part
+from ..sulq.rounds import Rounds
 from .columns import Classes, Floats
 from .design import FINE, REACH, ROWS, SCALE, Design, Vectors, whole
 from .rows import Rows

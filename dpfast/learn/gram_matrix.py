@@ -33,7 +33,8 @@ from .._core import checks
 from .._kernels import learn as kernels
 from .._kernels.rng import isa
 from ..privacy import Approx, Loss, Pure
-from ..sulq.rounds import Matrix, Part, Rounds, Some
+from ..sulq.parts import Matrix, Part, Some
+from ..sulq.rounds import Rounds
 from .columns import Floats, nan_fills
 from .rows import Rows
 

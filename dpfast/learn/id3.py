@@ -54,7 +54,8 @@ from .._kernels.statistics import tally
 from ..errors import DataError
 from ..noise.distributions.base import context
 from ..privacy import Loss
-from ..sulq.rounds import Part, Rounds
+from ..sulq.parts import Part
+from ..sulq.rounds import Rounds
 from .columns import BLOCK, Classes, Coder, Floats
 from .estimator import Binned, ProbabilisticClassifier, Training
 from .rows import Piece, Rows

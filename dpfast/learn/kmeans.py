@@ -74,7 +74,8 @@ from ..measurement.choice import Moves
 from ..privacy import Loss, Pure
 from ..rng import Generator
 from ..statistics.totals.moments import Sum
-from ..sulq.rounds import Boxes, Part, Rounds
+from ..sulq.parts import Boxes, Part
+from ..sulq.rounds import Rounds
 from ..summaries.cells import SQUARES, cells
 from .columns import Floats, column_bounds, nan_fills
 from .estimator import Score, Scored, Training, Transformed, Transformer, as_fitted, without_ids

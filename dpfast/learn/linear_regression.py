@@ -41,7 +41,8 @@ from .._core.error_bars import normal
 from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Number
 from ..errors import DataError
 from ..privacy import Loss, Pure
-from ..sulq.rounds import Rounds, Some
+from ..sulq.parts import Some
+from ..sulq.rounds import Rounds
 from .columns import Floats, column_bounds, expect_size
 from .estimator import Regressor, Training, Weighted
 from .normal_equations import PLACE, REACH, Moments, Normal, Products

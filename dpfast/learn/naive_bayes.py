@@ -38,7 +38,8 @@ from .._kernels.learn import class_totals as by_class
 from .._kernels.statistics import tally
 from ..privacy import Loss, Pure
 from ..statistics.histogram import Bins
-from ..sulq.rounds import Part, Rounds
+from ..sulq.parts import Part
+from ..sulq.rounds import Rounds
 from ..sulq.row_functions import split
 from .columns import BLOCK, Classes, Floats, Layout, NumberColumn
 from .estimator import MixedClassifier, Training

@@ -59,7 +59,8 @@ from .._kernels.learn import PAIRS_MOST_ROWS as MOST_PAIRS
 from .._kernels.learn import pairs_add as pairs
 from ..measurement.choice import Moves
 from ..privacy import Loss, Pure
-from ..sulq.rounds import Boxes, Part, Rounds, Some
+from ..sulq.parts import Boxes, Part, Some
+from ..sulq.rounds import Rounds
 from .columns import Floats, Limits, limits
 from .gram_matrix import GramMatrix
 from .rows import Rows

@@ -42,7 +42,8 @@ from .._kernels.learn import MARGIN_REACH as REACH
 from .._kernels.learn import margin_wrong as add_wrong
 from ..measurement.choice import Moves
 from ..privacy import Loss, Pure
-from ..sulq.rounds import Boxes, Part, Rounds, Some
+from ..sulq.parts import Boxes, Part, Some
+from ..sulq.rounds import Rounds
 from .columns import Floats, column_bounds, limits
 from .estimator import Classifier, Training, Weighted, as_fitted
 from .rows import Rows

@@ -30,7 +30,8 @@ from .._core import checks
 from ..privacy import Loss, Pure
 from ..rng import InsecureGenerator
 from ..statistics.histogram import Bins
-from ..sulq.rounds import Part, Rounds
+from ..sulq.parts import Part
+from ..sulq.rounds import Rounds
 from .columns import Classes, Floats, Layout, NumberColumn
 from .estimator import MixedClassifier, Training
 from .id3 import LEAST

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.types import Auto, BoundsEach, NanPolicy
 from ..privacy import Loss
-from ..sulq.rounds import Part, Rounds
+from ..sulq.parts import Part
+from ..sulq.rounds import Rounds
 from .columns import Floats, columns_of
 from .design import REACH, ROWS, Design
 from .estimator import Training, Transformed, Transformer, as_fitted

@@ -10,17 +10,14 @@ Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ framework", PODS 
 from typing import TYPE_CHECKING, NoReturn
 
 from .conditions import Attribute, Condition
-from .implication import Implication, ImplicationTest, implication_strength, implication_test
+from .conjunction import Conjunction, conjunction_needs, learn_conjunction
+from .exact_oracle import ExactOracle
+from .halfspace import Halfspace, halfspace_needs, learn_halfspace
+from .implication_strength import Implication, implication_strength
+from .implication_test import ImplicationTest, implication_test
 from .noisy_sums import NoisySums, original_variance
-from .oracle import ExactOracle, StatisticalQueryOracle, oracle_cost
-from .query_learners import (
-    Conjunction,
-    Halfspace,
-    conjunction_needs,
-    halfspace_needs,
-    learn_conjunction,
-    learn_halfspace,
-)
+from .oracle import StatisticalQueryOracle
+from .oracle_cost import oracle_cost
 from .remote_sums import RemoteSums, serve
 from .row_sets import RowSets
 from .terms import Term

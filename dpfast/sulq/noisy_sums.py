@@ -1,17 +1,9 @@
-"""Noisy sums of functions of a row, the primitive of this room, and contrasts of sets of rows.
-
-The contrast of a set is half of how many more rows have something in the set than outside: the sum
-of s_i b_i / 2, where s_i is 1 or -1 as row i is in the set or not, and b_i is 0 or 1. So the vector
-of r contrasts and half of the number of rows that have it changes by (1, s_1, ..., s_r) / 2, of
-length sqrt(r + 1) / 2, when b_i changes, and when the row comes or goes. r sums over the sets
-themselves, asked one by one, are paid for as if their sensitivity were sqrt(r).
-"""
+"""Noisy sums of functions of a row, the primitive of this room."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -24,21 +16,16 @@ from ..budget.release import Prepared, prepare, relation_of, releases
 from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.cells import cells
-from ..tables.base import RowChunk, RowSource
 from ..tables.data import as_rows, once
 from ..tables.engine import of_engine, refuse_array
-from ..tables.labels import Labels, aligned, labels_of
-from ..tables.masked import refuse_mask
-from ..tables.table import only
-from .rounds import Part, Rounds, loss_of
-from .row_functions import Function, Piece, bits, side_by_side, split, union
+from ..tables.labels import labels_of
+from .contrasts import contrast_part, contrasts_of
+from .parts import Part
+from .rounds import Rounds, loss_of
+from .row_functions import bits, side_by_side, split
 from .row_sets import RowSets
 from .terms import Answer, Exact, Term, exact, joint, listed, shared, vector
-
-#: Integers, rows without a value, and rows read.
-Sums = tuple[list[int], int, int]
-#: A pass over a source that returns integers.
-Total = Callable[[RowSource], list[int]]
+from .totals import totals
 
 
 class NoisySums:
@@ -378,64 +365,6 @@ class NoisySums:
         if l2 is None:
             return answers
         return [float(x[0]) if len(x) == 1 else x for _, x in split(answers[0], together)]
-
-
-def contrast_part(sets: int) -> Part:
-    """Return the sensitivity of twice the contrasts, and of the number of rows."""
-    return Part(sets + 1, sets + 1, sets + 1, sets + 1)
-
-
-def contrasts_of(function: Function, sets: RowSets, fill: str | float) -> Exact:
-    """Return how many rows have something, then twice the contrast of each set."""
-
-    def tally(piece: Piece) -> tuple[list[int], int]:
-        values = function.values(piece)
-        holds, missing = values != 0, 0
-        if values.dtype.kind == "f":
-            absent = np.isnan(values)
-            missing = int(np.count_nonzero(absent))
-            if missing:
-                holds[absent] = fill == 1.0
-        count = int(np.count_nonzero(holds))
-        return [count, *(2 * sets.counts(holds, piece.start) - count).tolist()], missing
-
-    return Exact(1 + len(sets), function.columns, Fraction(1, 2), tally)
-
-
-def totals(
-    functions: Sequence[Exact],
-    nan: str | float,
-    where: NDArray[np.bool_] | None = None,
-    length: int | None = None,
-    labels: Labels = (),
-) -> Total:
-    """Return a pass over a source: the integers of all functions, one after the other.
-
-    Rows are as many as `where` has entries, or as `length` says, if one of these is given.
-    """
-    columns = union(function.columns for function in functions)
-    expected = length if where is None else len(where)
-
-    def summarize(chunk: RowChunk) -> Sums:
-        rows, start = chunk.rows, chunk.start
-        keep = None if where is None else where[start : start + len(rows)]
-        if keep is not None and len(keep) != len(rows):
-            refuse_mask()
-        tallies = [function.tally(Piece(rows, start, keep)) for function in functions]
-        return [x for sums, _ in tallies for x in sums], sum(lost for _, lost in tallies), len(rows)
-
-    def merge(a: Sums, b: Sums) -> Sums:
-        return [x + y for x, y in zip(a[0], b[0], strict=True)], a[1] + b[1], a[2] + b[2]
-
-    def total(source: RowSource) -> list[int]:
-        some: RowSource = aligned(only(source, columns), labels)
-        sums, missing, read = some.reduce(summarize, merge)
-        if expected not in (None, read):
-            refuse_mask()
-        nan_policy.refuse(nan, missing)
-        return sums
-
-    return total
 
 
 def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_] | None:

@@ -28,7 +28,7 @@ from ..summaries.moments import Moments, moments_of
 from ..summaries.totals import totals_of
 from ..tables.base import RowSource
 from . import row_functions
-from .rounds import Boxes, Part
+from .parts import Boxes, Part
 from .row_functions import Columns, Function, Piece, one_column
 
 #: A float, or a float64 array of what has several numbers: the arguments say which.

@@ -18,7 +18,7 @@ from dpfast.online import noisy_comparison
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.ptr import proposal
 from dpfast.statistics.quantiles import exponential
-from dpfast.sulq import rounds
+from dpfast.sulq import parts as round_parts
 
 from ..support.battery import public
 from ..support.pages import figures, quick_run
@@ -192,7 +192,7 @@ def test_half_of_the_noise_is_found_by_a_law():
 def test_half_of_the_noise_is_found_by_rounds(monkeypatch):
     name = "learn.NaiveBayes"
     assert not command.audited(OURS[name], 4_000)["refuted"]
-    halve(monkeypatch, rounds, "integer_noise")
+    halve(monkeypatch, round_parts, "integer_noise")
     found = command.audited(OURS[name], 4_000)
     assert found["refuted"] and found["ratio"] > 3.9
 

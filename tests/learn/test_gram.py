@@ -15,7 +15,7 @@ from dpfast.learn.gram_matrix import GramMatrix
 from dpfast.learn.rows import unlabeled_rows
 from dpfast.noise.wishart import matrix_noise
 from dpfast.privacy import Pure
-from dpfast.sulq.rounds import Matrix
+from dpfast.sulq.parts import Matrix
 
 from ..reference.learn.gram import plain
 from ..support.pairwise import every_value, pairwise

@@ -28,7 +28,7 @@ from dpfast.learn.rows import labeled_rows
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import NoisySums, Term
-from dpfast.sulq.rounds import Part
+from dpfast.sulq.parts import Part
 from dpfast.tables import Chunk
 
 from ..sulq.test_noisy_sums import recorded

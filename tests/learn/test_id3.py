@@ -19,6 +19,7 @@ from dpfast.learn.id3 import Nodes, Tree, pruned
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
+from dpfast.sulq import parts as round_parts
 from dpfast.sulq import rounds as _rounds
 
 from ..reference.learn import decision_tree as reference
@@ -75,7 +76,7 @@ class Script:
     def fit(self, X, y, **kw):
         kw = {"categories": VALUES, "classes": [0, 1], "rho": 1, **kw}
         with (
-            patch.object(_rounds, "integer_noise", self.noise),
+            patch.object(round_parts, "integer_noise", self.noise),
             patch.object(_rounds, "Rows", self.rows),
         ):
             return ID3Classifier(**kw).fit(X, y)
@@ -210,14 +211,14 @@ def used(relation, loss, splits, criterion="gini"):
 @pytest.mark.parametrize("loss", ["rho", "epsilon"])
 def test_no_row_uses_more_than_the_loss_of_a_round_of_counts(relation, loss, monkeypatch):
     assert used(relation, LOSSES[loss], "counts") == pytest.approx(1)
-    right = _rounds.Part.of_counts
+    right = round_parts.Part.of_counts
 
     def generous(size, tables, neighbors):  # the planted fault: one attribute too few
         part = right(size, tables, neighbors)
         half = max(1, part.l1 // 2)
-        return _rounds.Part(size, half, half, part.l0)
+        return round_parts.Part(size, half, half, part.l0)
 
-    monkeypatch.setattr(_rounds.Part, "of_counts", generous)
+    monkeypatch.setattr(round_parts.Part, "of_counts", generous)
     assert used(relation, LOSSES[loss], "counts") > 1.2
 
 

@@ -17,6 +17,7 @@ from dpfast.learn.kmeans import Box, centers_of, spread
 from dpfast.learn.rows import matrices, unlabeled_rows
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
+from dpfast.sulq import parts as round_parts
 from dpfast.sulq import rounds as _rounds
 
 from ..reference.learn import nearest as plain
@@ -119,7 +120,7 @@ def test_no_row_uses_more_than_the_loss_of_a_round(relation, loss, monkeypatch):
     def generous(*arguments):  # the planted fault: counts for nothing where they are not
         counts, *columns = right(*arguments)
         return [
-            _rounds.Part(counts.size, counts.l1, counts.l2_squared, counts.l0, Fraction(1)),
+            round_parts.Part(counts.size, counts.l1, counts.l2_squared, counts.l0, Fraction(1)),
             *columns,
         ]
 
@@ -183,7 +184,7 @@ def test_columns_alike_share_one_part_and_have_the_noise_of_each(relation, loss)
     assert [part.size for part in columns] == [15, 6, 3]
     for part, m in zip(columns, (5, 2, 1), strict=True):
         numbers = (part.l1, part.l2_squared, part.l0)
-        alone = _rounds.Part(3, *(x // m for x in numbers), part.share / m)
+        alone = round_parts.Part(3, *(x // m for x in numbers), part.share / m)
         assert part.noise(loss, 4) == alone.noise(loss, 4)
     if relation == "add-remove":
         assert counts.share + sum(part.share for part in columns) == 1

@@ -18,8 +18,8 @@ from dpfast.learn.normal_equations import PLACE, REACH, WEIGHT, Line, Moments, N
 from dpfast.learn.rows import labeled_rows
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import rounds
-from dpfast.sulq.rounds import Boxes
+from dpfast.sulq import parts as round_parts
+from dpfast.sulq.parts import Boxes
 from dpfast.tables import memory
 
 from ..reference.learn import margin as plain
@@ -131,7 +131,9 @@ def test_no_row_uses_more_than_the_loss(relation, intercept, monkeypatch):
 
     def less(self, neighbors):  # the planted fault: what a row moves is taken for less
         parts = right(self, neighbors)
-        return [rounds.Part(p.size, p.l1 // 3, p.l2_squared // 3, p.l0, Fraction(1)) for p in parts]
+        return [
+            round_parts.Part(p.size, p.l1 // 3, p.l2_squared // 3, p.l0, Fraction(1)) for p in parts
+        ]
 
     monkeypatch.setattr(GramMatrix, "parts", less)
     assert worst(relation, {"rho": 1}, **kw) > 1
@@ -177,7 +179,7 @@ def test_no_row_changes_the_first_sums_by_more_than_is_said(relation):
 
     def less(self, neighbors):  # the planted fault: squares are taken for free
         parts = Moments.parts(self, neighbors)
-        parts[3] = rounds.Part(parts[3].size, 1, 1, parts[3].l0)
+        parts[3] = round_parts.Part(parts[3].size, 1, 1, parts[3].l0)
         return parts
 
     assert min(most(relation, less)) > 1

@@ -15,7 +15,7 @@ from dpfast.learn.columns import Classes, columns_of
 from dpfast.learn.naive_bayes import ClassSums
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import rounds as _rounds
+from dpfast.sulq import parts as round_parts
 
 from ..reference.learn import decision_tree as reference
 from ..reference.sulq import noisy_sums as neighborly
@@ -149,7 +149,7 @@ def test_no_row_uses_more_than_the_loss(kind, relation, loss, monkeypatch):
 
     def generous(self, relation, loss):  # the planted fault: counts for nothing where they are not
         counts, *columns = right(self, relation, loss)
-        part = _rounds.Part(counts.size, counts.l1, counts.l2_squared, counts.l0, Fraction(1))
+        part = round_parts.Part(counts.size, counts.l1, counts.l2_squared, counts.l0, Fraction(1))
         return [part, *columns]
 
     monkeypatch.setattr(naive_bayes.ClassSums, "parts", generous)

@@ -14,7 +14,7 @@ from dpfast.learn import gram_matrix as _gram
 from dpfast.learn.gram_matrix import GramMatrix
 from dpfast.privacy import ZCDP
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import rounds as _rounds
+from dpfast.sulq import parts as round_parts
 
 from ..reference.sulq import noisy_sums as reference
 from ..support import learners
@@ -122,7 +122,7 @@ def test_no_row_uses_more_than_the_loss(kind, relation, monkeypatch):
     def less(self, neighbors):  # the planted fault: what a row moves is taken from another relation
         parts = right(self, neighbors)
         return [
-            _rounds.Part(p.size, p.l1 // 3, p.l2_squared // 3, p.l0, Fraction(1)) for p in parts
+            round_parts.Part(p.size, p.l1 // 3, p.l2_squared // 3, p.l0, Fraction(1)) for p in parts
         ]
 
     monkeypatch.setattr(GramMatrix, "parts", less)

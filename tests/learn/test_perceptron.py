@@ -18,7 +18,7 @@ from dpfast.learn import Perceptron, perceptron
 from dpfast.learn.perceptron import Coordinates
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import rounds as _rounds
+from dpfast.sulq import parts as round_parts
 
 from ..reference.learn import margin as plain
 from ..reference.sulq import noisy_sums as reference
@@ -171,8 +171,8 @@ def test_no_row_uses_more_than_the_loss_of_a_round(form, relation, loss, monkeyp
 
     def generous(*arguments):  # the planted fault: counts for nothing, in any relation
         _, sums = right(*arguments)
-        part = _rounds.Part(sums.size, sums.l1, sums.l2_squared, sums.l0, Fraction(1))
-        return [_rounds.Part(1, 1, 1, 1, Fraction(1)), part]
+        part = round_parts.Part(sums.size, sums.l1, sums.l2_squared, sums.l0, Fraction(1))
+        return [round_parts.Part(1, 1, 1, 1, Fraction(1)), part]
 
     monkeypatch.setattr(perceptron, "_parts", generous)
     assert max(worst_round(relation, LOSSES[loss], **FORMS[form])) > 1

@@ -35,7 +35,7 @@ from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import NoisySums, Term
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.rounds import Boxes, Part
+from dpfast.sulq.parts import Boxes, Part
 
 from ..reference.sulq import noisy_sums as reference
 from ..support.pairwise import quick_rows

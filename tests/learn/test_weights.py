@@ -28,7 +28,7 @@ from dpfast.learn import (
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import rounds
-from dpfast.sulq.rounds import Boxes, Matrix, Part
+from dpfast.sulq.parts import Boxes, Matrix, Part
 
 from ..reference.learn import weights as reference
 from ..reference.sulq import noisy_sums

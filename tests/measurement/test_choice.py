@@ -16,7 +16,7 @@ from dpfast.noise.stairs import Stairs
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import half_of
-from dpfast.sulq import rounds
+from dpfast.sulq import parts as round_parts
 
 from ..support.pairwise import every_value
 from ..support.views import innermost, quoted
@@ -339,9 +339,9 @@ def test_noise_of_others_is_not_tried_in_learners(monkeypatch):
     moves = Moves((1, 4, 4))
     own = choose_noise(Pure(1), moves)
     monkeypatch.setattr(choice, "OF_USERS", [(family, 1.0, False)])
-    rounds._chosen.cache_clear()
+    round_parts.choose_noise.cache_clear()
     assert choose_noise(Pure(1), moves).noise().loss == Approx(1, Fraction(1, 1000))  # the control
-    assert rounds._chosen(Pure(1), moves).loss == Pure(1)
+    assert round_parts.choose_noise(Pure(1), moves).loss == Pure(1)
     budget = dp.Budget(epsilon=10, delta=0.1)
     X = np.zeros((50, 3))
     dp.learn.KMeans(2, bounds=[(-1, 1)] * 3, epsilon=1, max_iter=1).fit(X, budget=budget)

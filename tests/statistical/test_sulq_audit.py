@@ -22,7 +22,7 @@ from dpfast.learn import (
 from dpfast.learn.gram_matrix import GramMatrix
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import NoisySums, Term
-from dpfast.sulq.rounds import Part
+from dpfast.sulq.parts import Part
 
 from ..support.pairwise import quick_rows
 from .kit import lower_bound

@@ -39,6 +39,7 @@ from dpfast.sulq import (
     row_functions,
     terms,
 )
+from dpfast.sulq import parts as round_parts
 from dpfast.sulq import rounds as _rounds
 from dpfast.tables import memory
 
@@ -116,8 +117,8 @@ class Recorder:
 def recorded(data, ask, queries=1, **kw):
     """What one question is calibrated to, part by part, the integers, and the answer."""
     recorder = Recorder()
-    joint = patch.object(_rounds, "_chosen", recorder.of_moves)
-    with patch.object(_rounds, "integer_noise", recorder), joint:
+    joint = patch.object(round_parts, "choose_noise", recorder.of_moves)
+    with patch.object(round_parts, "integer_noise", recorder), joint:
         found = ask(NoisySums(data, epsilon=1, queries=queries, **kw))
     return recorder.asked, recorder.values, found
 
@@ -526,7 +527,7 @@ def test_all_rounds_cost_the_loss_and_one_more_would_cost_too_much(loss, rounds,
         None, loss=loss, neighbors="replace", rounds=rounds, name="", budget=None,
         rng=InsecureGenerator(1),
     )  # fmt: skip
-    noises = [made.noise(_rounds.Part(1, 1 << 20, 1 << 40, 1, Fraction(a))) for a in shares]
+    noises = [made.noise(round_parts.Part(1, 1 << 20, 1 << 40, 1, Fraction(a))) for a in shares]
     moves = [2.0**20 / math.ldexp(float(n.scale), n.shift) for n in noises]
     assert 0.999 < spent(loss, moves * rounds) <= 1 + 1e-9
     assert spent(loss, moves * (rounds + 1)) > 1  # the planted fault: one round too many
@@ -534,9 +535,9 @@ def test_all_rounds_cost_the_loss_and_one_more_would_cost_too_much(loss, rounds,
 
 def test_noise_that_is_not_gaussian_has_no_price_of_gaussian_noise():
     kw = {"neighbors": "replace", "name": "", "budget": None, "rng": InsecureGenerator(1)}
-    matrix, loss = _rounds.Matrix(2, 1), Approx(1, 1e-6)
+    matrix, loss = round_parts.Matrix(2, 1), Approx(1, 1e-6)
     late = _rounds.Rounds(None, loss=loss, rounds=1, **kw)
-    assert late.loss.rho and late.noise(_rounds.Part(1, 1, 1, 1))
+    assert late.loss.rho and late.noise(round_parts.Part(1, 1, 1, 1))
     with pytest.raises(ArgumentError, match="parts must be named before the spend"):
         late.ask(lambda source: [0, 0, 0], [matrix])
     assert late.remaining == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import itertools
 import math
 from fractions import Fraction
@@ -27,12 +28,14 @@ from dpfast.sulq import (
     rounds,
     terms,
 )
-from dpfast.sulq import oracle as oracle_room
+from dpfast.sulq import parts as round_parts
 from dpfast.sulq.row_functions import split
 
 from ..support.names import shown
 from ..support.pairwise import every_value, pairwise, quick_rows
 from .test_noisy_sums import spent, worst_moves
+
+cost_module = importlib.import_module("dpfast.sulq.oracle_cost")  # whose name a function has
 
 RELATIONS = ["replace", "add-remove"]
 LOSSES = [{"rho": 50}, {"epsilon": 50, "delta": 1e-6}, {"epsilon": 50}]
@@ -198,7 +201,7 @@ def test_no_more_is_shared_out_than_there_is(wide, pure, relation):
     """However little is left for questions that hardly matter."""
     questions = made(np.zeros(2000), relation)._questions
     questions.tolerances = (Fraction(1, 1000), *[Fraction(wide)] * 1000)
-    plan = oracle_room.planned(questions, 10**6, pure)
+    plan = cost_module.planned(questions, 10**6, pure)
     shares = [*plan.shares, plan.count or 0]
     assert min(plan.shares) > 0
     assert plan.rounds * (1 - 1e-9) < sum(shares) <= plan.rounds
@@ -260,13 +263,13 @@ class Loud(IntegerNoise):
 
 def asked_loudly(data, ask, signs, monkeypatch, scale=1.0, **kw):
     """Answers with the largest noise that is within the promise."""
-    real = rounds.integer_noise
+    real = round_parts.integer_noise
 
     def integer_noise(*args):
         found = real(*args)
         return Loud(found.distribution, found.scale, found.shift, found.loss)
 
-    monkeypatch.setattr(rounds, "integer_noise", integer_noise)
+    monkeypatch.setattr(round_parts, "integer_noise", integer_noise)
     b = Fraction(1, 20)
     Loud.failure = float(b) / (kw.get("queries", 3) + (kw["neighbors"] == "add-remove"))
     Loud.signs, Loud.scale = itertools.cycle(signs), scale
@@ -308,7 +311,7 @@ def test_answers_are_within_the_tolerance_with_the_worst_noise(relation, kw, nam
     kw = {"bounds": (LO, HI), "neighbors": relation, **kw, **more}
     worst = {1.0: 0.0, 1.25: 0.0}
     cost = cost_of(1003 if relation == "replace" else 1000, kw)
-    monkeypatch.setattr(oracle_room, "least_loss", lambda *args: cost)
+    monkeypatch.setattr(cost_module, "least_loss", lambda *args: cost)
     for data in (np.full(1003, -9.0), np.full(1003, 9.0), np.linspace(-3, 3, 1003)):
         kw["rows"] = 1003 if relation == "replace" else 1000
         exact = EXACT[name](data).mean(axis=-1)
@@ -328,7 +331,7 @@ def broken_promises(runs, **kw):
     data = np.arange(400) % 2
     bad, kw = 0, {"tolerance": 0.1, "queries": 20, "confidence": 0.8, **kw}
     found = cost_of(400, kw)
-    with patch.object(oracle_room, "least_loss", lambda *args: found):
+    with patch.object(cost_module, "least_loss", lambda *args: found):
         for run in range(runs):
             try:
                 answers = made(data, rows=400, rng=InsecureGenerator(run), **kw).batch([data] * 20)
@@ -373,7 +376,7 @@ def integers(data, ask, relation, **kw):
     with (
         patch.object(rounds.Rounds, "ask", record),
         patch.object(StatisticalQueryOracle, "_counted", lambda self, least: Fraction(1000)),
-        patch.object(oracle_room, "least_loss", lambda plan, mean, offered: offered),
+        patch.object(cost_module, "least_loss", lambda plan, mean, offered: offered),
     ):
         ask(made(np.array(data, np.float64), relation, **{"bounds": (LO, HI), **kw}))
     return seen
@@ -568,7 +571,7 @@ def test_the_last_question():
     oracle.batch(["count"] * 2)
     assert oracle.remaining == oracle._rounds.remaining == 1
     with pytest.raises(BudgetError, match="1 of 3 rounds are left, not 2"):
-        oracle._rounds.ask(lambda source: [0], [rounds.Part(1, 1, 1, 1)], 2)
+        oracle._rounds.ask(lambda source: [0], [round_parts.Part(1, 1, 1, 1)], 2)
     oracle.batch(["count"])
     with pytest.raises(BudgetError, match="0 of 3"):
         oracle.ask("count")

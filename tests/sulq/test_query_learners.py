@@ -20,11 +20,13 @@ from dpfast.sulq import (
     Halfspace,
     StatisticalQueryOracle,
     Term,
+    conjunction,
     conjunction_needs,
+    halfspace,
     halfspace_needs,
+    hypothesis,
     learn_conjunction,
     learn_halfspace,
-    query_learners,
 )
 from dpfast.sulq.row_functions import Piece
 
@@ -275,16 +277,16 @@ DOMAIN = list(itertools.product((0.0, 1.5, -2.0), (0.0, 0.25, math.nan), (1.0, 0
 PLANE = Halfspace((0.3, -0.4), (0, 1), 1.25, False, 0.0, 0.0, 0.0)
 SHIFTED = Halfspace((0.3, -0.4, 0.1), (0, 1), 1.25, True, 0.0, 0.0, 0.0)
 FUNCTIONS = {
-    "broken": (query_learners.broken((1, True), 2), (0, 1)),
-    "not broken": (query_learners.broken((0, False), 2), (0, 1)),
-    "pull": (query_learners.pull(PLANE, 0.2, 2), None),
-    "pull and shift": (query_learners.pull(SHIFTED, 0.2, 2), None),
+    "broken": (conjunction.broken((1, True), 2), (0, 1)),
+    "not broken": (conjunction.broken((0, False), 2), (0, 1)),
+    "pull": (halfspace.pull(PLANE, 0.2, 2), None),
+    "pull and shift": (halfspace.pull(SHIFTED, 0.2, 2), None),
     "wrong": (
-        query_learners.wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
+        hypothesis.wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
         (0, 1),
     ),
     "wrong side": (
-        query_learners.wrong(PLANE, 2),
+        hypothesis.wrong(PLANE, 2),
         (0, 1),
     ),
 }

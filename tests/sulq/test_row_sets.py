@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import Attribute, NoisySums, RowSets, rounds
+from dpfast.sulq import Attribute, NoisySums, RowSets
+from dpfast.sulq import parts as round_parts
 from dpfast.sulq.conditions import Condition, read
 
 from ..reference.sulq import implication as reference
@@ -246,7 +247,7 @@ def test_no_neighbor_moves_contrasts_by_more_than_is_claimed(relation, monkeypat
     assert not broken(relation)
 
     def without_the_total(sets):
-        return rounds.Part(sets + 1, sets, sets, sets)
+        return round_parts.Part(sets + 1, sets, sets, sets)
 
     monkeypatch.setattr(dp.sulq.noisy_sums, "contrast_part", without_the_total)
     assert broken(relation)
@@ -287,7 +288,7 @@ def test_an_audit_of_answers_and_one_that_catches_too_little_noise(monkeypatch):
     """For rho neighbors are sqrt(2 rho) deviations apart: 1 here."""
     assert apart() == pytest.approx(1.0, abs=0.15)
     fault = dp.sulq.noisy_sums.contrast_part(16)
-    monkeypatch.setattr(dp.sulq.noisy_sums, "contrast_part", lambda sets: rounds.Part(
+    monkeypatch.setattr(dp.sulq.noisy_sums, "contrast_part", lambda sets: round_parts.Part(
         sets + 1, fault.l1, fault.l2_squared, fault.l0))  # fmt: skip
     assert (
         apart() > 1.2

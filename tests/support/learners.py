@@ -8,6 +8,7 @@ from unittest.mock import patch
 from dpfast.learn import kmeans
 from dpfast.privacy import Loss
 from dpfast.rng import InsecureGenerator
+from dpfast.sulq import parts as round_parts
 from dpfast.sulq import rounds
 
 from ..sulq.test_noisy_sums import Recorder
@@ -17,8 +18,8 @@ def recorded(kind: Any, X: Any, y: Any = None, recorder: Any = None, **kw: Any) 
     """Return each part's calibration, its integers, and the fitted object, without noise."""
     recorder = recorder or Recorder()
     silent = patch.object(kmeans, "_noise", lambda *_: 0.0)  # which asks of what noise will be
-    joint = patch.object(rounds, "_chosen", recorder.of_moves)
-    with patch.object(rounds, "integer_noise", recorder), joint, silent:
+    joint = patch.object(round_parts, "choose_noise", recorder.of_moves)
+    with patch.object(round_parts, "integer_noise", recorder), joint, silent:
         made = kind(**{"rho": 1, **kw}).fit(X, y)
     return recorder.used, recorder.values, made
 

@@ -1,0 +1,245 @@
+"""Learn a halfspace from statistical queries alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.types import Floats, Number
+from .hypothesis import (
+    MOST_COLUMNS,
+    Column,
+    Hypothesis,
+    Oracle,
+    fraction_of_one,
+    split_columns,
+    tolerance_for,
+    wrong,
+)
+from .row_functions import Function, Piece, shortened
+
+
+@dataclass(frozen=True, slots=True)
+class Halfspace(Hypothesis):
+    """The rows on one side of a hyperplane: those with ``<weights, z> > 0``.
+
+    z is x, cut to the length `radius` and divided by it; with `intercept`, ``(z, 1) / sqrt(2)``. It
+    is no longer than 1.
+
+    Parameters
+    ----------
+    weights : tuple of float
+        No longer than 1 as a vector; with `intercept` the last one is that of the constant.
+    features : tuple
+        The columns of x, in their order.
+    radius : float
+    intercept : bool
+    error : float
+        The fraction of the rows whose label it disagrees with, as the oracle answered.
+    tolerance : float
+        How far `error` may be off, as the oracle promised.
+    excess : float
+        By how much the true error may be larger than the mean hinge loss ``max(0, 1 - y <w, z> /
+        margin)`` of any w no longer than 1, if the oracle kept its promise.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> plane = dp.sulq.Halfspace((0.8, -0.6), (0, 1), 1.0, False, 0.01, 0.02, 0.1)
+    >>> plane.predict(np.array([[1, 0], [0, 1]]))
+    array([ True, False])
+    """
+
+    weights: tuple[float, ...]
+    features: tuple[Column, ...]
+    radius: float
+    intercept: bool
+    error: float
+    tolerance: float
+    excess: float
+
+    def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
+        return _product(self._lifted(columns)[0], self.weights) > 0
+
+    def _lifted(self, columns: Sequence[NDArray[Any]]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return z of each row, and which rows had a NaN, given a column for each of `features`."""
+        z, absent = shortened(np.array(columns, np.float64).T, self.radius)
+        z /= self.radius
+        if self.intercept:
+            z = np.concatenate([z, np.ones((len(z), 1))], axis=1) * math.sqrt(0.5)
+        return z, absent
+
+
+def pull(plane: Halfspace, margin: float, label: Column) -> Function:
+    """Return y z for rows with y <w, z> below a margin, and 0 for others: no longer than 1.
+
+    It is the negative gradient of the hinge loss, times the margin.
+    """
+
+    def values(piece: Piece) -> Floats:
+        y = piece.column(label)
+        z, absent = plane._lifted([piece.column(column) for column in plane.features])
+        sign = np.where(y > 0, 1.0, -1.0)
+        near = sign * _product(z, plane.weights) < margin
+        z *= (sign * near)[:, None]
+        z[absent] = np.nan
+        if y.dtype.kind == "f":
+            z[np.isnan(y)] = np.nan
+        return z
+
+    return Function(values, len(plane.weights), frozenset([*plane.features, label]))
+
+
+def halfspace_needs(
+    columns: int, *, error: Number, margin: Number, intercept: bool = False
+) -> dict[str, Any]:
+    """Return what `learn_halfspace` needs of an oracle, as arguments for one.
+
+    Parameters
+    ----------
+    columns : int
+        Number of columns of x, without the label.
+    error : float
+        The `excess` that is wanted: the fraction of the rows that may be wrong when there is a
+        halfspace with the margin.
+    margin, intercept : float, bool
+        As in `learn_halfspace`.
+
+    Returns
+    -------
+    dict
+        ``l2 = 1``, ``size``, which is k = `columns` and 1 more with `intercept`, and with s =
+        error margin / 4, ``tolerance = s / sqrt(k)`` and ``queries`` of ``((1 + s) / (2 s))**2 +
+        1``.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: none. The `rho` of the oracle is in proportion to ``columns / (n**2 (error margin)**4)``,
+    up to a logarithm. So many rounds are proved to be enough; fewer often are.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sulq.halfspace_needs(4, error=0.25, margin=0.25)
+    {'tolerance': 0.0078125, 'queries': 1058, 'l2': 1.0, 'size': 4}
+    """
+    size = checks.whole("columns", columns, 1, MOST_COLUMNS) + checks.flag("intercept", intercept)
+    s = fraction_of_one("error", error) * fraction_of_one("margin", margin) / 4
+    rounds = math.ceil(((1 + s) / (2 * s)) ** 2)
+    return {"tolerance": s / math.sqrt(size), "queries": rounds + 1, "l2": 1.0, "size": size}
+
+
+def learn_halfspace(
+    oracle: Oracle,
+    *,
+    margin: Number,
+    radius: Number,
+    rounds: int | None = None,
+    intercept: bool = False,
+    label: Column | None = None,
+) -> Halfspace:
+    """Learn a halfspace from statistical queries alone.
+
+    Privacy
+    -------
+    That of the oracle: only its answers are looked at, and what is computed from them is
+    post-processing. Neighbors and loss are the oracle's; an `ExactOracle` is not private.
+
+    Each of T rounds asks for the mean of y z over the rows with y <w, z> below the margin m, z as
+    in `Halfspace` and y = 1 or -1; w moves in that direction by 1 / ((1 + s) sqrt(T)), and back to
+    length 1 where it is longer. The result is the mean of all w: gradient descent on the hinge loss
+    (Zinkevich, "Online convex programming", ICML 2003), made of statistical queries (Kearns, STOC
+    1993; the perceptron of Blum, Dwork, McSherry and Nissim, PODS 2005, asks the same for m = 0).
+    With k weights and answers within t, so directions within s = t sqrt(k), its mean hinge loss
+    over these rows is at most that of any w no longer than 1, and ::
+
+        excess = ((1 + s) / sqrt(T) + 2 s) / m
+
+    more. The share of rows that are wrong is no larger than the hinge loss. So if some w no longer
+    than 1 has all rows on their side by the margin, that share is at most the excess. Where none
+    has, `error` of the result says what was reached. None of this is about rows that are not here.
+
+    Parameters
+    ----------
+    oracle : StatisticalQueryOracle, ExactOracle, or any object with the same methods
+        With `rounds` + 1 questions left, about vectors no longer than 1; see `halfspace_needs`.
+    margin : float
+        m, in units in which rows are no longer than 1: above 0 and at most 1. It must not come from
+        the data.
+    radius : float
+        Public length that x is cut to, in the data's units.
+    rounds : int, optional
+        T; by default as many as the oracle has questions left, less 1.
+    intercept : bool, default False
+        Whether the hyperplane need not go through 0.
+    label : column, optional
+        The name or number of the column of labels, by default the last. y = 1 where it is greater
+        than 0, and -1 elsewhere.
+
+    Returns
+    -------
+    Halfspace
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument, and an oracle with too few questions left; nothing was asked.
+    DataError
+        For NaN under the oracle's ``nan="raise"``.
+
+    Notes
+    -----
+    Cost: a read of the data a round, and one more.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> angle = np.arange(100_000) % 360 + 0.5
+    >>> x = np.column_stack([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+    >>> rows = np.column_stack([x, np.where(angle < 180, 1, -1)])
+    >>> oracle = dp.sulq.StatisticalQueryOracle(
+    ...     rows, rho=0.1, rows=90_000, tolerance=0.01, queries=51, l2=1, size=2,
+    ...     confidence=1 - 1e-9)
+    >>> plane = dp.sulq.learn_halfspace(oracle, margin=0.2, radius=1.0)
+    >>> plane.weights[1] > 10 * abs(plane.weights[0]), plane.error < 0.05
+    (True, True)
+    >>> plane.predict(np.array([[0.5, 0.5], [0.5, -0.5]]))
+    array([ True, False])
+    """
+    m, r = fraction_of_one("margin", margin), checks.scale("radius", radius)
+    checks.flag("intercept", intercept)
+    features, label = split_columns(oracle, label)
+    size = len(features) + intercept
+    times = checks.whole("rounds", max(oracle.remaining - 1, 1) if rounds is None else rounds, 1)
+    tolerance = tolerance_for(oracle, times + 1)
+    s = tolerance * math.sqrt(size)
+    step = 1 / ((1 + s) * math.sqrt(times))
+    excess = ((1 + s) / math.sqrt(times) + 2 * s) / m
+    plane = Halfspace((), features, r, intercept, math.nan, tolerance, excess)
+    w, total = np.zeros(size), np.zeros(size)
+    for _ in range(times):
+        total += w
+        plane = replace(plane, weights=tuple(w.tolist()))
+        w = w + step * np.asarray(oracle.ask(pull(plane, m, label), l2=1.0))
+        w /= max(1.0, float(np.linalg.norm(w)))
+    plane = replace(plane, weights=tuple((total / times).tolist()))
+    return replace(plane, error=float(oracle.ask(wrong(plane, label), bounds=(0, 1))))
+
+
+def _product(z: Floats, weights: Sequence[float]) -> Floats:
+    """Return <w, z> for each row, one column after the other."""
+    products = np.zeros(len(z))
+    for column, weight in zip(z.T, weights, strict=True):
+        products += column * weight
+    return products

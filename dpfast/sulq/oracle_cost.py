@@ -1,0 +1,312 @@
+"""The least loss that keeps all answers of an oracle within their tolerances.
+
+A question is the mean of a function over n rows. q answers are all within their tolerances with
+probability 1 - b if each is with probability 1 - b / q, which is a matter of the tail of its noise.
+The noise of a question with tolerance t may be n t in size, so with Gaussian noise the question
+takes a part of the loss in proportion to 1 / t^2, and with Laplace noise to 1 / t. Then all have
+the least total, rho = z^2 / (2 n^2) times the sum of (D / t)^2, where D is the sensitivity of a sum
+and a normal variable exceeds z with probability b / (2 q): z^2 <= 2 log(2 q / b).
+
+*Where rows come and go* n is not public. It is counted once, with noise of size B at most, and only
+`rows`, a public lower bound of it, is known beforehand. Functions are centered: a row adds the
+distance from the middle of its bounds, at most h in size, which halves D. Let V be the exact sum,
+and z and n + y what noise makes of it and of n. Since |V| <= h n,
+
+    |(V + z) / (n + y) - V / n| <= (|z| + h |y|) / (n + y),
+
+which is no more than t if |z| + (h + t) B <= t rows. How large may B be? With noise that costs
+1 / size^p and o = B / rows, a question costs (D / (t - (h + t) o))^p, and the count 1 / o^p. Each
+is convex in o, so the total is least where its derivative is 0, which is found by bisection. (For Q
+questions with one t, far below h, the count takes the part a of t with
+a : 1 - a = 1 : Q^(1 / (p + 1)).)
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from .._core import checks
+from .._core.types import Bounds, Neighbors, Number
+from ..errors import ArgumentError
+from ..noise.additive import LEAST, MOST, amount
+from ..privacy import ZCDP, Approx, Loss, Pure, float_down
+from .parts import Part
+from .questions import Questions
+from .rounds import loss_of
+from .row_functions import NONE
+from .terms import Exact
+
+#: The fraction of the largest share that is left to all shares that hardly count, together.
+_LEAST = Fraction(1, 1 << 13)
+#: Times the narrowest tolerance: as good as any wider one.
+_MOST = 1e100
+#: The count of all rows, in units so small that the scale of noise is hardly rounded.
+COUNTING = Exact(
+    1, NONE, Fraction(1, 1 << 20), lambda piece: ([piece.count << 20], 0), (1 << 20, 1 << 20)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How questions with tolerances share one allocation of a budget.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows, or a public lower bound.
+    tolerances, shares : tuple of Fraction
+        Tolerance of each question, and its share in rounds. The shares are no more than `rounds`
+        together.
+    failure : float
+        The probability that an answer is off by more.
+    neighbors : str
+    count : Fraction, optional
+        The share of the count of all rows, where these come and go.
+    """
+
+    rows: int
+    tolerances: tuple[Fraction, ...]
+    shares: tuple[Fraction, ...]
+    failure: float
+    neighbors: str
+    count: Fraction | None
+
+    @property
+    def rounds(self) -> int:
+        return len(self.shares) + (self.count is not None)
+
+    @property
+    def counting(self) -> Part:
+        """Return the count of all rows as a part of a round."""
+        assert self.count is not None
+        return replace(COUNTING.sensitivity(self.neighbors), share=self.count)
+
+    def asking(self, function: Exact, question: int) -> Part:
+        """Return a question about the mean of a function as a part of a round."""
+        return replace(function.sensitivity(self.neighbors), share=self.shares[question])
+
+    def off(self, loss: Loss) -> Fraction:
+        """Return B, how far the count of all rows may be off."""
+        if self.count is None:
+            return Fraction(0)
+        return COUNTING.unit * self.counting.noise(loss, self.rounds).within(self.failure)
+
+    def distinct(self) -> list[int]:
+        """Return a question of each tolerance, from the narrowest to the widest.
+
+        All hold when the first and the last do, but for rounding.
+        """
+        each = {t: i for i, t in enumerate(self.tolerances)}
+        return [each[t] for t in sorted(each)]
+
+    def hold(self, loss: Loss, function: Exact, questions: Iterable[int]) -> bool:
+        """Return whether all these answers will be within their tolerances."""
+        half = function.unit * math.isqrt(function.sensitivity(self.neighbors).l2_squared)
+
+        def holds(question: int) -> bool:
+            noise = self.asking(function, question).noise(loss, self.rounds)
+            size, tolerance = noise.within(self.failure / function.size), self.tolerances[question]
+            return function.unit * size + (half + tolerance) * off <= tolerance * self.rows
+
+        try:
+            off = self.off(loss)
+            return all(map(holds, questions))
+        except ArgumentError:  # noise that nobody can draw
+            return False
+
+
+def planned(questions: Questions, rows: int, pure: bool) -> Plan:
+    """Return the plan of least loss for questions about means like the reference."""
+    power = 1 if pure else 2
+    tolerances, neighbors = questions.tolerances, questions.neighbors
+    part, unit = questions.reference.sensitivity(neighbors), questions.reference.unit
+    size = part.l1 if pure else math.sqrt(part.l2_squared)
+    sensitivity = float(unit) * size
+    counted = neighbors == "add-remove"
+    failure = questions.failure / (len(tolerances) + counted)
+    times: Counter[Fraction | None] = Counter(tolerances)
+    each = {t: float(t) for t in dict.fromkeys(tolerances)}
+    if counted:
+        half = float(unit * math.isqrt(part.l2_squared))
+        off = _off(each.values(), [times[t] for t in each], sensitivity, half, power)
+        each = {t: size * (1.0 - off) - half * off for t, size in each.items()}
+    least = min(each.values())  # all sizes as parts of `rows`
+    weights: dict[Fraction | None, Fraction] = {
+        t: Fraction((least / size) ** power) for t, size in each.items()
+    }
+    if counted:
+        times[None], weights[None] = 1, (Fraction(least) / Fraction(off * sensitivity)) ** power
+    of = _shares(weights, times)
+    shares = tuple(of[t] for t in tolerances)
+    return Plan(rows, tolerances, shares, failure, neighbors, of.get(None))
+
+
+def _off(
+    tolerances: Iterable[float], times: Sequence[int], sensitivity: float, half: float, power: int
+) -> float:
+    """Return how far the count may be off, as a fraction of the rows, for the least total."""
+    t = np.fromiter(tolerances, np.float64)
+    least = float(t.min())
+    t, h = np.minimum(t, least * _MOST) / least, half / least
+    weight = np.array(times) * (sensitivity / least) ** power * (t + h)
+    low, high = 0.0, 1.0 / (1.0 + h)  # where nothing is left for the narrowest
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        size = t * (1.0 - middle) - h * middle
+        if size.min() > 0.0 and (weight * (middle / size) ** (power + 1)).sum() < 1.0:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _shares(
+    weights: dict[Fraction | None, Fraction], times: Counter[Fraction | None]
+) -> dict[Fraction | None, Fraction]:
+    """Share as many rounds as there are questions in proportion to weights, rounded down.
+
+    A question whose tolerance is so wide that its weight hardly counts has a small one, too: its
+    noise has to be drawn.
+    """
+    least = max(weights.values()) * _LEAST / times.total()
+    weights = {t: max(w, least) for t, w in weights.items()}
+    each = times.total() / sum((w * times[t] for t, w in weights.items()), Fraction(0))
+    return {t: Fraction(float_down(w * each)) for t, w in weights.items()}
+
+
+@lru_cache(maxsize=256)
+def least_loss(plan: Plan, function: Exact, offered: Loss) -> Loss | None:
+    """Return the least loss up to `offered` that the plan holds with, rounded up to four digits."""
+    most, every = amount(offered), plan.distinct()
+    name = "rho" if isinstance(offered, ZCDP) else "epsilon"
+    times = math.isqrt(plan.rounds - 1) + 1 if isinstance(offered, Approx) else plan.rounds
+    least = min(LEAST[name] * times, most)
+
+    def sized(size: Fraction) -> Loss:
+        changed: Any = {name: size}
+        return replace(offered, **changed)
+
+    def enough(size: Fraction, questions: Sequence[int]) -> bool:
+        return plan.hold(sized(size), function, questions)
+
+    if not enough(most, every):
+        return None
+    low, high = math.log(least), math.log(most)
+    for _ in range(30):
+        middle = (low + high) / 2
+        if enough(_within(math.exp(middle), least, most), [every[0], every[-1]]):
+            high = middle
+        else:
+            low = middle
+    size = _within(math.exp(high), least, most)
+    while not enough(size, every):
+        size = _within(1.001 * float(size), least, most)
+    return sized(size)
+
+
+def _within(value: float, least: Fraction, most: Fraction) -> Fraction:
+    """Return a number of four digits that is not less, but for the limits."""
+    power = Fraction(10) ** (3 - math.floor(math.log10(value)))
+    return min(max(Fraction(math.ceil(Fraction(value) * power)) / power, least), most)
+
+
+def least_rows(plan: Plan, function: Exact, loss: Loss) -> int | None:
+    """Return how many rows are enough, if those of the plan are not. Shares do not depend on it."""
+    every, enough = plan.distinct(), plan.rows + 1
+    for questions in ([every[0], every[-1]], every):  # the first are soon tried, and close
+
+        def holds(rows: int, questions: Sequence[int] = questions) -> bool:
+            return replace(plan, rows=rows).hold(loss, function, questions)
+
+        least = _first(holds, enough)
+        if least is None:
+            return None
+        enough = least
+    return enough
+
+
+def _first(enough: Callable[[int], bool], least: int) -> int | None:
+    """Return the least number from `least` to 2**62 that is enough, as all larger ones are."""
+    step = 1
+    while not enough(least + step - 1):
+        least, step = least + step, 2 * step
+        if least > 1 << 62:
+            return None
+    return least + bisect_left(range(least, least + step - 1), True, key=enough)
+
+
+def cost_of(questions: Questions, rows: int, offered: Loss) -> tuple[Plan, Loss]:
+    """Return the plan and the least loss that keeps the promise, or raise one error."""
+    plan = planned(questions, rows, isinstance(offered, Pure))
+    loss = least_loss(plan, questions.reference, offered) if rows else None
+    if loss is None:
+        enough = least_rows(plan, questions.reference, offered)
+        rule = f"at least {enough}" if enough else "more than any data have"
+        checks.fail("rows", f"{rule} for these tolerances to cost no more than {offered!r}", rows)
+    return plan, loss
+
+
+def oracle_cost(
+    rows: int,
+    *,
+    tolerance: Number | Sequence[Number],
+    queries: int | None = None,
+    confidence: Number = 0.95,
+    bounds: Bounds | None = None,
+    l2: Number | None = None,
+    size: int | None = None,
+    loss: Literal["rho", "epsilon"] = "rho",
+    delta: Number = 0.0,
+    neighbors: Neighbors = "add-remove",
+) -> Loss:
+    """Return the loss of a `StatisticalQueryOracle`, which depends on public numbers alone.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows, or a public lower bound.
+    tolerance, queries, confidence, bounds, l2, size, neighbors : optional
+        As in `StatisticalQueryOracle`.
+    loss : {"rho", "epsilon"}, default "rho"
+        The kind of loss.
+    delta : float, Fraction or Decimal, default 0
+        With "epsilon" only.
+
+    Returns
+    -------
+    Pure, Approx or ZCDP
+        The least loss that is enough, its four digits rounded up. With Gaussian noise it is in
+        proportion to the sum of ``1 / tolerance**2`` over ``rows**2``.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument, and for too few rows at any loss.
+
+    Notes
+    -----
+    Cost: some milliseconds.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sulq.oracle_cost(100_000, tolerance=0.01, queries=100, neighbors="replace")
+    ZCDP(rho=0.0006058)
+    >>> dp.sulq.oracle_cost(100_000, tolerance=0.01, queries=100, loss="epsilon", delta=1e-6)
+    Approx(epsilon=0.08406, delta=1e-06)
+    """
+    if checks.choice("loss", loss, ("rho", "epsilon")) == "rho":
+        offered = loss_of(None, delta, MOST)
+    else:
+        offered = loss_of(MOST, delta, None)
+    questions = Questions(tolerance, queries, confidence, bounds, l2, size, neighbors, "raise")
+    return cost_of(questions, checks.whole("rows", rows), offered)[1]

@@ -1,0 +1,71 @@
+"""Test whether one attribute makes another likelier, where two parties hold one each.
+
+One party knows for which of n common rows alpha holds, the other for which beta holds. Neither sees
+a row of the other's. Both answer, with noise, how many rows of public random sets have their
+attribute (Dwork and Nissim, CRYPTO 2004). Let a and b be the fractions of rows with alpha and with
+beta. If each row is in S with probability 1/2, independently of the others, then
+
+    x = |S and alpha| - a |S|,  y = |S and beta| - b |S|
+
+have mean 0, Var x = n a (1 - a) / 4, Var y = n b (1 - b) / 4, and E x y = n (P[alpha beta] - a b) /
+4. So the regression of y on x has the slope P[beta | alpha] - P[beta | not alpha], and the strength
+P[beta | alpha] - P[beta] is (1 - a) times the slope. (Signs and scales are exact; that x and y are
+about normal is the central limit theorem.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._core import checks
+from ..errors import BudgetError
+from .conditions import Condition
+from .noisy_sums import NoisySums
+from .remote_sums import RemoteSums
+
+#: A party here, or at the other end of a connection.
+Party = NoisySums | RemoteSums
+
+
+def inside(fraction: float, n: int) -> float:
+    """Return a fraction of n rows that is neither none nor all of them."""
+    return min(max(fraction, 1.0 / n), 1.0 - 1.0 / n)
+
+
+def spread_of(fraction: float, n: int) -> float:
+    """Return the variance of the number of such rows in a random set of half of n rows."""
+    part = inside(fraction, n)
+    return n * part * (1.0 - part) / 4.0
+
+
+def common_rows(a: Party, alpha: Any, b: Party, beta: Any) -> int:
+    """Return the number of rows that both parties have."""
+    for name, party in (("a", a), ("b", b)):
+        if not checks.has(party, "contrasts"):
+            checks.fail_kind(name, "the noisy sums of a party", party)
+        if party.neighbors != "replace":
+            checks.fail(
+                name,
+                "noisy sums with neighbors='replace', since both parties know the rows by number",
+                party,
+            )
+        if party.rows is None:
+            checks.fail(name, "noisy sums of data of known length", party)
+    for name, condition in (("alpha", alpha), ("beta", beta)):
+        if not isinstance(condition, Condition):
+            checks.fail_kind(name, "a condition, made of dpfast.sulq.Attribute", condition)
+    n = a.rows
+    assert n is not None
+    if b.rows != n:
+        checks.fail("b", f"noisy sums of as many rows as a has, {n}", f"{b.rows} rows")
+    if n < 2:
+        checks.fail("a", "noisy sums of at least 2 rows", f"{n} rows")
+    return n
+
+
+def expect_questions(party: Party, questions: int, name: str) -> None:
+    if party.remaining < questions:
+        raise BudgetError(
+            f"{name} may have to answer {questions} questions and has {party.remaining} left; "
+            "nothing has been asked"
+        )

@@ -1,0 +1,182 @@
+"""Parts of a round: integers with noise of one scale, matrices, and vectors that a row moves.
+
+A part knows how far its integers may be apart between neighbors, and which noise is enough for that
+in one of several rounds. `rounds` has the proofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from ..measurement.choice import Moves, least_noise
+from ..noise.additive import amount
+from ..noise.box import BoxNoise
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
+from ..noise.wishart import MatrixNoise, matrix_noise
+from ..privacy import ZCDP, Approx, Loss, Pure
+from ..rng import Generator
+
+#: What some integers of a round get.
+Noise: TypeAlias = "IntegerNoise | MatrixNoise | BoxesNoise"
+#: Some integers of a round, and by how much they change.
+Some: TypeAlias = "Part | Matrix | Boxes"
+#: One noise distribution for all rounds: losses of several distributions have no exact sum.
+_DISTRIBUTIONS: dict[type[Any], str] = {
+    Pure: "laplace",
+    Approx: "rounded-gaussian",
+    ZCDP: "gaussian",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some integers of a round, whose noise has one scale.
+
+    Parameters
+    ----------
+    size : int
+        Number of integers.
+    l1, l2_squared, l0 : int
+        Their sensitivity: the largest L1 norm of a change between neighbors, the largest squared L2
+        norm, and how many of them may change at once.
+    share : Fraction
+        The share of the round, where parts have different ones.
+    sizes : tuple of int, optional
+        How far each integer changes, where noise for the box of all of them may be less for each.
+    """
+
+    size: int
+    l1: int
+    l2_squared: int
+    l0: int
+    share: Fraction = Fraction(1)
+    sizes: tuple[int, ...] = ()
+
+    def of_rows(self, times: int, rows: int) -> Part:
+        """Return the part for so many rows that change at once, each counted so many times."""
+        most = times * rows
+        l1, l2_squared, l0 = most * self.l1, most**2 * self.l2_squared, rows * self.l0
+        sizes = tuple(most * size for size in self.sizes)
+        return replace(self, l1=l1, l2_squared=l2_squared, l0=l0, sizes=sizes)
+
+    @classmethod
+    def of_counts(cls, size: int, tables: int, neighbors: str) -> Part:
+        """Return the part of `size` cells of tables, in each of which a row is in one cell."""
+        changed = tables * (2 if neighbors == "replace" else 1)
+        return cls(size, changed, changed, changed)
+
+    def noise(self, loss: Loss, rounds: int | Fraction) -> IntegerNoise:
+        """Return its noise in one of so many rounds, from public numbers alone."""
+        times, share = rounds * self.share.denominator, self.share.numerator
+        sizes = (self.l0, self.l1, self.l2_squared)
+        l0, l1, l2_squared = (-(-times * x // share) for x in sizes)  # rounded up
+        return integer_noise(loss, Sensitivity(l0, l1, l2_squared), _DISTRIBUTIONS[type(loss)])
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The products of some columns, of which a row changes the matrix: squares, then the others.
+
+    Parameters
+    ----------
+    width : int
+        Number of columns.
+    trace : int
+        The largest nuclear norm of a change between neighbors.
+    known : int
+        How many squares, the first ones, do not change.
+    share : Fraction
+        As in `Part`.
+    """
+
+    width: int
+    trace: int
+    known: int = 0
+    share: Fraction = Fraction(1)
+
+    @property
+    def size(self) -> int:
+        """Number of integers."""
+        return self.width * (self.width + 1) // 2
+
+    def of_rows(self, times: int, rows: int) -> Matrix:
+        """Return the matrix for so many rows that change at once, each counted so many times."""
+        return replace(self, trace=times * rows * self.trace)
+
+    def noise(self, loss: Loss, rounds: int | Fraction) -> MatrixNoise:
+        """Return its noise, as `Part.noise` does."""
+        assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
+        # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
+        part = Pure(loss.epsilon * self.share / rounds)
+        return matrix_noise(part, self.width, self.trace, self.known)
+
+
+@dataclass(frozen=True, slots=True)
+class BoxesNoise:
+    """Noise of several vectors, each of its own; number i of the j-th is at i times `many` + j."""
+
+    noise: BoxNoise
+    many: int
+
+    @property
+    def deviation(self) -> float:
+        """That of the first number of a vector."""
+        return self.noise.deviations[0]
+
+    def add(self, values: Sequence[int], generator: Generator) -> list[int]:
+        """Return the values with noise."""
+        each = [self.noise.add(values[j :: self.many], generator) for j in range(self.many)]
+        return [value for alike in zip(*each, strict=True) for value in alike]
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """Vectors of integers, of which a row moves a few, for an epsilon alone.
+
+    Parameters
+    ----------
+    moves : Moves
+        Those of a vector in one step.
+    many : int
+        How many vectors there are. First come the first numbers of all of them.
+    steps : int
+        How many steps lead from neighbor to neighbor, each in one vector.
+    share : Fraction
+        As in `Part`.
+    """
+
+    moves: Moves
+    many: int = 1
+    steps: int = 1
+    share: Fraction = Fraction(1)
+
+    @property
+    def size(self) -> int:
+        """Number of integers."""
+        return self.many * len(self.moves.sizes)
+
+    def of_rows(self, times: int, rows: int) -> Boxes:
+        """Return the same for so many rows that change at once, each counted so many times."""
+        sizes = tuple(times * size for size in self.moves.sizes)
+        return replace(self, moves=replace(self.moves, sizes=sizes), steps=rows * self.steps)
+
+    def noise(self, loss: Loss, rounds: int | Fraction) -> BoxesNoise:
+        """Return its noise, as `Part.noise` does."""
+        assert isinstance(loss, Pure)
+        each = Pure(loss.epsilon * self.share / (rounds * self.steps))
+        return BoxesNoise(choose_noise(each, self.moves), self.many)
+
+
+@lru_cache(maxsize=256)
+def choose_noise(loss: Loss, moves: Moves) -> BoxNoise:
+    """Return the noise of the least error: of dpfast's own, for others may state another loss."""
+    least = least_noise(loss, moves)
+    assert least is not None, "each loss has noise for sums of one row"
+    noise: BoxNoise = least.noise()
+    assert isinstance(noise.loss, Pure) and noise.loss.epsilon <= amount(loss)
+    return noise
