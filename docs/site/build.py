@@ -121,7 +121,6 @@ RETURNED = {
     "dpfast.group_by": "dpfast.groups.api.GroupBy",
     "dpfast.marginals": "dpfast.groups.marginals.MarginalTables",
     "dpfast.noise.generator": "dpfast.noise.generator.Sampler",
-    "dpfast.online.published": "dpfast.online.published_constants.Published",
     "dpfast.selection.best_of": "dpfast.selection.best_of.Best",
     "dpfast.tree_histogram": "dpfast.statistics.tree.counts.TreeCounts",
     "dpfast.workload": "dpfast.statistics.workload.answer.WorkloadCounts",

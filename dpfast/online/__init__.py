@@ -8,7 +8,6 @@ from .linear_stream import Answer
 from .median import MedianMechanism
 from .multiplicative_weights import PrivateMultiplicativeWeights
 from .mwem import MWEM
-from .published_constants import published
 from .running_count import RunningCount, Total
 from .sparse import AboveThreshold, Finding, Findings, SparseVector
 
@@ -23,5 +22,4 @@ __all__ = [
     "RunningCount",
     "SparseVector",
     "Total",
-    "published",
 ]

@@ -15,7 +15,7 @@ from .exact_oracle import ExactOracle
 from .halfspace import Halfspace, halfspace_needs, learn_halfspace
 from .implication_strength import Implication, implication_strength
 from .implication_test import ImplicationTest, implication_test
-from .noisy_sums import NoisySums, original_variance
+from .noisy_sums import NoisySums
 from .oracle import StatisticalQueryOracle
 from .oracle_cost import oracle_cost
 from .remote_sums import RemoteSums, serve
@@ -42,7 +42,6 @@ __all__ = [
     "learn_conjunction",
     "learn_halfspace",
     "oracle_cost",
-    "original_variance",
     "serve",
 ]
 

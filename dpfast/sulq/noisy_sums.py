@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -390,50 +389,3 @@ def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_]
     if int(np.count_nonzero(mask)) != numbers.size:
         checks.fail("rows", rule, rows)
     return mask
-
-
-def original_variance(epsilon: Number, delta: Number, queries: int) -> float:
-    """Return the variance of the noise in the original analysis of SuLQ, for comparison only.
-
-    No answer of this library has this noise. Blum, Dwork, McSherry and Nissim (PODS 2005) ask for
-    ``32 log(2 / delta) log(T / delta) T / epsilon**2`` for T sums of values of [0, 1]; the Gaussian
-    noise that (epsilon, delta) really needs has a variance 360 to 750 times smaller.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        The loss of all answers.
-    queries : int
-        T.
-
-    Returns
-    -------
-    float
-        The variance R.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument.
-
-    Notes
-    -----
-    Cost: none.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> round(dp.sulq.original_variance(1, 1e-6, 100))
-    855230
-    >>> sums = dp.sulq.NoisySums([], epsilon=1, delta=1e-6, queries=100)
-    >>> round(sums.deviation ** 2)
-    1785
-    """
-    e = checks.positive("epsilon", epsilon)
-    if not 2.0**-100 <= e <= 2.0**100:
-        checks.fail("epsilon", "between 2**-100 and 2**100", epsilon)
-    d = checks.positive("delta", delta)
-    if d >= 1:
-        checks.fail("delta", "less than 1", delta)
-    t = checks.whole("queries", queries, 1, 1 << 62)
-    return 32.0 * math.log(2.0 / d) * (math.log(t) - math.log(d)) * t / e**2

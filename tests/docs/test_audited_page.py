@@ -40,7 +40,6 @@ NO_ROWS = {
     "extend.relation_of",
     "extend.release",  # of a mechanism of somebody else
     "noise.gaussian_scale",
-    "online.published",
     "session",  # whose methods are those of the table
     *(f"privacy.{name}" for name in ("Approx", "Draws", "Pure", "loss", "optimal_composition")),
     "marginals",  # whose exact laws are compared with its loss
@@ -53,7 +52,6 @@ NO_ROWS = {
     "suggest_blocks",
     "learn.cross_validate",  # of fits, and of means
     "sulq.oracle_cost",
-    "sulq.original_variance",
     "workload",  # noise of sums of counts, as `tree_histogram`
 }
 

@@ -18,6 +18,7 @@ from dpfast.noise.smooth.pair import weight
 
 from ..reference.noise import smooth_calibration as audit
 from ..reference.sensitivity import quantile as quantiles
+from ..support.pages import program
 from ..support.pairwise import every_value, quick_rows
 
 EPSILONS = (1e-3, 0.05, 0.3, 1.0, 3.0, 8.0, 20.0)
@@ -29,6 +30,7 @@ LOOSE = (
     "student-t-bun-steinke",
     "generalized-cauchy-nrs",
 )
+published = program("published")
 # numeric error of the audit: cancellation in log p/q of order 1e-13, and the search between points
 TOLERANCE = 1e-9
 
@@ -44,7 +46,7 @@ def slack(c):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("noise", EXACT + LOOSE)
 def test_pure_loss_is_never_above_epsilon(noise, epsilon):
-    c = calibrate(noise, epsilon=epsilon)
+    c = (published.calibrate if noise in LOOSE else calibrate)(noise, epsilon=epsilon)
     loss = audit.worst_loss(c.distribution, c.alpha, slack(c))
     assert loss <= epsilon * (1 + TOLERANCE) + 1e-13
     assert (c.epsilon, c.rho) == (pytest.approx(epsilon), None)
@@ -138,7 +140,7 @@ def test_the_best_beta_is_the_best():
 
 def test_gains_over_the_published_constants():
     def gain(noise, old, epsilon):
-        a, b = calibrate(noise, epsilon=epsilon), calibrate(old, epsilon=epsilon)
+        a, b = calibrate(noise, epsilon=epsilon), published.calibrate(old, epsilon=epsilon)
         return a.alpha * a.beta / (b.alpha * b.beta)
 
     assert gain("cauchy", "cauchy-lecture", 0.1) == pytest.approx(8.3, abs=0.05)
@@ -198,14 +200,14 @@ def test_the_full_dilation_is_the_worst(noise, epsilon, delta):
 
 
 def test_published_approximate_constants_are_refused_where_they_break():
-    assert calibrate("laplace-nrs", epsilon=10, delta=1e-6).alpha == pytest.approx(5)
-    with pytest.raises(ArgumentError, match="published constants"):
-        calibrate("laplace-nrs", epsilon=20, delta=1e-6)
+    assert published.calibrate("laplace-nrs", epsilon=10, delta=1e-6).alpha == pytest.approx(5)
+    with pytest.raises(ValueError, match="published constants"):
+        published.calibrate("laplace-nrs", epsilon=20, delta=1e-6)
     # and they do break there
     deltas = audit.exact_deltas(distributions.Laplace(), 20.0, 10.0, 10 / math.log(2e6))
     assert max(deltas) > 2e-6
-    with pytest.raises(ArgumentError, match="published constants"):
-        calibrate("gaussian-nrs", epsilon=200, delta=1e-6)
+    with pytest.raises(ValueError, match="published constants"):
+        published.calibrate("gaussian-nrs", epsilon=200, delta=1e-6)
     pair = 200 / (5 * math.sqrt(2 * math.log(2e6))), 50 / (1 + math.log(2e6))
     assert max(audit.exact_deltas(distributions.Gaussian(), 200.0, *pair)) > 1e-6
 
@@ -301,7 +303,7 @@ def test_every_entry_of_the_arsinh_table():
 
 def test_arsinh_published_leaves_the_divergence_below_rho():
     for e in (0.1, 1.0, 3.0):
-        c = calibrate("arsinh-normal-bun-steinke", rho=e * e / 2)
+        c = published.calibrate("arsinh-normal-bun-steinke", rho=e * e / 2)
         worst = max(
             audit.renyi_rho(c.distribution.sigma, c.alpha, lam, ORDERS[60 / e + 5 > ORDERS], 0.02)
             for lam in (0, slack(c))
@@ -487,7 +489,6 @@ def test_alpha_and_beta_grow_with_the_budget():
         ("arsinh-normal", {"epsilon": 1, "delta": 1e-6}, "rho must be given"),
         ("arsinh-normal", {"rho": 1, "delta": 1e-6}, "delta must be left out when rho"),
         ("uniform", {"epsilon": 1}, "noise must be one of"),
-        ("generalized-cauchy-lecture", {"epsilon": 1}, "1.046 epsilon at gamma = 10"),
         (None, {"epsilon": 1}, "noise must be one of"),
         (["cauchy"], {"epsilon": 1}, "noise must be one of"),
     ],

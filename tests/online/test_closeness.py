@@ -19,6 +19,7 @@ from dpfast.rng import InsecureGenerator
 from ..reference.online import median as reference
 from ..support import streams
 from ..support.names import shown
+from ..support.pages import program
 from ..support.pairwise import quick_rows
 
 ONE = 1 << BITS
@@ -177,7 +178,7 @@ def test_an_accuracy_that_cannot_be_kept(accuracy):
 
 
 def test_the_published_constants():
-    found = dp.online.published(16, queries=1000, epsilon=0.5, accuracy=0.1)
+    found = program("published").median_mechanism(16, queries=1000, epsilon=0.5, accuracy=0.1)
     m = 160000 * math.log(1000) * math.log(10) * 100
     assert found.size == math.ceil(m)
     assert found.epsilon == pytest.approx(0.5 / (720 * m * math.log(16)))

@@ -262,26 +262,6 @@ def test_no_values_have_no_thresholds():
     assert len(stream.answer_many([], []).above) == 0
 
 
-@pytest.mark.parametrize(
-    ("wrong", "word"),
-    [
-        ({"universe": 1}, "universe"),
-        ({"queries": 1}, "queries"),
-        ({"epsilon": 0}, "epsilon"),
-        ({"accuracy": 1}, "accuracy"),
-        ({"universe": 10**400}, "universe"),
-        ({"queries": 10**400}, "queries"),
-        ({"accuracy": 1e-300}, "accuracy"),
-        ({"epsilon": 400}, "epsilon"),
-    ],
-    ids=shown,
-)
-def test_bad_arguments_of_the_published_constants(wrong, word):
-    with pytest.raises(ArgumentError, match=word):
-        given = {"queries": 100, "epsilon": 1, "accuracy": 0.1, **wrong}
-        dp.online.published(given.pop("universe", 16), **given)
-
-
 # --- bad queries ----------------------------------------------------------------------------------
 
 BAD_QUERIES = [

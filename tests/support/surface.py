@@ -397,7 +397,6 @@ method("dp.sulq.ExactOracle.ask", exact, f=LABELS, bounds=(0, 1))
 method("dp.sulq.ExactOracle.batch", exact, terms=[LABELS])
 add("dp.sulq.StatisticalQueryOracle", tolerance=0.4, rho=50, rows=20, **_ORACLE)
 add("dp.sulq.oracle_cost", rows=30, tolerance=0.4, queries=3, bounds=(0, 1))
-add("dp.sulq.original_variance", epsilon=1, delta=1e-6, queries=3)
 add("dp.sulq.conjunction_needs", columns=2, error=0.1)
 add("dp.sulq.halfspace_needs", columns=2, error=0.1, margin=0.1)
 add("dp.sulq.learn_conjunction", None, lambda: {"oracle": exact()})
@@ -440,7 +439,6 @@ _asked = {"steps": 9, "rho": 50, "rng": RNG}
 add("dp.online.RunningCount", **_asked)
 method("dp.online.RunningCount.add", partial(dp.online.RunningCount, **_asked), value=3)
 method("dp.online.RunningCount.half_width", partial(dp.online.RunningCount, **_asked), step=3)
-add("dp.online.published", universe=100, queries=9, epsilon=1.0, accuracy=0.9)
 
 # --- by group ---
 

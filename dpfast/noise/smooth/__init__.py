@@ -13,7 +13,7 @@ from typing import Any
 from ... import privacy
 from ..._core import checks
 from ..._core.types import NoiseName, Number
-from . import algebraic, arsinh_normal, gaussian, laplace, polyplace, published
+from . import algebraic, arsinh_normal, gaussian, laplace, polyplace
 from .calibration import Calibration, Draft, finish, floats, pure_epsilon
 
 __all__ = ["NOISES", "Calibration", "calibrate"]
@@ -27,24 +27,16 @@ CAUCHY_FROM_RHO = 4.0
 _PURE: dict[str, Callable[[float], Draft]] = {
     "polyplace": lambda epsilon: polyplace.polyplace(epsilon, polyplace.MEDIAN_SHARE),
     "polyplace-finite-variance": lambda e: polyplace.polyplace(e, polyplace.VARIANCE_SHARE),
-    "polyplace-hladik-tetek": lambda e: polyplace.published(e, polyplace.MEDIAN_SHARE),
     "cauchy": algebraic.cauchy.draft,
-    "cauchy-nrs": published.cauchy_nrs,
-    "cauchy-lecture": published.cauchy_lecture,
     "student-t": algebraic.student_t().draft,
-    "student-t-bun-steinke": published.student_t_bun_steinke,
     "generalized-cauchy": algebraic.generalized_cauchy().draft,
-    "generalized-cauchy-nrs": published.generalized_cauchy_nrs,
 }
 _APPROXIMATE: dict[str, Callable[[float, float], Draft]] = {
     "laplace": laplace.laplace,
-    "laplace-nrs": published.laplace_nrs,
     "gaussian": gaussian.gaussian,
-    "gaussian-nrs": published.gaussian_nrs,
 }
 _CONCENTRATED: dict[str, Callable[[float], Draft]] = {
     "arsinh-normal": arsinh_normal.arsinh_normal,
-    "arsinh-normal-bun-steinke": arsinh_normal.published,
 }
 
 NOISES: tuple[str, ...] = ("auto", *_PURE, *_APPROXIMATE, *_CONCENTRATED)
@@ -74,9 +66,6 @@ def calibrate(
         For (epsilon, delta): ``"laplace"``, ``"gaussian"``. For rho: ``"arsinh-normal"``.
         ``"auto"``: PolyPlace for epsilon below 4 and arsinh-normal for rho below 4, Cauchy from
         there on.
-        Looser published constants, for comparison: ``"polyplace-hladik-tetek"``, ``"cauchy-nrs"``,
-        ``"cauchy-lecture"``, ``"student-t-bun-steinke"``, ``"generalized-cauchy-nrs"``,
-        ``"laplace-nrs"``, ``"gaussian-nrs"``, ``"arsinh-normal-bun-steinke"``.
     epsilon : real, optional
         At most 500. A float is read as the decimal it prints as, and rounded down.
     delta : real
@@ -129,8 +118,6 @@ def calibrate_loss(noise: NoiseName, loss: privacy.Loss) -> Calibration:
 
 @lru_cache(maxsize=1024, typed=True)
 def _calibrate(noise: Any, epsilon: Any, delta: Any, rho: Any) -> Calibration:
-    if isinstance(noise, str) and noise in published.REFUSED:
-        checks.fail("noise", f"a calibration that is private ({published.REFUSED[noise]})", noise)
     name = checks.choice("noise", noise, NOISES)
     loss = privacy.loss(epsilon, delta, rho)
     given = floats(loss)

@@ -21,7 +21,7 @@ from ..._core import checks
 from ..distributions import ArsinhNormal
 from .arsinh_table import LOWEST, PER_OCTAVE, SHARE, SHIFT, SIGMA, TINY, TINY_SHIFT
 from .calibration import Draft
-from .pair import best, weight
+from .pair import weight
 
 LEAST_RHO = 2.0**-41
 
@@ -48,19 +48,3 @@ def arsinh_normal(rho: float) -> Draft:
         beta,
         "exact Renyi divergence by quadrature (table), dpfast.noise.smooth.arsinh_normal",
     )
-
-
-def published(rho: float) -> Draft:
-    """Return the t of least noise in Theorem 25 of Bun and Steinke 2019, sigma = 2 / sqrt(3)."""
-    sigma = 2.0 / math.sqrt(3.0)
-    e = math.sqrt(2.0 * rho) * (1.0 - 2.0**-50)
-
-    def shift(t: float) -> float:
-        left = e - math.sqrt(t * (t / sigma**2 + 1.0 / sigma + 2.0))
-        return 6.0 * sigma / (4.0 + 3.0 * sigma**2) * left
-
-    # left > 0 means t^2 / sigma^2 + (1/sigma + 2) t < e^2
-    half = 0.5 * (1.0 / sigma + 2.0)
-    top = e * e / (half + math.sqrt(half * half + (e / sigma) ** 2))
-    alpha, beta = best(shift, top)
-    return Draft(ArsinhNormal(sigma), alpha, beta, "Bun and Steinke 2019, Theorem 25")

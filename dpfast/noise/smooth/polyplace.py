@@ -64,9 +64,3 @@ def polyplace(epsilon: float, share: float) -> Draft:
         beta,
         "Hladik and Tetek 2025; exact alpha by the shift-dilation theorem of dpfast.noise.smooth",
     )
-
-
-def published(epsilon: float, share: float) -> Draft:
-    """Return alpha = beta = share * epsilon."""
-    exact = polyplace(epsilon, share)
-    return exact._replace(alpha=exact.beta, theorem="Hladik and Tetek, FORC 2025")

@@ -88,10 +88,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
         "polyplace", "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy". For
         (`epsilon`, `delta`) there are also "laplace" and "gaussian", for `rho` "arsinh-normal".
         "auto" is PolyPlace below an epsilon of 4, arsinh-normal below a rho of 4, and Cauchy from
-        there on. A pure one leaves `delta` unspent, and the budget is not charged for it. For
-        comparison, the looser published constants: "polyplace-hladik-tetek", "cauchy-nrs",
-        "cauchy-lecture", "student-t-bun-steinke", "generalized-cauchy-nrs", "laplace-nrs",
-        "gaussian-nrs", "arsinh-normal-bun-steinke".
+        there on. A pure one leaves `delta` unspent, and the budget is not charged for it.
     method : {"auto", "smooth", "exponential"}, default "auto"
         "auto" is "exponential" for an epsilon below 12 (with or without `delta`) or a rho below 8
         (for any rho with `where` under "replace"), or with `ids`, and "smooth" from there on or
