@@ -263,3 +263,11 @@ statistic = "count"
         path.write_text(text.replace("ROWS", str(rows)))
         messages = advice(lambda path=path: dp.job.explain(path))
         assert len(messages) == said and all("of 10 rows" in words for words, _ in messages)
+
+
+def test_a_ratio_is_not_advised_by_the_sums_within():
+    rows, bounds = np.full((50, 3), 2.0), [(0, 5), (1, 5), (1, 5)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dp.PrivacyAdvice)
+        bar = dp.expected_error(dp.ratio, rows, bounds=bounds, epsilon=1, rows=5_000)
+    assert len(bar.half_width) == 2

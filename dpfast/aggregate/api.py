@@ -72,7 +72,7 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
 
     passes: ClassVar[None] = None
     _no_bar: ClassVar[str] = (
-        "noise is scaled to the outputs of blocks, and how far these are from all rows is not known"
+        "noise is scaled to the outputs of blocks, which are secret, as is how far these are off"
     )
 
     @property

@@ -105,8 +105,8 @@ def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
     of the rows, in ranks. Of several columns one is enough, and the longest is said.
     """
     part: Any = mechanism
-    while isinstance(inner := part.parameters.get("inner"), Mechanism):
-        part = inner
+    while (inner := part.parameters.get("inner")) and "statistic" not in part.parameters:
+        part = inner  # a ratio has a statistic of its own, beside the sums within
     for name, one in part.parameters.get("statistics", {mechanism.name: part}).items():
         bars = bar.half_width, bar.ranks
         width, ranks = (of[name] if isinstance(of, dict) else of for of in bars)

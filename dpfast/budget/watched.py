@@ -251,7 +251,7 @@ def _of_table(mechanism: Any, batches: Batches, is_whole: bool) -> tuple[Any, An
         names = [*batches.names, *([WHERE] if batches.has(WHERE) else [])]
         return None if batches.of_engine is not None else _read(batches, names), None
     persons = mechanism.persons
-    names = [*mechanism.columns, *([persons.column] if persons else [])]
+    names = [*mechanism.reads, *([persons.column] if persons else [])]
     names += [WHERE] if batches.has(WHERE) else []
     if batches.of_engine is not None:
         return None, None

@@ -445,7 +445,8 @@ def test_a_proposal_that_is_answered():
 
 def test_what_is_secret_has_no_bar():
     smooth = quoted(dp.median, [1.0], bounds=(0, 1), epsilon=2, method="smooth")
-    blocks = quoted(dp.sample_and_aggregate, [1.0] * 9, "mean", blocks=3, bounds=(0, 1), epsilon=2)
+    asked = {"blocks": 3, "bounds": (0, 1), "aggregator": "smooth-median", "epsilon": 2}
+    blocks = quoted(dp.sample_and_aggregate, [1.0] * 9, "mean", **asked)
     for mechanism in smooth, blocks:
         found = mechanism.error(9, SURE)
         assert found.half_width is None and found.ranks is None and "secret" in found.note
