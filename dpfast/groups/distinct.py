@@ -32,9 +32,10 @@ from ..tables.batches import IDS, Batches
 from ..tables.columns import Columns
 from ..tables.data import form_of
 from ..tables.forms import columns_of_table, is_distributed, is_lazy
+from ..tables.ids import checked
 from ..tables.intake import View
 from ..tables.key_words import KEYS_RULE, key_kind
-from ..tables.people import IdColumn, checked
+from ..tables.people import IdColumn
 from ..tables.times import Times
 from .keys import PrivateKeys, one_column
 from .sums import Counted

@@ -51,10 +51,10 @@ from ..statistics.histogram import Bins, Categories
 from ..statistics.totals.moments import Mean
 from ..sulq.parts import Some
 from ..sulq.rounds import Rounds, loss_of
-from ..tables.ids import id_name
+from ..tables.ids import checked, id_name
 from ..tables.intake import View
 from ..tables.labels import aligned, labels_of
-from ..tables.people import apart, checked
+from ..tables.people import apart
 from .columns import Classes, Columns, Floats, NumberColumn, attributes, columns_of
 from .rows import Piece, Rows, answers, expect_same, labeled_rows, unlabeled_rows
 from .weights import weights_of

@@ -39,10 +39,9 @@ from ..budget.released import Release
 from ..privacy import Loss
 from ..rng import Generator
 from ..tables.base import NO_ROWS, S
-from ..tables.ids import id_name
+from ..tables.ids import checked, id_name
 from ..tables.intake import Public as Sought
 from ..tables.intake import View, plain
-from ..tables.people import checked
 from ..tables.times import Binned, Clipped, Times
 from .around import Around
 from .automatic_bounds import WithBounds, divided, extremes, trial

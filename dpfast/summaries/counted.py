@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..tables.base import Counting
+from ..tables.sql.counts import SqlNumbers
 from .floyd_rivest import Target
 from .order_statistics import KnownRanks, Multiset
 
@@ -38,7 +38,7 @@ class CountedRanks:
     dtype = np.dtype(np.float64)
     length = None
 
-    def __init__(self, column: Counting) -> None:
+    def __init__(self, column: SqlNumbers) -> None:
         self._column = column
         self._first, self._last = np.array([column.lo]), np.array([column.hi])
         self._missing: int | None = None

@@ -215,17 +215,22 @@ def looked_up(array: Any) -> Any:
     """
     import pyarrow as pa
 
-    types = pa.types
-    if not types.is_dictionary(array.type):
+    if not pa.types.is_dictionary(array.type):
         return array
-    kind = array.type.value_type
-    if types.is_string_view(kind):  # as Polars writes categories
-        words = array.dictionary.cast(pa.large_string())
-    elif types.is_binary_view(kind):
-        words = array.dictionary.cast(pa.large_binary())
-    else:
+    words = without_views(array.dictionary)  # as Polars writes categories
+    if words.type == array.type.value_type:
         return array
     return pa.DictionaryArray.from_arrays(array.indices, words, safe=False)  # see whoever reads it
+
+
+def without_views(array: Any) -> Any:
+    """Return a `pyarrow.Array` of a type that pyarrow can look up and pick rows of: no views."""
+    import pyarrow as pa
+
+    is_text = pa.types.is_string_view(array.type)
+    if not (is_text or pa.types.is_binary_view(array.type)):
+        return array
+    return array.cast(pa.large_string() if is_text else pa.large_binary())
 
 
 def numbers(kind: Any, column: str, path: Path) -> Numbers:

@@ -260,40 +260,6 @@ class Groups(NamedTuple):
     sums: list[NDArray[np.object_]]
 
 
-class Counting:
-    """The numbers of a column of a database, clamped to public bounds `lo` and `hi`, in counts.
-
-    Attributes
-    ----------
-    lo, hi : float
-    is_whole : bool
-        Whether all numbers but the bounds are whole, by the column's type.
-    """
-
-    lo: float
-    hi: float
-    is_whole: bool
-
-    @abstractmethod
-    def between(self, first: float, last: float) -> tuple[int, float, float]:
-        """Return how many numbers lie from `first` to `last`, the least and the largest of them."""
-
-    @abstractmethod
-    def counts(
-        self, first: float, last: float, step: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the numbers from `first` to `last`, ascending, and how many rows have each.
-
-        With a `step`, a power of two, each is rounded to its nearest multiple, ties to even ones.
-        From `lo` to `hi`, rows without a number are counted as NaN; else they may be.
-
-        Raises
-        ------
-        DataError
-            If the database fails.
-        """
-
-
 def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
     """Return the dtype of a row of named columns: each is float64, for each may have missing
     numbers.

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from operator import call
+from typing import Any
 
 import numpy as np
 
 from .._core import checks
 from .._core.extras import extra
+from .base import S
 from .columns import Rows, Table, TableColumn, TableRows
 from .engine import (
     TREE,
@@ -28,9 +30,6 @@ from .engine import (
 )
 from .forms import column_form
 from .in_memory import local_form
-
-S = TypeVar("S")
-
 
 #: The column that says where a row goes when those of an id are brought together.
 PLACE = "\0place"
@@ -48,7 +47,7 @@ class DaskEngine(Engine):
     def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
         dask = extra("dask", "data of Dask")
         shared = dask.delayed(task, traverse=False)  # sent once, not with each partition
-        level, join = self._each(_work, shared, columns), dask.delayed(_join, pure=False)
+        level, join = self._each(call, shared, columns), dask.delayed(Task.join, pure=False)
         while len(level) > 1:
             level = [join(shared, level[i : i + TREE]) for i in range(0, len(level), TREE)]
         return dask.compute(*level)[0] if level else None
@@ -75,14 +74,6 @@ class DaskEngine(Engine):
         types = types_of(self.like, columns)
         marked = kept.map_partitions(_placed, column, parts, types, meta=like)
         return DaskEngine(marked.shuffle(on=PLACE, npartitions=parts), like)
-
-
-def _work(task: Task[S], number: int, partition: Any) -> Part[S]:
-    return task(number, partition)
-
-
-def _join(task: Task[S], parts: Sequence[Part[S]]) -> Part[S]:
-    return task.join(parts)
 
 
 def _cut(task: Task[list[Moved]], number: int, partition: Any) -> Any:

@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 
 from .._core import checks
-from .base import NO_ROWS, RowSource, S, Source
+from .base import NO_ROWS, RowSource, S, Source, WithRows
 from .batch_reader import lazy_reader
 from .columns import Columns, Table
 from .dask import dask_form
-from .forms import COLUMN, Form, is_distributed, is_lazy, is_spark, is_sql, source_of
+from .forms import COLUMN, Form, Objects, is_distributed, is_lazy, is_spark, is_sql, source_of
+from .ids import no_column
 from .in_memory import local_form
 from .memory import MemorySource
 from .spark import spark_form
 from .sql.store import SqlRows, sql_form
-from .table import RULE, rows_of
+from .table import RULE, coded_of, rows_of
 from .words import RULE as TEXT
 from .words import Words
 
@@ -144,8 +145,18 @@ def as_rows(
     """
     rule = TEXT if any(words) and not is_wide and last is None else RULE
     form = form_of(data, name, rule)
-    rows = rows_of(form, ids, workers, name, width, is_wide, last, argument, words, last_words)
-    return _with_rows(rows, name, may_add)
+    if last is not None:
+        if not isinstance(form, WithRows):
+            no_column(last, (), argument)
+        form = form.beside(last, argument)
+        if last_words is not None or any(words):
+            words = [*(words or [None] * (len(form.names) - 1)), last_words]
+    if is_wide and isinstance(form, Objects) and (width is None or len(words) > 1):
+        rule = "an array or a table, or bounds a pair for each column"
+        checks.fail_kind(name, rule, form.rows, ", which does not say what its columns are")
+    if any(words):
+        return _with_rows(coded_of(form, words, name, ids), name, may_add)
+    return _with_rows(rows_of(form, ids, workers, name, width), name, may_add)
 
 
 def _with_rows(source: S, name: str, may_add: bool) -> S:

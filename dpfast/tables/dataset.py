@@ -12,40 +12,47 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from .._core import checks
 from .._core.extras import extra
 from .._core.owner_log import hiding
 from ..errors import SourceError
 from .arrow import legible
+from .base import T
 from .batch_reader import StreamReader
 from .files import widened
 from .forms import pyarrow_for
 
-T = TypeVar("T")
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+#: The format of a file, by its ending.
 FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "ipc",
-    ".feather": "ipc",
-    ".ipc": "ipc",
-    ".csv": "text",
-    ".tsv": "text",
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **{".arrow": "ipc", ".arrows": "stream", ".feather": "ipc", ".ipc": "ipc"},
+    **dict.fromkeys((".csv", ".tsv"), "text"),
+    ".npy": "npy",
 }
+#: Formats of which several files are one table.
+OF_PARTS = ("parquet", "ipc", "text")
 #: Endings of compressed files, and what pyarrow calls them.
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
 #: Directories of tables whose files may hold rows that were deleted.
 LOGS = {"_delta_log": "Delta", "metadata": "Iceberg", ".hoodie": "Hudi"}
 
 
+def ending_of(file: str | os.PathLike[str]) -> tuple[str, str | None]:
+    """Return the ending that says the format of a file, and the compression of one of text."""
+    stem, ending = os.path.splitext(os.fspath(file).lower())
+    before = os.path.splitext(stem)[1]
+    if ending in COMPRESSIONS and FORMATS.get(before) == "text":
+        return before, COMPRESSIONS[ending]
+    return ending, None
+
+
 def format_of(file: str | os.PathLike[str]) -> str | None:
     """Return the format of a part of a table, by its ending; None of what is no part."""
-    stem, ending = os.path.splitext(os.fspath(file).lower())
-    if ending in COMPRESSIONS:
-        return "text" if format_of(stem) == "text" else None
-    return FORMATS.get(ending)
+    kind = FORMATS.get(ending_of(file)[0])
+    return kind if kind in OF_PARTS else None
 
 
 def is_remote(path: Any) -> bool:
@@ -114,7 +121,7 @@ class DatasetReader(StreamReader):
         self._files = [file for _, files in listed for file in files]
         kinds = set(map(format_of, self._files))
         if len(kinds) != 1 or not kinds <= {"parquet", "ipc"}:
-            known = ", ".join(ending for ending, kind in FORMATS.items() if kind != "text")
+            known = ", ".join(end for end, kind in FORMATS.items() if kind in ("parquet", "ipc"))
             raise SourceError(f"{name} must be files of one format, that end in one of {known}")
         self._stamps = stamps(self._system, self._files)
         form = ds.ParquetFileFormat() if kinds == {"parquet"} else ds.IpcFileFormat()

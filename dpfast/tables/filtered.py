@@ -26,7 +26,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.owner_log import hide_error
 from ..errors import ArgumentTypeError, SourceError
-from .arrow import arrow_cast, arrow_numbers, arrow_present, arrow_values
+from .arrow import arrow_cast, arrow_numbers, arrow_present, arrow_values, without_views
+from .base import T
 from .columns import Columns, Store, Want
 from .files import Convert, Reader
 from .forms import Arrow, Piece, Values
@@ -43,8 +44,6 @@ from .public_values import expect_matches
 from .sql.store import SqlRows
 from .times import numbered, times_of
 from .words import Words
-
-T = TypeVar("T")
 
 #: Tests against a number: the comparison, and what makes an integer of the number without changing
 #: which integers pass.
@@ -480,10 +479,6 @@ def _picked(piece: Piece, keep: NDArray[np.bool_]) -> Piece:
     if not isinstance(piece, Arrow):
         array = entries(piece)[keep]
         return Values(array, array)
-    array = piece.array
-    if pa.types.is_string_view(array.type):  # which pyarrow cannot pick rows of
-        array = array.cast(pa.large_string())
-    elif pa.types.is_binary_view(array.type):
-        array = array.cast(pa.large_binary())
+    array = without_views(piece.array)
     bits = pa.py_buffer(np.packbits(keep, bitorder="little"))
     return Arrow.of(array.filter(pa.Array.from_buffers(pa.bool_(), len(keep), [None, bits])))

@@ -47,9 +47,22 @@ def as_ids(ids: Any) -> Any:
     """
     if isinstance(ids, (str, bytes)):
         no_names(ids)
+    return entries(checked(ids))
+
+
+def checked(ids: Any) -> Any:
+    """Return ids as the name of a column, or as the form of one that holds ids.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If they are of a kind that has no equality to rely on, like floats.
+    """
+    if isinstance(ids, str):
+        return checks.text("ids", ids)
     form = column_form(ids, "ids", RULE)
     key_kind(form, "ids", is_id=True)
-    return entries(form)
+    return form
 
 
 def entries(form: Piece) -> Any:

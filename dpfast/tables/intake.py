@@ -33,7 +33,7 @@ from .memory import ArraySource, Column, MemorySource
 from .people import IdColumn, apart
 from .public_values import expect_matches, numbers_of
 from .sql.store import Database, SqlRows
-from .table import RULE, column_of, only_column, refuse_columns, rows_of
+from .table import RULE, column_of, only_column, refuse_columns
 from .times import AsNumbers, Clipped, times_of
 from .words import Words, holds_words
 
@@ -188,7 +188,7 @@ def read(
     weights : array_like or str, optional
         One number a row, or the name of a column of the data.
     ids : str or form, optional
-        As `people.checked` returns them.
+        As `ids.checked` returns them.
     with_ids : bool, default False
         Whether rows are read whole, each with its id.
 
@@ -253,7 +253,8 @@ def all_columns(
     if beside.weights is None and beside.ids is None:
         source = lying_apart(form) if each else source_of(form)
     if source is None:
-        rows = rows_of(form, beside.ids, width=columns if each else None, is_wide=each, last=last)
+        many = columns if each else None
+        rows = as_rows(form, beside.ids, width=many, is_wide=each, last=last, may_add=True)
         source, width = rows, width_of(rows) - (last is not None)
     elif each:
         width = len(source)
@@ -496,7 +497,7 @@ def each_alone(form: Form, width: int | None = None) -> list[Source]:
     columns = columns_of(form) if isinstance(form, Table) else lying_apart(form)
     if columns is not None:
         return columns
-    found = rows_of(form, width=width, is_wide=True)
+    found = as_rows(form, width=width, is_wide=True, may_add=True)
     keys: Sequence[Any] = found.dtype.names or range(found.width or 1)
     if found.array is None:
         return [column_of(found, key) for key in keys]

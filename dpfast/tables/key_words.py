@@ -314,7 +314,7 @@ class KeyWords:
         with suppress(Exception):  # whatever an object thinks of being looked into
             found = plain(one)
         is_time = isinstance(found, tuple) and found[1] >= TIME
-        if self.is_id and (is_time or (found is None and not _is_none(one))):
+        if self.is_id and (is_time or (found is None and not is_missing(one, or_nan=True))):
             raise DataError(
                 f"{self.name} must be integers of at most 64 bits, text or bytes, and are not"
             )
@@ -520,11 +520,6 @@ def unit_bytes(unit: int) -> bytes:
     if unit <= 0x10FFFF:
         return _utf8(chr(unit))
     return bytes([0xF0 | unit >> 18 & 7, *(0x80 | unit >> shift & 63 for shift in (12, 6, 0))])
-
-
-def _is_none(one: Any) -> bool:
-    """Tell whether an object is a mark of a missing value, NaN among them, as pandas has it."""
-    return is_missing(one) or (isinstance(one, float) and one != one)
 
 
 def _utf8(text: str) -> bytes:

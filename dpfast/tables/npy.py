@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
 from io import FileIO
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.owner_log import hide_error
+from .._core.owner_log import hiding
 from ..errors import SourceError
 from .arrow import Numbers, guarded, opening
 from .base import RandomWords, native_dtype
@@ -137,24 +136,18 @@ class NpyFile(Reader):
         SourceError
             If the file has changed since it was opened.
         """
-        rows, across, by_column = stop - start, self._across, self._form.by_column
-        size = self._form.dtype.itemsize
-        firsts = [start * across]
+        across, by_column, firsts = self._across, self._form.by_column, [start * self._across]
         if by_column:
             firsts = [int(name) * self._rows + start for name in names]
-        with self._opened() as file:
-            taken = [np.empty(rows * across * size, np.uint8) for _ in firsts]
-            for some, first in zip(taken, firsts, strict=True):
-                self._fill(file, memoryview(some), self._form.start + first * size)
-        elements = [some.view(self._form.dtype) for some in taken]
-        found = elements if by_column else self._columns(elements[0], names)
+        elements = self._elements(firsts, (stop - start) * across)
+        found = list(elements) if by_column else self._columns(elements[0], names)
         for column in found:
             self._check_text(column)
         return [one.view(np.uint8) if one.dtype.kind == "b" else one for one in found]
 
     def sample(self, name: str, count: int, words: RandomWords) -> NDArray[Any] | None:
         """About `count` numbers of a column, up to `CLUSTER` at each of some random places."""
-        kind, (_, by_column, dtype, begin), across = self.dtype(name), self._form, self._across
+        kind, (_, by_column, dtype, _), across = self.dtype(name), self._form, self._across
         rows = min(max(1, PLACE // (across * dtype.itemsize)), self._rows)
         if not rows:
             return np.empty(0, kind)
@@ -165,11 +158,7 @@ class NpyFile(Reader):
         chosen = (edges[:-1] + (words(places) % width).astype(np.int64)) * across
         if dtype.names is None:  # the first row of the column
             chosen += int(name) * self._rows if by_column else int(name) % across
-        elements = np.empty((places, (rows - 1) * across + 1), dtype)
-        bytes_of = elements.view(np.uint8).reshape(places, -1)
-        with self._opened() as file:
-            for place, first in enumerate(chosen.tolist()):
-                self._fill(file, memoryview(bytes_of[place]), begin + first * dtype.itemsize)
+        elements = self._elements(chosen.tolist(), (rows - 1) * across + 1)
         column = elements if dtype.names is None else elements[name]
         return np.ascontiguousarray(column[:, :: across * step], kind).ravel()
 
@@ -186,30 +175,27 @@ class NpyFile(Reader):
         matrix = elements.reshape(-1, self._across)
         return [matrix[:, int(name) % self._across] for name in names]
 
-    @contextmanager
-    def _opened(self) -> Iterator[FileIO]:
-        """Yield the file, which at the end is still the one that was scanned."""
-        failed = None
-        try:
+    def _elements(self, firsts: Sequence[int], many: int) -> NDArray[Any]:
+        """Return so many elements from each of some on, if the file is the one that was scanned."""
+        dtype = self._form.dtype
+        found = np.empty((len(firsts), many), dtype)
+
+        def read() -> tuple[int, int, int, int]:
             with open(self._at, "rb", buffering=0) as file:
-                yield file
-                seen = stamp_of(os.fstat(file.fileno()))
-        except OSError as error:
-            if isinstance(error, SourceError):
-                raise
-            failed = hide_error(error)
-        if failed is not None:
-            raise SourceError(f"{self._name} cannot be read to its end: {failed}")
+                for row, first in zip(found.view(np.uint8), firsts, strict=True):
+                    left = memoryview(row)
+                    file.seek(self._form.start + first * dtype.itemsize)
+                    while left and (done := file.readinto(left)):
+                        left = left[done:]
+                    if left:
+                        raise SourceError(f"{self._name} was cut short after it was scanned")
+                return stamp_of(os.fstat(file.fileno()))
+
+        failed = f"{self._name} cannot be read to its end"
+        seen = hiding(read, lambda why: SourceError(f"{failed}: {why}"))
         if seen != self._seen[0]:
             raise SourceError(f"{self._name} was changed after it was scanned: scan it again")
-
-    def _fill(self, file: FileIO, into: memoryview, at: int) -> None:
-        file.seek(at)
-        while into:
-            done = file.readinto(into)
-            if not done:
-                raise SourceError(f"{self._name} was cut short after it was scanned")
-            into = into[done:]
+        return found
 
     def _check_text(self, column: NDArray[Any]) -> None:
         """Refuse text that Python cannot hold, which is not in a file that NumPy wrote."""

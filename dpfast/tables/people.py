@@ -15,27 +15,12 @@ from .bounding import UNBOUNDED, Bounding, marks_of
 from .columns import Columns, Table
 from .data import form_of, once
 from .engine import of_engine
-from .forms import Values, column_form
+from .forms import Values
 from .ids import no_names
 from .in_memory import named
-from .key_words import RULE, key_kind
+from .key_words import key_kind
 from .sql.store import Database
 from .table import RULE as DATA
-
-
-def checked(ids: Any) -> Any:
-    """Return ids as the name of a column, or as the form of one that holds ids.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If they are of a kind that has no equality to rely on, like floats.
-    """
-    if isinstance(ids, str):
-        return checks.text("ids", ids)
-    form = column_form(ids, "ids", RULE)
-    key_kind(form, "ids", is_id=True)
-    return form
 
 
 class IdColumn(NamedTuple):
@@ -100,8 +85,9 @@ def apart(
 ) -> tuple[Any, IdColumn | None]:
     """Return data without the column of ids that is named, if one is, and the ids.
 
-    What `ids` are is said by `checked`. If one column is left, and no `axis` asks for an answer of
-    each, it is data of one column. `positional` is what else stands at the rows, by their numbers.
+    What `ids` are is said by `ids.checked`. If one column is left, and no `axis` asks for an answer
+    of each, it is data of one column. `positional` is what else stands at the rows, by their
+    numbers.
 
     Raises
     ------

@@ -16,7 +16,9 @@ from .base import Source
 from .columns import Table, TableColumn
 from .dataset import (
     COMPRESSIONS,
+    FORMATS,
     dataset_reader,
+    ending_of,
     format_of,
     is_remote,
     parts_of,
@@ -30,10 +32,8 @@ from .text_format import TextFormat, TextOptions, text_format
 if TYPE_CHECKING:
     from .files import Reader
 
-PARQUET = (".parquet", ".pq")
-IPC = (".arrow", ".arrows", ".feather", ".ipc")
-TEXT = {".csv": ",", ".tsv": "\t"}
-NPY = (".npy",)
+#: The usual delimiter of a file of text, by its ending.
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 Path_ = str | os.PathLike[str]
 Paths = Path_ | Sequence[Path_]
@@ -306,7 +306,8 @@ def _text_reader(files: Sequence[Path], format: TextFormat, system: Any = None) 
     if any(other != ending for other, _ in ends):
         raise SourceError(f"{files[0].name} and what is read with it must all end in {ending}")
     compressed = [compression for _, compression in ends]
-    return TextReader(list(zip(files, compressed, strict=True)), TEXT[ending], format, system)
+    parts = list(zip(files, compressed, strict=True))
+    return TextReader(parts, DELIMITERS[ending], format, system)
 
 
 def _typed_reader(path: str | os.PathLike[str], files: list[Path]) -> Reader:
@@ -318,13 +319,13 @@ def _typed_reader(path: str | os.PathLike[str], files: list[Path]) -> Reader:
         ):
             return dataset_reader([path])
     first = files[0]
-    ending, _ = _ending(first)
-    if ending in NPY:
+    kind = FORMATS[_ending(first)[0]]
+    if kind == "npy":
         from .npy import NpyFile
 
         return NpyFile(first)
     pyarrow_for(first.name)
-    if ending in PARQUET:
+    if kind == "parquet":
         from .parquet import ParquetReader
 
         return ParquetReader(files)
@@ -367,14 +368,10 @@ def _is_text(path: Path_, storage: Mapping[str, Any]) -> bool:
 
 def _ending(path: Path) -> tuple[str, str | None]:
     """Return the ending that says the format, and the compression of a text file."""
-    suffixes = [s.lower() for s in path.suffixes]
-    last = suffixes[-1] if suffixes else ""
-    if last in (*PARQUET, *IPC, *TEXT, *NPY):
-        return last, None
-    if last in COMPRESSIONS and len(suffixes) > 1 and suffixes[-2] in TEXT:
-        return suffixes[-2], COMPRESSIONS[last]
-    known = ", ".join((*PARQUET, *IPC, *TEXT, *NPY))
-    raise SourceError(
-        f"file {path.name!r} must end in one of {known} (.csv and .tsv also compressed: "
-        f"{', '.join(COMPRESSIONS)})"
-    )
+    ending, compression = ending_of(path)
+    if ending not in FORMATS:
+        raise SourceError(
+            f"file {path.name!r} must end in one of {', '.join(FORMATS)} (.csv and .tsv also "
+            f"compressed: {', '.join(COMPRESSIONS)})"
+        )
+    return ending, compression

@@ -24,19 +24,18 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from .._core.progress import check, reporter
 from .._core.threads import alone, threads
 from .arrow import BATCH
 from .available_memory import share, shared_by
+from .base import T
 from .columns import Want
 from .files import Convert, Reader
 from .forms import Piece
 from .opened import Files
 from .text import TextReader
-
-T = TypeVar("T")
 
 #: Seconds after which a waiting main thread checks for an interrupt.
 LOOK = 0.5

@@ -12,17 +12,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from inspect import signature
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from .._core import checks
 from .._core.extras import extra
 from ..errors import DpfastError
+from .base import S
 from .columns import Table
 from .engine import Engine, Moved, Part, Task, places
 from .forms import is_spark
 from .in_memory import local_form
-
-S = TypeVar("S")
 
 RULE = "a dataframe of Spark"
 #: What a task returns: the number of its partition, and a `Part` or an error.

@@ -28,7 +28,7 @@ from .base import (
 )
 from .foreign import foreign_rows
 from .forms import Arrow, Form, Objects, Values, column_form
-from .ids import no_column, with_ids
+from .ids import with_ids
 from .labels import aligned, labels_of
 from .mapped import MappedColumn
 from .memory import F8, Column, MemoryRows, MemorySource
@@ -44,26 +44,8 @@ def rows_of(
     workers: int | None = None,
     name: str = "data",
     width: int | None = None,
-    is_wide: bool = False,
-    last: str | None = None,
-    argument: str = "weights",
-    words: Sequence[Words | None] = (),
-    last_words: Words | None = None,
 ) -> RowSource:
     """Return the rows of a form; see `data.as_rows`."""
-    if last is not None:
-        form = (
-            form.beside(last, argument)
-            if isinstance(form, WithRows)
-            else no_column(last, (), argument)
-        )
-        if last_words is not None or any(words):
-            words = [*(words or [None] * (len(form.names) - 1)), last_words]
-    if is_wide and isinstance(form, Objects) and (width is None or len(words) > 1):
-        rule = "an array or a table, or bounds a pair for each column"
-        checks.fail_kind(name, rule, form.rows, ", which does not say what its columns are")
-    if any(words):
-        return coded_of(form, words, name, ids)
     if isinstance(form, WithRows):
         return form.rows(ids, workers)
     if isinstance(form, RowSource):

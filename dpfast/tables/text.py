@@ -15,6 +15,7 @@ is parsed alone. Columns are read by their places; names are labels.
 from __future__ import annotations
 
 import codecs
+import csv
 import re
 import zipfile
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -45,8 +46,6 @@ LONGEST = 1 << 26
 #: What is wrong with what follows the last whole record of a file.
 OPEN = f"has a quote that is not closed, or a row of over {LONGEST >> 20} megabytes"
 LINE_END = re.compile(rb"\r\n?|\n")
-#: A quoted name, in which a quote is written twice.
-QUOTED = re.compile(r'"((?:[^"]|"")*)"(?!")')
 
 
 class TextReader(Reader):
@@ -331,31 +330,23 @@ def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
 
 def _names(line: bytes, format: TextFormat, path: Path) -> list[str]:
     """Return the cells of a line, in which quotes count only where a cell begins with one."""
+    names, why = [], f"its names are not {format.encoding.upper()}"
+    quote = '"' if format.quotes else None
     try:
-        text = line.decode()
+        row = [f"{line.decode()}\n"]
+        names = next(csv.reader(row, delimiter=format.delimiter, quotechar=quote))
     except UnicodeDecodeError:
-        text = None
-    if text is None:
+        pass
+    except csv.Error:  # whose message is about its own limit
+        why = f"a name of it has over {csv.field_size_limit():,} characters"
+    if not names:
+        raise SourceError(f"{path.name} cannot be read as a table of text: {why}")
+    if names[-1].endswith("\n"):  # which is then in the quotes
         raise SourceError(
-            f"{path.name} cannot be read as a table of text: its names are not "
-            f"{format.encoding.upper()}"
+            f"the header of {path.name} must be one line, got a quoted name in it "
+            "that does not end there"
         )
-    names, at = [], 0
-    while True:
-        name = ""
-        if format.quotes and text.startswith('"', at):
-            match = QUOTED.match(text, at)
-            if match is None:
-                raise SourceError(
-                    f"the header of {path.name} must be one line, got a quoted name in it "
-                    "that does not end there"
-                )
-            name, at = match[1].replace('""', '"'), match.end()
-        stop = text.find(format.delimiter, at)
-        names.append(name + (text[at:] if stop < 0 else text[at:stop]))
-        if stop < 0:
-            return names
-        at = stop + 1
+    return names
 
 
 def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:

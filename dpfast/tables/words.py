@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .arrow import arrow_values, family, looked_up
+from .arrow import arrow_values, family, looked_up, without_views
 from .forms import Arrow, Objects, Piece, Values, column_form
 from .memory import F8, Column
 from .public_values import expect_matches
@@ -96,11 +96,8 @@ class Words:
         if self.grows:
             rows = array.cast(pa.large_binary()).dictionary_encode()
             return _picked(np.array(self.of_objects(rows.dictionary.to_pylist()), F8), rows.indices)
-        kind = array.type
-        text = family(kind) == "text"
-        if types.is_string_view(kind) or types.is_binary_view(kind):
-            array = array.cast(pa.large_string() if text else pa.large_binary())
-        elif types.is_fixed_size_binary(kind):
+        text, array = family(array.type) == "text", without_views(array)
+        if types.is_fixed_size_binary(array.type):
             array = array.cast(pa.binary())
         words: list[Any] = [one for one in self.words if isinstance(one, str) or not text]
         words = words if text else list(map(_utf8, words))

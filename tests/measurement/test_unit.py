@@ -29,7 +29,8 @@ from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import ExponentialRange
 from dpfast.statistics.quantiles.smooth import SmoothQuantile
 from dpfast.tables import people as ids_of_rows
-from dpfast.tables.people import apart, checked
+from dpfast.tables.ids import checked
+from dpfast.tables.people import apart
 
 from ..support.pairwise import every_value, quick_rows
 from ..support.views import innermost, quoted

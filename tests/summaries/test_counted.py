@@ -11,10 +11,9 @@ from dpfast.errors import DataError
 from dpfast.summaries import counted
 from dpfast.summaries.counted import CountedRanks
 from dpfast.summaries.floyd_rivest import Target
-from dpfast.tables.base import Counting
 
 
-class Numbers(Counting):
+class Numbers:
     """Numbers in memory, counted by definition; each statement and each number is counted, too."""
 
     is_whole = False

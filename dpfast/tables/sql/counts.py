@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.extras import extra
-from ..base import Counting
 from .cells import MAGIC, exactly, numbers, without_nan
 from .sums import answer
 
@@ -22,8 +21,8 @@ def is_whole(column: Any, dialect: str) -> bool:
     return dialect != "sqlite" and bool(kind.is_integer() or kind.is_boolean())
 
 
-class SqlNumbers(Counting):
-    """The numbers of a column of a table, as float64.
+class SqlNumbers:
+    """The numbers of a column of a table, as float64, clamped to public bounds `lo` and `hi`.
 
     Parameters
     ----------
@@ -35,6 +34,12 @@ class SqlNumbers(Counting):
     bounds : (float, float)
     missing : float, optional
         What a row without a number counts as; left out, it is not counted.
+
+    Attributes
+    ----------
+    lo, hi : float
+    is_whole : bool
+        Whether all numbers but the bounds are whole, by the column's type.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class SqlNumbers(Counting):
         self._table = table.select(x=x)
 
     def between(self, first: float, last: float) -> tuple[int, float, float]:
+        """Return how many numbers lie from `first` to `last`, the least and the largest of them."""
         x = self._within(first, last).x
         asked = x.as_table().aggregate(n=x.count(), least=x.min(), most=x.max())
         rows, least, most = answer(asked).columns
@@ -64,6 +70,16 @@ class SqlNumbers(Counting):
     def counts(
         self, first: float, last: float, step: float
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the numbers from `first` to `last`, ascending, and how many rows have each.
+
+        With a `step`, a power of two, each is rounded to its nearest multiple, ties to even ones.
+        From `lo` to `hi`, rows without a number are counted as NaN; else they may be.
+
+        Raises
+        ------
+        DataError
+            If the database fails.
+        """
         part = self._within(first, last)
         if step:
             magic = exactly(MAGIC * step)
