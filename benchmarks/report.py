@@ -1,11 +1,13 @@
 """Measure the cases of the speed table, and rewrite `docs/guide/speed.md`.
 
-    python benchmarks/report.py [SECTION ...] [--write]
+    python benchmarks/report.py [SECTION ...] [--write] [--keep]
 
 The cases are those of the suite (`pytest benchmarks`), and a section is one of its files. Each case
 runs once in its test, which asserts the answer. Then it is timed in turn with what stands beside
 it, in one process, on one thread unless the row says how many; the figure is the best of several
 rounds. Rivals that are not installed are left out. DPFAST_BENCH_SMOKE=1 tries it on few rows.
+--keep, and so --write, appends the run to `benchmarks/history.jsonl`, which `benchmarks/history.py`
+draws.
 """
 
 import argparse
@@ -28,7 +30,7 @@ import pytest
 import dpfast as dp
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from benchmarks import rivals
+from benchmarks import history, rivals
 from benchmarks.conftest import SMOKE
 
 ROOT = Path(__file__).parent.parent
@@ -173,11 +175,14 @@ def show(seconds):
             return f"{seconds / size:.3g} {unit}"
 
 
-def table(names):
-    """The lines of the table, and the note under it."""
+def measured(names):
+    """The rows of sections: the work, our seconds, what is beside it, its seconds."""
     found = [row for name in names for row in Section(name).run()]
-    if len(names) == len(TABLE):
-        found += learners_of_rivals()
+    return [*found, *(learners_of_rivals() if len(names) == len(TABLE) else ())]
+
+
+def table(found):
+    """The lines of the table, and the note under it."""
     lines = [
         f"| {work} | {show(ours)} | {label} | {show(other)} | {ours / other:.2g} |"
         for work, ours, label, other in found
@@ -220,14 +225,20 @@ def write(lines, note):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(TABLE)}")
-    parser.add_argument("--write", action="store_true", help="rewrite the table")
+    parser.add_argument("--write", action="store_true", help="rewrite the table, and keep the run")
+    parser.add_argument("--keep", action="store_true", help="append the run to the history")
     options = parser.parse_args()
     if unknown := set(options.sections) - set(TABLE):
         parser.error(f"no such section: {', '.join(sorted(unknown))}")
     if options.write and (options.sections or SMOKE):
         parser.error("the table is written from all sections at full size")
+    if options.keep and SMOKE:
+        parser.error("what is kept is measured at full size")
     warnings.simplefilter("ignore")
-    lines, note = table(options.sections or list(TABLE))
+    found = measured(options.sections or list(TABLE))
+    lines, note = table(found)
     print("\n".join([*lines, "", note]))
     if options.write:
         write(lines, note)
+    if options.write or options.keep:
+        history.keep(found, f"{os.cpu_count()} cores, {processor()}")

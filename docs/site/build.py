@@ -74,7 +74,12 @@ CONTENTS = {
         "docs/guide/backends/pipelinedp.md",
         "docs/guide/backends/query-engines.md",
     ],
-    "Measured": ["docs/guide/compare.md", "docs/guide/accuracy.md", "docs/guide/speed.md"],
+    "Measured": [
+        "docs/guide/compare.md",
+        "docs/guide/accuracy.md",
+        "docs/guide/speed.md",
+        "docs/guide/speed-history.md",
+    ],
     "Examples": ["docs/gallery/README.md"],
     "Reference": ["docs/reference/dpfast.rst"],
     "Theory": [
