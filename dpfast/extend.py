@@ -42,7 +42,7 @@ from .noise.calibrated_integer import IntegerNoise
 from .noise.calibrated_integer import integer_noise as _integer_noise
 from .noise.sensitivity import Sensitivity
 from .rng import Generator
-from .selection.key_coins import KeyRule
+from .selection.key_coins import PartitionSelection
 from .selection.key_selection import choose_rule
 from .sensitivity.known import KnownSensitivity
 from .tables import Chunk, Source
@@ -297,7 +297,7 @@ def integer_noise(
     --------
     >>> import dpfast as dp
     >>> noise = dp.extend.integer_noise(dp.privacy.Pure(1), 5, l0=1)
-    >>> noise.distribution, round(noise.deviation, 2), noise.within(0.05)
+    >>> noise.distribution, round(noise.deviation, 2), noise.half_width(0.05)
     ('laplace', 7.06, 15)
     """
     if not isinstance(loss, privacy.Loss):
@@ -320,7 +320,7 @@ def integer_noise(
 
 def key_rule(
     loss: privacy.Loss, max_groups: int = 1, *, neighbors: Neighbors = "add-remove"
-) -> KeyRule:
+) -> PartitionSelection:
     """Return the rule that shows private keys of the fewest people (partition selection).
 
     Parameters
@@ -334,7 +334,7 @@ def key_rule(
 
     Returns
     -------
-    KeyRule
+    PartitionSelection
         ``keep_one(people, generator.stream())`` draws whether a key of so many people is shown,
         ``keep`` the same for an array, and ``probability(people)`` is how likely that is.
 

@@ -309,7 +309,7 @@ NO_ROWS = {
     "dp.extend.conditions": "conditions",
     "dp.extend.html.table": "of text",
     "dp.extend.Form.moments": "a number",
-    "dp.extend.IntegerNoise.weighted_within": "of noise",
+    "dp.extend.IntegerNoise.weighted_half_width": "of noise",
     "dp.extend.Mechanism.error": "a number",
     "dp.extend.Moves": "of noise",
     "dp.online.MWEM.synthetic": "a number",

@@ -103,7 +103,7 @@ class Marginals:
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each count, that of the noise."""
-        width = float(self.noise.within(1 - confidence))
+        width = float(self.noise.half_width(1 - confidence))
         return Expected(confidence, width, note="by the distribution of the noise")
 
 

@@ -100,8 +100,8 @@ class EachWithin(Sizes):
     def of_plan(cls, plan: Plan, failure: float) -> EachWithin:
         """Return what the noise of a plan exceeds with a failure probability."""
         kinds = range(len(plan.shifts))
-        sizes = tuple(plan.within(kind, failure / len(kinds)) for kind in kinds)
-        return cls(plan, sizes, plan.within(0, failure))
+        sizes = tuple(plan.half_width(kind, failure / len(kinds)) for kind in kinds)
+        return cls(plan, sizes, plan.half_width(0, failure))
 
     @property
     def form(self) -> Form:

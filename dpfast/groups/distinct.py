@@ -145,7 +145,7 @@ class Distinct(Mechanism[int]):
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar, that of the noise, about the values that count."""
-        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
+        return Expected(confidence, float(self.noise.half_width(1 - confidence)), note=NOISE)
 
 
 @releases

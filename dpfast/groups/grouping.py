@@ -25,7 +25,7 @@ from ..measurement.unit_bounds import OCTAVES, with_unit_bound
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..rng import Generator
-from ..selection.key_coins import KeyRule
+from ..selection.key_coins import PartitionSelection
 from ..selection.key_selection import choose_rounds, choose_rule
 from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid
@@ -371,7 +371,7 @@ class Grouping:
         total = sum(sizes.values(), Fraction(0))
         return {name: size / total for name, size in sizes.items()}
 
-    def _rule(self, loss: Loss, share: Fraction, relation: Neighbors) -> KeyRule:
+    def _rule(self, loss: Loss, share: Fraction, relation: Neighbors) -> PartitionSelection:
         """Return the rule of private keys."""
         amount(loss)
         if not isinstance(loss, Approx):

@@ -176,7 +176,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
         # Rounding down took half a unit away on average.
         noisy = np.ldexp(sums + bool(noise.shift) / 2, noise.shift) / ONE
         parts = self.features if noise.distribution == "staircase" else self.together
-        size = noise.within((1 - CONFIDENCE) / parts) / ONE
+        size = noise.half_width((1 - CONFIDENCE) / parts) / ONE
         answer, widths = self.inner(list(noisy), size)
         bars = np.minimum(self.statistic.half_widths(answer, widths), self.bars(noisy, size))
         return self.statistic.value(answer, widths), bars

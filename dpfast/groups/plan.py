@@ -60,13 +60,13 @@ class Plan:
         assert noise.stairs is not None
         return noise.stairs.draws(groups, generator)
 
-    def within(self, kind: int, failure: float) -> float:
+    def half_width(self, kind: int, failure: float) -> float:
         """Return what noise of a kind exceeds with a failure probability, and its unit."""
         noise, shift = self.noise, self.shifts[kind]
         if not isinstance(noise, BoxNoise):
             shift -= noise.shift
-            return float((noise.within(failure) + bool(shift)) << shift)
-        size = noise.within(failure, kind) * noise.sensitivities[kind]
+            return float((noise.half_width(failure) + bool(shift)) << shift)
+        size = noise.half_width(failure, kind) * noise.sensitivities[kind]
         return math.ldexp(float(size + bool(shift)), shift)
 
 

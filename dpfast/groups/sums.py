@@ -314,7 +314,7 @@ class Counted(Sums):
         return replace(self, loss=self.noise.loss)
 
     def error(self, failure: float) -> float | None:
-        size = (self.noise.within(failure) + bool(self.shift)) << self.shift
+        size = (self.noise.half_width(failure) + bool(self.shift)) << self.shift
         return nearest(Fraction(size) * Fraction(self.cells.grid))
 
     def total_error(self, groups: int, failure: float) -> float:

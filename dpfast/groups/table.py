@@ -32,7 +32,7 @@ from ..errors import DataError
 from ..measurement.columns_by_name import Answer
 from ..privacy import Loss
 from ..rng import Generator
-from ..selection.key_coins import KeyRule
+from ..selection.key_coins import PartitionSelection
 from ..selection.key_selection import Round
 from ..summaries.units import grown
 from ..tables.batches import WHERE, Batch, Batches
@@ -102,7 +102,7 @@ class Table(Mechanism[Answer]):
         In the pass for bounds these alone, as GroupBounds.
     neighbors : str
     persons : Persons, optional
-    rule : KeyRule, optional
+    rule : PartitionSelection, optional
         Of private keys.
     shown : Partial, optional
         In the partitions of an engine, in a second round: which keys the first one has shown.
@@ -113,7 +113,7 @@ class Table(Mechanism[Answer]):
     statistics: Mapping[str, Any]
     neighbors: str
     persons: Persons | None = None
-    rule: KeyRule | None = None
+    rule: PartitionSelection | None = None
     shown: Partial | None = None
 
     @property

@@ -208,7 +208,7 @@ class SumNoise(Protocol):
         list of int
         """
 
-    def sum_within(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
+    def sum_half_width(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
         """Return what a weighted sum of the noise exceeds in size with a failure probability.
 
         Parameters

@@ -495,9 +495,9 @@ class Plan:
     def size(self, column: int, factors: Mapping[int, Fraction], failure: float) -> Fraction:
         """Return what noise of some kinds times factors exceeds with a failure probability."""
         if isinstance(self.noise, IntegerNoise):
-            return self.noise.within(failure) * sum(map(abs, factors.values()), Fraction(0))
+            return self.noise.half_width(failure) * sum(map(abs, factors.values()), Fraction(0))
         places = {self.place(column, kind): factor for kind, factor in factors.items()}
-        return self.noise.sum_within(failure, places)
+        return self.noise.sum_half_width(failure, places)
 
     def deviation(self, column: int) -> float:
         """Return the standard deviation of the noise of a linear answer, in cells."""

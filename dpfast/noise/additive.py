@@ -56,7 +56,7 @@ class Additive:
         """Standard deviation for a sensitivity of 1."""
         return self.unit * (math.sqrt(2.0) if isinstance(self.distribution, Laplace) else 1.0)
 
-    def within(self, sensitivity: int, failure: float) -> float:
+    def half_width(self, sensitivity: int, failure: float) -> float:
         """Return what the noise of a coordinate exceeds in size with a failure probability."""
         is_laplace = isinstance(self.distribution, Laplace)
         return self.scale(sensitivity) * (-math.log(failure) if is_laplace else normal(failure))

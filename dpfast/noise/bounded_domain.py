@@ -76,9 +76,9 @@ class DomainNoise:
             if Tail(stream.word(), stream.word).below(lambda mp: mp.exp(-ratio(mp, far))):  # noqa: B023
                 return o
 
-    def within(self, failure: float) -> int:
+    def half_width(self, failure: float) -> int:
         """Return what the error exceeds in size with a failure probability, at most."""
-        return min(IntegerNoise("laplace", self.scale, 0, Pure(1)).within(failure), self.most)
+        return min(IntegerNoise("laplace", self.scale, 0, Pure(1)).half_width(failure), self.most)
 
 
 def loss_above(most: int, moved: int, scale: Fraction) -> Fraction:

@@ -113,7 +113,7 @@ class BoxNoise:
                 found[i] = deviation
         return found
 
-    def within(self, failure: float, place: int) -> Fraction:
+    def half_width(self, failure: float, place: int) -> Fraction:
         """Return what the noise of a coordinate exceeds in size with a failure probability.
 
         The unit is its sensitivity. Rounding to integers is counted.
@@ -124,13 +124,13 @@ class BoxNoise:
         if place not in joint:
             noise = self.each[place]
             assert noise is not None
-            return Fraction(noise.within(failure), most)
+            return Fraction(noise.half_width(failure), most)
         if self.stairs is not None:
-            return self.stairs.within(failure, joint.index(place))
+            return self.stairs.half_width(failure, joint.index(place))
         size = within_box(failure, len(joint)) / float(self.epsilon)
         return Fraction(size) + Fraction(1, 2 * most)
 
-    def sum_within(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
+    def sum_half_width(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
         """Return what a sum of the noise of some integers, times factors, is likely within.
 
         It exceeds that in size with at most a failure probability. Of noise of one kind it is that
@@ -149,7 +149,7 @@ class BoxNoise:
         noises = [(noise, sizes[i]) for i, noise in enumerate(self.each) if noise and i in sizes]
         if len(sizes) == 1:
             ((i, f),) = sizes.items()
-            return f * self.within(failure, i) * self.sensitivities[i]
+            return f * self.half_width(failure, i) * self.sensitivities[i]
         if not joint:
             return _of_independent(tuple(noises), failure)
         if len(joint) > 1 and not noises:
@@ -159,8 +159,8 @@ class BoxNoise:
         ]:
             return self._of_joint(joint, failure, float(noises[0][0].scale), float(noises[0][1]))
         parts = len(noises) + 1
-        of_joint = self.sum_within(failure / parts, joint)
-        return of_joint + sum(f * noise.within(failure / parts) for noise, f in noises)
+        of_joint = self.sum_half_width(failure / parts, joint)
+        return of_joint + sum(f * noise.half_width(failure / parts) for noise, f in noises)
 
     def _of_joint(
         self, factors: Mapping[int, Fraction], failure: float, scale: float = 0.0, head: float = 0.0
@@ -252,7 +252,7 @@ class BoxNoise:
 @lru_cache(maxsize=1024)
 def _of_independent(noises: tuple[tuple[IntegerNoise, Fraction], ...], failure: float) -> Fraction:
     """Return what a sum of independent noise, times factors, is within; see `symmetric_sum`."""
-    most = sum((f * noise.within(failure / len(noises)) for noise, f in noises), Fraction(0))
+    most = sum((f * noise.half_width(failure / len(noises)) for noise, f in noises), Fraction(0))
     if not noises or failure <= RAREST:
         return most
     units = [(noise, f * (1 << noise.shift)) for noise, f in noises]

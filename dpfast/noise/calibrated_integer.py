@@ -80,14 +80,14 @@ class IntegerNoise:
     --------
     >>> import dpfast as dp
     >>> noise = dp.extend.integer_noise(dp.privacy.ZCDP(0.5))
-    >>> noise.distribution, noise.deviation, noise.within(0.05)
+    >>> noise.distribution, noise.deviation, noise.half_width(0.05)
     ('gaussian', 1.0, 2)
     >>> len(noise.add([3, 4], dp.rng.default_generator()))
     2
     >>> import numpy as np
     >>> noise.draw(3, dp.rng.default_generator()).shape
     (3,)
-    >>> round(noise.weighted_within(np.array([1.0, -1.0]), 0.05), 2)
+    >>> round(noise.weighted_half_width(np.array([1.0, -1.0]), 0.05), 2)
     3.03
     """
 
@@ -124,7 +124,7 @@ class IntegerNoise:
             width = math.sqrt(2.0 * math.exp(-1.0 / width)) / -math.expm1(-1.0 / width)
         return math.ldexp(width, self.shift)
 
-    def within(self, failure: float) -> int:
+    def half_width(self, failure: float) -> int:
         """Return what the noise of a coordinate exceeds in size with a failure probability.
 
         It is an upper bound. A Gaussian number differs by at most 1/2 when it is rounded. The tail
@@ -145,7 +145,7 @@ class IntegerNoise:
             return 0
         stairs = self.stairs
         if stairs is not None:
-            size = stairs.within(failure)
+            size = stairs.half_width(failure)
         elif self.distribution != "laplace":
             size = math.ceil(width * normal(failure) - 0.5)
         else:  # P(|Z| > h) = 2 p^(h + 1) / (1 + p)
@@ -153,7 +153,7 @@ class IntegerNoise:
             size = max(0, math.ceil(width * math.log(2.0 / (1.0 + p) / failure) - 1.0))
         return (size + bool(self.shift)) << self.shift
 
-    def weighted_within(
+    def weighted_half_width(
         self, weights: NDArray[np.float64], failure: float, times: Any = 1.0
     ) -> float:
         """Return what a weighted sum of the noise exceeds in size with a failure probability.
@@ -196,7 +196,7 @@ class IntegerNoise:
             bound = float(self.scale) * width * normal(failure) + total / 2
         else:
             unshifted = replace(self, shift=0)
-            bound = total * unshifted.within(failure / float(many.sum()))
+            bound = total * unshifted.half_width(failure / float(many.sum()))
             if failure > RAREST:
                 deviation = max(width * unshifted.deviation, float(size[-1]))
                 bound = symmetric_sum([(self.waves, size, many)], deviation, failure, bound)

@@ -61,10 +61,10 @@ class SharedNoise:
         rounding = (1 - 1 / self.unit**2) / 6
         return math.hypot(self.times * head / self.unit, each / self.unit, math.sqrt(rounding))
 
-    def within(self, failure: float) -> int:
+    def half_width(self, failure: float) -> int:
         """Return what the noise of a group exceeds in size with a failure probability."""
         factors = {0: Fraction(self.times, self.unit), 1: Fraction(1, self.unit)}
-        size = self.parts.sum_within(failure, factors)
+        size = self.parts.sum_half_width(failure, factors)
         return math.floor(size + 1 - Fraction(1, self.unit))
 
     def draw(self, size: int, generator: Generator) -> NDArray[np.int64]:

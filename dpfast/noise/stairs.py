@@ -119,7 +119,7 @@ class Staircase:
         third = r**3 + 3 * r * r * d * one + 3 * r * d * d * two + d**3 * three
         return math.sqrt((2 * third + 3 * second + first) / (2 * first + 1) / 3)
 
-    def within(self, failure: float) -> int:
+    def half_width(self, failure: float) -> int:
         """Return what a number exceeds in size with at most a failure probability.
 
         Within a stair the tail is a line: P(|Z| > R + g D + j) is that of j = 0, times
@@ -287,7 +287,7 @@ class Stairs:
             stair += 1
         return stair
 
-    def within(self, failure: float, place: int) -> Fraction:
+    def half_width(self, failure: float, place: int) -> Fraction:
         """Return what the noise of an integer exceeds in size with a failure probability.
 
         The unit is its sensitivity. On a stair it is uniform between -(a + 1/2) and a + 1/2,

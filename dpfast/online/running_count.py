@@ -317,7 +317,7 @@ class RunningCount(Session[int, Total]):
             checks.fail("step", f"at most the number of steps, {self._steps}", step)
         share = checks.share("confidence", confidence)
         weights, times = self._factors(at)
-        return self._noise.weighted_within(weights, 1 - share, times)
+        return self._noise.weighted_half_width(weights, 1 - share, times)
 
     @property
     def remaining(self) -> int:

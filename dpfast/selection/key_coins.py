@@ -23,7 +23,7 @@ _LEAST = (1 << 64) - 1
 _COUNTED = 1 << 20  # up to so many people, one count of keys for each number is cheaper than a sort
 
 
-class KeyRule(ABC):
+class PartitionSelection(ABC):
     """The probability pi(n) of showing a key that n people have, pi(0) = 0.
 
     Attributes
@@ -32,13 +32,13 @@ class KeyRule(ABC):
         Of all keys together.
     most : int
         From so many people on pi does not change.
-    after : KeyRule or None
+    after : PartitionSelection or None
         Of a further round.
     """
 
     loss: Approx
     most: int
-    after: KeyRule | None = None
+    after: PartitionSelection | None = None
 
     @abstractmethod
     def precise(self, people: int, mp: Any) -> Any:

@@ -123,7 +123,7 @@ from .._core.types import Neighbors
 from ..noise.distributions.base import context, ratio
 from ..privacy import Approx, Loss, float_down
 from ..privacy.enclosure import Interval, down, exp, expm1, log1p, log_of
-from .key_coins import KeyRule
+from .key_coins import PartitionSelection
 
 #: Public grid of orders: 1 + this times ln(1 / delta) / epsilon.
 ORDERS = 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5
@@ -141,7 +141,7 @@ _FLAT, _STEEP = Fraction(1, 5), Fraction(2, 5)
 
 
 @lru_cache(maxsize=16)
-def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
+def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionSelection:
     """Return the rule that shows keys of the fewest people.
 
     Parameters
@@ -155,7 +155,7 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
 
     Returns
     -------
-    KeyRule
+    PartitionSelection
         Of those in this module, the one with the least `half`.
 
     Raises
@@ -169,7 +169,7 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
     checks.whole("max_groups", max_groups, 1)
     touched = max_groups if neighbors == "add-remove" else 2 * max_groups
     parts = EqualParts(loss, touched)
-    best: KeyRule = parts
+    best: PartitionSelection = parts
     fewest = min(parts.half, _LONGEST)
     unit = -float(log_of(loss.delta).low) / float(loss.epsilon)
     if touched > 1 and loss.delta >= _LEAST:  # one key alone has its optimal rule
@@ -182,7 +182,7 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
 
 
 @lru_cache(maxsize=16)
-def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> KeyRule:
+def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionSelection:
     """Return two rounds for people with several keys, or the rule that `choose_rule` returns.
 
     Parameters, errors
@@ -218,7 +218,7 @@ def part_of(delta: Fraction, keys: int | Fraction) -> Fraction:
 
 
 @dataclass(frozen=True)
-class EqualParts(KeyRule):
+class EqualParts(PartitionSelection):
     """The optimal rule for one key, with an equal part of the loss for each key of a step."""
 
     loss: Approx
@@ -296,7 +296,7 @@ def _lasts(epsilon: Fraction, delta: Fraction) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Divergence(KeyRule):
+class Divergence(PartitionSelection):
     """The largest probabilities of which neighbors have at most a Renyi divergence of one order."""
 
     loss: Approx

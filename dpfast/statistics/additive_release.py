@@ -137,7 +137,7 @@ class AdditiveRelease(OfNumbers[Any]):
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each number, that of the noise."""
-        width = self.noise.within(1 - confidence)
+        width = self.noise.half_width(1 - confidence)
         return Expected(confidence, nearest(Fraction(self.grid) * width), note=NOISE)
 
 

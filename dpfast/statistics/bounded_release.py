@@ -87,7 +87,7 @@ class BoundedRelease(OfNumbers[float]):
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar: that of the noise, which bounds never lengthen."""
         noise = self.domain if self.method == "domain" and self.cells.span else self.noise
-        size = min(noise.within(1 - confidence), self.cells.span)
+        size = min(noise.half_width(1 - confidence), self.cells.span)
         return Expected(confidence, nearest(Fraction(self.cells.grid) * size), note=BOUND)
 
 

@@ -48,7 +48,7 @@ def off_by(covariance: OfSums, rows: int, failure: float) -> float:
     if least <= 1 or not all(covariance.spans):
         return 2.0
     m = math.sqrt(1 - EVEN)
-    of_variance = covariance.within(rows, RARE * failure / 8, covariance.linear(0, m, m, 1.0))
+    of_variance = covariance.half_width(rows, RARE * failure / 8, covariance.linear(0, m, m, 1.0))
     second = 2 * (float(of_mean) / least) ** 2 / EVEN
     q = float(of_variance) / least / EVEN + second
     bent = q**2 / (1 - q) if q < 1 else math.inf
@@ -84,6 +84,6 @@ def off_by(covariance: OfSums, rows: int, failure: float) -> float:
     for each in ({k: float((part + 0 * r)[worst]) for k, part in parts.items()}, alone):
         own = math.hypot(*(part * deviations[k] for k, part in each.items()))
         some = {k: part for k, part in each.items() if abs(part * deviations[k]) > own / 512}
-        size = max(size, float(covariance.within(rows, likely, some)) / own)
+        size = max(size, float(covariance.half_width(rows, likely, some)) / own)
     off = float(wide_and_off(size)[2].max())
     return min(2.0, off if q < 1 else max(1.0, off))

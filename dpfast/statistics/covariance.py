@@ -251,11 +251,11 @@ class OfSums(Mechanism[Floats], AddsUnits):
         """Return the noise of all sums, for n rows if that is public."""
         return cast(SumNoise, choose_noise(self.loss, self.moves(n)).noise())
 
-    def within(self, n: int, failure: float, parts: Mapping[int, Any]) -> Fraction:
+    def half_width(self, n: int, failure: float, parts: Mapping[int, Any]) -> Fraction:
         """Return what so many times each noise, in parts of its scale, exceed with a failure."""
         scales = self.scales(n)
         factors = {k: Fraction(part) / scales[k] for k, part in parts.items() if scales[k]}
-        return self.noise_of(n).sum_within(failure, factors) if factors else Fraction(0)
+        return self.noise_of(n).sum_half_width(failure, factors) if factors else Fraction(0)
 
     def reduce(self, source: View) -> Exact:
         sums = moments(source.source, self.bounds, self.cells, self.nan, source.where)
@@ -278,7 +278,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         if self.has_public_rows:
             return super().answered(summary, generator, rows, confidence)
         noisy, failure = self.noise_of(0).add(summary[1], generator), RARE * (1 - confidence)
-        least = max(1, math.floor(noisy[0] - self.within(FAR, failure, {0: 1})))
+        least = max(1, math.floor(noisy[0] - self.half_width(FAR, failure, {0: 1})))
         bar = self.error(least, confidence + failure)
         return self._answer(0, noisy), replace(bar, confidence=confidence)
 
@@ -399,7 +399,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         for place, (i, j, size) in sorted(enumerate(self.places), key=lambda one: one[1][2]):
             if not size or (i == j) in kinds:
                 continue
-            linear = self.within(rows, likely, self.linear(place, 1, 1, 1))
+            linear = self.half_width(rows, likely, self.linear(place, 1, 1, 1))
             error = ALL
             if least > enough:
                 error = (linear / least + (of_mean / least) ** 2) / 4
@@ -411,9 +411,9 @@ class OfSums(Mechanism[Floats], AddsUnits):
     def rare(self, rows: int, failure: float) -> tuple[Fraction, Fraction]:
         """Return what noise of the number of rows, and of n times a mean, exceed with a failure."""
         spans = [span or FAR for span in self.spans]
-        of_rows = self.within(rows, failure, {0: 1} if self.heads else {})
+        of_rows = self.half_width(rows, failure, {0: 1} if self.heads else {})
         first = self.heads + spans.index(min(spans))
-        return of_rows, of_rows + self.within(rows, failure, {first: 1})
+        return of_rows, of_rows + self.half_width(rows, failure, {first: 1})
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import ZCDP, Approx, Loss, Pure, compose, range_within
 from ..privacy.conversions import rho_within
 from ..rng import Generator
-from ..selection.key_coins import KeyRule
+from ..selection.key_coins import PartitionSelection
 from ..selection.key_selection import choose_rule
 from ..summaries.cell_counts import CellCounts, cell_counts
 from ..summaries.cells import Cells, cells
@@ -171,7 +171,7 @@ class Description(Mechanism[Answer]):
         What is charged, but for a delta that is not spent.
     spent : Pure or ZCDP
         What the parts are made for: no more than `offered` allows.
-    rule : KeyRule, optional
+    rule : PartitionSelection, optional
         What shows words that are not public, for a loss of its own.
     """
 
@@ -179,7 +179,7 @@ class Description(Mechanism[Answer]):
     neighbors: str
     offered: Loss
     spent: Loss
-    rule: KeyRule | None = None
+    rule: PartitionSelection | None = None
 
     name: ClassVar[str] = "description"
     passes: ClassVar[int] = 2

@@ -249,7 +249,7 @@ class Binned(Automatic[Value]):
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float | list[float]:
         """Return how far the count of a bin, or of each, is off, but with a failure probability."""
-        return math.ldexp(float(noise.within(failure)), -parts) + (0.5 if parts else 0.0)
+        return math.ldexp(float(noise.half_width(failure)), -parts) + (0.5 if parts else 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -516,7 +516,7 @@ class BinWeights(BinCounts):
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each sum, that of the noise."""
         noise = self.noise
-        size = noise.within(1 - confidence) + ((1 << noise.shift) - 1)
+        size = noise.half_width(1 - confidence) + ((1 << noise.shift) - 1)
         return Expected(confidence, nearest(size * Fraction(self.cells.grid)), note=NOISE)
 
     def _sums(self, where: Mask, beside: Column | None, chunk: RowChunk) -> _WeightSums:

@@ -91,7 +91,7 @@ class RangeCounts(ABC):
         """
         share = checks.share("confidence", confidence)
         factors = self._factors(*self._places(lo, hi))
-        return self.unit * self.noise.weighted_within(factors, 1 - share)
+        return self.unit * self.noise.weighted_half_width(factors, 1 - share)
 
     def cdf(self, x: Any) -> float:
         """Return the private share of the rows in all bins that is below `x`; of a category, at it
@@ -141,7 +141,7 @@ class RangeCounts(ABC):
 
         def bars(first: int, stop: int, failure: float) -> float:
             factors = self._factors(float(first), float(stop))
-            return self.unit * self.noise.weighted_within(factors, failure)
+            return self.unit * self.noise.weighted_half_width(factors, failure)
 
         of_sums = np.array([bars(0, stop, (1 - share) / 2) for stop in ends])
         total, least = max(sums[-1], 1e-300), sums[-1] - of_sums[-1]

@@ -98,7 +98,7 @@ class Plan:
         """Return B, how far the count of all rows may be off."""
         if self.count is None:
             return Fraction(0)
-        return COUNTING.unit * self.counting.noise(loss, self.rounds).within(self.failure)
+        return COUNTING.unit * self.counting.noise(loss, self.rounds).half_width(self.failure)
 
     def distinct(self) -> list[int]:
         """Return a question of each tolerance, from the narrowest to the widest.
@@ -114,7 +114,10 @@ class Plan:
 
         def holds(question: int) -> bool:
             noise = self.asking(function, question).noise(loss, self.rounds)
-            size, tolerance = noise.within(self.failure / function.size), self.tolerances[question]
+            size, tolerance = (
+                noise.half_width(self.failure / function.size),
+                self.tolerances[question],
+            )
             return function.unit * size + (half + tolerance) * off <= tolerance * self.rows
 
         try:

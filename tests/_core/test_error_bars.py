@@ -46,7 +46,7 @@ def test_noise_keeps_within_what_is_said_and_a_bit_less_would_not_do(loss):
     noise = integer_noise(loss, Sensitivity.of_one(1))
     drawn = noise.draw(40_000, InsecureGenerator(1))
     for failure in (0.05, 0.003):
-        size = noise.within(failure)
+        size = noise.half_width(failure)
         far = np.mean(np.abs(drawn) > size)
         assert far <= failure + 5 * math.sqrt(failure / len(drawn))
         # Not wasteful either: a tenth and a few units less is too little.
@@ -58,20 +58,22 @@ def test_noise_of_one_exactly():
     noise = integer_noise(Pure(0.5), Sensitivity.of_one(1))
     p = math.exp(-0.5)
     for failure in (0.5, 0.05, 1e-3):
-        size = noise.within(failure)
+        size = noise.half_width(failure)
 
         def tail(h):
             return 2 * p ** (h + 1) / (1 + p)
 
         assert tail(size) <= failure < tail(size - 1)
-    assert integer_noise(Pure(0.5), Sensitivity.of_one(0)).within(0.05) == 0
+    assert integer_noise(Pure(0.5), Sensitivity.of_one(0)).half_width(0.05) == 0
 
 
 def test_noise_beyond_the_samplers_range():
     noise = integer_noise(Pure(0.5), Sensitivity.of_one(1 << 60))
-    assert noise.shift and noise.within(0.05) == pytest.approx(2 * math.log(20) * 2**60, rel=1e-6)
+    assert noise.shift and noise.half_width(0.05) == pytest.approx(
+        2 * math.log(20) * 2**60, rel=1e-6
+    )
     wide = integer_noise(ZCDP(0.01), Sensitivity.of_one(1 << 60))
-    assert wide.within(0.05) == pytest.approx(1.959964 * wide.deviation, rel=1e-6)
+    assert wide.half_width(0.05) == pytest.approx(1.959964 * wide.deviation, rel=1e-6)
 
 
 @pytest.mark.parametrize("scales", [(1.0, 1.0), (0.5, 2.0)])
@@ -280,10 +282,10 @@ def test_noise_in_a_box():
     assert noise.distribution == "box"
     rng = InsecureGenerator(6)
     drawn = np.array([noise.add([0] * 7, rng) for _ in range(4000)])
-    far = np.abs(drawn) > 1000 * float(noise.within(0.05, 0))
+    far = np.abs(drawn) > 1000 * float(noise.half_width(0.05, 0))
     assert np.mean(far) == pytest.approx(0.05, abs=0.006)
     none = box_noise(Pure(1.0), [0, 5])
-    assert none.within(0.05, 0) == 0 and box_noise(Pure(1.0), [0]).within(0.05, 0) == 0
+    assert none.half_width(0.05, 0) == 0 and box_noise(Pure(1.0), [0]).half_width(0.05, 0) == 0
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

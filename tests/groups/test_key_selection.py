@@ -18,7 +18,7 @@ from dpfast.errors import ArgumentError
 from dpfast.noise.distributions.base import context
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.selection.key_coins import KeyRule
+from dpfast.selection.key_coins import PartitionSelection
 from dpfast.selection.key_selection import (
     Divergence,
     EqualParts,
@@ -425,7 +425,7 @@ def test_totals_are_those_of_a_definition_in_both_rounds(monkeypatch):
         rules.append(self)
         return people >= (np.sort(people)[-3] if len(totals) == 1 else self.half)
 
-    monkeypatch.setattr(KeyRule, "keep", keep)
+    monkeypatch.setattr(PartitionSelection, "keep", keep)
     shown = asked(ids, keys, 13)
     left = {(i, k) for i, k in zip(ids.tolist(), keys.tolist(), strict=True)}
     every = sorted({k for _, k in left})

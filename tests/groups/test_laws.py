@@ -39,7 +39,7 @@ from dpfast.noise.shared import SharedNoise
 from dpfast.noise.stairs import Stairs
 from dpfast.rng import InsecureGenerator
 from dpfast.selection import key_selection
-from dpfast.selection.key_coins import KeyRule
+from dpfast.selection.key_coins import PartitionSelection
 from dpfast.selection.key_selection import EqualParts
 from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.statistics.quantiles.ends import Widths
@@ -157,7 +157,7 @@ def record(monkeypatch):
     monkeypatch.setattr(Top, "columns", top)
     monkeypatch.setattr(ranks, "draw_quantiles", draw)
     monkeypatch.setattr(ranks, "draw_widths", draw_ends)
-    monkeypatch.setattr(KeyRule, "keep", keep)
+    monkeypatch.setattr(PartitionSelection, "keep", keep)
 
     forget()
 

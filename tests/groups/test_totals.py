@@ -78,7 +78,7 @@ def test_a_bar_of_one_group_is_too_short_for_all(monkeypatch):
     within = sums.total_within
     for name, fault in (
         ("gaussian", lambda noise, shift, groups, failure: within(noise, shift, 1, failure)),
-        ("shared", lambda noise, shift, groups, failure: groups**0.5 * noise.within(failure)),
+        ("shared", lambda noise, shift, groups, failure: groups**0.5 * noise.half_width(failure)),
     ):
         monkeypatch.setattr(sums, "total_within", fault)
         with pytest.raises(AssertionError):

@@ -103,7 +103,7 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
             assert own.distribution == direct.distribution and not own.shift
             assert own.scale == direct.scale * 2**histogram.PARTS
         error = quoted(dp.count, X, **kw).error(N, 0.95)
-        assert error.half_width == direct.within(0.05)
+        assert error.half_width == direct.half_width(0.05)
         total = quoted(dp.sum, X, **BOUNDS, **kw).inner
         (size,) = of_one_row(total)
         found = integer_noise(asked, Sensitivity.of_one(k * size))

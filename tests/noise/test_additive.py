@@ -59,7 +59,7 @@ def test_deviations_and_tails_are_those_of_the_law(loss):
         deviation, tail = noise.unit, lambda x: mp.erfc(x / scale / mp.sqrt(2))
     assert noise.deviation == pytest.approx(float(deviation))
     for failure in (0.5, 0.05, 1e-9):
-        assert float(tail(noise.within(3, failure))) == pytest.approx(failure, rel=1e-6)
+        assert float(tail(noise.half_width(3, failure))) == pytest.approx(failure, rel=1e-6)
 
 
 def test_the_public_scale():

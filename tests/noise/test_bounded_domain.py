@@ -75,10 +75,12 @@ def test_the_error_is_what_is_said_at_most():
         table, noise = law(most, scale), DomainNoise(most, Fraction(scale))
         off = np.abs(np.arange(most + 1)[:, None] - np.arange(most + 1))
         for failure in (0.2, 0.05, 1e-4):
-            bar = noise.within(failure)
+            bar = noise.half_width(failure)
             assert np.max((table * (off > bar)).sum(axis=1)) <= failure * (1 + 1e-9)
     p = math.exp(-1 / 3)
-    assert DomainNoise(40, Fraction(3)).within(0.05) == math.ceil(3 * math.log(40 / (1 + p)) - 1)
+    assert DomainNoise(40, Fraction(3)).half_width(0.05) == math.ceil(
+        3 * math.log(40 / (1 + p)) - 1
+    )
 
 
 def test_large_domains_are_priced_without_loss_of_digits():

@@ -217,7 +217,7 @@ def test_sums_are_within_their_bar_as_often_as_it_says(noise, factors, failure):
     rng = InsecureGenerator(3)
     draws = np.array([noise.add([0] * 3, rng) for _ in range(500)], object)
     sums = abs(sum(factor * draws[:, place] for place, factor in factors.items()))
-    bar = noise.sum_within(failure, factors)
+    bar = noise.sum_half_width(failure, factors)
     allowed = 500 * failure + 5.5 * math.sqrt(500 * failure)
     assert np.count_nonzero(sums > bar) <= allowed < np.count_nonzero(sums > bar / 4)
 

@@ -147,9 +147,9 @@ def test_deviations_and_tails_are_those_of_draws(loss, groups, size):
     mean_square = (drawn.astype(float) ** 2).mean(axis=1)
     error = 5.5 * mean_square.std() / math.sqrt(len(drawn))
     assert abs(mean_square.mean() - noise.deviation**2) < error
-    beyond = (np.abs(drawn) > noise.within(0.05)).mean(axis=1)
+    beyond = (np.abs(drawn) > noise.half_width(0.05)).mean(axis=1)
     assert beyond.mean() < 0.05 + 5.5 * beyond.std() / math.sqrt(len(drawn))
-    assert (np.abs(drawn) > noise.within(0.05) // 2).mean() > 0.1
+    assert (np.abs(drawn) > noise.half_width(0.05) // 2).mean() > 0.1
 
 
 def test_groups_that_are_not_all_moved_in_one_direction_share_nothing():

@@ -181,7 +181,7 @@ def test_deviation_and_error_bars_are_those_of_the_law(epsilon, step):
     z, p = law(noise, math.ceil(60 / epsilon) * step)
     assert noise.deviation == pytest.approx(math.sqrt((p * z * z).sum()), rel=1e-9)
     for failure in (0.9, 0.5, 0.3, 0.1, 0.05, 1e-3, 1e-9):
-        size = noise.within(failure)
+        size = noise.half_width(failure)
         assert p[abs(z) > size].sum() <= failure * (1 + 1e-9)
         assert size < 2 or p[abs(z) > size - 2].sum() > failure  # and hardly more
         assert size == 0 or p[abs(z) > 0.6 * size - 1].sum() > failure  # the control
@@ -261,8 +261,8 @@ def test_large_integers_are_divided_first(bits):
     assert noise.deviation == pytest.approx(math.ldexp(small.deviation, bits - 20), rel=1e-3)
     values = np.array(noise.add([0] * 4000, InsecureGenerator(3)), float)
     assert values.std() == pytest.approx(noise.deviation, rel=0.1)
-    assert abs(values).max() >= noise.within(0.05)
-    assert np.mean(abs(values) > noise.within(0.05)) == pytest.approx(0.05, abs=0.02)
+    assert abs(values).max() >= noise.half_width(0.05)
+    assert np.mean(abs(values) > noise.half_width(0.05)) == pytest.approx(0.05, abs=0.02)
 
 
 @quick_rows(1)
@@ -470,7 +470,7 @@ def test_error_bars_of_joint_noise(epsilon):
     drawn = np.array([noise.add([0] * 3, rng) for _ in range(6000)]) / np.array(moves, float)
     for place in range(3):
         for failure in (0.3, 0.05):
-            size = float(noise.within(failure, place))
+            size = float(noise.half_width(failure, place))
             assert np.mean(abs(drawn[:, place]) > size) <= failure + 0.015
             assert size == 0 or np.mean(abs(drawn[:, place]) >= 0.6 * size) > failure
 
@@ -479,7 +479,7 @@ def test_error_bars_of_joint_noise(epsilon):
 def test_the_error_bar_of_a_mean_of_people_looks_at_each_number_of_rows(rows, cells):
     noise, half = box_noise(Pure(6), [rows, rows * cells]), F(1, 2)
     assert noise.distribution == "stairs"
-    bar = float(noise.sum_within(0.05, {0: half, 1: half / cells}))
+    bar = float(noise.sum_half_width(0.05, {0: half, 1: half / cells}))
     # By definition: the least that the sum exceeds so rarely, from the law of both integers.
     sizes, chances = [], []
     for stair, chance in enumerate(noise.stairs.weights[:5]):
@@ -592,7 +592,7 @@ def test_the_bound_of_a_weighted_sum_of_staircases():
     own = np.array([1.0, -0.5, 0.25, 0])
     drawn = noise.draw(400_000, InsecureGenerator(1)).reshape(-1, 4) @ own
     for failure in (0.1, 0.001):
-        bar = noise.weighted_within(own, failure)
+        bar = noise.weighted_half_width(own, failure)
         missed, limit = np.mean(np.abs(drawn) > bar), 5.5 * math.sqrt(failure / 100_000)
         assert missed < failure + limit and failure - limit < np.mean(np.abs(drawn) > 0.9 * bar)
     z, p = law(noise.stairs, 60_000)

@@ -16,7 +16,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.privacy import ZCDP, Approx, Pure, compose
 from dpfast.rng import InsecureGenerator
-from dpfast.selection.key_coins import KeyRule
+from dpfast.selection.key_coins import PartitionSelection
 from dpfast.selection.key_selection import choose_rule
 from dpfast.summaries.cell_counts import CellCounts, cell_counts
 from dpfast.summaries.cells import Cells
@@ -296,9 +296,11 @@ def words_law(rows, rule):
 
 def check_words(relation, monkeypatch, planted=lambda rule: rule):
     """What decides about words is their numbers of rows, and its loss is what is charged."""
-    handed, keep = [], KeyRule.keep
+    handed, keep = [], PartitionSelection.keep
     monkeypatch.setattr(
-        KeyRule, "keep", lambda self, n, stream: handed.append(n.tolist()) or keep(self, n, stream)
+        PartitionSelection,
+        "keep",
+        lambda self, n, stream: handed.append(n.tolist()) or keep(self, n, stream),
     )
     tables = [rows for n in range(3) for rows in itertools.combinations_with_replacement(ROWS, n)]
     laws = {}

@@ -259,7 +259,7 @@ def test_the_bound_of_a_weighted_sum(loss):
     noise, own = integer_noise(loss, of_two), np.array([1.0, -0.5, 0.25, 0])
     drawn = noise.draw(400_000, InsecureGenerator(1)).reshape(-1, 4) @ own
     for failure in (0.1, 0.01):
-        bar, limit = noise.weighted_within(own, failure), 5.5 * math.sqrt(failure / 100_000)
+        bar, limit = noise.weighted_half_width(own, failure), 5.5 * math.sqrt(failure / 100_000)
         missed, short = (np.mean(np.abs(drawn) > part * bar) for part in (1, 0.8))
         assert missed < failure + limit and failure - limit < short
 
@@ -278,11 +278,11 @@ def test_the_bound_is_that_of_the_law_and_hardly_more(loss):
     two = np.convolve(law, law) / law.sum() ** 2
     places = np.abs(np.arange(-8000, 8001))
     for failure in (0.5, 0.05, 1e-4):
-        bar = noise.weighted_within(np.array([1.0, 1.0]), failure)
+        bar = noise.weighted_half_width(np.array([1.0, 1.0]), failure)
         need = next(size for size in range(8000) if two[places > size].sum() <= failure)
         assert two[places > bar].sum() <= failure and bar <= need + 1 + 0.05 * noise.deviation
         assert two[places > need - 1].sum() > failure  # a shorter one does not hold
-    assert noise.weighted_within(np.zeros(3), 0.1) == 0
+    assert noise.weighted_half_width(np.zeros(3), 0.1) == 0
 
 
 # ---- Refusals. ----

@@ -257,7 +257,7 @@ class Loud(IntegerNoise):
     failure, signs, scale = 0.0, None, 1.0
 
     def add(self, values, generator):
-        size = IntegerNoise.within(self, Loud.failure / len(values))
+        size = IntegerNoise.half_width(self, Loud.failure / len(values))
         return [v + next(Loud.signs) * math.floor(Loud.scale * size) for v in values]
 
 

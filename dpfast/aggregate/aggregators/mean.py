@@ -40,9 +40,9 @@ def half_width(grid: OutputGrid, noise: Additive | IntegerNoise, failure: float)
     Outputs are rounded to cells, by half of one at most, and noise to its units.
     """
     if isinstance(noise, IntegerNoise):
-        within: float = noise.within(failure)
+        within: float = noise.half_width(failure)
     else:
-        within = noise.within(grid.span, failure) + whole_units(noise.scale(grid.span)) / 2
+        within = noise.half_width(grid.span, failure) + whole_units(noise.scale(grid.span)) / 2
     return (within / grid.blocks + 0.5) * grid.step if grid.span else 0.0
 
 

@@ -287,7 +287,7 @@ def reach(noise: Distribution, of_scale: IntegerNoise, step: float, failure: flo
     """Return how many released scales noise exceeds with a failure probability: t."""
     shares, mp = np.append(1, np.geomspace(0.5, failure / 256, 64)), context(64)
     sizes = [float(noise.quantile(mp, mp.mpf(share / 2))) for share in shares[1:].tolist()]
-    below = [of_scale.within(2 * share) for share in shares[1:].tolist()]
+    below = [of_scale.half_width(2 * share) for share in shares[1:].tolist()]
     return math.exp(sum_of_two(np.log(sizes), step * np.array(below), shares, failure))
 
 

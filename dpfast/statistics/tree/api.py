@@ -93,7 +93,7 @@ class TreeHistogram(Binned[TreeCounts]):
         """Return the error bar of the count of one bin, of whatever bin it is the longest."""
         bins = self.shape[0]
         own = [weights(bins, self.width, i, i + 1) for i in kinds_of_bins(bins, self.width)]
-        return 2.0**-parts * max(noise.weighted_within(one, failure) for one in own)
+        return 2.0**-parts * max(noise.weighted_half_width(one, failure) for one in own)
 
     def in_times(self, answer: TreeCounts, units: Units) -> TreeCounts:
         return answer._replace(edges=units.edges)

@@ -100,7 +100,7 @@ class WorkloadCounts(_Fields, RangeCounts):
             Bounds of the errors that noise makes, from public numbers alone.
         """
         failure = 1 - checks.share("confidence", confidence)
-        widths = [self.noise.weighted_within(factors, failure) for factors in self._each]
+        widths = [self.noise.weighted_half_width(factors, failure) for factors in self._each]
         return self.unit * np.array(widths)
 
     @property

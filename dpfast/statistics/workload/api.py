@@ -109,7 +109,7 @@ class Workload(Binned[WorkloadCounts]):
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> Any:
         """Return the error bar of the count of each bin."""
-        widths = [noise.weighted_within(factors, failure) for factors in self.strategy.inverse]
+        widths = [noise.weighted_half_width(factors, failure) for factors in self.strategy.inverse]
         return (2.0**-parts * np.array(widths)).reshape(self.shape).tolist()
 
     def in_times(self, answer: WorkloadCounts, units: Units) -> WorkloadCounts:

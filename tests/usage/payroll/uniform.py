@@ -34,7 +34,7 @@ class UniformNoise:
             for value, m in zip(values, self.reach, strict=True)
         ]
 
-    def sum_within(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
+    def sum_half_width(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
         return sum((abs(factor) * self.reach[i] for i, factor in factors.items()), Fraction(0))
 
 
