@@ -20,12 +20,13 @@ The least error is taken, and what is less simple only if it is less by a twenti
 by the loss, the weights and how many sums there are, from public numbers alone.
 
 *Centering.* A row adds x_i of lo_i .. hi_i to sum i of d, whatever it adds to the others. Released
-are the number of rows n and A_i = sum(2 x_i - lo_i - hi_i), which a row that comes or goes moves by
-up to hi_i - lo_i, and the sum is (A_i + (lo_i + hi_i) n) / 2 (`features.Feature.centered`). For
-counts, of 0 .. 1, the least variance by Gaussian noise is (sqrt(d) + 1)^2 / (8 rho), where that of
-independent noise is d / (2 rho): a standard deviation of .61 of that for 20 counts and of .55 for
-100 (Lebeda, arXiv 2408.06853, has the same constant). Noise on A_i is over all integers: A_i = 2
-q_i - n has the parity of n, which noise over even integers would show for sure.
+are the number of rows n and A_i = sum(2 x_i - lo_i - hi_i), which a row that is added or removed
+moves by up to hi_i - lo_i, and the sum is (A_i + (lo_i + hi_i) n) / 2
+(`features.Feature.centered`). For counts, of 0 .. 1, the least variance by Gaussian noise is
+(sqrt(d) + 1)^2 / (8 rho), where that of independent noise is d / (2 rho): a standard deviation of
+.61 of that for 20 counts and of .55 for 100 (Lebeda, arXiv 2408.06853, has the same constant).
+Noise on A_i is over all integers: A_i = 2 q_i - n has the parity of n, which noise over even
+integers would show for sure.
 
 *Groups.* Each of many groups has such sums. What a step moves is made of n moves, each of the sums
 of one group (`groups.step`). A staircase for the box of one move costs epsilon / n for each of
@@ -56,7 +57,7 @@ from ..noise.box import BoxNoise, ellipsoid_noise
 from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..noise.shared import SharedNoise
-from ..noise.stairs import Stairs, best_cores
+from ..noise.stairs import JointStaircase, best_cores
 from ..privacy import ZCDP, Draws, Loss, Pure, float_down, pure_within
 from ..rng import Generator
 
@@ -430,7 +431,7 @@ def _stairs(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate
     part, deviation = best_cores(float_down(each), k - others, others, share)
 
     def noise() -> BoxNoise:
-        stairs = Stairs.of(each, sizes, part)
+        stairs = JointStaircase.of(each, sizes, part)
         return BoxNoise("stairs", moves.sizes, spent, deviation, (), each, stairs)
 
     yield NoiseCandidate(deviation * math.sqrt(total), noise)

@@ -57,7 +57,7 @@ class Additive:
         return self.unit * (math.sqrt(2.0) if isinstance(self.distribution, Laplace) else 1.0)
 
     def half_width(self, sensitivity: int, failure: float) -> float:
-        """Return what the noise of a coordinate exceeds in size with a failure probability."""
+        """Return the half-width of a coordinate's noise at a failure probability."""
         is_laplace = isinstance(self.distribution, Laplace)
         return self.scale(sensitivity) * (-math.log(failure) if is_laplace else normal(failure))
 
@@ -67,26 +67,26 @@ def amount(loss: Loss, coordinates: int = 1) -> Fraction:
     name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
     least = LEAST[name]
     if not least * coordinates <= size <= MOST:
-        each = f" for each of {coordinates} coordinates" if coordinates > 1 else ""
+        of_each = f" for each of {coordinates} coordinates" if coordinates > 1 else ""
         power = least.denominator.bit_length() - 1
-        checks.fail(name, f"at least 2**-{power}{each} and at most {MOST}", float(size))
+        checks.fail(name, f"at least 2**-{power}{of_each} and at most {MOST}", float(size))
     if isinstance(loss, Approx) and loss.delta < Fraction(1, 10**300):
         checks.fail("delta", "0, or at least 1e-300 and less than 1", float(loss.delta))
     return size
 
 
 def without_delta(loss: Loss) -> Pure | ZCDP:
-    """Return what a mechanism that does not use delta spends."""
+    """Return the loss of a mechanism that does not use delta."""
     return Pure(loss.epsilon) if isinstance(loss, Approx) else loss
 
 
-def several(each: Pure, times: int) -> Pure:
+def several(loss: Pure, times: int) -> Pure:
     """Return the loss of `times` independent releases, in a form that is priced in rho too."""
     if times == 1:
-        return each
-    if isinstance(each, Draws):
-        return replace(each, epsilon=times * each.epsilon, draws=times * each.draws)
-    return Draws(times * each.epsilon, draws=times)
+        return loss
+    if isinstance(loss, Draws):
+        return replace(loss, epsilon=times * loss.epsilon, draws=times * loss.draws)
+    return Draws(times * loss.epsilon, draws=times)
 
 
 def _laplace(epsilon: Fraction) -> float:
@@ -165,8 +165,8 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
         checks.fail("delta", "at least 1e-300 and less than 1", delta)
     scale = analytic(min(size, float(MOST)), share)
     if size > MOST:
-        far = -math.log(share)
-        root = math.sqrt(far + size) - math.sqrt(far)
+        log_chance = -math.log(share)
+        root = math.sqrt(log_chance + size) - math.sqrt(log_chance)
         scale = min(scale, (1.0 + 2.0**-40) / (math.sqrt(2.0) * root))
     return scale
 
@@ -177,12 +177,12 @@ def additive(loss: Loss, coordinates: int = 1) -> Additive:
     The noise is for one joint release of `coordinates` numbers of sensitivity 1 each.
     """
     size = amount(loss, coordinates)
-    each = size / coordinates
+    share = size / coordinates
     if isinstance(loss, ZCDP):
-        laplace = Additive(Laplace(), _laplace(laplace_within(each, 1, 0)), loss)
-        sigma = math.sqrt(0.5 / float_down(each))
+        laplace = Additive(Laplace(), _laplace(laplace_within(share, 1, 0)), loss)
+        sigma = math.sqrt(0.5 / float_down(share))
     else:
-        laplace = Additive(Laplace(), _laplace(each), Draws(size, draws=coordinates, cells=0))
+        laplace = Additive(Laplace(), _laplace(share), Draws(size, draws=coordinates, cells=0))
         if isinstance(loss, Pure):
             return laplace
         root = math.nextafter(math.sqrt(coordinates), math.inf) if coordinates > 1 else 1.0

@@ -26,7 +26,7 @@ from .distributions import (
     StudentT,
 )
 from .distributions.discrete import gaussian_integers, laplace_noise
-from .samplers import draw, draw_array, in_pieces
+from .samplers import draw, draw_array, in_chunks
 from .stairs import Staircase
 
 _FINEST = 30  # bits of the default grid below the scale
@@ -35,16 +35,16 @@ _ZERO = np.zeros(1)
 
 def _scales(name: str, value: Numbers) -> NDArray[np.float64]:
     rule = "a number, or an array of numbers, between 2**-900 and 2**900"
-    given = checks.array(name, value, rule)
-    if given.dtype.kind not in "iuf":
+    scales = checks.array(name, value, rule)
+    if scales.dtype.kind not in "iuf":
         # Fraction, Decimal and the like are numbers too; strings and booleans are not.
-        if given.ndim or given.dtype.kind != "O":
+        if scales.ndim or scales.dtype.kind != "O":
             checks.fail_type(name, rule, value)
-        given = np.asarray(checks.number(name, value, rule))
-    given = given.astype(np.float64)
-    if not np.all((given >= 2.0**-900) & (given <= 2.0**900)):
+        scales = np.asarray(checks.number(name, value, rule))
+    scales = scales.astype(np.float64)
+    if not np.all((scales >= 2.0**-900) & (scales <= 2.0**900)):
         checks.fail(name, rule, value)
-    return given
+    return scales
 
 
 def _shape(size: Size, *shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -55,12 +55,12 @@ def _shape(size: Size, *shapes: tuple[int, ...]) -> tuple[int, ...]:
 def _grid(granularity: Numbers | None, scale: NDArray[np.float64]) -> NDArray[np.float64]:
     if granularity is None:
         return np.asarray(np.maximum(np.ldexp(1.0, np.frexp(scale)[1] - 1 - _FINEST), 2.0**-1000))
-    given = checks.array("granularity", granularity, "a power of two, or an array of them")
-    if given.ndim == 0:
+    grids = checks.array("granularity", granularity, "a power of two, or an array of them")
+    if grids.ndim == 0:
         grid = np.asarray(checks.power_of_two("granularity", granularity))
     else:
-        flat = [checks.power_of_two("granularity", g) for g in given.ravel().tolist()]
-        grid = np.array(flat, np.float64).reshape(given.shape)
+        flat = [checks.power_of_two("granularity", g) for g in grids.ravel().tolist()]
+        grid = np.array(flat, np.float64).reshape(grids.shape)
     try:
         np.broadcast_shapes(scale.shape, grid.shape)
     except ValueError:
@@ -532,12 +532,12 @@ def _integers(
 ) -> int | Integers:
     rule = "a number, or an array of numbers, between 2**-40 and 2**40"
 
-    def exact(one: Any) -> Fraction:
-        value = checks.number(name, one, rule)
+    def exact(number: Any) -> Fraction:
+        value = checks.number(name, number, rule)
         if not 2.0**-40 <= value <= 2.0**40:
-            checks.fail(name, rule, one)
+            checks.fail(name, rule, number)
         # A float is the binary number that it is; a Fraction, Decimal or integer is itself.
-        return checks.ratio(one if isinstance(one, numbers.Rational | Decimal) else value)
+        return checks.ratio(number if isinstance(number, numbers.Rational | Decimal) else value)
 
     generator = check(rng)
     if isinstance(scale, np.ndarray) and scale.ndim == 0:
@@ -545,15 +545,15 @@ def _integers(
     if np.isscalar(scale) or isinstance(scale, numbers.Number) or scale is None:
         shape = _shape(size)
         out = np.empty(shape, np.int64)
-        one = exact(scale)
+        ratio = exact(scale)
         whole = out.reshape(-1)
-        in_pieces(whole.size, generator.stream(), lambda i, j, own: sampler(whole[i:j], one, own))
+        in_chunks(whole.size, generator.stream(), lambda i, j, s: sampler(whole[i:j], ratio, s))
         return int(out) if size is None else out
     widths = _scales(name, scale)
     shape = _shape(size, widths.shape)
     out = np.empty(shape, np.int64)
-    flat, each = out.reshape(-1), np.broadcast_to(widths, shape).reshape(-1)
-    for width, where in _groups(each):
+    flat, scales = out.reshape(-1), np.broadcast_to(widths, shape).reshape(-1)
+    for width, where in _groups(scales):
         part = np.empty(where.size, np.int64)
         sampler(part, exact(width), generator.stream())
         flat[where] = part
@@ -561,10 +561,10 @@ def _integers(
 
 
 def _groups(values: NDArray[np.float64]) -> list[tuple[float, NDArray[np.intp]]]:
-    """Return each distinct value, ascending, with its places."""
+    """Return each distinct value, ascending, with its indices."""
     distinct, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    places = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
-    return list(zip(distinct.tolist(), places, strict=False))
+    indices = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
+    return list(zip(distinct.tolist(), indices, strict=False))
 
 
 def discrete_laplace(

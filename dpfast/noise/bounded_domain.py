@@ -72,12 +72,12 @@ class DomainNoise:
             o = stream.word() & mask
             if o > self.most:
                 continue
-            far = abs(o - u) / self.scale
-            if Tail(stream.word(), stream.word).below(lambda mp: mp.exp(-ratio(mp, far))):  # noqa: B023
+            distance = abs(o - u) / self.scale
+            if Tail(stream.word(), stream.word).below(lambda mp: mp.exp(-ratio(mp, distance))):  # noqa: B023
                 return o
 
     def half_width(self, failure: float) -> int:
-        """Return what the error exceeds in size with a failure probability, at most."""
+        """Return a half-width that the error exceeds with at most a failure probability."""
         return min(IntegerNoise("laplace", self.scale, 0, Pure(1)).half_width(failure), self.most)
 
 

@@ -72,11 +72,11 @@ from .calibrated_integer import IntegerNoise, integer_noise
 from .choice import below
 from .distributions.discrete import laplace_integers
 from .sensitivity import Sensitivity
-from .stairs import Stairs
+from .stairs import JointStaircase
 
 #: Steps of the norm in a difference of size 1, and the largest scale of geometric numbers.
-_STEPS, _FAR = 1 << 20, 1 << 40
-#: About how many places of a count are looked at one by one, on all stairs.
+_STEPS, _MOST_SCALE = 1 << 20, 1 << 40
+#: About how many values of a count are looked at one by one, on all levels.
 COUNTED = 1 << 12
 
 
@@ -95,7 +95,7 @@ class BoxNoise:
     deviation: float
     each: tuple[IntegerNoise | None, ...] = field(default=(), repr=False)
     epsilon: Fraction = Fraction(0)  # of the joint noise "box" and "stairs"
-    stairs: Stairs | None = field(default=None, repr=False)
+    stairs: JointStaircase | None = field(default=None, repr=False)
 
     @property
     def _joint(self) -> list[int]:
@@ -106,32 +106,32 @@ class BoxNoise:
     @property
     def deviations(self) -> list[float]:
         """Return the standard deviation of the noise of each integer."""
-        found = [0.0 if noise is None else noise.deviation for noise in self.each]
-        found += [self.deviation * most for most in self.sensitivities[len(found) :]]
+        deviations = [0.0 if noise is None else noise.deviation for noise in self.each]
+        deviations += [self.deviation * most for most in self.sensitivities[len(deviations) :]]
         if self.stairs is not None:
             for i, deviation in zip(self._joint, self.stairs.deviations, strict=True):
-                found[i] = deviation
-        return found
+                deviations[i] = deviation
+        return deviations
 
-    def half_width(self, failure: float, place: int) -> Fraction:
-        """Return what the noise of a coordinate exceeds in size with a failure probability.
+    def half_width(self, failure: float, index: int) -> Fraction:
+        """Return the half-width of a coordinate's noise at a failure probability.
 
         The unit is its sensitivity. Rounding to integers is counted.
         """
-        most, joint = self.sensitivities[place], self._joint
+        most, joint = self.sensitivities[index], self._joint
         if not most:
             return Fraction(0)
-        if place not in joint:
-            noise = self.each[place]
+        if index not in joint:
+            noise = self.each[index]
             assert noise is not None
             return Fraction(noise.half_width(failure), most)
         if self.stairs is not None:
-            return self.stairs.half_width(failure, joint.index(place))
+            return self.stairs.half_width(failure, joint.index(index))
         size = within_box(failure, len(joint)) / float(self.epsilon)
         return Fraction(size) + Fraction(1, 2 * most)
 
     def sum_half_width(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
-        """Return what a sum of the noise of some integers, times factors, is likely within.
+        """Return the half-width of a weighted sum of the noise of some integers.
 
         It exceeds that in size with at most a failure probability. Of noise of one kind it is that
         of the sum, else each kind has an equal share of the failure probability.
@@ -165,26 +165,26 @@ class BoxNoise:
     def _of_joint(
         self, factors: Mapping[int, Fraction], failure: float, scale: float = 0.0, head: float = 0.0
     ) -> Fraction:
-        """Return what joint noise is within, and `head` times discrete Laplace noise of a scale."""
-        joint, sizes, stairs = self._joint, self.sensitivities, self.stairs
+        """Return the half-width of a sum of joint noise and `head` times discrete Laplace noise."""
+        joint, sizes, staircase = self._joint, self.sensitivities, self.stairs
         sides: list[Any]
         rounded, center = sum(factors.values(), Fraction(0)), np.zeros(1)
-        if stairs is not None:
-            weight = stairs.weights
+        if staircase is not None:
+            weight = staircase.weights
             weight = weight[: 1 + int(np.searchsorted(weight.cumsum(), 1 - 1e-12))]
-            stair, core = np.arange(len(weight)), dict(zip(joint, stairs.cores, strict=True))
+            level, core = np.arange(len(weight)), dict(zip(joint, staircase.cores, strict=True))
             least = min(factors, key=sizes.__getitem__)
-            is_count = len(factors) > 1 and sizes[least] * len(stair) ** 2 <= COUNTED
+            is_count = len(factors) > 1 and sizes[least] * len(level) ** 2 <= COUNTED
             if is_count:
-                ends = core[least] + stair * sizes[least]
-                center, stair = np.concatenate(
+                ends = core[least] + level * sizes[least]
+                center, level = np.concatenate(
                     [(np.arange(-end, end + 1), [i] * (2 * end + 1)) for i, end in enumerate(ends)],
                     axis=1,
                 )
-                center, weight = center * float(factors[least]), (weight / (2 * ends + 1))[stair]
+                center, weight = center * float(factors[least]), (weight / (2 * ends + 1))[level]
                 rounded -= factors[least]
             sides = [
-                float(f) * (core[i] + 0.5 + stair * float(sizes[i]))
+                float(f) * (core[i] + 0.5 + level * float(sizes[i]))
                 for i, f in factors.items()
                 if not is_count or i != least
             ]
@@ -197,10 +197,10 @@ class BoxNoise:
                 rounded -= most
         is_smooth = head > 0 and scale >= 1
         if head and not is_smooth:
-            far = np.arange(-30, 31)
-            law = np.exp(-abs(far) / scale) * math.tanh(0.5 / scale)
-            center, weight = np.repeat(head * far, len(weight)), np.outer(law, weight).ravel()
-            sides = [np.tile(side, len(far)) for side in sides]
+            z = np.arange(-30, 31)
+            chances = np.exp(-abs(z) / scale) * math.tanh(0.5 / scale)
+            center, weight = np.repeat(head * z, len(weight)), np.outer(chances, weight).ravel()
+            sides = [np.tile(side, len(z)) for side in sides]
         unit = float(np.mean(sides[0])) + head
 
         def tail(t: float) -> float:
@@ -216,42 +216,43 @@ class BoxNoise:
         """Return the values with noise."""
         if len(values) != len(self.sensitivities):
             raise ValueError("there must be as many values as sensitivities")
-        found = list(values)
+        released = list(values)
         for i, noise in enumerate(self.each):
             if noise is not None:
-                found[i] = noise.add([values[i]], generator)[0]
+                released[i] = noise.add([values[i]], generator)[0]
         joint = self._joint
         if joint:
             noisy = self._box([values[i] for i in joint], generator)
             for i, value in zip(joint, noisy, strict=True):
-                found[i] = value
-        return found
+                released[i] = value
+        return released
 
     def _box(self, values: list[int], generator: Generator) -> list[int]:
         """Return the values whose sensitivity is not 0, with joint noise."""
         if self.stairs is not None:
             return [*map(operator.add, values, self.stairs.draw(generator.stream()))]
-        box = [self.sensitivities[i] for i in self._joint]
+        sides = [self.sensitivities[i] for i in self._joint]
         steps, shift = 1, 0
-        rare = max(box) == 1 and len(box) * self.epsilon > 8  # that a radius of counts is kept
-        if rare and len(box) <= 2 * self.epsilon:
-            counts = Stairs(float_down(self.epsilon), tuple(box), (0,) * len(box))  # the same
+        rare = max(sides) == 1 and len(sides) * self.epsilon > 8  # few radii of counts are kept
+        if rare and len(sides) <= 2 * self.epsilon:
+            # The same distribution.
+            counts = JointStaircase(float_down(self.epsilon), tuple(sides), (0,) * len(sides))
             return [*map(operator.add, values, counts.draw(generator.stream()))]
-        if rare or max(box) > 1:  # else that on the integers themselves is the finest there is
-            far = int(_FAR * self.epsilon)
-            steps = min(_STEPS, 1 << far.bit_length() - 1)
-            shift = max(0, (steps - 1).bit_length() - min(box).bit_length())
-        box = [most << shift for most in box]
+        if rare or max(sides) > 1:  # else that on the integers themselves is the finest there is
+            most_steps = int(_MOST_SCALE * self.epsilon)
+            steps = min(_STEPS, 1 << most_steps.bit_length() - 1)
+            shift = max(0, (steps - 1).bit_length() - min(sides).bit_length())
+        sides = [most << shift for most in sides]
         stream = generator.stream()
-        r = radius(box, steps, self.epsilon, stream)
+        r = radius(sides, steps, self.epsilon, stream)
         half = 1 << shift >> 1
-        points = box_points([r * most // steps for most in box], stream)
+        points = box_points([r * most // steps for most in sides], stream)
         return [value + ((z + half) >> shift) for value, z in zip(values, points, strict=True)]
 
 
 @lru_cache(maxsize=1024)
 def _of_independent(noises: tuple[tuple[IntegerNoise, Fraction], ...], failure: float) -> Fraction:
-    """Return what a sum of independent noise, times factors, is within; see `symmetric_sum`."""
+    """Return the half-width of a weighted sum of independent noise; see `symmetric_sum`."""
     most = sum((f * noise.half_width(failure / len(noises)) for noise, f in noises), Fraction(0))
     if not noises or failure <= RAREST:
         return most
@@ -262,20 +263,20 @@ def _of_independent(noises: tuple[tuple[IntegerNoise, Fraction], ...], failure: 
     return min(most, Fraction(size) + sum(unit for noise, unit in units if noise.shift))
 
 
-def radius(box: Sequence[int], steps: int, epsilon: Fraction, stream: BitStream) -> int:
+def radius(sides: Sequence[int], steps: int, epsilon: Fraction, stream: BitStream) -> int:
     """Return r of the derivation, for M = `steps` of at most twice the least half width."""
-    k = len(box)
+    k = len(sides)
     while True:
         r = _geometric(k + 1, steps / epsilon, stream)
-        bound = math.prod(2 * most * (r + i) for i, most in enumerate(box, 1))
-        weight = math.prod(2 * (r * most // steps) + 1 for most in box) * steps**k
+        bound = math.prod(2 * most * (r + i) for i, most in enumerate(sides, 1))
+        weight = math.prod(2 * (r * most // steps) + 1 for most in sides) * steps**k
         if below(bound, stream) < weight:
             return r
 
 
-def box_points(box: Sequence[int], stream: BitStream) -> list[int]:
+def box_points(sides: Sequence[int], stream: BitStream) -> list[int]:
     """Return a uniform integer of -b .. b for each b of `box`."""
-    return [below(2 * most + 1, stream) - most for most in box]
+    return [below(2 * most + 1, stream) - most for most in sides]
 
 
 def _geometric(count: int, scale: Fraction, stream: BitStream) -> int:
@@ -323,5 +324,5 @@ def ellipsoid_noise(
     ]
     assert not any(noise.shift for noise in alone), "no loss is so small that this needs a unit"
     noises = iter(replace(noise, shift=shift) for noise, shift in zip(alone, shifts, strict=True))
-    each = tuple(next(noises) if most else None for most in sensitivities)
-    return BoxNoise(distribution, tuple(sensitivities), of_gaussian(loss), deviation, each)
+    independent = tuple(next(noises) if most else None for most in sensitivities)
+    return BoxNoise(distribution, tuple(sensitivities), of_gaussian(loss), deviation, independent)

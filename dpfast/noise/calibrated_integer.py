@@ -54,7 +54,7 @@ from .distributions.discrete import FewLaplace, gaussian_integers, laplace_noise
 from .sensitivity import Sensitivity
 from .stairs import Staircase
 
-_FAR = 1 << 40  # the largest scale that the samplers take
+_MOST_SCALE = 1 << 40  # the largest scale that the samplers take
 #: The largest part of Laplace's deviation for which a staircase is taken.
 WORTH = 0.95
 
@@ -99,25 +99,25 @@ class IntegerNoise:
 
     @cached_property
     def _few(self) -> FewLaplace | None:
-        """What draws a few numbers, for discrete Laplace noise; the same bits as `draw`."""
+        """The sampler of a few discrete Laplace numbers, which uses bits as `draw` does."""
         return FewLaplace(self.scale) if self.distribution == "laplace" and self.scale else None
 
     @property
     def stairs(self) -> Staircase | None:
-        """What a staircase is drawn by."""
+        """The staircase distribution, None for other noise."""
         if self.distribution != "staircase":
             return None
         assert isinstance(self.loss, Pure)
-        each = self.loss.epsilon / self.moves
-        return Staircase.of(each, math.ceil(self.scale * each))
+        epsilon = self.loss.epsilon / self.moves
+        return Staircase.of(epsilon, math.ceil(self.scale * epsilon))
 
     @property
     def deviation(self) -> float:
         """Standard deviation of the noise of a coordinate (for a discrete Gaussian, a bound)."""
         width = float(self.scale)
-        stairs = self.stairs
-        if stairs is not None:
-            width = stairs.deviation
+        staircase = self.stairs
+        if staircase is not None:
+            width = staircase.deviation
         elif self.distribution == "rounded-gaussian":
             width = math.hypot(width, math.sqrt(1.0 / 12.0))
         elif self.distribution == "laplace" and width:
@@ -125,7 +125,7 @@ class IntegerNoise:
         return math.ldexp(width, self.shift)
 
     def half_width(self, failure: float) -> int:
-        """Return what the noise of a coordinate exceeds in size with a failure probability.
+        """Return the half-width of a coordinate's noise at a failure probability.
 
         It is an upper bound. A Gaussian number differs by at most 1/2 when it is rounded. The tail
         of a discrete Gaussian from k on is below that of a Gaussian from k - 1/2, beyond one
@@ -143,9 +143,9 @@ class IntegerNoise:
         width = float(self.scale)
         if not width:
             return 0
-        stairs = self.stairs
-        if stairs is not None:
-            size = stairs.half_width(failure)
+        staircase = self.stairs
+        if staircase is not None:
+            size = staircase.half_width(failure)
         elif self.distribution != "laplace":
             size = math.ceil(width * normal(failure) - 0.5)
         else:  # P(|Z| > h) = 2 p^(h + 1) / (1 + p)
@@ -156,7 +156,7 @@ class IntegerNoise:
     def weighted_half_width(
         self, weights: NDArray[np.float64], failure: float, times: Any = 1.0
     ) -> float:
-        """Return what a weighted sum of the noise exceeds in size with a failure probability.
+        """Return the half-width of a weighted sum of the noise at a failure probability.
 
         Each of the weights counts so many `times`. It is an upper bound, a fortieth of the sum's
         deviation longer than it needs to be: the least of `symmetric_sum` and of what holds where
@@ -182,9 +182,9 @@ class IntegerNoise:
         -------
         float
         """
-        size, place = np.unique(np.abs(weights), return_inverse=True)
-        every = np.broadcast_to(np.asarray(times, np.float64), place.shape)
-        many: NDArray[np.float64] = np.bincount(place, every).astype(np.float64)
+        size, indices = np.unique(np.abs(weights), return_inverse=True)
+        every = np.broadcast_to(np.asarray(times, np.float64), indices.shape)
+        many: NDArray[np.float64] = np.bincount(indices, every).astype(np.float64)
         many, size = many[size > 0], size[size > 0]
         if not self.scale or not size.size:
             return 0.0
@@ -224,9 +224,9 @@ class IntegerNoise:
         >>> noise.waves(np.array([0.0, np.pi])).round(3).tolist()
         [1.0, 0.214]
         """
-        stairs, scale = self.stairs, float(self.scale)
-        if stairs is not None:
-            return stairs.waves(u)
+        staircase, scale = self.stairs, float(self.scale)
+        if staircase is not None:
+            return staircase.waves(u)
         if not scale:  # which is no noise
             return np.ones(u.shape)
         if self.distribution == "laplace":
@@ -236,9 +236,9 @@ class IntegerNoise:
         few = math.ceil(6 / scale)  # more are below 1e-150
         moved = np.add.outer(2 * np.pi * np.arange(-few, few + 1), np.remainder(u, 2 * np.pi))
         density = np.exp(-((scale * moved) ** 2) / 2)
-        law = (density * np.sinc(moved / (2 * np.pi)) if is_rounded else density).sum(axis=0)
+        cosines = (density * np.sinc(moved / (2 * np.pi)) if is_rounded else density).sum(axis=0)
         whole = 1.0 if is_rounded else np.exp(-2 * (np.pi * scale * np.arange(-few, few + 1)) ** 2)
-        return np.asarray(np.clip(law / np.sum(whole), -1, 1))
+        return np.asarray(np.clip(cosines / np.sum(whole), -1, 1))
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
         """Return the integers `values` with noise from a `generator`.
@@ -282,13 +282,13 @@ class IntegerNoise:
         out = np.zeros(size, np.int64)
         if not self.scale or not size:
             return out
-        stairs = self.stairs if self.distribution == "staircase" else None
-        if stairs is not None:
-            out = stairs.draw(size, generator)
+        staircase = self.stairs if self.distribution == "staircase" else None
+        if staircase is not None:
+            out = staircase.draw(size, generator)
         elif self.distribution in ("laplace", "gaussian"):
             fill = laplace_noise if self.distribution == "laplace" else gaussian_integers
-            samplers.in_pieces(
-                size, generator.stream(), lambda i, j, own: fill(out[i:j], self.scale, own)
+            samplers.in_chunks(
+                size, generator.stream(), lambda i, j, stream: fill(out[i:j], self.scale, stream)
             )
         else:
             width = math.nextafter(float(self.scale), math.inf)
@@ -345,10 +345,10 @@ def integer_noise(
     if not sensitivity.l1:
         return IntegerNoise("laplace", Fraction(0), 0, without_delta(loss))
     shift, noise = 0, _unshifted(loss, size, sensitivity, distribution)
-    while noise.scale > _FAR:
-        shift += max(1, (int(noise.scale) // _FAR).bit_length() - 1)
+    while noise.scale > _MOST_SCALE:
+        shift += max(1, (int(noise.scale) // _MOST_SCALE).bit_length() - 1)
         unit = 1 << shift
-        if unit > _FAR * sensitivity.l1:  # no unit, however large, leaves less than l0 to cover
+        if unit > _MOST_SCALE * sensitivity.l1:  # no unit leaves less than l0 to cover
             name = "rho" if isinstance(loss, ZCDP) else "epsilon"
             checks.fail(name, "larger for so many numbers, rounds or shares", float(size))
         noise = _unshifted(loss, size, sensitivity.coarsened(unit), distribution)
@@ -358,14 +358,14 @@ def integer_noise(
 def _unshifted(
     loss: Loss, size: Fraction, sensitivity: Sensitivity, distribution: str | None
 ) -> IntegerNoise:
-    forms = {form.distribution: form for form in _forms(loss, size, sensitivity)}
+    candidates = {noise.distribution: noise for noise in _candidates(loss, size, sensitivity)}
     if distribution is not None:
-        return forms.get(distribution, forms["laplace"])
-    return min(forms.values(), key=lambda form: form.deviation / (WORTH if form.stairs else 1.0))
+        return candidates.get(distribution, candidates["laplace"])
+    return min(candidates.values(), key=lambda z: z.deviation / (WORTH if z.stairs else 1.0))
 
 
-def _forms(loss: Loss, size: Fraction, sensitivity: Sensitivity) -> Iterator[IntegerNoise]:
-    """Yield the noise of each distribution that serves."""
+def _candidates(loss: Loss, size: Fraction, sensitivity: Sensitivity) -> Iterator[IntegerNoise]:
+    """Yield the noise of each distribution that can have a loss."""
     l1, l2_squared, shape = sensitivity.l1, Fraction(sensitivity.l2_squared), sensitivity.shape
     if isinstance(loss, ZCDP):
         yield IntegerNoise("laplace", l1 / laplace_within(size, *shape), 0, loss)
@@ -376,7 +376,7 @@ def _forms(loss: Loss, size: Fraction, sensitivity: Sensitivity) -> Iterator[Int
         unit = Fraction(analytic(float_down(size), float_down(loss.delta)))
         yield IntegerNoise("rounded-gaussian", root_up(l2_squared) * unit, 0, of_gaussian(loss))
     moves, step = sensitivity.moves or (0, 0)
-    if step > 1 and moves * step <= _FAR * size:
+    if step > 1 and moves * step <= _MOST_SCALE * size:
         draws = max(1, moves // -(-sensitivity.largest // step))
         spent = Pure(size) if draws == 1 else Draws(size, draws=draws)
         yield IntegerNoise("staircase", moves * step / size, 0, spent, moves)

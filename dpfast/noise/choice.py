@@ -59,14 +59,14 @@ def weighted(weights: Sequence[int], draws: int, replace: bool, stream: Stream) 
 
     Without replacement each draw is among what is left, of which as many must weigh something.
     """
-    left, found = list(weights), []
+    left, indices = list(weights), []
     sums = list(accumulate(left))
     for _ in range(draws):
-        found.append(bisect_right(sums, below(sums[-1], stream)))
+        indices.append(bisect_right(sums, below(sums[-1], stream)))
         if not replace:
-            left[found[-1]] = 0
+            left[indices[-1]] = 0
             sums = list(accumulate(left))
-    return found
+    return indices
 
 
 def uniform(n: int, size: int, stream: Stream) -> NDArray[np.int64]:
@@ -235,15 +235,15 @@ def rows(
         All candidates of a row are excluded.
     """
     scratch = np.empty(values.shape[1], np.uint64)
-    each = 1 if draws is None else draws
-    out = np.empty((len(values), each), np.int64)
+    per_row = 1 if draws is None else draws
+    out = np.empty((len(values), per_row), np.int64)
     flat = out.reshape(-1)
     at = 0
     while True:
         at, bound, word = _native.rows(values, best, c, slack, scratch, out, at, stream)
         if at == len(flat):
             return flat if draws is None else out
-        distance = exact(at // each, int(flat[at]))
+        distance = exact(at // per_row, int(flat[at]))
         at += decide(word, c, distance, stream, bound=bound, shift=_native.ROWS_SHIFT)
 
 

@@ -1,4 +1,4 @@
-"""NumPy's `Generator`, with secure bits and exact laws.
+"""NumPy's `Generator`, with secure bits and exact distributions.
 
 A program that draws its numbers by itself takes this in the place of NumPy's generator. There the
 low bits of the noise tell what it was added to (Mironov, CCS 2012), and the state of the generator
@@ -32,7 +32,7 @@ from ..rng import Generator, InsecureGenerator, check
 from . import choice as exact
 from .distributions import Distribution, Gaussian, Laplace, Logistic
 from .distributions.inverted import geometric, gumbel
-from .samplers import draw, draw_array, in_pieces, saturated
+from .samplers import draw, draw_array, in_chunks, saturated
 
 Words = NDArray[np.uint64]
 
@@ -72,7 +72,7 @@ class Sampler:
         return f"generator({self._grid}, rng={self._rng})"
 
     def __getattr__(self, name: str) -> Any:
-        has = ", ".join(own for own in dir(type(self)) if own[0] != "_")
+        has = ", ".join(method for method in dir(type(self)) if method[0] != "_")
         raise AttributeError(f"there is no exact {name!r}: a generator of dpfast has {has}")
 
     # ---- Laws of real numbers. ----
@@ -174,7 +174,7 @@ class Sampler:
             center, width = (_part(value, shape, part) for value in (middle, wide))
             return gumbel(words, center, width, grid, stream.word)
 
-        return self._placed(self._pieces(shape, draw), middle, still)
+        return self._placed(self._chunks(shape, draw), middle, still)
 
     def exponential(self, scale: Numbers = 1.0, size: Size = None) -> Any:
         """Draw exponential numbers, correctly rounded to the grid.
@@ -242,13 +242,13 @@ class Sampler:
         distinct, inverse, counts = np.unique(
             pairs, axis=1, return_inverse=True, return_counts=True
         )
-        places = np.split(np.argsort(inverse.reshape(-1), kind="stable"), np.cumsum(counts)[:-1])
-        found, stream = np.empty(shape), self._rng.stream()
-        flat = found.reshape(-1)
-        for (a, b), where in zip(distinct.T.tolist(), places, strict=False):
+        indices = np.split(np.argsort(inverse.reshape(-1), kind="stable"), np.cumsum(counts)[:-1])
+        out, stream = np.empty(shape), self._rng.stream()
+        flat = out.reshape(-1)
+        for (a, b), where in zip(distinct.T.tolist(), indices, strict=False):
             at = where if distinct.shape[1] > 1 else slice(None)
             flat[at] = _between(a, b, self._grid, flat[at].size, stream)
-        return found if shape else float(found[()])
+        return out if shape else float(out[()])
 
     def random(self, size: Size = None, dtype: Any = np.float64, out: Any = None) -> Any:
         """Draw numbers of [0, 1), rounded down to the grid.
@@ -270,9 +270,9 @@ class Sampler:
 
         def draw(size: Size) -> Any:
             shape = _shape(size)
-            cells = self._places(max(1, int(1 / step)), math.prod(shape))
-            found = (cells * step).reshape(shape)
-            return found if shape else float(found[()])
+            cells = self._indices(max(1, int(1 / step)), math.prod(shape))
+            uniform = (cells * step).reshape(shape)
+            return uniform if shape else float(uniform[()])
 
         return _into(draw, size, dtype, out)
 
@@ -318,8 +318,8 @@ class Sampler:
         with np.errstate(over="ignore"):
             width = _modular(last) - start + np.uint64(also)  # 0 stands for 2**64
             drawn = np.broadcast_to(start, shape) + self._below(width, shape)
-        found = drawn.astype(kind) if kind.kind != "b" else drawn.astype(np.bool_)
-        return found[()]
+        integers = drawn.astype(kind) if kind.kind != "b" else drawn.astype(np.bool_)
+        return integers[()]
 
     def geometric(self, p: Numbers, size: Size = None) -> Any:
         """Draw how many trials there are up to the first success, exactly.
@@ -345,7 +345,7 @@ class Sampler:
             words = _words(part.stop - part.start, stream)
             return geometric(words, _part(chance, shape, part), stream.word)
 
-        return self._pieces(shape, draw, np.int64)[()]
+        return self._chunks(shape, draw, np.int64)[()]
 
     def choice(
         self,
@@ -395,7 +395,7 @@ class Sampler:
         if weights is not None:
             drawn = np.array(_weighted(weights, k, replace, self._rng.stream()), np.int64)
         elif replace:
-            drawn = self._places(n, k)
+            drawn = self._indices(n, k)
         else:
             drawn = _different(n, k, self._rng.stream())
         at = drawn.reshape(shape)
@@ -463,17 +463,17 @@ class Sampler:
         """
         items = _items("x", x)
         if axis is None:
-            found = items.reshape(-1)[self._order(items.size)].reshape(items.shape)
+            shuffled = items.reshape(-1)[self._order(items.size)].reshape(items.shape)
         else:
             along = _axis(axis, items.ndim)
             rows = np.moveaxis(items, along, -1)
             n = rows.shape[-1]
             orders = exact.orders(math.prod(rows.shape[:-1]), n, n, self._rng.stream())
             moved = np.take_along_axis(rows, orders.reshape(rows.shape), -1)
-            found = np.moveaxis(moved, -1, along)
+            shuffled = np.moveaxis(moved, -1, along)
         if out is None:
-            return found
-        _fits(out, items.shape, items.dtype)[...] = found
+            return shuffled
+        _fits(out, items.shape, items.dtype)[...] = shuffled
         return cast("NDArray[Any]", out)
 
     # ---- Bits. ----
@@ -516,46 +516,46 @@ class Sampler:
 
     # ---- How they are drawn. ----
 
-    def _around(self, law: Distribution, loc: Any, scale: Any, size: Any) -> Any:
+    def _around(self, distribution: Distribution, loc: Any, scale: Any, size: Any) -> Any:
         least, most = 2.0**-900, 2.0**52 * self._grid
         if size is None and type(loc) is type(scale) is float and least <= scale <= most:
             return draw(  # the same bits, many times as fast
-                law, value=loc, scale=scale, granularity=self._grid, generator=self._rng
+                distribution, value=loc, scale=scale, granularity=self._grid, generator=self._rng
             )
         middle, width = self._middle(loc), self._width(scale)
         shape = _shape(size, loc=middle.shape, scale=width.shape)
         still = width == 0
-        found = draw_array(
-            law,
+        drawn = draw_array(
+            distribution,
             value=middle,
             scale=np.where(still, self._grid, width),
             granularity=np.array([self._grid]),
             shape=shape,
             generator=self._rng,
         )
-        return self._placed(found, middle, still)
+        return self._placed(drawn, middle, still)
 
-    def _placed(self, found: Floats, middle: Floats, still: NDArray[np.bool_]) -> Any:
-        """Return what is drawn, and the number itself where the scale is 0."""
+    def _placed(self, drawn: Floats, middle: Floats, still: NDArray[np.bool_]) -> Any:
+        """Return drawn numbers, replaced by `middle` where the scale is 0."""
         if still.any():
-            found = np.where(still, np.rint(middle / self._grid) * self._grid, found)
-        return found if found.shape else float(found[()])
+            drawn = np.where(still, np.rint(middle / self._grid) * self._grid, drawn)
+        return drawn if drawn.shape else float(drawn[()])
 
-    def _pieces(
+    def _chunks(
         self, shape: tuple[int, ...], draw: Callable[[slice, BitStream], Any], dtype: Any = float
     ) -> NDArray[Any]:
-        """Fill an array in pieces, each with bits of its own."""
+        """Fill an array in chunks, each with random bits of its own."""
         out = np.empty(shape, dtype)
         flat = out.reshape(-1)
 
-        def piece(start: int, stop: int, stream: BitStream) -> None:
+        def fill(start: int, stop: int, stream: BitStream) -> None:
             flat[start:stop] = draw(slice(start, stop), stream)
 
-        in_pieces(flat.size, self._rng.stream(), piece)
+        in_chunks(flat.size, self._rng.stream(), fill)
         return out
 
     def _middle(self, loc: Any) -> Floats:
-        return saturated(_given("loc", loc, _NUMBERS), self._grid)
+        return saturated(_private("loc", loc, _NUMBERS), self._grid)
 
     def _width(self, scale: Any) -> Floats:
         width = _finite("scale", scale)
@@ -565,10 +565,10 @@ class Sampler:
             checks.fail("scale", rule, scale)
         return width
 
-    def _places(self, n: int, size: int) -> NDArray[np.int64]:
+    def _indices(self, n: int, size: int) -> NDArray[np.int64]:
         """Return uniform integers of 0 .. n - 1."""
-        return self._pieces(
-            (size,), lambda part, own: exact.uniform(n, part.stop - part.start, own), np.int64
+        return self._chunks(
+            (size,), lambda part, stream: exact.uniform(n, part.stop - part.start, stream), np.int64
         )
 
     def _below(self, width: Words, shape: tuple[int, ...]) -> Words:
@@ -576,7 +576,7 @@ class Sampler:
         stream = self._rng.stream()
         if width.size == 1 and 0 < int(width.reshape(())[()]) < 1 << 63:
             n = int(width.reshape(())[()])
-            return self._places(n, math.prod(shape)).astype(np.uint64).reshape(shape)
+            return self._indices(n, math.prod(shape)).astype(np.uint64).reshape(shape)
         limits = np.broadcast_to(width, shape).reshape(-1)
         out = np.empty(limits.size, np.uint64)
         narrow = (limits > 0) & (limits < 1 << 63)
@@ -594,7 +594,7 @@ class Sampler:
 
 
 def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> Sampler:
-    """Return what programs take for NumPy's `Generator`: secure bits, exact laws, a public grid.
+    """Return what programs take for NumPy's `Generator`: secure bits, exact samples, a public grid.
 
     NOT PRIVATE by itself: it knows nothing of what its numbers are added to.
 
@@ -644,41 +644,41 @@ def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> 
     return Sampler(checks.power_of_two("granularity", granularity), check(rng))
 
 
-def _given(name: str, value: Any, rule: str) -> NDArray[Any]:
-    """Return private numbers as they are; their type alone is checked, and none is shown."""
-    given = checks.array(name, value, rule)
-    kind = given.dtype.kind
+def _private(name: str, value: Any, rule: str) -> NDArray[Any]:
+    """Return private numbers as an array; the type alone is checked, and no error shows one."""
+    array = checks.array(name, value, rule)
+    kind = array.dtype.kind
     if isinstance(value, np.ma.MaskedArray) or kind not in "biufO":
         checks.fail_kind(name, rule, value)
-    if not given.ndim and kind == "O" and checks.real(value) is None:
+    if not array.ndim and kind == "O" and checks.real(value) is None:
         checks.fail_kind(name, rule, value)
-    return given
+    return array
 
 
 def _finite(name: str, value: Any) -> Floats:
-    """Return public numbers that are finite."""
-    given = checks.array(name, value, _NUMBERS)
-    if given.dtype.kind not in "biuf" or not np.isfinite(given).all():
-        if given.ndim or given.dtype.kind != "O":
+    """Return public numbers as an array, checked to be finite."""
+    array = checks.array(name, value, _NUMBERS)
+    if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+        if array.ndim or array.dtype.kind != "O":
             checks.fail(name, _NUMBERS, value)
         return np.asarray(checks.number(name, value, _NUMBERS))
-    return given.astype(np.float64)
+    return array.astype(np.float64)
 
 
 def _whole(name: str, value: Any, least: int, most: int) -> NDArray[Any]:
-    """Return integers that a dtype holds, or one more than these."""
+    """Return integers as an array, checked to be between `least` and `most`."""
     rule = f"an integer, or an array of them, from {least} to {most}"
     if checks.is_whole(value):
-        one = int(value)
-        if not least <= one <= most:
+        n = int(value)
+        if not least <= n <= most:
             checks.fail(name, rule, value)
-        return np.asarray(one, np.int64 if one < 1 << 63 else np.uint64 if one < 1 << 64 else None)
-    given = checks.array(name, value, rule)
-    if given.dtype.kind not in "iu":
+        return np.asarray(n, np.int64 if n < 1 << 63 else np.uint64 if n < 1 << 64 else None)
+    array = checks.array(name, value, rule)
+    if array.dtype.kind not in "iu":
         checks.fail_type(name, rule, value)
-    if given.size and not (least <= int(given.min()) and int(given.max()) <= most):
+    if array.size and not (least <= int(array.min()) and int(array.max()) <= most):
         checks.fail(name, rule, value)
-    return given
+    return array
 
 
 def _modular(values: NDArray[Any]) -> Words:
@@ -688,31 +688,31 @@ def _modular(values: NDArray[Any]) -> Words:
     return values.astype(np.uint64)
 
 
-def _shape(size: Any, **own: tuple[int, ...]) -> tuple[int, ...]:
+def _shape(size: Any, **shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of a result; the arguments broadcast to it."""
-    names = " and ".join(own)
+    names = " and ".join(shapes)
     try:
-        common = np.broadcast_shapes(*own.values())
+        common = np.broadcast_shapes(*shapes.values())
     except ValueError:
-        checks.fail(list(own)[-1], f"such that {names} broadcast", list(own.values())[-1])
-    rule = "None, or a shape" + (f" that {names} broadcast to" if own else "")
+        checks.fail(list(shapes)[-1], f"such that {names} broadcast", list(shapes.values())[-1])
+    rule = "None, or a shape" + (f" that {names} broadcast to" if shapes else "")
     return checks.shape("size", size, rule, common)
 
 
 def _dtype(value: Any, kinds: str = "f") -> np.dtype[Any]:
-    """Return a type of floats that there are numbers of, or of integers."""
+    """Return a dtype, checked to be one of floats or integers that can be drawn."""
     rule = "float64 or float32" if kinds == "f" else "a type of integers, or bool"
     try:
-        found: np.dtype[Any] = np.dtype(value)
+        dtype: np.dtype[Any] = np.dtype(value)
     except Exception:  # whatever an object thinks of being a type
         checks.fail_type("dtype", rule, value)
-    if found.kind not in kinds or (kinds == "f" and found.itemsize not in (4, 8)):
+    if dtype.kind not in kinds or (kinds == "f" and dtype.itemsize not in (4, 8)):
         checks.fail("dtype", rule, value)
-    return found.newbyteorder("=")
+    return dtype.newbyteorder("=")
 
 
 def _fits(out: Any, shape: tuple[int, ...] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Check an array that is filled."""
+    """Check the shape and dtype of an array to fill."""
     rule = f"an array of {dtype} that can be changed"
     if type(out) is not np.ndarray or out.dtype != dtype or not out.flags.writeable:
         checks.fail_kind("out", rule, out)
@@ -722,11 +722,11 @@ def _fits(out: Any, shape: tuple[int, ...] | None, dtype: np.dtype[Any]) -> NDAr
 
 
 def _into(draw: Callable[[Any], Any], size: Size, dtype: Any, out: Any) -> Any:
-    """Draw numbers of a dtype, into an array that is given."""
+    """Draw numbers of a dtype, into `out` if there is such an array."""
     kind = _dtype(dtype)
     if out is None:
-        found = draw(size)
-        return found if kind == np.float64 else np.asarray(found, kind)[()]
+        drawn = draw(size)
+        return drawn if kind == np.float64 else np.asarray(drawn, kind)[()]
     _fits(out, None if size is None else _shape(size), kind)
     out[...] = draw(out.shape)
     return out
@@ -737,10 +737,10 @@ def _items(name: str, value: Any) -> NDArray[Any]:
     rule = "a number, or a list or an array"
     if isinstance(value, np.ma.MaskedArray):
         checks.fail_kind(name, rule, value)
-    found = checks.array(name, value, rule)
-    if not found.ndim:
+    items = checks.array(name, value, rule)
+    if not items.ndim:
         checks.fail_kind(name, rule, value)
-    return found
+    return items
 
 
 def _axis(axis: Any, ndim: int) -> int:
@@ -760,7 +760,7 @@ def _words(size: int, stream: BitStream) -> Words:
 
 
 def _part(values: Floats, shape: tuple[int, ...], part: slice) -> Floats:
-    """Return what belongs to some places of an array."""
+    """Return a part of an array that is broadcast to a shape."""
     return values.reshape(-1) if values.size == 1 else np.broadcast_to(values, shape).flat[part]
 
 
@@ -778,14 +778,14 @@ def _between(low: float, high: float, grid: float, size: int, stream: BitStream)
 
 
 def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
-    """Return k of n places, in random order."""
+    """Return k different integers of 0 .. n - 1, in random order."""
     if 2 * k > n or k > 1 << 24:
         return exact.orders(1, n, k, stream).reshape(-1)
-    found = np.empty(0, np.int64)
-    while found.size < k:  # the first that are different of ever more draws
-        found = np.concatenate([found, exact.uniform(n, k, stream)])
-        found = found[np.sort(np.unique(found, return_index=True)[1])]
-    return found[:k]
+    indices = np.empty(0, np.int64)
+    while indices.size < k:  # the first that are different of ever more draws
+        indices = np.concatenate([indices, exact.uniform(n, k, stream)])
+        indices = indices[np.sort(np.unique(indices, return_index=True)[1])]
+    return indices[:k]
 
 
 def weights_of(p: Any, size: int) -> list[int]:
@@ -794,10 +794,10 @@ def weights_of(p: Any, size: int) -> list[int]:
     What is no number above 0 counts as 0, and all weigh the same where none is above it.
     """
     rule = f"{size} numbers"
-    given = _given("p", p, rule)
-    if given.shape != (size,):
+    probabilities = _private("p", p, rule)
+    if probabilities.shape != (size,):
         checks.fail_kind("p", rule, p)
-    ratios = [Fraction(max(x, 0.0)) for x in saturated(given).tolist()]
+    ratios = [Fraction(max(x, 0.0)) for x in saturated(probabilities).tolist()]
     common = max(x.denominator for x in ratios)  # powers of two
     return [int(x * common) for x in ratios] if any(ratios) else [1] * size
 

@@ -188,11 +188,11 @@ class Base:
         self.total = self.weight(first, last)
 
     def aimed(self, q: Fraction) -> Base:
-        """Return what the same cells weigh for another quantile."""
+        """Return the base measure of the same cells for another quantile."""
         return base(self.first, self.last, self.grid, q)
 
     def upto(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what all cells up to each of some weigh, but for a constant."""
+        """Return the cumulated weight up to each of some cells, but for a constant."""
         total = self.each * (cells + self.shift) + self.zero * (cells >= 0)
         if self.above:
             beyond = np.where(cells >= 0, cells + 1, -1 - cells)
@@ -223,11 +223,11 @@ class Base:
         """Draw a cell of a range of total `weight`, in proportion to its weight."""
         if first == last:
             return first
-        place = below(weight, stream)
+        rank = below(weight, stream)
         start = first
         while first < last:  # the first cell up to which they are more
             middle = (first + last) // 2
-            if self.weight(start, middle) > place:
+            if self.weight(start, middle) > rank:
                 last = middle
             else:
                 first = middle + 1
@@ -238,7 +238,7 @@ def _decimal(grid: float, least: float, most: float) -> NDArray[np.float64]:
     """Return the powers of ten from `least` to `most` cells, in cells."""
     exponents = range(math.floor(math.log10(grid * least)), math.ceil(math.log10(grid * most)) + 1)
     cells = [float(Fraction(10) ** j / Fraction(grid)) for j in exponents]
-    return np.array([one for one in cells if least <= one <= most])
+    return np.array([power for power in cells if least <= power <= most])
 
 
 @lru_cache(maxsize=256)

@@ -43,7 +43,7 @@ def mills_drop(low: float, width: float) -> float:
 def bisect(
     holds: Callable[[float], bool], low: float, high: float, steps: int
 ) -> tuple[float, float]:
-    """Return ends of an interval, halved so many times, of which only the lower one `holds`."""
+    """Bisect an interval at whose lower end alone `holds` is true, and return its ends."""
     for _ in range(steps):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if holds(middle) else (low, middle)

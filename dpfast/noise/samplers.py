@@ -20,8 +20,8 @@ from .distributions import Distribution
 from .distributions.exact import decide, undecided
 from .distributions.table import Prepared, prepare
 
-#: Samples of a piece: half a millisecond's work, for which a thread is started.
-PIECE = 1 << 17
+#: Samples of a chunk: half a millisecond's work, for which a thread is started.
+CHUNK = 1 << 17
 
 #: A scale may be secret, so none is shown.
 _FINITE = "scale must be finite and greater than 0"
@@ -41,10 +41,10 @@ def saturated(values: Any, granularity: Any = 1.0) -> NDArray[np.float64]:
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":  # among objects: integers beyond 64 bits, fractions
         array = np.asarray(np.frompyfunc(checks.real, 1, 1)(array), np.float64)  # None is NaN
-    far = np.minimum(granularity, 1.0) * sys.float_info.max
+    largest = np.minimum(granularity, 1.0) * sys.float_info.max
     with np.errstate(over="ignore"):  # of wider floats
-        found = array.astype(np.float64)
-    return np.clip(np.where(np.isnan(found), 0.0, found), -far, far)
+        floats = array.astype(np.float64)
+    return np.clip(np.where(np.isnan(floats), 0.0, floats), -largest, largest)
 
 
 def draw(
@@ -174,16 +174,16 @@ def draw_array(
     inputs = [_flat(x, shape) for x in (value, scale, granularity)]
     prepared, flat = prepare(distribution), out.reshape(-1)
 
-    def piece(start: int, stop: int, stream: BitStream) -> None:
-        own = [x if x.size == 1 else x[start:stop] for x in inputs]
-        _fill(prepared, own, flat[start:stop], stream, None, stream.word)
+    def fill(start: int, stop: int, stream: BitStream) -> None:
+        chunk = [x if x.size == 1 else x[start:stop] for x in inputs]
+        _fill(prepared, chunk, flat[start:stop], stream, None, stream.word)
 
-    in_pieces(flat.size, generator.stream(), piece)
+    in_chunks(flat.size, generator.stream(), fill)
     return out
 
 
-def in_pieces(size: int, stream: BitStream, draw: Callable[[int, int, BitStream], None]) -> None:
-    """Draw many samples in pieces, each with bits of its own, in as many threads as there may be.
+def in_chunks(size: int, stream: BitStream, draw: Callable[[int, int, BitStream], None]) -> None:
+    """Draw many samples in chunks, each with random bits of its own, on several threads.
 
     Where a piece begins depends on `size` alone, so no number of threads changes any bit.
 
@@ -195,13 +195,13 @@ def in_pieces(size: int, stream: BitStream, draw: Callable[[int, int, BitStream]
     draw : callable
         ``draw(start, stop, stream)`` draws the samples ``start .. stop - 1``.
     """
-    if size < 2 * PIECE:
+    if size < 2 * CHUNK:
         draw(0, size, stream)
         return
-    cuts = range(0, size, PIECE)
+    cuts = range(0, size, CHUNK)
     streams = [branch(stream) for _ in cuts]
     each(
-        lambda i: draw(cuts[i], min(cuts[i] + PIECE, size), streams[i]), range(len(cuts)), threads()
+        lambda i: draw(cuts[i], min(cuts[i] + CHUNK, size), streams[i]), range(len(cuts)), threads()
     )
 
 
@@ -210,17 +210,17 @@ def _fill(
     inputs: Sequence[NDArray[np.float64]],
     out: NDArray[np.float64],
     stream: BitStream | None,
-    given: NDArray[np.uint64] | None,
+    words: NDArray[np.uint64] | None,
     more: Callable[[], int],
 ) -> None:
     """Fill `out` for inputs value, scale, granularity, from a stream or from given words."""
     at, width, grid = inputs
     with np.errstate(over="ignore", under="ignore"):
-        ratio, place = width / grid, at / grid
-    whole = np.rint(place)
-    frac = place - whole
-    known = stream, given, prepared.table, ratio, grid, frac, whole, out
-    for i, bits in undecided(out.size, lambda *at: fill(*known, *at)):
+        ratio, steps = width / grid, at / grid
+    whole = np.rint(steps)
+    frac = steps - whole
+    arguments = stream, words, prepared.table, ratio, grid, frac, whole, out
+    for i, bits in undecided(out.size, lambda *at: fill(*arguments, *at)):
         v, s, g = (float(x[i % x.size]) for x in inputs)
         out[i] = decide(prepared, bits, v, s, g, more)
 

@@ -11,7 +11,7 @@ from .._core.roots import root_up
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """By how much a vector of integers differs between neighbors, at most.
+    """The largest difference of a vector of integers between neighbors, in several norms.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ class Sensitivity:
 
     @property
     def moves(self) -> tuple[int, int] | None:
-        """The moves that make up the difference; one where no more than one coordinate differs."""
+        """How many moves of one coordinate make up the difference, and how far each goes."""
         if self.moved is None and self.l0 == 1 and self.l1 <= self.largest + 1:
             return 1, int(self.l1)  # `coarsened` adds 1 to the L1 norm alone
         return self.moved
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of draws and of cells each, of which Laplace noise costs no less.
+        """Numbers of draws, and of cells of each, that bound the loss of Laplace noise.
 
         With R(m) the cost of a difference of m, R(m) / m increases (`privacy.Draws`). So the
         difference costs at most l1 / largest R(largest), and n = floor(l1 / largest) differences
@@ -64,7 +64,7 @@ class Sensitivity:
         return draws, max(1, int(self.l1 // draws))
 
     def divided(self, part: Fraction) -> Sensitivity:
-        """Return the sensitivity that asks for the noise of a part of a loss.
+        """Return the sensitivity for which the whole loss gives the noise of a part of it.
 
         The square of a deviation of Gaussian noise, and a scale of Laplace noise, grow by 1 / part.
         """

@@ -1,4 +1,4 @@
-"""Noise on integers of each of many groups, of which a part is the same in all of them.
+"""Noise on integers of many groups, a part of which is the same in all of them.
 
 A step changes the integers q of d groups by a vector v of 0 .. L with at most k entries that are
 not 0, all in one direction. Let n be a number that such a step changes by 1, and A_i = q_i - a L n.
@@ -45,7 +45,7 @@ class SharedNoise:
     times: int
     unit: int
 
-    #: What the release of all groups costs.
+    #: The loss of the release of all groups.
     loss = same_as("parts.loss")
 
     distribution = same_as("parts.distribution")
@@ -57,19 +57,19 @@ class SharedNoise:
     @property
     def deviation(self) -> float:
         """The standard deviation of the noise of a group."""
-        head, each = self.parts.deviations
+        shared, group = self.parts.deviations
         rounding = (1 - 1 / self.unit**2) / 6
-        return math.hypot(self.times * head / self.unit, each / self.unit, math.sqrt(rounding))
+        return math.hypot(self.times * shared / self.unit, group / self.unit, math.sqrt(rounding))
 
     def half_width(self, failure: float) -> int:
-        """Return what the noise of a group exceeds in size with a failure probability."""
+        """Return the half-width that the noise of a group exceeds with a failure probability."""
         factors = {0: Fraction(self.times, self.unit), 1: Fraction(1, self.unit)}
         size = self.parts.sum_half_width(failure, factors)
         return math.floor(size + 1 - Fraction(1, self.unit))
 
     def draw(self, size: int, generator: Generator) -> NDArray[np.int64]:
         """Return the noise of all groups of one release."""
-        head, each = self.parts.each
-        assert head is not None and each is not None
-        noise = each.draw(size, generator) + self.times * head.draw(1, generator)
+        shared, group = self.parts.each
+        assert shared is not None and group is not None
+        noise = group.draw(size, generator) + self.times * shared.draw(1, generator)
         return (noise + uniform(self.unit, size, generator.stream())) // self.unit

@@ -57,7 +57,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,13 +70,13 @@ from .choice import below, uniform
 from .distributions.base import context
 from .distributions.discrete import laplace_noise
 from .distributions.exact import Tail
-from .samplers import in_pieces
+from .samplers import in_chunks
 
 Integers = NDArray[np.int64]
 
 
 def best_core(epsilon: float) -> float:
-    """Return the core of the least variance, as a part of the sensitivity."""
+    """Return the half-width of the core with the least variance, as a part of the sensitivity."""
     b = math.exp(-epsilon)
     return (math.cbrt(b * (1 + b) / 2) - b) / -math.expm1(-epsilon)
 
@@ -100,7 +100,7 @@ class Staircase:
 
     @property
     def weights(self) -> tuple[float, float]:
-        """The parts of the core and of all beyond, in units of a number of the core."""
+        """The weights of the core and of all beyond it, in units of one integer of the core."""
         rate = self.epsilon
         return (2 * self.core + 1) * -math.expm1(-rate), 2 * self.step * math.exp(-rate)
 
@@ -113,14 +113,14 @@ class Staircase:
         """
         b, fall = math.exp(-self.epsilon), -math.expm1(-self.epsilon)
         r, d = float(self.core), self.step / fall
-        one, two, three = b, b * (1 + b), b * (1 + 4 * b + b * b)
-        first = r + d * one
-        second = r * r + 2 * r * d * one + d * d * two
-        third = r**3 + 3 * r * r * d * one + 3 * r * d * d * two + d**3 * three
+        mean, second_moment, third_moment = b, b * (1 + b), b * (1 + 4 * b + b * b)
+        first = r + d * mean
+        second = r * r + 2 * r * d * mean + d * d * second_moment
+        third = r**3 + 3 * r * r * d * mean + 3 * r * d * d * second_moment + d**3 * third_moment
         return math.sqrt((2 * third + 3 * second + first) / (2 * first + 1) / 3)
 
     def half_width(self, failure: float) -> int:
-        """Return what a number exceeds in size with at most a failure probability.
+        """Return a half-width that the noise exceeds with at most a failure probability.
 
         Within a stair the tail is a line: P(|Z| > R + g D + j) is that of j = 0, times
         1 - (1 - b) j / D. Up to 2**-40 of it is added for rounding.
@@ -130,10 +130,10 @@ class Staircase:
         if failure >= beyond / total:
             size = min(float(self.core), max(0.0, ((1 - failure) * total / fall - 1) / 2))
         else:
-            stairs = math.floor(math.log(beyond / total / failure) / self.epsilon)
-            left = failure * total / beyond * math.exp(self.epsilon * stairs)
+            levels = math.floor(math.log(beyond / total / failure) / self.epsilon)
+            left = failure * total / beyond * math.exp(self.epsilon * levels)
             part = min(1.0, max(0.0, (1 - left) / fall))
-            size = self.core + (stairs + part) * self.step
+            size = self.core + (levels + part) * self.step
         return math.ceil(size * (1 + 2.0**-40))
 
     def waves(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -147,38 +147,38 @@ class Staircase:
         fall = -math.expm1(-self.epsilon)
         whole = (2 * self.core + 1) / fall + 2 * self.step * b / fall**2
         turn = np.exp(1j * u * (self.core + 0.5)) / (1 - b * np.exp(1j * u * self.step))
-        law = np.divide(turn.imag, half * whole, out=np.ones(u.shape), where=half != 0)
-        return np.asarray(np.clip(law, -1, 1))
+        cosines = np.divide(turn.imag, half * whole, out=np.ones(u.shape), where=half != 0)
+        return np.asarray(np.clip(cosines, -1, 1))
 
     def draw(self, size: int, generator: Generator) -> Integers:
         """Return noise."""
         out = np.empty(size, np.int64)
-        in_pieces(size, generator.stream(), lambda i, j, own: self.fill(out[i:j], own))
+        in_chunks(size, generator.stream(), lambda i, j, stream: self.fill(out[i:j], stream))
         return out
 
     def fill(self, out: Integers, stream: BitStream) -> None:
         """Fill `out` with noise."""
-        far = self.beyond(out.size, stream)
-        many = int(np.count_nonzero(far))
-        out[~far] = uniform(2 * self.core + 1, out.size - many, stream) - self.core
-        stairs, number = self.stairs(many, stream), uniform(2 * self.step, many, stream)
-        size = self.core + 1 + stairs * self.step + (number >> 1)
-        out[far] = np.where(number & 1, -size, size)
+        beyond = self.beyond(out.size, stream)
+        many = int(np.count_nonzero(beyond))
+        out[~beyond] = uniform(2 * self.core + 1, out.size - many, stream) - self.core
+        levels, number = self.stairs(many, stream), uniform(2 * self.step, many, stream)
+        size = self.core + 1 + levels * self.step + (number >> 1)
+        out[beyond] = np.where(number & 1, -size, size)
 
     def beyond(self, size: int, stream: BitStream) -> NDArray[np.bool_]:
-        """Return which of some numbers are beyond stair 0."""
+        """Draw which of some numbers lie beyond the core."""
         words = np.frombuffer(stream.take(8 * size), np.uint64)
         least, most = _open(self)
-        far: NDArray[np.bool_] = words < least
-        for i in np.flatnonzero(~far & (words <= most)).tolist():
-            far[i] = Tail(int(words[i]), stream.word).below(self.part_beyond)
-        return far
+        beyond: NDArray[np.bool_] = words < least
+        for i in np.flatnonzero(~beyond & (words <= most)).tolist():
+            beyond[i] = Tail(int(words[i]), stream.word).below(self.part_beyond)
+        return beyond
 
     def part_beyond(self, mp: Any) -> Any:
-        """Return the probability of what is beyond stair 0."""
+        """Return the probability of a number beyond the core."""
         rate = mp.mpf(self.epsilon)
-        far = 2 * self.step * mp.exp(-rate)
-        return far / (far - (2 * self.core + 1) * mp.expm1(-rate))
+        beyond = 2 * self.step * mp.exp(-rate)
+        return beyond / (beyond - (2 * self.core + 1) * mp.expm1(-rate))
 
     def stairs(self, size: int, stream: BitStream) -> Integers:
         """Return numbers k >= 0 with P(k) ~ e^(-epsilon k)."""
@@ -194,7 +194,7 @@ class Staircase:
 
 @lru_cache(maxsize=256)
 def _open(noise: Staircase) -> tuple[np.uint64, np.uint64]:
-    """Return the first and the last 64 bits that do not decide whether a number is beyond."""
+    """Return the first and last 64 bits that do not decide if a number is beyond the core."""
     mp = context(256)
     near = int(mp.ldexp(noise.part_beyond(mp), 64))
     return np.uint64(max(0, near - 1)), np.uint64(min(near + 1, 2**64 - 1))
@@ -211,19 +211,19 @@ def best_cores(
     """
     k = counts + others
     of_counts, of_others = (counts, others) if share is None else (k * share, k * (1 - share))
-    stair = np.arange(math.ceil((80 + 6 * k * math.log1p(k)) / epsilon) + 8)
+    level = np.arange(math.ceil((80 + 6 * k * math.log1p(k)) / epsilon) + 8)
     steps = math.ceil(8 * math.log2(math.e) * (epsilon + 4) / 2)
     part = 2.0 ** (-np.arange(steps)[:, None] / 8)
-    log = others * np.log(part + stair) + counts * np.log(2 * stair + 1) - epsilon * stair
+    log = others * np.log(part + level) + counts * np.log(2 * level + 1) - epsilon * level
     weight = np.exp(log - log.max(axis=1, keepdims=True))
-    variance = of_counts * stair * (stair + 1) + of_others * (part + stair) ** 2
+    variance = of_counts * level * (level + 1) + of_others * (part + level) ** 2
     mean = (weight * variance).sum(axis=1) / weight.sum(axis=1) / (3 * k)
     best = int(mean.argmin())
     return float(part[best, 0]), math.sqrt(float(mean[best]))
 
 
 @dataclass(frozen=True, slots=True)
-class Stairs:
+class JointStaircase:
     """Joint staircase noise for integers with the sensitivities `steps`, of at least 1."""
 
     epsilon: float
@@ -231,7 +231,7 @@ class Stairs:
     cores: tuple[int, ...]
 
     @classmethod
-    def of(cls, epsilon: Fraction, steps: Sequence[int], core: float | None = None) -> Stairs:
+    def of(cls, epsilon: Fraction, steps: Sequence[int], core: float | None = None) -> Self:
         """Return the noise for a loss and sensitivities, with cores of a part of each."""
         rate, counts = float_down(epsilon), sum(1 for step in steps if step == 1)
         if core is None:
@@ -239,116 +239,116 @@ class Stairs:
         part = Fraction(core)
         return cls(rate, tuple(steps), tuple(min(int(part * d), d - 1) for d in steps))
 
-    def size(self, stair: int) -> int:
-        """Return how many points are on a stair or below."""
-        return math.prod(2 * side + 1 for side in self.sides(stair))
+    def size(self, level: int) -> int:
+        """Return how many vectors are on a level of the staircase or below."""
+        return math.prod(2 * side + 1 for side in self.sides(level))
 
     def draw(self, stream: BitStream) -> list[int]:
         """Return the noise of each integer."""
-        stair = self._stair(Tail(stream.word(), stream.word))
-        return [below(2 * side + 1, stream) - side for side in self.sides(stair)]
+        level = self._level(Tail(stream.word(), stream.word))
+        return [below(2 * side + 1, stream) - side for side in self.sides(level)]
 
     def draws(self, size: int, generator: Generator) -> Integers:
         """Return independent noise for many such vectors, one integer of all of them a row."""
         out = np.empty((len(self.steps), size), np.int64)
-        in_pieces(size, generator.stream(), lambda i, j, own: self.fill(out[:, i:j], own))
+        in_chunks(size, generator.stream(), lambda i, j, stream: self.fill(out[:, i:j], stream))
         return out
 
     def fill(self, out: Integers, stream: BitStream) -> None:
         """Fill the columns of `out` with noise."""
         words = np.frombuffer(stream.take(8 * out.shape[1]), np.uint64)
-        stairs, unsure = np.zeros(len(words), np.int64), np.zeros(len(words), np.bool_)
+        levels, unsure = np.zeros(len(words), np.int64), np.zeros(len(words), np.bool_)
         for least, most in _ends(self):
             reached = words <= most
             if not reached.any():
                 break
-            stairs += reached
+            levels += reached
             unsure |= reached & (words >= least)
         for i in np.flatnonzero(unsure).tolist():
-            stairs[i] = self._stair(Tail(int(words[i]), stream.word))
-        for stair in range(int(stairs.max(initial=-1)) + 1):
-            at = np.flatnonzero(stairs == stair)
-            for row, side in zip(out, self.sides(stair), strict=True):
+            levels[i] = self._level(Tail(int(words[i]), stream.word))
+        for level in range(int(levels.max(initial=-1)) + 1):
+            at = np.flatnonzero(levels == level)
+            for row, side in zip(out, self.sides(level), strict=True):
                 row[at] = uniform(2 * side + 1, at.size, stream) - side
 
-    def sides(self, stair: int) -> list[int]:
-        """Return how far each integer goes on a stair."""
-        return [r + stair * d for r, d in zip(self.cores, self.steps, strict=True)]
+    def sides(self, level: int) -> list[int]:
+        """Return how far each integer goes on a level."""
+        return [r + level * d for r, d in zip(self.cores, self.steps, strict=True)]
 
-    def _stair(self, tail: Tail) -> int:
-        """Return the stair that a number between 0 and 1 stands for."""
-        stair = 0
+    def _level(self, tail: Tail) -> int:
+        """Return the level that a uniform number stands for."""
+        level = 0
 
         def reaches(mp: Any) -> Any:
-            found = _tails(self, mp.prec)
-            return mp.make_mpf(found[stair]) if stair < len(found) else mp.zero
+            tails = _tails(self, mp.prec)
+            return mp.make_mpf(tails[level]) if level < len(tails) else mp.zero
 
         while tail.below(reaches):
-            stair += 1
-        return stair
+            level += 1
+        return level
 
-    def half_width(self, failure: float, place: int) -> Fraction:
-        """Return what the noise of an integer exceeds in size with a failure probability.
+    def half_width(self, failure: float, index: int) -> Fraction:
+        """Return the half-width that the noise of an integer exceeds with a failure probability.
 
-        The unit is its sensitivity. On a stair it is uniform between -(a + 1/2) and a + 1/2,
+        The unit is its sensitivity. On a level it is uniform between -(a + 1/2) and a + 1/2,
         rounded, so its tail is 1 - (h + 1/2) / (a + 1/2).
         """
-        weight, step = self.weights, self.steps[place]
-        side = (self.cores[place] + 0.5) / step + np.arange(self._reach)
+        weight, step = self.weights, self.steps[index]
+        side = (self.cores[index] + 0.5) / step + np.arange(self._reach)
         size = solve(lambda t: float((weight * np.maximum(0, 1 - t / side)).sum()), failure)
         return Fraction(max(0, math.ceil(Fraction(size) * step - Fraction(1, 2))), step)
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """The probability of each stair."""
-        size = np.array([math.log(self.size(stair)) for stair in range(self._reach)])
+        """The probability of each level."""
+        size = np.array([math.log(self.size(level)) for level in range(self._reach)])
         weight = np.exp(size - size.max() - self.epsilon * np.arange(self._reach))
         return np.asarray(weight / weight.sum())
 
     @property
     def deviations(self) -> list[float]:
         """The standard deviation of the noise of each integer."""
-        weight, stair = self.weights, np.arange(self._reach)
+        weight, level = self.weights, np.arange(self._reach)
         sides = (
-            core + stair * float(step) for core, step in zip(self.cores, self.steps, strict=True)
+            core + level * float(step) for core, step in zip(self.cores, self.steps, strict=True)
         )
         return [math.sqrt(float((weight * side * (side + 1)).sum()) / 3) for side in sides]
 
     @property
     def _reach(self) -> int:
-        """A number of stairs beyond which next to nothing lies."""
+        """A number of levels beyond which next to nothing lies."""
         k = len(self.steps)
         return math.ceil((80 + 6 * k * math.log1p(k)) / self.epsilon) + 8
 
 
 @lru_cache(maxsize=64)
-def _ends(stairs: Stairs) -> list[tuple[np.uint64, np.uint64]]:
-    """Return the first and the last 64 bits that do not decide about each stair but 0."""
+def _ends(noise: JointStaircase) -> list[tuple[np.uint64, np.uint64]]:
+    """Return the first and last 64 bits that do not decide about each level but 0."""
     mp = context(256)
-    near = [int(mp.ldexp(mp.make_mpf(tail), 64)) for tail in _tails(stairs, 256)]
-    pairs = [(max(0, one - 1), min(one + 1, 2**64 - 1)) for one in near]
+    near = [int(mp.ldexp(mp.make_mpf(tail), 64)) for tail in _tails(noise, 256)]
+    pairs = [(max(0, word - 1), min(word + 1, 2**64 - 1)) for word in near]
     return [(np.uint64(least), np.uint64(most)) for least, most in pairs]
 
 
 @lru_cache(maxsize=64)
-def _tails(stairs: Stairs, precision: int) -> list[Any]:
+def _tails(noise: JointStaircase, precision: int) -> list[Any]:
     """Return P(l >= 1), P(l >= 2) .. of the boxes, as tuples of mpmath, to its precision.
 
     What is left out is less than 2**-precision of the smallest that counts.
     """
     mp = context(precision)
-    terms, factor = [mp.mpf(stairs.size(0))], mp.exp(-mp.mpf(stairs.epsilon))
+    terms, factor = [mp.mpf(noise.size(0))], mp.exp(-mp.mpf(noise.epsilon))
     power, whole = factor, terms[0]
     while True:
-        term = power * stairs.size(len(terms))
+        term = power * noise.size(len(terms))
         small = mp.mag(term) < mp.mag(whole) - 2 * precision
         if small and 2 * term < terms[-1]:
             break
         terms.append(term)
         whole += term
         power *= factor
-    found, total = [], mp.zero
+    sums, total = [], mp.zero
     for term in reversed(terms):
         total += term
-        found.append(total)
-    return [(tail / total)._mpf_ for tail in reversed(found[:-1])]
+        sums.append(total)
+    return [(tail / total)._mpf_ for tail in reversed(sums[:-1])]

@@ -17,8 +17,8 @@ closure of K
 
 A symmetric matrix is the difference of two of the closure of K, whose traces add up to its nuclear
 norm. So q changes by a factor of at most exp(t / s) where Z moves by a matrix of nuclear norm t:
-|w|^2 for a row that comes or goes, |w|^2 + |w'|^2 for one that is replaced. With s = t / epsilon
-that is epsilon-DP, and nothing of it depends on D.
+|w|^2 for a row that is added or removed, |w|^2 + |w'|^2 for one that is replaced. With s = t /
+epsilon that is epsilon-DP, and nothing of it depends on D.
 
 One Wishart matrix alone (Jiang, Xie and Zhang, AAAI 2016) is not: A + W - A is positive definite,
 and where a row went, A + W - (A + w w^T) need not be, so there are answers which one of the
@@ -70,20 +70,21 @@ _PART, _ROWS = 20, 1 << 12
 #: A trace of so many times the nuclear norm of rounding is not divided further.
 _FINE = 1 << 8
 #: The largest scale.
-_FAR = 1 << 60
+_MOST_SCALE = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixNoise:
     """Noise for the products of `size` columns: their squares, then those of each two of them.
 
-    `scale` is s in units of ``2**shift``, a multiple of 2**-20. The first `known` squares get none.
+    `scale` is s in units of ``2**shift``, a multiple of 2**-20. The first `public`
+    squares get none.
     """
 
     size: int
     scale: Fraction
     shift: int
-    known: int
+    public: int
     loss: Pure
 
     @property
@@ -99,34 +100,34 @@ class MatrixNoise:
             (((value >> self.shift) + z) << self.shift) + half
             for value, z in zip(values, noise, strict=True)
         ]
-        noisy[: self.known] = values[: self.known]
+        noisy[: self.public] = values[: self.public]
         return noisy
 
     def draw(self, generator: Generator) -> list[int]:
         """Return noise alone, in units of ``2**shift``."""
-        shape, one = (2 * (self.size + 1), self.size), np.ones(1)
+        shape, ones = (2 * (self.size + 1), self.size), np.ones(1)
         drawn = draw_array(
             Gaussian(),
-            value=0 * one,
-            scale=one,
-            granularity=np.ldexp(one, -BITS),
+            value=0 * ones,
+            scale=ones,
+            granularity=np.ldexp(ones, -BITS),
             shape=shape,
             generator=generator,
         )
         cells = np.ldexp(drawn, BITS).astype(np.int64)
         parts, bits, sizes = _split(cells), BITS, (np.abs(cells) + 1).sum(axis=0)
-        found, decided = self._rounded(parts, bits, 0.5, sizes)
+        noise, decided = self._rounded(parts, bits, 0.5, sizes)
         if decided:
-            return found
+            return noise
         stream = generator.stream()
-        pieces = refined(cells.ravel(), BITS, stream)
-        pieces[0] -= 1 << MORE - 1  # the middle of a cell is where it was rounded to
+        chunks = refined(cells.ravel(), BITS, stream)
+        chunks[0] -= 1 << MORE - 1  # the middle of a cell is where it was rounded to
         while not decided:
-            for piece in pieces:
-                parts, bits = _split(piece.reshape(shape), MORE // _PART) + parts, bits + MORE
-            found, decided = self._rounded(parts, bits, 1.0, np.ldexp(sizes, bits - BITS))
-            pieces = [_uniform(cells.size, stream)]
-        return found
+            for chunk in chunks:
+                parts, bits = _split(chunk.reshape(shape), MORE // _PART) + parts, bits + MORE
+            noise, decided = self._rounded(parts, bits, 1.0, np.ldexp(sizes, bits - BITS))
+            chunks = [_uniform(cells.size, stream)]
+        return noise
 
     def _rounded(
         self, parts: list[Floats], bits: int, error: float, sizes: NDArray[Any]
@@ -137,17 +138,17 @@ class MatrixNoise:
         `error`, in units of its last bit, in which their sizes add up to `sizes` at most.
         """
         d = self.size
-        order = [np.concatenate([np.arange(d), each]) for each in np.triu_indices(d, 1)]
+        order = [np.concatenate([np.arange(d), indices]) for indices in np.triu_indices(d, 1)]
         times, point = int(self.scale * 2**20), 2 * bits + 21
         exact = _products(parts, d + 1, (order[0], order[1])) * times
         exact += 1 << point - 1  # in units of 2**-point; rounding down rounds then
-        found = exact >> point
+        rounded = exact >> point
         # |x y - X Y| <= e (|X| + |Y| + e), summed over all rows, and a little more for float64
         off = error * (sizes[order[0]] + sizes[order[1]] + 2.0 * (d + 1) * (error + 1))
         room = [times * (int(x) + 1) for x in (off * (1 + 2.0**-40)).tolist()]
-        left = (exact - (found << point)).tolist()
+        left = (exact - (rounded << point)).tolist()
         sure = all(r <= x < (1 << point) - r for x, r in zip(left, room, strict=True))
-        return found.tolist(), sure
+        return rounded.tolist(), sure
 
 
 def _split(numbers: NDArray[np.int64], count: int = 0) -> list[Floats]:
@@ -170,11 +171,11 @@ def _products(
     for power in range(2 * len(parts) - 1):
         sums = np.zeros(len(order[0]), np.int64)
         for i in range(max(0, power - len(parts) + 1), min(power + 1, len(parts))):
-            one, other = parts[i], parts[power - i]
+            left, right = parts[i], parts[power - i]
             for sign, start in (1, 0), (-1, half):
                 for k in range(start, start + half, _ROWS):
                     end = min(k + _ROWS, start + half)
-                    sums += sign * (one[k:end].T @ other[k:end])[order].astype(np.int64)
+                    sums += sign * (left[k:end].T @ right[k:end])[order].astype(np.int64)
         total += sums.astype(object) << (_PART * power)
     return total
 
@@ -187,26 +188,26 @@ def _uniform(size: int, stream: BitStream) -> NDArray[np.int64]:
 
 
 def refined(cells: NDArray[np.int64], bits: int, stream: BitStream) -> list[NDArray[np.int64]]:
-    """Return where in its cell each normal number lies, that rounds to it in units of 2**-bits.
+    """Draw where in its cell each normal number lies, if it rounds to that in units of 2**-bits.
 
-    One piece of `MORE` bits after the other, the first from the lower end of the cell. What is left
+    One chunk of `MORE` bits after the other, the first from the lower end of the cell. What is left
     is uniform.
     """
-    pieces, chance = [_uniform(len(cells), stream)], np.empty(len(cells), np.uint64)
+    chunks, chance = [_uniform(len(cells), stream)], np.empty(len(cells), np.uint64)
     stream.fill(chance.view(np.uint8))
     # A place is kept with a probability of exp(-g), g <= |cell| 2**(-2 bits): see `inside`.
     lost = np.ldexp(np.abs(cells) + 1.0, 64 - 2 * bits) + 2.0**13
     rare = np.flatnonzero(~(chance.astype(np.float64) <= 2.0**64 - lost))
     for i in rare.tolist():
-        for k, piece in enumerate(inside(int(cells[i]), bits, stream.word)):
-            if k == len(pieces):
-                pieces.append(_uniform(len(cells), stream))
-            pieces[k][i] = piece
-    return pieces
+        for k, chunk in enumerate(inside(int(cells[i]), bits, stream.word)):
+            if k == len(chunks):
+                chunks.append(_uniform(len(cells), stream))
+            chunks[k][i] = chunk
+    return chunks
 
 
 def inside(cell: int, bits: int, word: Callable[[], int]) -> list[int]:
-    """Return pieces of a normal number that is known to round to `cell` units of 2**-bits.
+    """Return chunks of a normal number that rounds to `cell` units of 2**-bits.
 
     A place x is proposed uniformly, and kept with the probability exp(-g), g = (x^2 - y^2) / 2, y
     the place in the cell that is nearest to 0. It is compared with a uniform number, of both of
@@ -214,22 +215,22 @@ def inside(cell: int, bits: int, word: Callable[[], int]) -> list[int]:
     2**-bits, g is at most |cell| 2**(-2 bits), or half of a quarter of that around 0.
     """
     while True:
-        pieces, chance, seen = [], 0, 0
+        chunks, chance, seen = [], 0, 0
         while True:
-            pieces.append(word() >> (64 - MORE))
+            chunks.append(word() >> (64 - MORE))
             chance, seen = (chance << 64) + word(), seen + 64
-            more = MORE * len(pieces)
-            place = sum(piece << (more - MORE * (k + 1)) for k, piece in enumerate(pieces))
+            more = MORE * len(chunks)
+            offset = sum(chunk << (more - MORE * (k + 1)) for k, chunk in enumerate(chunks))
             x, least = (
-                (cell << more) + place - (1 << more - 1),
+                (cell << more) + offset - (1 << more - 1),
                 max(2 * abs(cell) - 1, 0) << more - 1,
             )
             low, high = (x, x + 1) if x >= 0 else (-x - 1, -x)
             unit = 1 << (2 * (bits + more) + 1)
             above, below = high**2 - least**2, low**2 - least**2
-            terms = 4 * len(pieces) + 4 * (above // unit + 1)
+            terms = 4 * len(chunks) + 4 * (above // unit + 1)
             if Fraction(chance + 1, 1 << seen) <= _power(Fraction(above, unit), terms + 1):
-                return pieces
+                return chunks
             if Fraction(chance, 1 << seen) >= _power(Fraction(below, unit), terms):
                 break
 
@@ -246,7 +247,7 @@ def _power(g: Fraction, last: int) -> Fraction:
     return total
 
 
-def matrix_noise(loss: Pure, size: int, trace: int | Fraction, known: int = 0) -> MatrixNoise:
+def matrix_noise(loss: Pure, size: int, trace: int | Fraction, public: int = 0) -> MatrixNoise:
     """Return noise for the products of some columns of integers.
 
     Parameters
@@ -256,7 +257,7 @@ def matrix_noise(loss: Pure, size: int, trace: int | Fraction, known: int = 0) -
         Number of columns.
     trace : int or Fraction
         The largest nuclear norm of the difference of two neighbors' matrices.
-    known : int
+    public : int
         How many of the squares, the first ones, do not differ.
 
     Raises
@@ -269,6 +270,6 @@ def matrix_noise(loss: Pure, size: int, trace: int | Fraction, known: int = 0) -
     if shift:
         trace = -(-Fraction(trace) // (1 << shift)) + rounding
     scale = Fraction(-(-(Fraction(trace) / loss.epsilon * 2**20) // 1), 2**20)
-    if scale > _FAR:
+    if scale > _MOST_SCALE:
         checks.fail("epsilon", "larger for so many numbers, rounds or shares", float(loss.epsilon))
-    return MatrixNoise(size, scale, shift, known, loss)
+    return MatrixNoise(size, scale, shift, public, loss)

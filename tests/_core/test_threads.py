@@ -143,7 +143,7 @@ RELEASES = {
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(samplers, "PIECE", 3000)
+    monkeypatch.setattr(samplers, "CHUNK", 3000)
     monkeypatch.setattr(memory, "SLICE", 5000)
 
 
@@ -165,7 +165,7 @@ def test_noise_that_is_cut_by_thread_is_caught(small_pieces, monkeypatch):
         for i in range(n):
             draw(cuts[i], cuts[i + 1], samplers.branch(stream))
 
-    monkeypatch.setattr(samplers, "in_pieces", by_thread)
+    monkeypatch.setattr(samplers, "in_chunks", by_thread)
     with pytest.raises(AssertionError):
         test_the_same_bits_with_any_number_of_threads("laplace", small_pieces)
 

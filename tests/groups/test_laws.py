@@ -36,7 +36,7 @@ from dpfast.groups.top import Top
 from dpfast.noise.box import BoxNoise
 from dpfast.noise.distributions.base import context
 from dpfast.noise.shared import SharedNoise
-from dpfast.noise.stairs import Stairs
+from dpfast.noise.stairs import JointStaircase
 from dpfast.rng import InsecureGenerator
 from dpfast.selection import key_selection
 from dpfast.selection.key_coins import PartitionSelection
@@ -223,7 +223,7 @@ def pure(a, b):
     """The largest log-ratio of any answer, whose noise is Laplace's or a staircase."""
     total = 0.0
     for (noise, x), (_, y) in zip(a.noise, b.noise, strict=True):
-        if isinstance(noise, Stairs):  # of each group, by so many stairs
+        if isinstance(noise, JointStaircase):  # of each group, by so many stairs
             total += noise.epsilon * sum(map(partial(stairs_of, noise), x, y))
             continue
         if isinstance(noise, SharedNoise):

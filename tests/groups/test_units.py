@@ -18,7 +18,7 @@ from dpfast.groups import sums
 from dpfast.groups.unit_codes import UnitCodes
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.noise.shared import SharedNoise
-from dpfast.noise.stairs import Stairs
+from dpfast.noise.stairs import JointStaircase
 from dpfast.rng import InsecureGenerator
 from dpfast.summaries import units
 
@@ -47,8 +47,8 @@ def silent(monkeypatch):
     def none(self, size, generator):
         return np.zeros_like(right(self, size, generator))
 
-    right = Stairs.draws
-    monkeypatch.setattr(Stairs, "draws", none)
+    right = JointStaircase.draws
+    monkeypatch.setattr(JointStaircase, "draws", none)
 
 
 def by_shop(table, most, max_groups=None, **more):

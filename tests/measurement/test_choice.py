@@ -12,7 +12,7 @@ import dpfast as dp
 from dpfast.measurement import choice, linear
 from dpfast.measurement.choice import Moves, centered_groups, choose_noise
 from dpfast.noise.calibrated_integer import WORTH, IntegerNoise
-from dpfast.noise.stairs import Stairs
+from dpfast.noise.stairs import JointStaircase
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import half_of
@@ -207,7 +207,7 @@ def test_the_least_error_is_taken_and_is_that_of_the_noise(loss, sizes):
     assert min(one.error for one in each) >= WORTH * error
     found = math.sqrt(sum(w * (dev / size) ** 2 for w, dev, size in
                           zip(weights, noise.deviations, sizes, strict=True) if size))  # fmt: skip
-    if min(filter(None, sizes)) > 1 or isinstance(noise.stairs, Stairs):
+    if min(filter(None, sizes)) > 1 or isinstance(noise.stairs, JointStaircase):
         assert found == pytest.approx(error, rel=0.05)  # else small numbers are on few integers
 
 

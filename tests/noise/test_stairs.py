@@ -18,7 +18,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise import stairs as room
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
-from dpfast.noise.stairs import Staircase, Stairs, best_core, best_cores
+from dpfast.noise.stairs import JointStaircase, Staircase, best_core, best_cores
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
@@ -381,7 +381,7 @@ def joint_law(noise, stairs=3):
 @pytest.mark.parametrize("epsilon", [0.7, 2.5])
 def test_every_move_within_the_box_is_covered(steps, cores, epsilon):
     """The law of what is drawn, point by point: uniform boxes mixed by exact probabilities."""
-    noise = Stairs(epsilon, steps, cores)
+    noise = JointStaircase(epsilon, steps, cores)
     found = joint_law(noise)
     assert sum(found.values()) < 1
     wanted = reference.law(math.exp(-epsilon), cores, steps, 3)
@@ -395,12 +395,12 @@ def test_every_move_within_the_box_is_covered(steps, cores, epsilon):
 
 
 def test_a_core_that_does_not_grow_by_the_sensitivity_would_be_caught():
-    found = joint_law(Stairs(2.0, (1, 3), (0, 1)))
+    found = joint_law(JointStaircase(2.0, (1, 3), (0, 1)))
     assert reference.worst_ratio(found, (1, 4)) > math.exp(2) * 1.5
 
 
 def test_joint_samples_fit_and_those_of_other_stairs_do_not():
-    noise, size = Stairs(1.5, (1, 4), (0, 1)), 6_000
+    noise, size = JointStaircase(1.5, (1, 4), (0, 1)), 6_000
     stream = InsecureGenerator(5).stream()
     drawn = Counter(tuple(noise.draw(stream)) for _ in range(size))
 
@@ -411,8 +411,8 @@ def test_joint_samples_fit_and_those_of_other_stairs_do_not():
         return chisquare([*seen, size - sum(seen)], [*often.values(), rest], sum_check=False).pvalue
 
     assert p_value(noise) > 1e-3
-    assert p_value(Stairs(1.7, (1, 4), (0, 1))) < 1e-6
-    assert p_value(Stairs(1.5, (1, 4), (0, 0))) < 1e-6
+    assert p_value(JointStaircase(1.7, (1, 4), (0, 1))) < 1e-6
+    assert p_value(JointStaircase(1.5, (1, 4), (0, 0))) < 1e-6
 
 
 @pytest.mark.parametrize("epsilon", [2.0, 5.0, 12.0])
@@ -422,7 +422,7 @@ def test_the_cores_are_the_best_of_their_kind(epsilon, counts, others):
     steps = (1,) * counts + (1 << 30,) * others
 
     def root_mean(part):
-        found = Stairs(epsilon, steps, tuple(int(part * d) if d > 1 else 0 for d in steps))
+        found = JointStaircase(epsilon, steps, tuple(int(part * d) if d > 1 else 0 for d in steps))
         weight = np.array([math.log(found.size(n)) - epsilon * n for n in range(120)])
         weight = np.exp(weight - weight.max())
         weight /= weight.sum()
@@ -525,7 +525,7 @@ def test_a_mean_and_a_variance_with_a_private_n():
 
 @pytest.mark.full
 def test_many_vectors_fit_and_those_of_other_stairs_do_not():
-    noise, size = Stairs(1.5, (1, 4), (0, 1)), 60_000
+    noise, size = JointStaircase(1.5, (1, 4), (0, 1)), 60_000
     drawn = Counter(map(tuple, noise.draws(size, InsecureGenerator(5)).T.tolist()))
 
     def p_value(other):
@@ -535,28 +535,28 @@ def test_many_vectors_fit_and_those_of_other_stairs_do_not():
         return chisquare([*seen, size - sum(seen)], [*often.values(), rest], sum_check=False).pvalue
 
     assert p_value(noise) > 1e-3
-    assert p_value(Stairs(1.6, (1, 4), (0, 1))) < 1e-6
-    assert p_value(Stairs(1.5, (1, 4), (0, 0))) < 1e-6
+    assert p_value(JointStaircase(1.6, (1, 4), (0, 1))) < 1e-6
+    assert p_value(JointStaircase(1.5, (1, 4), (0, 0))) < 1e-6
     assert noise.draws(0, InsecureGenerator(5)).shape == (2, 0)
 
 
 def test_bits_that_decide_no_stair_take_more(monkeypatch):
     """The edges of all stairs but the first: one below is further out, one above is not."""
-    noise, asked = Stairs(1.5, (1, 4), (0, 1)), []
+    noise, asked = JointStaircase(1.5, (1, 4), (0, 1)), []
     ends = room._ends(noise)[:5]
     words = np.array([w for a, b in ends for w in (a - 1, a, b, b + 1)], np.uint64)
     stream = SimpleNamespace(take=lambda size: words.tobytes(), word=lambda: 1 << 63)
     monkeypatch.setattr(room, "uniform", lambda n, size, stream: np.full(size, n // 2))
     noise.fill(np.empty((2, len(words)), np.int64), stream)  # makes the tables that are kept
-    true = Stairs._stair
+    true = JointStaircase._level
 
     def noted(self, tail):
         asked.append(tail.k)
         return true(self, tail)
 
-    monkeypatch.setattr(Stairs, "_stair", noted)
+    monkeypatch.setattr(JointStaircase, "_level", noted)
     seen = []
-    monkeypatch.setattr(Stairs, "sides", lambda self, stair: seen.append(stair) or [0, 0])
+    monkeypatch.setattr(JointStaircase, "sides", lambda self, stair: seen.append(stair) or [0, 0])
     noise.fill(np.empty((2, len(words)), np.int64), stream)
     inside = {int(w) for a, b in ends for w in (a, b)}
     assert set(asked) == inside

@@ -168,7 +168,7 @@ def test_integers_are_divided_by_so_much_that_rounding_is_little():
 
 
 def test_what_is_known_gets_no_noise():
-    noise = matrix_noise(LOSS, 3, 2**30, known=1)
+    noise = matrix_noise(LOSS, 3, 2**30, public=1)
     values = [12345, 7, 8, 9, 10, 11]
     noisy = noise.add(values, InsecureGenerator(1))
     assert noisy[0] == 12345 and all(a != b for a, b in zip(noisy[1:], values[1:], strict=True))

@@ -49,9 +49,9 @@ def _sum(start: Fraction, base: Fraction, x: Any, bits: int, mp: Any) -> Any:
     """
     top, bottom, step = _integers(start, base)
     fixed = int(mp.ldexp(x, bits))
-    one = 1 << bits
-    term = total = one
-    while term >= 4 or 4 * top * fixed >= 3 * bottom * one:
+    unit = 1 << bits
+    term = total = unit
+    while term >= 4 or 4 * top * fixed >= 3 * bottom * unit:
         term = (term * fixed >> bits) * top // bottom
         total += term
         top += step

@@ -57,9 +57,9 @@ def _decide_laplace(word: int, scale: Fraction, more: Callable[[], int]) -> int:
 
     def reaches(m: int) -> bool:
         """Return whether |K| >= m."""
-        far, one = m / scale, 1 / scale
+        distance, step = m / scale, 1 / scale
         return m <= 0 or tail.below(
-            lambda mp: mp.exp(-ratio(mp, far)) / (1 + mp.exp(-ratio(mp, one)))
+            lambda mp: mp.exp(-ratio(mp, distance)) / (1 + mp.exp(-ratio(mp, step)))
         )
 
     while not reaches(size):
@@ -73,14 +73,14 @@ def laplace_integers(
     out: NDArray[np.int64],
     scale: Fraction,
     stream: BitStream | None,
-    given: NDArray[np.uint64] | None,
+    words: NDArray[np.uint64] | None,
     more: Callable[[], int],
     prepared: Prepared | None = None,
 ) -> None:
     """Fill `out` with discrete Laplace noise of the given scale, at most 2**41."""
     table = (prepared or _laplace_table()).table
-    known = stream, given, table, *_scale_and_shift(scale.numerator, scale.denominator), out
-    for i, bits in undecided(out.size, lambda *at: integers(*known, *at)):
+    arguments = stream, words, table, *_scale_and_shift(scale.numerator, scale.denominator), out
+    for i, bits in undecided(out.size, lambda *at: integers(*arguments, *at)):
         out[i] = _decide_laplace(bits, scale, more)
 
 
@@ -125,7 +125,7 @@ def gaussian_trials(
     y: NDArray[np.int64],
     sigma: Fraction,
     stream: BitStream | None,
-    given: NDArray[np.uint64] | None,
+    words: NDArray[np.uint64] | None,
     more: Callable[[], int],
     prepared: Prepared | None = None,
 ) -> NDArray[np.bool_]:
@@ -133,7 +133,7 @@ def gaussian_trials(
     table = (prepared or _laplace_table()).table
     center, half_precision = _of_gaussian(*sigma.as_integer_ratio())
     drawn, keep = np.empty(y.size, np.uint64), np.empty(y.size, np.uint8)
-    if accept(stream, given, table, y, float(center), float(half_precision), drawn, keep):
+    if accept(stream, words, table, y, float(center), float(half_precision), drawn, keep):
         for i in np.flatnonzero(keep == 2).tolist():
             gamma = (abs(int(y[i])) - center) ** 2 * half_precision
             keep[i] = _decide_keep(int(drawn[i]), gamma, more)

@@ -34,7 +34,7 @@ def _exactly(x: Any) -> Fraction:
 def undecided(
     size: int, fill: Callable[[int, Integers, Words], tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield places and first words of the samples that a kernel leaves open.
+    """Yield indices and first words of the samples that a kernel leaves undecided.
 
     From a place on, `fill` makes samples, and notes the open ones, until there is no room for more.
     """
@@ -89,13 +89,13 @@ class Tail:
         while True:
             mp = context(self.bits + extra + 20)
             slack = mp.ldexp(1, -self.bits - 8)
-            near, far = mp.ldexp(self.k + 1, -self.bits), mp.ldexp(self.k, -self.bits)
+            smallest, largest = mp.ldexp(self.k + 1, -self.bits), mp.ldexp(self.k, -self.bits)
             error = mp.ldexp(1, 20 - mp.prec)
-            low, high = mp.zero, distribution.quantile(mp, far - slack)
-            good = distribution.survival(mp, high) * (1 + 2 * error) <= far
-            if near + slack < 0.5:
-                low = distribution.quantile(mp, near + slack)
-                good = good and distribution.survival(mp, low) * (1 - 2 * error) >= near
+            low, high = mp.zero, distribution.quantile(mp, largest - slack)
+            good = distribution.survival(mp, high) * (1 + 2 * error) <= largest
+            if smallest + slack < 0.5:
+                low = distribution.quantile(mp, smallest + slack)
+                good = good and distribution.survival(mp, low) * (1 - 2 * error) >= smallest
             if good:
                 return _exactly(low), _exactly(high)
             extra *= 2

@@ -1,4 +1,4 @@
-"""Laws that are not symmetric, each sample a number of one uniform number.
+"""Distributions that are not symmetric, each sample computed from one uniform number.
 
 A law gives chances P(K >= m), which fall in m, and K is the greatest m with t < P(K >= m). Of t 64
 bits are known. Float64 gives a real number y, of which K is the floor, with a bound of its error;
@@ -28,7 +28,7 @@ Words = NDArray[np.uint64]
 
 
 class Inverted(ABC):
-    """A law of integers; `most` stands for all that are more."""
+    """A distribution of integers; `most` stands for all that are larger, too."""
 
     __slots__ = ()
     most: ClassVar[int] = 1 << 4096  # beyond all that float64 can hold on any grid
@@ -39,24 +39,24 @@ class Inverted(ABC):
 
     @abstractmethod
     def guess(self, mp: Any, t: Any) -> int:
-        """Return about the K of t."""
+        """Return an approximation of the integer whose tail probability is t."""
 
-    def settle(self, word: int, more: Callable[[], int]) -> int:
+    def decide(self, word: int, more: Callable[[], int]) -> int:
         """Return the K of the bits `word` and of those that `more` yields."""
         tail = Tail(word, more)
         while min(tail.k, (1 << tail.bits) - tail.k).bit_length() < _NEAR:
             tail.refine()
         mp = context(tail.bits + 64)
-        found = min(self.guess(mp, mp.ldexp(2 * tail.k + 1, -tail.bits - 1)), self.most)
+        number = min(self.guess(mp, mp.ldexp(2 * tail.k + 1, -tail.bits - 1)), self.most)
 
         def reaches(m: int) -> bool:
             return tail.below(lambda mp: self.chance(mp, m))
 
-        while not reaches(found):
-            found -= 1
-        while found < self.most and reaches(found + 1):
-            found += 1
-        return found
+        while not reaches(number):
+            number -= 1
+        while number < self.most and reaches(number + 1):
+            number += 1
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,11 @@ class Gumbel(Inverted):
     def chance(self, mp: Any, m: int) -> Any:
         x = (m - Fraction(1, 2) - self.loc) / self.scale
         with mp.extraprec(40):  # an error of x is one of exp(-x) relatively
-            found = -mp.expm1(-mp.exp(-ratio(mp, x)))
-        return +found
+            chance = -mp.expm1(-mp.exp(-ratio(mp, x)))
+        return +chance
 
     def guess(self, mp: Any, t: Any) -> int:
-        with mp.extraprec(int(abs(self.loc)).bit_length()):  # else `settle` counts what is missing
+        with mp.extraprec(int(abs(self.loc)).bit_length()):  # else `decide` counts what is missing
             x = -mp.log(-mp.log1p(-t))
             return int(mp.floor(ratio(mp, self.loc) + ratio(mp, self.scale) * x + 0.5))
 
@@ -89,17 +89,17 @@ class Geometric(Inverted):
         if m <= 1:
             return mp.mpf(2)
         with mp.extraprec(40 + m.bit_length()):
-            found = mp.exp((m - 1) * mp.log1p(-ratio(mp, self.p)))
-        return +found
+            chance = mp.exp((m - 1) * mp.log1p(-ratio(mp, self.p)))
+        return +chance
 
     def guess(self, mp: Any, t: Any) -> int:
         return 1 + int(mp.floor(mp.log(t) / mp.log1p(-ratio(mp, self.p))))
 
 
 def _halves(words: Words) -> tuple[Floats, Floats, Floats]:
-    """Return t, 1 - t, and how far t may be from what it is, relatively to the smaller of them."""
-    t, rest = ((half.astype(np.float64) + 0.5) * 2.0**-64 for half in (words, ~words))
-    return t, rest, 2.0**-63 / np.minimum(t, rest)
+    """Return t, 1 - t, and a bound of the error relative to the smaller of them."""
+    t, complement = ((half.astype(np.float64) + 0.5) * 2.0**-64 for half in (words, ~words))
+    return t, complement, 2.0**-63 / np.minimum(t, complement)
 
 
 def gumbel(
@@ -109,8 +109,8 @@ def gumbel(
 
     The logarithm of -ln(1 - t) is off by what that is off by relatively.
     """
-    t, rest, width = _halves(words)
-    x = -np.log(np.where(t < 0.5, -np.log1p(-np.minimum(t, 0.5)), -np.log(rest)))
+    t, complement, width = _halves(words)
+    x = -np.log(np.where(t < 0.5, -np.log1p(-np.minimum(t, 0.5)), -np.log(complement)))
     center, ratio = loc / grid, scale / grid
     y = center + ratio * x
     bound = ratio * (2 * width + _LOG * (2 + np.abs(x))) + _ROUND * (
@@ -119,24 +119,24 @@ def gumbel(
     whole = np.rint(y)
     open_ = np.flatnonzero(~(np.abs(y - whole) < 0.5 - bound))
     out: Floats = whole * grid
-    each = [np.broadcast_to(value, out.shape) for value in (loc, scale)]
+    parameters = [np.broadcast_to(value, out.shape) for value in (loc, scale)]
     step = Fraction(grid)
     for i in open_.tolist():
-        law = Gumbel(*(Fraction(float(value[i])) / step for value in each))
-        out[i] = nearest_double(law.settle(int(words[i]), more) * step)
+        distribution = Gumbel(*(Fraction(float(value[i])) / step for value in parameters))
+        out[i] = nearest_double(distribution.decide(int(words[i]), more) * step)
     return out
 
 
 def geometric(words: Words, p: Floats, more: Callable[[], int]) -> NDArray[np.int64]:
     """Return how many trials of chance p there are up to the first success."""
-    t, rest, width = _halves(words)
-    log = np.where(t < 0.5, np.log(t), np.log1p(-np.minimum(rest, 0.5)))
+    t, complement, width = _halves(words)
+    log = np.where(t < 0.5, np.log(t), np.log1p(-np.minimum(complement, 0.5)))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         y = log / np.log1p(-p)  # 0 for p = 1
         bound = np.abs(y) * (4 * _LOG + 4 * width)
         open_ = ~(np.abs(y - np.rint(y)) > bound)
     out = np.minimum(np.floor(y), 2.0**62).astype(np.int64) + 1
-    each = np.broadcast_to(p, out.shape)
-    for i in np.flatnonzero(open_ & (each < 1)).tolist():
-        out[i] = Geometric(Fraction(float(each[i]))).settle(int(words[i]), more)
+    probabilities = np.broadcast_to(p, out.shape)
+    for i in np.flatnonzero(open_ & (probabilities < 1)).tolist():
+        out[i] = Geometric(Fraction(float(probabilities[i]))).decide(int(words[i]), more)
     return out

@@ -29,15 +29,15 @@ class Logistic(Distribution):
         return mp.log1p((1 - 2 * p) / p)  # without cancellation near p = 1/2
 
     def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
-        one, power, terms = Positive(1.0, 0.0), Positive(1.0, 0.0), []
+        unit, power, terms = Positive(1.0, 0.0), Positive(1.0, 0.0), []
         ratio, r = Positive(h / p, 1.0), Positive(p / (1 - p), 2.0)
         # 1 - r**j = (1 - r**2) (1 + r**2 + r**4 + ...) for an even j: nothing cancels.
-        square, odd, even = r * r, r, one  # the next odd and even power
-        drop, rise = Positive((1 - 2 * p) / (1 - p), 3.0) * (one + r), one
+        square, odd, even = r * r, r, unit  # the next odd and even power
+        drop, rise = Positive((1 - 2 * p) / (1 - p), 3.0) * (unit + r), unit
         for j in range(1, order + 1):
             power = power * ratio
             if j % 2:
-                factor, odd = one + odd, odd * square
+                factor, odd = unit + odd, odd * square
             else:
                 factor, even = drop * rise, even * square
                 rise = rise + even

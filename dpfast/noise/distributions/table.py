@@ -42,7 +42,7 @@ from .base import Distribution, Floats, Piece, context
 
 ORDER = 8
 SAFETY = 1 + 2.0**-10
-_FAR = 14  # order of the series that reach from one segment to its neighbors
+_CENTER_ORDER = 14  # order of the series that reach from one segment to its neighbors
 _U = 2.0**-53
 
 # t**7 = T7/64 + ..., t**8 = T8/128 + ...: what is left of them in degrees 0 .. 6.
@@ -92,27 +92,27 @@ def _centers(
     at = np.ldexp(1 + (node_part + 0.5) / (1 << SPLIT), node_octave - 64)
     h = np.ldexp(1.0, node_octave - 64 - SPLIT - 1)
     high, low = _split(mp, piece.centers(mp, at))
-    terms = piece.expand(mp, at, h, high, _FAR)
+    terms = piece.expand(mp, at, h, high, _CENTER_ORDER)
     t = 2.0 * (anchor - part)
-    head, rest = high[where], low[where]
+    head, tail = high[where], low[where]
     with np.errstate(all="ignore"):
         most, rho = _reach(piece, mp, at, 4 * h)
-        error = np.abs(most * rho ** (_FAR + 1) / (1 - rho))[where] * (t != 0)
+        error = np.abs(most * rho ** (_CENTER_ORDER + 1) / (1 - rho))[where] * (t != 0)
         further = np.zeros_like(t)
-        for j in range(_FAR, 0, -1):
+        for j in range(_CENTER_ORDER, 0, -1):
             value = np.broadcast_to(terms[j - 1].value, at.shape)[where] * t**j
             slack = np.broadcast_to(np.asarray(terms[j - 1].slack), at.shape)[where]
             error += np.abs(value) * ((slack + 2 + j) * _U)
             further += value
-        rest = rest + further
+        tail = tail + further
         error += np.abs(head) * 2.0**-60
-        poor = ~(error <= _U * (np.abs(head + rest) + 2.0**-4))
+        poor = ~(error <= _U * (np.abs(head + tail) + 2.0**-4))
     if poor.any():
-        head, rest = head.copy(), rest.copy()
-        head[poor], rest[poor] = _split(mp, piece.centers(mp, p[poor]))
+        head, tail = head.copy(), tail.copy()
+        head[poor], tail[poor] = _split(mp, piece.centers(mp, p[poor]))
         error[poor] = np.abs(head[poor]) * 2.0**-60
-    total = head + rest
-    return total, rest - (total - head), error
+    total = head + tail
+    return total, tail - (total - head), error
 
 
 def _split(mp: Any, exact: list[Any]) -> tuple[Floats, Floats]:
@@ -132,16 +132,16 @@ def _rows(piece: Piece, mp: Any, octave: Integers, part: Integers, middle: Float
     p = np.ldexp(middle, -64)
     half = np.ldexp(1.0, octave - SPLIT - 1)
     h = np.ldexp(half, -64)
-    head, rest, known = _centers(piece, mp, octave, part, middle)
+    head, tail, center_error = _centers(piece, mp, octave, part, middle)
     terms = piece.expand(mp, p, h, head, ORDER)
-    c = np.array([rest, *(np.broadcast_to(t.value, p.shape) for t in terms)])
+    c = np.array([tail, *(np.broadcast_to(t.value, p.shape) for t in terms)])
     with np.errstate(all="ignore"):
         most, rho = _reach(piece, mp, p, h)
         truncated = most * rho**9 / (1 - rho)
         steeper = 9 * most * rho**9 / (1 - rho) ** 2
         size = np.abs(c)
         size[0] = np.abs(head)
-        error = np.abs(truncated) + size[7] / 64 + size[8] / 128 + known
+        error = np.abs(truncated) + size[7] / 64 + size[8] / 128 + center_error
         for j, term in enumerate(terms, 1):
             error += size[j] * ((np.asarray(term.slack) + 3) * _U)
         for degree, parts in _ECONOMY:

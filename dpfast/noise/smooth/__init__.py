@@ -120,27 +120,27 @@ def calibrate_loss(noise: NoiseName, loss: privacy.Loss) -> Calibration:
 def _calibrate(noise: Any, epsilon: Any, delta: Any, rho: Any) -> Calibration:
     name = checks.choice("noise", noise, NOISES)
     loss = privacy.loss(epsilon, delta, rho)
-    given = floats(loss)
+    amounts = floats(loss)
     if name == "auto":
-        name = _auto(given)
+        name = _auto(amounts)
     if name in _PURE and isinstance(loss, privacy.Approx):
         loss = privacy.Pure(loss.epsilon)
-    return finish(name, _draft(name, given), loss)
+    return finish(name, _draft(name, amounts), loss)
 
 
-def _auto(given: dict[str, float]) -> str:
-    if "rho" in given:
-        return "arsinh-normal" if given["rho"] < CAUCHY_FROM_RHO else "cauchy"
-    return "polyplace" if given["epsilon"] < CAUCHY_FROM_EPSILON else "cauchy"
+def _auto(amounts: dict[str, float]) -> str:
+    if "rho" in amounts:
+        return "arsinh-normal" if amounts["rho"] < CAUCHY_FROM_RHO else "cauchy"
+    return "polyplace" if amounts["epsilon"] < CAUCHY_FROM_EPSILON else "cauchy"
 
 
-def _draft(name: str, given: dict[str, float]) -> Draft:
+def _draft(name: str, amounts: dict[str, float]) -> Draft:
     if name in _PURE:
-        return _PURE[name](pure_epsilon(given["rho"]) if "rho" in given else given["epsilon"])
+        return _PURE[name](pure_epsilon(amounts["rho"]) if "rho" in amounts else amounts["epsilon"])
     if name in _APPROXIMATE:
-        if "delta" not in given:
+        if "delta" not in amounts:
             checks.fail("delta", f"greater than 0, beside epsilon, for noise={name!r}", 0.0)
-        return _APPROXIMATE[name](given["epsilon"], given["delta"])
-    if "rho" not in given:
+        return _APPROXIMATE[name](amounts["epsilon"], amounts["delta"])
+    if "rho" not in amounts:
         checks.fail("rho", f"given, instead of epsilon, for noise={name!r}", None)
-    return _CONCENTRATED[name](given["rho"])
+    return _CONCENTRATED[name](amounts["rho"])

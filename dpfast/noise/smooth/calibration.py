@@ -88,18 +88,18 @@ def pure_epsilon(rho: float) -> float:
 
 def finish(noise: str, draft: Draft, loss: privacy.Loss) -> Calibration:
     """Return a calibration: `draft`, rounded towards privacy."""
-    given = floats(loss)
+    sizes = floats(loss)
     if not (draft.beta >= _LEAST_BETA and draft.alpha > 0.0):
-        name = "rho" if "rho" in given else "epsilon"
-        checks.fail(name, f"large enough for noise={noise!r} (it leaves no smoothing)", given[name])
+        name = "rho" if "rho" in sizes else "epsilon"
+        checks.fail(name, f"large enough for noise={noise!r} (it leaves no smoothing)", sizes[name])
     return Calibration(
         draft.distribution,
         draft.alpha * (1.0 - MARGIN),
         math.nextafter(draft.beta - SLACK, 0.0),
         noise,
-        given.get("epsilon"),
-        given.get("delta", 0.0),
-        given.get("rho"),
+        sizes.get("epsilon"),
+        sizes.get("delta", 0.0),
+        sizes.get("rho"),
         loss,
         draft.theorem,
     )

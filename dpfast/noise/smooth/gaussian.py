@@ -38,9 +38,9 @@ def log_delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:
     shrink = math.exp(-beta)
     spread = -math.expm1(-2.0 * beta)
     slope = alpha * shrink * shrink
-    rest = beta + epsilon + 0.5 * alpha * slope
-    root = math.sqrt(slope * slope + 2.0 * spread * rest)
-    r2 = 2.0 * rest / (slope + root)
+    constant = beta + epsilon + 0.5 * alpha * slope
+    root = math.sqrt(slope * slope + 2.0 * spread * constant)
+    r2 = 2.0 * constant / (slope + root)
     r1 = (slope + root) / spread  # minus the left end
     drop = -math.expm1(-beta)
     x2, x1 = (r2 - alpha) * shrink, (r1 + alpha) * shrink
