@@ -18,7 +18,7 @@ from .losses import ZCDP, Approx, Draws, Loss, Pure, _delta
 def _checked(losses: tuple[Any, ...]) -> list[Loss]:
     if not losses:
         checks.fail("losses", "at least one loss", losses)
-    return [known(each, "losses", "Pure, Approx or ZCDP losses") for each in losses]
+    return [known(loss, "losses", "Pure, Approx or ZCDP losses") for loss in losses]
 
 
 def known(amount: Any, name: str = "loss", rule: str = "a Pure, Approx or ZCDP loss") -> Loss:
@@ -44,7 +44,7 @@ def _combined(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> 
             rule = "of one kind: delta > 0 has no rho, so convert each ZCDP with to_approx(delta)"
             checks.fail("losses", rule, losses)
         return ZCDP(rho)
-    delta = how([each.delta for each in losses])
+    delta = how([amount.delta for amount in losses])
     if delta >= 1:
         checks.fail("losses", "small enough for a delta below 1 in all", float(delta))
     return Approx(how(sizes), delta, rho)
@@ -173,10 +173,10 @@ def parallel(
     return _combined(candidates, max)
 
 
-def _doubled(each: Loss) -> Loss:
-    doubled = _grouped(each, 2)
+def _doubled(loss: Loss) -> Loss:
+    doubled = _grouped(loss, 2)
     if doubled is None:
-        checks.fail("losses", "small enough for a delta below 1 under replace", each)
+        checks.fail("losses", "small enough for a delta below 1 under replace", loss)
     return doubled
 
 
@@ -185,7 +185,7 @@ def _known(staying: Sequence[Loss | None], parts: int) -> list[Loss]:
         checks.fail_type("staying", "a list of losses or None, one for each part", staying)
     if len(staying) != parts:
         checks.fail("staying", f"{parts} losses or None, one for each part", staying)
-    return [known(each, "staying", "losses or None") for each in staying if each is not None]
+    return [known(loss, "staying", "losses or None") for loss in staying if loss is not None]
 
 
 def size_of(loss: Loss) -> Fraction:
@@ -302,7 +302,7 @@ def _grouped(loss: Loss, size: int) -> Loss | None:
     return None if delta is None else Approx(size * loss.epsilon, delta, rho)
 
 
-def steps(given: Neighbors, wanted: Neighbors, max_rows: int | None = None) -> int | None:
+def steps(relation: Neighbors, wanted: Neighbors, max_rows: int | None = None) -> int | None:
     """Return how many neighbors of one relation lie between two of another; None if it has none.
 
     Without `max_rows` both relations are of the same unit, rows or people. With it the given one is
@@ -315,9 +315,9 @@ def steps(given: Neighbors, wanted: Neighbors, max_rows: int | None = None) -> i
     twice as many. A loss under replace says nothing about datasets of different sizes, nor about
     persons of different numbers of rows.
     """
-    if max_rows is None and given == wanted:
+    if max_rows is None and relation == wanted:
         return 1
-    if given == "replace":
+    if relation == "replace":
         return None
     return (max_rows or 1) * (2 if wanted == "replace" else 1)
 
@@ -448,13 +448,13 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
     >>> f"{float(total.epsilon):.4f}"
     '5.7561'
     """
-    given = _checked(losses)
+    checked = _checked(losses)
     extra = _delta(delta)
-    for each in given:
-        if isinstance(each, ZCDP):
+    for loss in checked:
+        if isinstance(loss, ZCDP):
             rule = "Pure or Approx: ZCDP losses add up, and the sum has to_approx(delta)"
-            checks.fail_type("losses", rule, each)
-    in_all = extra + _sum(given).delta
+            checks.fail_type("losses", rule, loss)
+    in_all = extra + _sum(checked).delta
     if in_all >= 1:
         checks.fail("delta", "less than 1 with the deltas of all losses", delta)
-    return Approx(conversions.advanced_epsilon([size_of(each) for each in given], extra), in_all)
+    return Approx(conversions.advanced_epsilon([size_of(loss) for loss in checked], extra), in_all)

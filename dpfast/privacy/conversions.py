@@ -152,16 +152,16 @@ def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction | Non
 
 
 def group_delta_within(epsilon: Fraction, delta: Fraction, size: int) -> Fraction:
-    """Return nearly the largest d of which ``group_delta(epsilon / size, d, size) <= delta``.
+    """Return nearly the largest delta of one row with `group_delta` of at most `delta`.
 
     That rounds up at the 15th digit, so the target has 15 digits. Both enclose their values to far
     less than the part of 10**-30 that is left out.
     """
     if size == 1:
         return delta
-    each = Interval.of(epsilon / size)
+    epsilon_each = Interval.of(epsilon / size)
     target = Interval.of(down(Interval.of(delta).low)) * Interval.of(1 - Fraction(1, 10**30))
-    return Fraction((target * expm1(each) / expm1(each * size)).low)
+    return Fraction((target * expm1(epsilon_each) / expm1(epsilon_each * size)).low)
 
 
 def advanced_epsilon(epsilons: list[Fraction], delta: Fraction) -> Fraction:

@@ -72,7 +72,7 @@ class LossDistribution:
 
     @classmethod
     def _of(cls, kind: str, step: float, *parameters: Any, **more: Any) -> LossDistribution:
-        """Return what a function of the library makes."""
+        """Return the distribution that a function of dp-accounting computes."""
         module = "dp_accounting.pld.privacy_loss_distribution"
         make = getattr(extra(module, "a privacy-loss distribution"), kind)
         return cls(make(*parameters, value_discretization_interval=step, **more), step)
@@ -232,10 +232,10 @@ class LossDistribution:
         ArgumentError
             If delta is smaller, or not more than the deltas of the releases.
         """
-        found = least_epsilon(self._held.get_epsilon_for_delta, delta)
-        if found is None:
+        epsilon = least_epsilon(self._held.get_epsilon_for_delta, delta)
+        if epsilon is None:
             checks.fail("delta", "more than the deltas of the releases come to", delta)
-        return found
+        return epsilon
 
     def to_approx_delta(self, epsilon: Number) -> Approx:
         """Return the least delta for `epsilon`.
@@ -262,7 +262,7 @@ class LossDistribution:
 
 
 def least_epsilon(of: Callable[[float], float], delta: Number) -> Approx | None:
-    """Return what float64 says is the least epsilon at `delta`, with the margins; None if none is.
+    """Return the least epsilon at `delta`, plus margins for float64; None if there is none.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def least_epsilon(of: Callable[[float], float], delta: Number) -> Approx | None:
 
 
 def _step(interval: Any, range_of_losses: float) -> float:
-    """Return the grid. Check that it has not too many places."""
+    """Return the step of the grid of losses, checked to leave not too many of them."""
     step = checks.positive("interval", interval)
     if not range_of_losses <= step * _MOST_PLACES:
         least = range_of_losses / _MOST_PLACES
@@ -295,7 +295,7 @@ def _step(interval: Any, range_of_losses: float) -> float:
 
 
 def _unit(scale: Any, sensitivity: Any) -> float:
-    """Return the scale for a sensitivity of 1. Its rounding is far below the margins."""
+    """Return the noise scale for a sensitivity of 1. Its rounding is far below the margins."""
     unit = checks.positive("scale", scale) / checks.positive("sensitivity", sensitivity)
     if not unit > 2.0**-500:
         checks.fail("scale", f"more than {2.0**-500:.3g} of the sensitivity", scale)

@@ -121,8 +121,8 @@ def log1p(x: Interval) -> Interval:
     if size >= _SMALL:
         return log(x + 1)
     begins = x - x * x / 2
-    rest = UP.power(size, 3)
-    return Interval(DOWN.subtract(begins.low, rest), UP.add(begins.high, rest))
+    remainder = UP.power(size, 3)
+    return Interval(DOWN.subtract(begins.low, remainder), UP.add(begins.high, remainder))
 
 
 def log_of(x: Fraction) -> Interval:

@@ -280,7 +280,7 @@ class Approx(_Amounts):
             object.__setattr__(self, "rho", _positive("rho", self.rho))
 
     def of_zcdp(self) -> Approx:
-        """Return the loss of what satisfies the largest rho within this one, which says so.
+        """Return this loss with the largest rho within it, for a mechanism that satisfies that rho.
 
         Returns
         -------
@@ -353,15 +353,15 @@ class ZCDP(_Amounts):
             checks.fail_type("pure", "a Pure loss", pure)
         if not isinstance(pure, Draws):
             return cls(conversions.rho_of_pure(pure.epsilon))
-        each = pure.epsilon / pure.draws
+        of_draw = pure.epsilon / pure.draws
         if pure.bounded_range:
-            rho = prices.rho_of_range(each)
+            rho = prices.rho_of_range(of_draw)
         elif pure.cells is not None:
-            rho = prices.rho_of_laplace(each, pure.cells)
+            rho = prices.rho_of_laplace(of_draw, pure.cells)
         elif pure.categories is not None:
-            rho = prices.rho_of_response(each, pure.categories)
+            rho = prices.rho_of_response(of_draw, pure.categories)
         else:
-            rho = conversions.rho_of_pure(each)
+            rho = conversions.rho_of_pure(of_draw)
         return cls(pure.draws * rho)
 
     @classmethod

@@ -88,7 +88,7 @@ def _least_epsilon(epsilon: Fraction, times: int, delta: Fraction) -> Fraction:
 
 
 def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
-    """Return the least delta, which is 0 if nothing is lost beyond `wanted`."""
+    """Return the least delta at an epsilon, which is 0 if no loss exceeds that."""
     if wanted >= times * epsilon:
         return Fraction(0)
     if times * epsilon > _FARTHEST:

@@ -69,7 +69,7 @@ from .conversions import LEAST_DELTA, rho_of_pure
 from .enclosure import DOWN, UP, Interval, exp, expm1, log, log1p, up
 
 #: Beyond one the price is epsilon to many digits, below the other half its square.
-_FAR, _NEAR = 10**6, Fraction(1, 10**20)
+_LARGEST, _SMALLEST = 10**6, Fraction(1, 10**20)
 _GOLDEN = Decimal("0.61803398874989484820458683436563811772")
 
 
@@ -77,7 +77,7 @@ _GOLDEN = Decimal("0.61803398874989484820458683436563811772")
 def rho_of_laplace(epsilon: Fraction, cells: int) -> Fraction:
     """Return the rho of Laplace noise on an integer of sensitivity `cells`, continuous for 0."""
     most = rho_of_pure(epsilon)
-    if not _NEAR < epsilon < _FAR or cells == 1:
+    if not _SMALLEST < epsilon < _LARGEST or cells == 1:
         return most
     x = Interval.of(epsilon)
     odds = exp(-x)
@@ -92,7 +92,7 @@ def rho_of_laplace(epsilon: Fraction, cells: int) -> Fraction:
 def rho_of_range(epsilon: Fraction) -> Fraction:
     """Return the rho of a draw with bounded range."""
     most = min(rho_of_pure(epsilon), epsilon**2 / 8)
-    if not _NEAR < epsilon < _FAR:
+    if not _SMALLEST < epsilon < _LARGEST:
         return most
     x = Interval.of(epsilon)
     ratio = expm1(x) / x
@@ -103,7 +103,7 @@ def rho_of_range(epsilon: Fraction) -> Fraction:
 def rho_of_response(epsilon: Fraction, categories: int) -> Fraction:
     """Return the rho of randomized response with so many categories."""
     most = rho_of_pure(epsilon)
-    if epsilon >= _FAR or categories <= 2:
+    if epsilon >= _LARGEST or categories <= 2:
         return most
     x, others = Interval.of(epsilon), categories - 2
     grown = expm1(x)
@@ -111,12 +111,12 @@ def rho_of_response(epsilon: Fraction, categories: int) -> Fraction:
         return min(most, up((x * grown / (grown + categories)).high, LEAST_DELTA))
     half = exp(x / 2)
     bound = (x * (half - 1) / (half + 1)).high  # epsilon tanh(epsilon / 4)
-    found = _highest(x, categories) if epsilon > _NEAR else None
-    return min(most, up(bound if found is None else min(found, bound), LEAST_DELTA))
+    supremum = _highest(x, categories) if epsilon > _SMALLEST else None
+    return min(most, up(bound if supremum is None else min(supremum, bound), LEAST_DELTA))
 
 
 def _highest(x: Interval, categories: int) -> Decimal | None:
-    """Return the supremum over orders, rounded up, where the zeros are not imaginary, or None.
+    """Return the supremum over Renyi orders, rounded up; None if it is not inside the range.
 
     Where the variance of the loss is at most twice its mean, the rise ends before it begins.
     """

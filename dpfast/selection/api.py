@@ -52,7 +52,7 @@ def _shape(size: Size) -> tuple[int, ...]:
 
 
 def _formed(drawn: Indices, shape: tuple[int, ...], lead: tuple[int, ...]) -> int | Indices:
-    """Return draws of shape (rows, size) in the shape that the caller gets."""
+    """Return draws of shape (rows, size) in the shape that the user gets."""
     return drawn.T.reshape(shape + lead) if shape or lead else int(drawn[0, 0])
 
 

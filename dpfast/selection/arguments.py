@@ -36,7 +36,7 @@ PERMUTE = "permute-and-flip"
 
 @dataclass(frozen=True, slots=True)
 class ReadScores:
-    """Scores that were read and are valid, and what draws from them."""
+    """Scores that were read and checked, and the sampler that draws from them."""
 
     scores: Any
     draw: Callable[[BitStream], NDArray[np.int64]]
@@ -62,20 +62,20 @@ class Selection(OfNumbers[Any]):
         return summary.draw(generator.stream())
 
     def excess(self, source: ReadScores, other: ReadScores) -> str:
-        """Return what is wrong with two arrays of scores as those of neighbors."""
-        scores, others = (np.asarray(one.scores, np.float64) for one in (source, other))
+        """Say by how much two arrays of scores differ more than those of neighbors may."""
+        scores, others = (np.asarray(s.scores, np.float64) for s in (source, other))
         if scores.shape != others.shape:
             return f"there are {scores.shape} scores on x, and {others.shape} on x2"
         with np.errstate(invalid="ignore"):
             moves = np.atleast_2d(np.where(scores == others, 0.0, others - scores))
         spread = float((moves.max(axis=-1) - moves.min(axis=-1)).max()) if moves.size else 0.0
         share = self.c * spread / self._of_a_draw
-        within = share <= 1 + 1e-9
-        return "" if within else f"the scores moved by {share:.4g} times what was declared"
+        is_held = share <= 1 + 1e-9
+        return "" if is_held else f"the scores moved by {share:.4g} times what was declared"
 
     @property
     def _of_a_draw(self) -> float:
-        """The most that c times the scores may move for a draw of this loss."""
+        """The largest change of c times the scores between neighbors, for a draw of this loss."""
         if isinstance(self.loss, ZCDP):
             return float(range_within(self.loss.rho))
         assert isinstance(self.loss, Draws)
@@ -103,24 +103,24 @@ def _selection(
     picks: int = 1,
     candidates: int | None = None,
 ) -> Selection:
-    """Return the mechanism for public arguments, which are checked.
+    """Check public arguments, and return the mechanism.
 
     `calls` repeat the loss asked for, which `picks` draws share.
     """
-    asked = loss(epsilon, 0, rho)
+    total_loss = loss(epsilon, 0, rho)
     ranged = name != PERMUTE
     stored = Fraction(checks.positive("sensitivity", sensitivity))
     # The number as written, or the float that scores change by, whichever is larger.
     change = max(checks.fraction("sensitivity", sensitivity), stored)
     spread = change if checks.flag("monotone", monotone) else 2 * change
     total: Loss
-    if isinstance(asked, ZCDP):
-        each = (range_within if ranged else pure_within)(asked.rho / picks)
-        total = ZCDP(asked.rho * calls)
+    if isinstance(total_loss, ZCDP):
+        of_pick = (range_within if ranged else pure_within)(total_loss.rho / picks)
+        total = ZCDP(total_loss.rho * calls)
     else:
-        each = asked.epsilon / picks
-        total = Draws(asked.epsilon * calls, picks * calls, ranged)
-    ratio = each / spread
+        of_pick = total_loss.epsilon / picks
+        total = Draws(total_loss.epsilon * calls, picks * calls, ranged)
+    ratio = of_pick / spread
     if not 1 / Fraction(SCALE) <= ratio <= Fraction(SCALE):
         rule = "within a factor of 2**960 of the epsilon of a draw"
         checks.fail("sensitivity", rule, sensitivity)
@@ -170,16 +170,16 @@ def _exactly(scores: object, array: NDArray[Any], name: str) -> NDArray[Any]:
         return array
     if kind == "f" and not ((np.abs(array) >= 2.0**53) & (np.abs(array) < math.inf)).any():
         return array  # here all integers are floats
-    each = array
+    objects = array
     with suppress(Exception):
-        each = np.array(scores, object)
-    numbers = np.frompyfunc(real, 1, 1)(each)
+        objects = np.array(scores, object)
+    numbers = np.frompyfunc(real, 1, 1)(objects)
     kinds = {type(number) for number in numbers.ravel()}
 
     def only(*allowed: type[Any]) -> bool:
         return all(issubclass(kind, allowed) for kind in kinds)
 
-    if each.shape != array.shape or not only(int, float, Fraction):
+    if objects.shape != array.shape or not only(int, float, Fraction):
         checks.fail_kind(name, "an array of real numbers", scores)
     if only(float):
         return np.array(numbers, np.float64)

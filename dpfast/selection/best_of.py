@@ -55,12 +55,12 @@ class RunCount:
         """Draw a number exactly: the least k with U < P(K <= k), of as many bits as that takes."""
         tail = Tail(stream.word(), stream.word)
         sums: dict[int, Iterator[Any]] = {}
-        known: dict[int, list[Any]] = {}
+        by_precision: dict[int, list[Any]] = {}
 
         def up_to(k: int, mp: Any) -> Any:
-            """Return P(K <= k) to as many digits as are asked for."""
+            """Return P(K <= k) at the precision of an mpmath context."""
             terms = sums.setdefault(mp.prec, self._sums(mp))
-            totals = known.setdefault(mp.prec, [])
+            totals = by_precision.setdefault(mp.prec, [])
             while len(totals) < k:
                 totals.append(next(terms))
             return totals[k - 1]
@@ -104,7 +104,7 @@ class BestOf(Mechanism[Any]):
         return best
 
     def _best(self, run: Callable[[], Any], generator: Generator) -> Best | str:
-        """Return the best, or what is said of a run that failed.
+        """Return the best answer, or the error message of a run that failed.
 
         An error of the caller's would hold on to frames that know how many runs there were.
         """

@@ -42,7 +42,7 @@ PART, ENOUGH = 16, 1 << 14
 
 
 def block_length(count: int, draws: int) -> int:
-    """Return the candidates of a block, a power of two, from public numbers only.
+    """Return how many candidates a block has, a power of two, from public numbers only.
 
     Where scores differ a lot, a block has one good candidate, so a draw takes about as many
     proposals as a block has candidates, until the block is opened. As measured, a proposal costs
@@ -129,9 +129,9 @@ class Race:
                 index[single] = self._single[runs[single] - len(self.peaks)]
         none = index >= self.scores.count
         if len(self._gone):
-            place = np.searchsorted(self._gone, index)
-            place[place == len(self._gone)] = 0
-            none |= self._gone[place] == index
+            at = np.searchsorted(self._gone, index)
+            at[at == len(self._gone)] = 0
+            none |= self._gone[at] == index
         distance = self.scores.distance(np.where(none, 0, index))
         distance[none] = -1
         exact = self.scores.exact
@@ -146,7 +146,7 @@ class Race:
         return arrived
 
     def _open(self) -> None:
-        """Open the blocks that were most often proposed in vain."""
+        """Look at each candidate of the blocks whose proposals were most often rejected."""
         vain = np.concatenate(self._vain)
         self._vain, self._waste = [], 0
         blocks, times = np.unique(vain, return_counts=True)
@@ -164,7 +164,7 @@ class Race:
         self._weigh()
 
     def _leave(self) -> None:
-        """Stop the single candidates that are gone."""
+        """Remove the candidates that were drawn from the race."""
         self._single = self._single[~np.isin(self._single, self._gone)]
 
 

@@ -1,4 +1,4 @@
-"""A coin for each private key, of which the probability depends on the key's people alone.
+"""Partition selection: each private key is shown by a coin whose bias depends on its people.
 
 A coin compares 64 bits with the integer part of 2^64 pi(n). One in about 2^64 needs further bits,
 and pi(n) to more digits. So no rounding enters a probability.
@@ -42,7 +42,7 @@ class PartitionSelection(ABC):
 
     @abstractmethod
     def precise(self, people: int, mp: Any) -> Any:
-        """Return pi(people), people <= most, good to a relative 2**(20 - prec)."""
+        """Return pi(people) for people <= most, to a relative error of 2**(20 - prec)."""
 
     def bits(self, people: Sequence[int]) -> list[int]:
         """Return the integer part of 2**64 pi(n) for each number n <= most of people."""
@@ -102,17 +102,17 @@ class PartitionSelection(ABC):
 
     def keep_one(self, people: int, stream: BitStream) -> bool:
         """Flip the coin of one key, as `keep` does and faster."""
-        own = min(people, self.most)
-        (bits,) = self.bits([own])
+        capped = min(people, self.most)
+        (bits,) = self.bits([capped])
         if bits >> 64:
             return True
         word = stream.word()
         if word != bits:
             return word < bits
-        return Tail(word, stream.word).below(partial(self.precise, own))
+        return Tail(word, stream.word).below(partial(self.precise, capped))
 
     def _distinct(self, people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the numbers of people that occur, up to `most`, and the place of each key's."""
+        """Return the distinct numbers of people, up to `most`, and the index of each key's."""
         capped = np.minimum(people, min(self.most, 1 << 62))
         if self.most > _COUNTED:
             present, which = np.unique(capped, return_inverse=True)

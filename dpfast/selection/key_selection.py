@@ -1,4 +1,4 @@
-"""Which private keys to show: coins for each, more probable the more people have it.
+"""Partition selection: each private key is shown by a coin, more likely with more people.
 
 A *step* takes a person away or adds one ("add-remove"), or puts another in the place of one
 ("replace"). A person has at most L keys. So a step moves the number of people of at most t keys by
@@ -37,12 +37,12 @@ arXiv:2004.00010v4), and E(t r) = delta. Then
 * and constant from where it is next to 1.
 
 Proof. P and Q are the distributions of what is shown on either side of a step, and X the keys that
-nobody has but those who come or go in it. On the side of P, j <= L keys of X belong to somebody,
-and some key of X is shown with probability 1 - (1 - d)^j; on that of Q, with 1 - (1 - d)^i. Let
-m = max(i, j) and x = 1 - (1 - d)^m. Let P' and Q' be the distributions of what is shown of all
-other keys. At most t - m of those have one person more or less, and others all the while. Coins are
-independent, so the divergence of P' and Q' is at most (t - m) r either way. Take any set S of
-answers, and let S' be those of its answers in which no key of X is shown. Then
+nobody has but those who are added or removed in it. On the side of P, j <= L keys of X belong to
+somebody, and some key of X is shown with probability 1 - (1 - d)^j; on that of Q, with 1 - (1 -
+d)^i. Let m = max(i, j) and x = 1 - (1 - d)^m. Let P' and Q' be the distributions of what is shown
+of all other keys. At most t - m of those have one person more or less, and others all the while.
+Coins are independent, so the divergence of P' and Q' is at most (t - m) r either way. Take any set
+S of answers, and let S' be those of its answers in which no key of X is shown. Then
 
     P(S) - e^epsilon Q(S) <= 1 - (1 - d)^j + (1 - d)^j P'(S') - e^epsilon (1 - d)^i Q'(S')
                           <= x + (1 - x) (P'(S') - e^epsilon Q'(S'))
@@ -77,11 +77,11 @@ Several k may have one m, of which the largest is meant. The right sides grow wi
 Proof. Let P and Q be as above, X in each round the keys in which nobody counts but those who come
 or go, and P', Q' what is shown if no key of X ever is. Given what the first round shows and the
 hashes that bound people, the keys and weights of all others are the same on both sides. In either
-round somebody who comes or goes, with k keys, moves the total of each by m(k). A key outside of X
-has a total of at least m(L) before. So its coins have a divergence of at most c(k), those of all k
-keys k c(k) = s D L / t, and those of two people twice that: s D. (If both have the key, its totals
-lie between those that one of them alone would make, and pi grows.) Divergences of the two rounds
-add up, as the second's bound holds for all that the first may show: P' and Q' are within D.
+round somebody who is added or removed, with k keys, moves the total of each by m(k). A key outside
+of X has a total of at least m(L) before. So its coins have a divergence of at most c(k), those of
+all k keys k c(k) = s D L / t, and those of two people twice that: s D. (If both have the key, its
+totals lie between those that one of them alone would make, and pi grows.) Divergences of the two
+rounds add up, as the second's bound holds for all that the first may show: P' and Q' are within D.
 No key of X is shown with probability (1 - x)^s at least, in each round, whatever came before: so
 with 1 - x. Let S' be the answers of S in which none is. Then, as above for each answer alone,
 
@@ -142,7 +142,7 @@ _FLAT, _STEEP = Fraction(1, 5), Fraction(2, 5)
 
 @lru_cache(maxsize=16)
 def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionSelection:
-    """Return the rule that shows keys of the fewest people.
+    """Return the rule that shows a key with the fewest people in it.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionS
     max_groups : int
         How many keys a person may have.
     neighbors : {"add-remove", "replace"}
-        Whether a person comes or goes, or is replaced.
+        Whether a person is added or removed, or is replaced.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def part_of(delta: Fraction, keys: int | Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class EqualParts(PartitionSelection):
-    """The optimal rule for one key, with an equal part of the loss for each key of a step."""
+    """Optimal partition selection for one key, with an equal part of the loss for each key."""
 
     loss: Approx
     touched: int = 1
@@ -236,8 +236,8 @@ class EqualParts(PartitionSelection):
     def bits(self, people: Sequence[int]) -> list[int]:
         if self.most > _LONGEST:
             return super().bits(people)
-        known = (self.table[n] for n in people)
-        return [self._whole(n) if b < 0 else b for n, b in zip(people, known, strict=True)]
+        integers = (self.table[n] for n in people)
+        return [self._whole(n) if b < 0 else b for n, b in zip(people, integers, strict=True)]
 
     @cached_property
     def table(self) -> list[int]:
@@ -246,21 +246,21 @@ class EqualParts(PartitionSelection):
         Both ends of an interval are rounded outwards. Where they differ it says -1.
         """
         spare = 128 + self.delta.denominator.bit_length()
-        mp, one = context(128 + spare + int(2 * self.epsilon)), 1 << (64 + spare)
+        mp, unit = context(128 + spare + int(2 * self.epsilon)), 1 << (64 + spare)
         x = ratio(mp, self.epsilon)
-        grow, shrink = ([int(one * mp.exp(y)) + side for side in (-1, 2)] for y in (x, -x))
-        part = [self.delta.numerator * one // self.delta.denominator + side for side in (0, 1)]
-        found = [0]
+        grow, shrink = ([int(unit * mp.exp(y)) + side for side in (-1, 2)] for y in (x, -x))
+        part = [self.delta.numerator * unit // self.delta.denominator + side for side in (0, 1)]
+        table = [0]
         low = high = 0
         for _ in range(self.most):
             low, high = (
-                min(p * up // one + d + side, one - (one - p - d) * down // one + side, one)
+                min(p * up // unit + d + side, unit - (unit - p - d) * down // unit + side, unit)
                 for p, up, down, d, side in zip(
                     (low, high), grow, reversed(shrink), part, (-1, 1), strict=True
                 )
             )
-            found.append(low >> spare if low >> spare == high >> spare else -1)
-        return found
+            table.append(low >> spare if low >> spare == high >> spare else -1)
+        return table
 
     def _whole(self, people: int) -> int:
         # One person's is the only rational probability, and may have so few bits that no precision
@@ -355,9 +355,9 @@ class Divergence(PartitionSelection):
             pi.append(max(p, pi[-1]))  # no farther from what is below it than pi(n - 1)
             yield pi[-1]
 
-    def reach(self, probability: float, within: int) -> int:
+    def reach(self, probability: float, most: int) -> int:
         """Return the least n <= within with pi(n) >= probability, or 0 if there is none."""
-        climb = islice(self.climb(), within)
+        climb = islice(self.climb(), most)
         return next((n for n, p in enumerate(climb, 1) if p >= probability), 0)
 
     def bits(self, people: Sequence[int]) -> list[int]:

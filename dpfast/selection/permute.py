@@ -74,9 +74,9 @@ class Flips:
             left = left[self._coins(left, after, stream)]
             heads += len(left)
             if len(left):
-                place = below(heads, stream)  # each has the same chance, in any order
-                if place < len(left):
-                    winner = int(left[place])
+                index = below(heads, stream)  # each has the same chance, in any order
+                if index < len(left):
+                    winner = int(left[index])
         return winner
 
     def _coins(

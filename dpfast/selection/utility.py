@@ -123,7 +123,7 @@ def expected_error(
 def _probabilities(
     scores: Scores, terms: tuple[Any, ...], base: ArrayLike | None, axis: int, mechanism: Mechanism
 ) -> tuple[Floats, Floats]:
-    """Return probabilities and distances below the best score, candidates last."""
+    """Return probabilities and distances below the best score, with candidates on the last axis."""
     checks.choice("mechanism", mechanism, get_args(Mechanism))
     ranged = mechanism != PERMUTE
     turned = candidates_last(scores, axis)

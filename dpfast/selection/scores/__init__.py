@@ -1,4 +1,4 @@
-"""Scores of candidates as samplers see them: one pass for block maxima, then random access.
+"""Scores of candidates, as samplers read them: one pass for block maxima, then random access.
 
 Scores are in arrays of NumPy's numbers or of Python's own. Python's ints, floats and Fractions
 compare and subtract exactly with each other, at any size. So the distribution of a draw does not
@@ -158,7 +158,7 @@ class PlainScores(Scores):
     _maxima: NDArray[Any]  # of each block
 
     def _found(self, block: int, maxima: NDArray[Any]) -> NDArray[np.float64]:
-        """Remember what a pass has found, and return the distances of the blocks."""
+        """Keep the largest score of each block, and return the distances of the blocks."""
         self.best, self._block, self._maxima = maxima.max(), block, maxima
         return distances(self.best, maxima)
 
@@ -173,7 +173,7 @@ class PlainScores(Scores):
         return difference(self.best, self._look(np.array([candidate]))[0])
 
     def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what `peaks` would give with the candidates `gone` excluded, without a pass.
+        """Return `peaks` with the candidates `gone` excluded, without a pass over the scores.
 
         `gone` is sorted and holds all that were ever taken away; at least one candidate is left.
         Distances are then taken from the best score that is left. A candidate that is gone has a
@@ -188,8 +188,8 @@ class PlainScores(Scores):
             blocks = touched[start : start + step]
             slots = blocks[:, None] * block + np.arange(block)
             index = np.minimum(slots, self.count - 1)
-            place = np.minimum(np.searchsorted(gone, index), len(gone) - 1)
-            absent = (slots >= self.count) | (gone[place] == index)
+            at = np.minimum(np.searchsorted(gone, index), len(gone) - 1)
+            absent = (slots >= self.count) | (gone[at] == index)
             values = self._look(index.ravel()).reshape(slots.shape)
             values[absent] = worst
             maxima[blocks] = values.max(axis=1)
@@ -212,5 +212,5 @@ class OneRow(PlainScores):
         return (self.count,)
 
     def stored(self, i: int) -> Self:
-        """Return the one row of scores that there is, as `Table` does."""
+        """Return the only row of scores, as `Table.stored` does."""
         return self

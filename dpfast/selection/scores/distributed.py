@@ -46,17 +46,17 @@ class DistributedScores(OneRow):
     """
 
     def __init__(self, scores: Any) -> None:
-        form = form_of(scores, "scores", RULE)
-        assert isinstance(form, (Columns, TableRows)) and isinstance(form.store, Engine)
-        if isinstance(form, TableRows) or len(form.names) > 1:
+        columns = form_of(scores, "scores", RULE)
+        assert isinstance(columns, (Columns, TableRows)) and isinstance(columns.store, Engine)
+        if isinstance(columns, TableRows) or len(columns.names) > 1:
             checks.fail_kind("scores", "of one dimension for an engine", scores)
-        column = _Flat(form.names or None)
-        like = column.column(form.store.like)
+        column = _Flat(columns.names or None)
+        like = column.column(columns.store.like)
         if isinstance(like, Values) and isinstance(like.given, np.ma.MaskedArray):
             rule = "without a mask: -inf says that a candidate is excluded"
             checks.fail_kind("scores", rule, scores)
         self._dtype = chunk_dtype(_array(like).dtype, "scores")
-        self._rows = TableRows(form.store, column)
+        self._rows = TableRows(columns.store, column)
         counts = self._rows.reduce(_count, operator.add)
         last: dict[int, int] = {}
         for part, stop in counts:
@@ -74,12 +74,12 @@ class DistributedScores(OneRow):
         return out
 
     def peaks(self, block: int) -> NDArray[np.float64]:
-        flags, pieces = self._rows.reduce(partial(_peaks, self._first, block, self._dtype), _joined)
+        flags, blocks = self._rows.reduce(partial(_peaks, self._first, block, self._dtype), _joined)
         least = np.iinfo(self._dtype).min if self._dtype.kind in "iu" else -np.inf
         best = np.full(-(-self.count // block), least, self._dtype)
-        for first, maxima in pieces:
-            own = best[first : first + len(maxima)]
-            np.maximum(own, maxima, out=own)
+        for first, maxima in blocks:
+            covered = best[first : first + len(maxima)]
+            np.maximum(covered, maxima, out=covered)
         refuse(flags)
         return self._found(block, best)
 
@@ -95,14 +95,14 @@ class DistributedScores(OneRow):
 
 @dataclass(frozen=True)
 class _Flat(Rows):
-    """Makes rows of one column, in the type that it declares: integers stay exact."""
+    """Convert rows to one column, in the type that it declares: integers stay exact."""
 
-    def column(self, form: Form) -> Form:
-        """Return the column that is asked for."""
-        return chosen(form, self.names).pieces[self.names[0]] if self.names else form
+    def column(self, columns: Form) -> Form:
+        """Return the column of scores."""
+        return chosen(columns, self.names).pieces[self.names[0]] if self.names else columns
 
-    def __call__(self, form: Form) -> RowSource:
-        column = self.column(form)
+    def __call__(self, columns: Form) -> RowSource:
+        column = self.column(columns)
         if isinstance(column, Arrow) and column.chunked.null_count:
             return _Nulls(column)
         array = _array(column)
@@ -110,7 +110,7 @@ class _Flat(Rows):
 
 
 class _Nulls:
-    """Rows of which one is null, which is no score: refused when they are read."""
+    """Rows with a null, which is no score: refused when they are read."""
 
     array, width, length = None, None, None
 
@@ -136,14 +136,14 @@ def _array(column: Form) -> NDArray[Any]:
 
 def _start(first: Mapping[int, int], chunk: RowChunk) -> int:
     """Return the number of the first candidate of a chunk."""
-    part, place = divmod(chunk.start, 1 << MOST_ROWS)
-    return first.get(part, 0) + place
+    part, row = divmod(chunk.start, 1 << MOST_ROWS)
+    return first.get(part, 0) + row
 
 
 def _count(chunk: RowChunk) -> tuple[tuple[int, int], ...]:
     """Return the partition of a chunk, and the row that comes after it."""
-    part, place = divmod(chunk.start, 1 << MOST_ROWS)
-    return ((part, place + len(chunk.rows)),)
+    part, row = divmod(chunk.start, 1 << MOST_ROWS)
+    return ((part, row + len(chunk.rows)),)
 
 
 def _slices(first: Mapping[int, int], chunk: RowChunk) -> Pieces:
@@ -152,7 +152,7 @@ def _slices(first: Mapping[int, int], chunk: RowChunk) -> Pieces:
 
 
 def _values(first: Mapping[int, int], wanted: NDArray[np.int64], chunk: RowChunk) -> Pieces:
-    """Return the scores of some candidates, by their place among these."""
+    """Return the scores of some candidates, by their index among these."""
     start = _start(first, chunk)
     i, j = np.searchsorted(wanted, [start, start + len(chunk.rows)]).tolist()
     return ((i, chunk.rows.reshape(-1)[wanted[i:j] - start]),) if i < j else ()
@@ -164,13 +164,13 @@ def _peaks(
     """Return the flags of a chunk, and the best of its share of each block."""
     start, values = _start(first, chunk), aligned(chunk.rows.reshape(-1), dtype)
     head = min(-start % block, len(values))
-    flags, pieces = 0, []
+    flags, maxima = 0, []
     for at, some in ((start, values[:head]), (start + head, values[head:])):
         if len(some):
             best = np.empty(-(-len(some) // block), dtype)
             flags |= block_maxima(some, block, best)
-            pieces.append((at // block, best))
-    return flags, tuple(pieces)
+            maxima.append((at // block, best))
+    return flags, tuple(maxima)
 
 
 def _joined(a: tuple[int, Pieces], b: tuple[int, Pieces]) -> tuple[int, Pieces]:
