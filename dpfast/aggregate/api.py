@@ -341,13 +341,13 @@ def sample_and_aggregate(
     amount(loss)
     two_blocks = kind == "key" and relation == "replace"
     share = privacy.group_within(loss, 2) if two_blocks else loss
-    chosen, made = _aggregator(aggregator, blocks, pairs, is_vector, share, centres)
+    chosen, calibrated = _aggregator(aggregator, blocks, pairs, is_vector, share, centres)
     bound = resolved.bind(source, len(pairs) if is_vector else None)
     name = f"{chosen} of {bound.name} on {blocks} {kind} blocks"
     mechanism = SampleAndAggregate(
         bound=bound,
         estimator=resolved,
-        aggregator=made,
+        aggregator=calibrated,
         partition=kind,
         blocks=blocks,
         bounds=pairs,
@@ -355,7 +355,7 @@ def sample_and_aggregate(
         default=fallback,
         drop=nan == "drop",
         neighbors=relation,
-        loss=privacy.group(made.loss, 2) if two_blocks else made.loss,
+        loss=privacy.group(calibrated.loss, 2) if two_blocks else calibrated.loss,
         name=name,
         job=Job(workers, None, folder),
         progress=progress,
@@ -366,7 +366,7 @@ def sample_and_aggregate(
 
 
 def _refuse_for_engine(kind: str, executor: Any, time_limit: Any, spill: Any) -> None:
-    """Refuse what data of an engine cannot have: nobody knows the order of their rows."""
+    """Refuse arguments that data of an engine cannot have: their rows have no known order."""
     if kind == "contiguous":
         checks.fail("partition", "'random' or 'key' for data of an engine", kind)
     for name, value in (("time_limit", time_limit), ("spill", spill)):
@@ -385,7 +385,7 @@ def choose_partition(partition: str, neighbors: str, ids: Any) -> str:
         checks.fail(
             "partition",
             "'random' or 'key', or 'contiguous' with neighbors='replace' (pass "
-            "neighbors='replace'; a row that comes or goes shifts all rows after it, and so "
+            "neighbors='replace'; a row that is added or removed shifts all rows after it, and so "
             "changes every contiguous block)",
             partition,
         )

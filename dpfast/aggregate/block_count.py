@@ -120,12 +120,12 @@ def suggest_blocks(
     ...                   aggregator="trimmed-mean")
     32
     """
-    asked = privacy.loss(epsilon, delta, rho)
+    total = privacy.loss(epsilon, delta, rho)
     rows = checks.whole("n", n, 1, 1 << 62)
     checks.choice("aggregator", aggregator, AGGREGATORS)
     pairs = checks.pairs(bounds)[0]
     check_coordinates(len(pairs))
-    amount(asked)
+    amount(total)
     biases = _each("bias", bias, len(pairs), _at_least_0)
     spreads = None if spread is None else _each("spread", spread, len(pairs), checks.positive)
     least = checks.whole("smallest_block", smallest_block, 1)
@@ -136,7 +136,7 @@ def suggest_blocks(
         if any(biases):
             rule = f"given beside a bias for aggregator={aggregator!r}"
             checks.fail("spread", rule, spread)
-        return min(most, _unknown(rows, share(aggregator, pairs, asked)))
+        return min(most, _unknown(rows, share(aggregator, pairs, total)))
     varying = [i for i, (lo, hi) in enumerate(pairs) if lo < hi]
     if not varying:
         return most
@@ -148,7 +148,7 @@ def suggest_blocks(
 
     varying_pairs = tuple(pairs[i] for i in varying)
     trade = Trade(
-        rows, asked, varying_pairs, relative(biases, 0.0), relative(spreads or biases, 2.0**-80)
+        rows, total, varying_pairs, relative(biases, 0.0), relative(spreads or biases, 2.0**-80)
     )
     return trade.best(aggregator, most)
 
@@ -168,9 +168,9 @@ class Trade:
         off = self._off() * k * k
         if name == "mean":
             return off + sum(s * s for s in self.spreads) + self._noise() / k / k
-        each = share(name, self.pairs, self.loss)
+        loss = share(name, self.pairs, self.loss)
         return off + sum(
-            expected_error(name, k, 1.0, each, s * math.sqrt(k)) ** 2 for s in self.spreads
+            expected_error(name, k, 1.0, loss, s * math.sqrt(k)) ** 2 for s in self.spreads
         )
 
     def best(self, name: str, most: int) -> int:
@@ -180,9 +180,9 @@ class Trade:
         if name != "auto":
             return _least(lambda k: self.squared(name, k), 1, most)
         # "auto" is one aggregator below some number of blocks and another from there on.
-        each = share(name, self.pairs, self.loss)
-        below, above = default(1, each), default(MOST_BLOCKS, each)
-        turn = 1 + bisect_left(range(1, most + 1), True, key=lambda k: default(k, each) == above)
+        loss = share(name, self.pairs, self.loss)
+        below, above = default(1, loss), default(MOST_BLOCKS, loss)
+        turn = 1 + bisect_left(range(1, most + 1), True, key=lambda k: default(k, loss) == above)
         tried: list[tuple[str, int]] = [(below, self.best(below, turn - 1))] if turn > 1 else []
         if turn <= most:
             tried.append((above, _least(lambda k: self.squared(above, k), turn, most)))
@@ -207,7 +207,7 @@ class Trade:
 
 
 def _least(error: Callable[[int], float], low: int, high: int) -> int:
-    """Return where an error with one valley and small ripples is least, the smallest of equals."""
+    """Return the argument that minimizes an error with one valley and small ripples."""
     while high - low > 16:
         steps = sorted({round(k) for k in np.geomspace(low, high, 33).tolist()})
         errors = [error(k) for k in steps]
@@ -216,10 +216,10 @@ def _least(error: Callable[[int], float], low: int, high: int) -> int:
     return min(range(low, high + 1), key=error)
 
 
-def _unknown(rows: int, each: Loss) -> int:
-    """Return as many blocks as the noise needs, within what the utility theorem allows."""
+def _unknown(rows: int, loss: Loss) -> int:
+    """Return the number of blocks for unknown bias, within the utility theorem's range."""
     root = math.isqrt(rows - 1) + 1
-    return min(max(math.ceil(ENOUGH / as_epsilon(each)), math.ceil(math.pow(rows, 0.4))), root)
+    return min(max(math.ceil(ENOUGH / as_epsilon(loss)), math.ceil(math.pow(rows, 0.4))), root)
 
 
 def _each(name: str, value: Any, d: int, check: Callable[[str, Any], float]) -> list[float]:

@@ -205,7 +205,7 @@ def test_a_source_with_other_rows_than_its_length_is_noticed():
 
 
 def test_a_chunk_that_follows_none_counts_its_way(monkeypatch):
-    monkeypatch.setattr(counting_sort, "APART", 1000)
+    monkeypatch.setattr(counting_sort, "SPAN", 1000)
     rows = np.arange(5000.0)
     for blocks in (7, 3000):
         expected = twin.laid_out(plain(rows), RandomLabels(blocks, KEY).read(0, 5000), blocks)

@@ -62,7 +62,7 @@ def majority(blocks: int) -> int:
 
 
 def _shortest(x: NDArray[np.int64], t: int) -> tuple[int, int]:
-    """Return the length and place of the shortest interval that holds `t` of the points x[1:-1]."""
+    """Return length and index of the shortest interval that holds `t` of the points x[1:-1]."""
     k = len(x) - 2
     if t > k:
         return int(x[-1]), 0
@@ -100,18 +100,18 @@ class Attention(SmoothAggregator):
         return attention_span(x, self.calibration.beta)
 
 
-def _candidates(given: Any, bounds: tuple[tuple[float, float], ...]) -> NDArray[np.float64]:
+def _candidates(centres: Any, bounds: tuple[tuple[float, float], ...]) -> NDArray[np.float64]:
     """Return the public centers as a new array."""
     rule = f"a finite array of shape (c, {len(bounds)}), c > 0, within the bounds"
     try:
-        centers = np.array(given, np.float64)
+        centers = np.array(centres, np.float64)
     except (TypeError, ValueError, OverflowError):
-        checks.fail_type("centres", rule, given)
+        checks.fail_type("centres", rule, centres)
     if centers.ndim != 2 or centers.shape[1] != len(bounds) or not len(centers):
         checks.fail("centres", rule, f"shape {centers.shape}")
     lo, hi = np.array(bounds).T
     if not ((lo <= centers) & (centers <= hi)).all():  # NaN is not within
-        checks.fail("centres", rule, given)
+        checks.fail("centres", rule, centres)
     return centers
 
 
@@ -119,8 +119,8 @@ def _distances(columns: NDArray[np.int64], centers: NDArray[np.int64]) -> NDArra
     """Return the l1 distance of each center from each point, shape (centers, points)."""
     distances = np.zeros((len(centers), columns.shape[1]), np.int64)
     step = np.empty_like(distances)
-    for column, place in zip(columns, centers.T, strict=True):
-        np.subtract(column, place[:, None], out=step)
+    for column, coordinate in zip(columns, centers.T, strict=True):
+        np.subtract(column, coordinate[:, None], out=step)
         np.abs(step, out=step)
         distances += step
     return distances
@@ -169,16 +169,16 @@ class VectorAttention:
         if not beta > SLACK:
             checks.fail("epsilon", f"larger for {d} coordinates", epsilon)
         grids = tuple(OutputGrid(lo, hi, blocks) for lo, hi in self.bounds)
-        given = _candidates(self.candidates, self.bounds)
-        centres = np.stack([g.cells(given[:, i]) for i, g in enumerate(grids)], axis=1)
-        far = np.maximum(centres, np.array([g.span for g in grids]) - centres).sum(axis=1)
+        candidates = _candidates(self.candidates, self.bounds)
+        centres = np.stack([g.cells(candidates[:, i]) for i, g in enumerate(grids)], axis=1)
+        distances = np.maximum(centres, np.array([g.span for g in grids]) - centres).sum(axis=1)
         checks.assign(
             self,
-            candidates=given,
+            candidates=candidates,
             loss=loss,
             grids=grids,
             centres=centres,
-            farthest=int(far.min()),
+            farthest=int(distances.min()),
             alpha=epsilon / 2 * (1.0 - MARGIN),
             beta=beta,
         )
@@ -192,9 +192,9 @@ class VectorAttention:
             columns = np.ascontiguousarray(cells.T)
             at_once = max(1, _AT_ONCE // self.blocks)
             for start in range(0, len(self.centres), at_once):
-                far = _distances(columns, self.centres[start : start + at_once])
-                far.partition(first - 1, axis=1)  # the nearer half need not be in order
-                upper = far[:, first - 1 :]
+                distances = _distances(columns, self.centres[start : start + at_once])
+                distances.partition(first - 1, axis=1)  # the nearer half need not be in order
+                upper = distances[:, first - 1 :]
                 upper.sort(axis=1)
                 nearest = int(np.argmin(upper[:, 0]))
                 if upper[nearest, 0] < least[0]:

@@ -87,8 +87,8 @@ def _exponential(k: int, width: float, loss: Loss, deviation: float) -> float:
 def _winsorized(k: int, width: float, loss: Loss, deviation: float) -> float:
     aggregator = WidenedWinsorizedMean(k, 0.0, 1.0, loss)
     _, off = _exponential_error(0.25, aggregator.quartiles[0].rate, k, deviation, width)
-    apart = math.hypot(2.0 * _PROBABLE * deviation, math.sqrt(2.0) * off)
-    window = min(width, 2.0 * WIDENING * apart)
+    distance = math.hypot(2.0 * _PROBABLE * deviation, math.sqrt(2.0) * off)
+    window = min(width, 2.0 * WIDENING * distance)
     return math.hypot(deviation / math.sqrt(k), aggregator.noise.deviation * window / k)
 
 

@@ -35,15 +35,15 @@ def deviation_of(loss: Loss) -> float:
 
 
 def half_width(grid: OutputGrid, noise: Additive | IntegerNoise, failure: float) -> float:
-    """Return how far noise takes a mean of outputs, but with a failure probability.
+    """Return the half-width of the error bar of a mean of outputs.
 
     Outputs are rounded to cells, by half of one at most, and noise to its units.
     """
     if isinstance(noise, IntegerNoise):
-        within: float = noise.half_width(failure)
+        half: float = noise.half_width(failure)
     else:
-        within = noise.half_width(grid.span, failure) + whole_units(noise.scale(grid.span)) / 2
-    return (within / grid.blocks + 0.5) * grid.step if grid.span else 0.0
+        half = noise.half_width(grid.span, failure) + whole_units(noise.scale(grid.span)) / 2
+    return (half / grid.blocks + 0.5) * grid.step if grid.span else 0.0
 
 
 def _has_stairs(loss: Loss) -> bool:
@@ -76,15 +76,15 @@ class Mean(OnGrid):
     stairs: IntegerNoise | None = field(init=False)
 
     def calibrated(self, grid: OutputGrid) -> dict[str, object]:
-        noise, stairs = additive(self.loss), None
+        noise, staircase = additive(self.loss), None
         if _has_stairs(self.loss) and grid.span > 1:
-            stairs = integer_noise(self.loss, Sensitivity.of_one(grid.span), "staircase")
-        return {"noise": noise, "stairs": stairs, "loss": (stairs or noise).loss}
+            staircase = integer_noise(self.loss, Sensitivity.of_one(grid.span), "staircase")
+        return {"noise": noise, "stairs": staircase, "loss": (staircase or noise).loss}
 
     def half_width(self, failure: float) -> float:
         return half_width(self.grid, self.stairs or self.noise, failure)
 
-    def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
+    def noisy_cell(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return the noisy average; O(blocks)."""
         total = self.grid.total(z)
         if self.stairs is not None:

@@ -50,7 +50,7 @@ def check_coordinates(coordinates: int) -> int:
 
 
 def outputs(z: NDArray[np.float64], *shape: int) -> NDArray[np.float64]:
-    """Check the contract of every aggregator: one finite float64, or row of them, a block.
+    """Check the outputs that every aggregator takes: one finite float64, or row of them, a block.
 
     `shape` is (blocks,), or (blocks, coordinates) for vectors.
     """
@@ -113,7 +113,7 @@ class OutputGrid:
         return np.clip(cells, 0, self.span, out=cells)
 
     def number(self, cell: float) -> float:
-        """Return the number at a place in cells, within the bounds. Post-processing."""
+        """Return a number from its position in cells, within the bounds. Post-processing."""
         if self.span == 0:
             return self.lo
         return min(max((self.first + cell) * self.step, self.lo), self.hi)
@@ -158,12 +158,12 @@ class OnGrid(Aggregator):
         """Return the fields of the noise, and the `loss` that it costs."""
 
     @abstractmethod
-    def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
+    def noisy_cell(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return the statistic of the outputs plus noise, in cells of a grid of at least one."""
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
         outputs(z, self.blocks)
-        return self.grid.number(self.noisy_place(z, generator)) if self.grid.span else self.grid.lo
+        return self.grid.number(self.noisy_cell(z, generator)) if self.grid.span else self.grid.lo
 
 
 def whole_units(widest: float) -> float:
@@ -254,7 +254,7 @@ class SmoothAggregator(OnGrid):
     def sensitivity(self, x: NDArray[np.int64]) -> float:
         """NOT PRIVATE. Return the smooth sensitivity of the integer, at least 1, in cells."""
 
-    def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
+    def noisy_cell(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return the noisy statistic.
 
         One sort, and O(blocks) for each of about ``ln(span) / beta`` distances.

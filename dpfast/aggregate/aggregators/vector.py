@@ -52,8 +52,8 @@ class Coordinates:
     parts: tuple[Aggregator, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        each = share(self.name, self.bounds, self.loss)
-        parts = tuple(make(self.name, self.blocks, lo, hi, each) for lo, hi in self.bounds)
+        of_coordinate = share(self.name, self.bounds, self.loss)
+        parts = tuple(make(self.name, self.blocks, lo, hi, of_coordinate) for lo, hi in self.bounds)
         part, loss = parts[0].loss, self.loss
         if isinstance(part, Pure):  # then a delta would be left unspent
             loss = several(part, _varying(self.bounds))

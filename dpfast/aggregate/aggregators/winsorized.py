@@ -64,9 +64,9 @@ class WidenedWinsorizedMean(OnGrid):
 
     def calibrated(self, grid: OutputGrid) -> dict[str, object]:
         size, loss = amount(self.loss), self.loss
-        rest = (1 - 2 * SHARE) * size
+        left = (1 - 2 * SHARE) * size
         kind = ZCDP if isinstance(loss, ZCDP) else Pure
-        noise = additive(Approx(rest, loss.delta) if isinstance(loss, Approx) else kind(rest))
+        noise = additive(Approx(left, loss.delta) if isinstance(loss, Approx) else kind(left))
         lower, upper = (
             ExponentialQuantile(grid.lo, grid.hi, "replace", "raise", kind(SHARE * size), q=q)
             for q in (Fraction(1, 4), Fraction(3, 4))
@@ -80,7 +80,7 @@ class WidenedWinsorizedMean(OnGrid):
         middle, reach = 0.5 * a + 0.5 * b, WIDENING * abs(b - a)
         return self.grid.cell(middle - reach), self.grid.cell(middle + reach)
 
-    def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
+    def noisy_cell(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return the noisy average inside a drawn window; O(blocks)."""
         source = as_source(z)
         low, high = self.window(*(q.finish(q.reduce(source), generator) for q in self.quartiles))

@@ -37,13 +37,13 @@ SMALL = 1 << 22
 WIDE = 48
 #: Rows between two places where the cursors of all groups are known. A chunk that follows no other
 #: counts from there.
-APART = 1 << 20
+SPAN = 1 << 20
 #: Bytes of rows that are sorted from groups into blocks at a time.
 STEP = 1 << 20
 
 
 def shift_of(blocks: int, groups: int = GROUPS) -> int:
-    """Return how many low bits of a label are left to the second step, at most 16."""
+    """Return how many low bits of a label the second step sorts by, at most 16."""
     bits = (blocks - 1).bit_length()
     return 0 if bits <= AT_ONCE else min(bits - groups, 16)
 
@@ -80,7 +80,7 @@ class Groups:
         return ((self.blocks - 1) >> self.shift) + 1
 
     def low(self, rows: int) -> NDArray[Any] | None:
-        """Return room for the low bits of so many labels, if groups are not single blocks."""
+        """Return an array for the low bits of so many labels, if groups are not single blocks."""
         return np.empty(rows, low_type(self.shift)) if self.shift else None
 
     def count(
@@ -149,7 +149,7 @@ def scatter(
     workers: int | None = None,
     empty: Empty = np.empty,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the rows block by block, and the places where blocks begin.
+    """Return the rows block by block, and the index where each block begins.
 
     Parameters
     ----------
@@ -255,12 +255,12 @@ class _Sort:
 
 
 class _Cursors:
-    """Where the next rows of each group go, at any place in the data."""
+    """The index of the next row of each group, at any point of the data."""
 
     def __init__(self, groups: Groups, n: int, workers: int) -> None:
         self._groups, self._lock = groups, threading.Lock()
         self._open: dict[int, NDArray[np.int64]] = {}
-        counts = each(lambda at: self._count(at, min(at + APART, n)), range(0, n, APART), workers)
+        counts = each(lambda at: self._count(at, min(at + SPAN, n)), range(0, n, SPAN), workers)
         before = [np.zeros(len(groups), np.int64), *counts]
         self._before = np.cumsum(before, axis=0, out=np.array(before))
         self.cuts = np.zeros(len(groups) + 1, np.int64)
@@ -277,8 +277,8 @@ class _Cursors:
         with self._lock:
             at = self._open.pop(start, None)
         if at is None:
-            whole = start // APART
-            at = self.cuts[:-1] + self._before[whole] + self._count(whole * APART, start)
+            whole = start // SPAN
+            at = self.cuts[:-1] + self._before[whole] + self._count(whole * SPAN, start)
         self._groups.place(start, chunk.rows, None, at, out, low)
         with self._lock:
             self._open[start + len(chunk.rows)] = at

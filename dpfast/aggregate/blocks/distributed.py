@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 class Given(KeyedLabels):
-    """Labels that are there already, in the place of ids."""
+    """Labels that the data hold in a column."""
 
     def __init__(self, blocks: int) -> None:
         self.blocks = blocks
@@ -38,7 +38,7 @@ class Given(KeyedLabels):
 
 
 def cut(blocks: int, key: bytes, by_id: bool, chunk: RowChunk) -> list[Moved]:
-    """Cut the rows of a chunk into pieces, one for each block.
+    """Cut the rows of a chunk into shares, one for each block.
 
     One piece more, for a place behind the blocks, says how many rows there were.
     """
@@ -71,22 +71,22 @@ def answered(
     drop: bool,
     arrived: Arrived,
 ) -> tuple[Answered, ...]:
-    """Answer for the blocks whose pieces are there, in the order of their rows.
+    """Compute the answers of the blocks whose rows are there, in the order of their rows.
 
     `bind` makes the estimator for rows of `dtype` and `tail`; place `count` is no block.
     """
-    pieces = sorted(arrived.values)
-    if any(a[:2] == b[:2] for a, b in itertools.pairwise(pieces)):
+    shares = sorted(arrived.values)
+    if any(a[:2] == b[:2] for a, b in itertools.pairwise(shares)):
         raise DataError("rows were brought together twice, in ways that cannot be told apart")
-    whole = sum(int(np.frombuffer(p.rows, np.int64)[0]) for p in pieces if p.place == count)
-    pieces = [piece for piece in pieces if piece.place < count]
-    if not pieces:
+    whole = sum(int(np.frombuffer(p.rows, np.int64)[0]) for p in shares if p.place == count)
+    shares = [share for share in shares if share.place < count]
+    if not shares:
         return (Answered(np.empty(0, np.int64), np.empty((0, 1)), -whole),)
-    places = np.array([piece.place for piece in pieces], np.int64)
-    each = [np.frombuffer(piece.rows, dtype) for piece in pieces]
-    rows = np.concatenate(each).reshape(-1, *tail)
-    lengths = np.array([len(part) for part in each]) // max(1, int(np.prod(tail)))
-    blocks, label = np.unique(places, return_inverse=True)
+    numbers = np.array([share.place for share in shares], np.int64)
+    parts = [np.frombuffer(share.rows, dtype) for share in shares]
+    rows = np.concatenate(parts).reshape(-1, *tail)
+    lengths = np.array([len(part) for part in parts]) // max(1, int(np.prod(tail)))
+    blocks, label = np.unique(numbers, return_inverse=True)
     source = as_rows(rows, np.repeat(label, lengths), 1)
     answers = bind(source).outputs(source, Partition(Given(len(blocks)), drop), Job(1))
     return (Answered(blocks, answers, len(rows) - whole),)
@@ -113,7 +113,7 @@ def outputs(
     for part in parts:
         if len(part.blocks):
             answers[part.blocks] = part.answers
-    places = np.concatenate([np.empty(0, np.int64), *(part.blocks for part in parts)])
-    if len(np.unique(places)) < len(places) or sum(part.rows for part in parts):
+    numbers = np.concatenate([np.empty(0, np.int64), *(part.blocks for part in parts)])
+    if len(np.unique(numbers)) < len(numbers) or sum(part.rows for part in parts):
         raise DataError("rows were lost, or came twice, when an engine brought them together")
     return answers

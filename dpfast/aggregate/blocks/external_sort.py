@@ -32,7 +32,7 @@ from .partition import TILE, Partition, tiles
 
 
 class Sizes(NamedTuple):
-    """How much is held at once, in bytes.
+    """Sizes of buffers and windows, in bytes.
 
     Runs have `run` bytes. Windows have `window`, or up to `wide` if they would hold few blocks.
     All runs that stay in memory have `kept` together, and are kept only while `spare` bytes more
@@ -194,7 +194,7 @@ class ExternalSort:
         return full
 
     def _fresh(self, start: int) -> _Stretch:
-        """Return an empty stretch, in memory that another has left."""
+        """Return an empty stretch, in memory that an earlier one used."""
         if self._spare:
             stretch = self._spare.pop()
         else:
@@ -221,9 +221,9 @@ class ExternalSort:
         cuts = np.zeros(len(groups) + 1, np.int64)
         groups.count(start, count, labels, cuts[1:])
         at = np.cumsum(cuts, out=cuts)[:-1].copy()
-        given = stretch.rows[:count]
-        rows, low = np.empty_like(given), groups.low(count)
-        groups.place(start, given, labels, at, rows, low)
+        unsorted = stretch.rows[:count]
+        rows, low = np.empty_like(unsorted), groups.low(count)
+        groups.place(start, unsorted, labels, at, rows, low)
         with self._lock:
             self._spare.append(stretch)
         run = _Run(start, cuts, self._keep(rows), None if low is None else self._keep(low))
@@ -291,9 +291,9 @@ class ExternalSort:
         at = ends[begin:end].copy()
         for run in self._runs:
             some = run.cuts[first + begin : first + end + 1]
-            place = slice(int(some[0]), int(some[-1]))
-            if place.start == place.stop:
+            stretch_rows = slice(int(some[0]), int(some[-1]))
+            if stretch_rows.start == stretch_rows.stop:
                 continue
             if low is not None and run.low is not None:
-                _native.place_runs(some, run.low[place], at.copy(), low)
-            _native.place_runs(some, run.rows[place], at, rows)
+                _native.place_runs(some, run.low[stretch_rows], at.copy(), low)
+            _native.place_runs(some, run.rows[stretch_rows], at, rows)

@@ -138,7 +138,7 @@ def _width(source: RowSource) -> int:
 
 
 def _sizes(source: RowSource, left: int, part: int, room: int) -> Sizes:
-    """Return how much to do at once: for rows in memory little beside them, at most a part."""
+    """Return the sizes of windows and buffers, a small part of the memory of the rows."""
     run, window, groups = RUN, WINDOW, 12
     if source.length is not None:
         total = source.length * _width(source)
@@ -150,7 +150,7 @@ def _sizes(source: RowSource, left: int, part: int, room: int) -> Sizes:
 
 
 class _Memory:
-    """Where rows are written: memory of this process, or a file that other processes can map."""
+    """Storage for sorted rows: memory of this process, or a file that others can map."""
 
     def __init__(self, where: str, shared: bool, stack: ExitStack) -> None:
         self.where, self.shared, self.stack = where, shared, stack
@@ -163,11 +163,11 @@ class _Memory:
         return self.reserve(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)(shape, dtype)
 
     def room(self, rows: int, width: int, usual: int) -> Empty:
-        """Return room for some rows, in a file on disk if that is much more than usual."""
+        """Return an array for some rows, in a file on disk if it is much larger than usual."""
         return self.reserve(rows * width, rows * width <= 4 * usual)
 
     def reserve(self, size: int, in_memory: bool = True) -> Empty:
-        """Return an `Empty` whose arrays, of at most `size` bytes, all begin at one place."""
+        """Return an `Empty` whose arrays, of at most `size` bytes, all begin at one address."""
         if self.shared:
             file = shared_file(size, self.where, in_memory)
             self.stack.callback(file.close)

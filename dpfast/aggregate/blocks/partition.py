@@ -49,8 +49,8 @@ class RandomLabels:
 class ContiguousLabels:
     """Block j is rows ``j * n // blocks`` .. ``(j + 1) * n // blocks - 1``.
 
-    The blocks depend on the number of rows alone, so one row that comes or goes moves all others:
-    they are safe where rows are replaced, never where they are added or removed.
+    The blocks depend on the number of rows alone, so one row that is added or removed moves all
+    others: they are safe where rows are replaced, never where they are added or removed.
     """
 
     def __init__(self, blocks: int, n: int) -> None:
@@ -166,7 +166,7 @@ class Partition:
 
 
 def tiles(chunk: RowChunk, rows: int = TILE) -> Iterator[RowChunk]:
-    """Yield a chunk in pieces of at most `rows` rows."""
+    """Yield a chunk in tiles of at most `rows` rows."""
     if len(chunk.rows) <= rows:
         yield chunk
         return

@@ -95,7 +95,7 @@ class Extremes:
         self._most[where] = np.fmax(self._most[where], most)
 
     def merge(self, other: Extremes) -> Extremes:
-        """Add what another tally has seen."""
+        """Add the rows of another tally."""
         np.fmin(self._least, other._least, out=self._least)
         np.fmax(self._most, other._most, out=self._most)
         self._seen |= other._seen
@@ -119,7 +119,7 @@ Part = TypeVar("Part", Totals, Extremes)
 
 
 class Tally(Generic[Part]):
-    """Totals or extremes of terms that are computed from rows, in pieces that stay in the cache."""
+    """Totals or extremes of terms that are computed from rows, in tiles that stay in the cache."""
 
     def __init__(self, parts: Sequence[Part], terms: Terms) -> None:
         self.parts: Sequence[Part] = parts
@@ -150,7 +150,7 @@ class Tally(Generic[Part]):
                 part.add_runs(first, cuts, term)
 
     def merge(self, other: Self) -> Self:
-        """Add what another tally of the same form has seen."""
+        """Add the rows of another tally with the same terms."""
         for part, more in zip(self.parts, other.parts, strict=True):
             part.merge(more)
         return self
@@ -242,7 +242,7 @@ class Moments(Tally[Totals]):
             yield product
 
     def merge(self, other: Self) -> Self:
-        """Add what another tally, with the same shift, has seen."""
+        """Add the rows of another tally with the same shift."""
         self.counts += other.counts
         return super().merge(other)
 

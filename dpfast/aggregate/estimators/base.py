@@ -24,7 +24,7 @@ ROWS, BLOCKS = 1 << 18, 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How the work is done; nothing here changes a result.
+    """Threads, memory and progress of the work; nothing here changes a result.
 
     If `workers` is None, the estimator chooses the number. `tick(b)` is called now and then, from
     any thread, with how many more blocks are done. `spill` is the directory for data beyond memory.

@@ -50,8 +50,8 @@ class Columns:
         """Return the place of a column that is given by its place or its name."""
         if isinstance(value, str):
             if self.names is None or value not in self.names:
-                known = "columns have no names here" if self.names is None else repr(self.names)
-                checks.fail(name, f"the place of a column, or its name ({known})", value)
+                listed = "columns have no names here" if self.names is None else repr(self.names)
+                checks.fail(name, f"the place of a column, or its name ({listed})", value)
             return self.names.index(value)
         if not -self.count <= value < self.count:
             checks.fail(name, f"from {-self.count} to {self.count - 1}", value)
@@ -109,20 +109,20 @@ class ByColumn(ABC):
         >>> dp.estimators.LeastSquares().bind(rows, 3).name
         'least-squares'
         """
-        form = columns(source)
-        count = self._width(form)
+        read = columns(source)
+        count = self._width(read)
         if width != count:
             due, got = _pairs(count), _pairs(width)
             rule = f"bounds must be {due} for {self.name!r} of these data, got {got}"
             raise ArgumentError(rule)
-        return self._bound(form)
+        return self._bound(read)
 
-    def _width(self, form: Columns) -> int | None:
+    def _width(self, columns: Columns) -> int | None:
         """Return the number of answers, None for a scalar."""
-        return form.width
+        return columns.width
 
     @abstractmethod
-    def _bound(self, form: Columns) -> Bound:
+    def _bound(self, columns: Columns) -> Bound:
         """Return the estimator for columns of this form."""
 
 

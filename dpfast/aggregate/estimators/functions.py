@@ -142,15 +142,15 @@ class NumbaFunction:
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
         loop = BlockLoop(self.function, source.dtype, source.width is not None)
-        given = "one pair" if width is None else f"{width} pairs"
+        pairs = "one pair" if width is None else f"{width} pairs"
         if loop.length is None and width is not None:
-            checks.fail("bounds", "one pair for an estimator that returns one number", given)
+            checks.fail("bounds", "one pair for an estimator that returns one number", pairs)
         if loop.length is not None and width is None:
             rule = "a pair for each number, in a list, for an estimator that returns several"
-            checks.fail("bounds", rule, given)
+            checks.fail("bounds", rule, pairs)
         if loop.length not in (None, -1, width):
             rule = f"{loop.length} pairs for an estimator that returns {loop.length} numbers"
-            checks.fail("bounds", rule, given)
+            checks.fail("bounds", rule, pairs)
         is_parallel = bool(self.function.targetoptions.get("parallel"))
 
         def fill(window: Window, out: Floats, job: Job) -> None:

@@ -40,8 +40,8 @@ class Mean(Streamed):
 
     name = "mean"
 
-    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
-        return moments(source, partition, form).means()
+    def _compute(self, source: RowSource, partition: Partition, columns: Columns) -> Floats:
+        return moments(source, partition, columns).means()
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class Variance(Streamed):
         # More could not be subtracted from a number of rows in float64.
         object.__setattr__(self, "ddof", checks.whole("ddof", self.ddof, 0, 1 << 53))
 
-    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
-        squares = [(j, j) for j in range(form.count)]
-        variances = centered(source, partition, form, squares).variances(self.ddof)
+    def _compute(self, source: RowSource, partition: Partition, columns: Columns) -> Floats:
+        squares = [(j, j) for j in range(columns.count)]
+        variances = centered(source, partition, columns, squares).variances(self.ddof)
         return np.where(variances < np.inf, variances, np.nan)
 
 
@@ -128,22 +128,22 @@ class StandardDeviation(Variance):
 
     name = "std"
 
-    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
-        return np.sqrt(super()._compute(source, partition, form))
+    def _compute(self, source: RowSource, partition: Partition, columns: Columns) -> Floats:
+        return np.sqrt(super()._compute(source, partition, columns))
 
 
 class _Extreme(Streamed):
     #: Whether the answer is the greatest value, not the least.
     greatest: ClassVar[bool]
 
-    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
+    def _compute(self, source: RowSource, partition: Partition, columns: Columns) -> Floats:
         def make() -> Tally[Extremes]:
             return Tally(
-                [Extremes(partition.blocks) for _ in range(form.count)],
-                lambda rows, of_rows: iter(floats_of(rows, form.count)),
+                [Extremes(partition.blocks) for _ in range(columns.count)],
+                lambda rows, of_rows: iter(floats_of(rows, columns.count)),
             )
 
-        extremes = tallied(source, partition, form, make).parts
+        extremes = tallied(source, partition, columns, make).parts
         least = np.stack([column.least() for column in extremes], axis=1)
         most = np.stack([column.most() for column in extremes], axis=1)
         # Only of an empty block is the least above the greatest.
@@ -236,16 +236,16 @@ class Correlation(Streamed):
 
     name = "correlation"
 
-    def _width(self, form: Columns) -> int | None:
-        if form.count < 2:
-            checks.fail("data", "rows of two columns or more for 'correlation'", form.count)
-        return None if form.count == 2 else form.count * (form.count - 1) // 2
+    def _width(self, columns: Columns) -> int | None:
+        if columns.count < 2:
+            checks.fail("data", "rows of two columns or more for 'correlation'", columns.count)
+        return None if columns.count == 2 else columns.count * (columns.count - 1) // 2
 
-    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
-        covariance = centered(source, partition, form).covariances()
+    def _compute(self, source: RowSource, partition: Partition, columns: Columns) -> Floats:
+        covariance = centered(source, partition, columns).covariances()
         variance = np.diagonal(covariance, axis1=1, axis2=2)
         usable = (variance > 0) & (variance < np.inf)
-        i, j = np.triu_indices(form.count, 1)
+        i, j = np.triu_indices(columns.count, 1)
         with np.errstate(all="ignore"):
             root = np.sqrt(variance)
             answers = np.clip(covariance[:, i, j] / (root[:, i] * root[:, j]), -1.0, 1.0)

@@ -23,12 +23,12 @@ Integers = NDArray[np.int64]
 class EachColumn(ByColumn):
     """An estimator of one column, all rows of a block at once, applied to each column."""
 
-    def _bound(self, form: Columns) -> Bound:
+    def _bound(self, columns: Columns) -> Bound:
         def work(rows: NDArray[Any], cuts: Integers, out: Floats, buffers: Buffers) -> None:
-            for j in range(form.count):
-                out[:, j] = self._answers(buffers.floats(form.column(rows, j)), cuts, buffers)
+            for j in range(columns.count):
+                out[:, j] = self._answers(buffers.floats(columns.column(rows, j)), cuts, buffers)
 
-        return grouped(self.name, form.count, work)
+        return grouped(self.name, columns.count, work)
 
     @abstractmethod
     def _answers(self, values: Floats, cuts: Integers, buffers: Buffers) -> Floats:
@@ -137,19 +137,19 @@ class Quantile(EachColumn):
         sizes, most = _sizes(cuts)
         q = cast(Fraction, self.q)
         steps = _exact(np.maximum(sizes - 1, 0), most, q.numerator, q.denominator)
-        places = steps // q.denominator
-        lower, upper = _pairs(values, cuts, places.astype(np.int64), buffers)
+        ranks = steps // q.denominator
+        lower, upper = _pairs(values, cuts, ranks.astype(np.int64), buffers)
         if self.method == "lower":
             return lower
-        past = steps - places * q.denominator
+        past = steps - ranks * q.denominator
         share = (past / q.denominator).astype(np.float64)
-        rest = ((q.denominator - past) / q.denominator).astype(np.float64)
+        complement = ((q.denominator - past) / q.denominator).astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             gap = upper - lower
             # From the nearer end, so that the answer never passes the other.
-            quantiles = np.where(share < 0.5, lower + gap * share, upper - gap * rest)
+            quantiles = np.where(share < 0.5, lower + gap * share, upper - gap * complement)
             wide = ~np.isfinite(gap)
-            quantiles[wide] = (lower * rest + upper * share)[wide]
+            quantiles[wide] = (lower * complement + upper * share)[wide]
         return np.where((share == 0) | (lower == upper), lower, quantiles)
 
 

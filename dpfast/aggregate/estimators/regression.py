@@ -38,12 +38,12 @@ class Regression(ByColumn):
             object.__setattr__(self, "target", int(self.target))
         checks.flag("intercept", self.intercept)
 
-    def _width(self, form: Columns) -> int:
-        if form.count < 2:
+    def _width(self, columns: Columns) -> int:
+        if columns.count < 2:
             rule = f"rows of a target and at least one feature for {self.name!r}"
-            checks.fail("data", rule, form.count)
-        form.place("target", self.target)
-        return form.count - 1 + self.intercept
+            checks.fail("data", rule, columns.count)
+        columns.place("target", self.target)
+        return columns.count - 1 + self.intercept
 
 
 @dataclass(frozen=True)
@@ -91,33 +91,33 @@ class LeastSquares(Regression, Streamed):
 
     name = "least-squares"
 
-    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
-        y = form.place("target", self.target)
-        x = [j for j in range(form.count) if j != y]
+    def _compute(self, source: RowSource, partition: Partition, columns: Columns) -> Floats:
+        y = columns.place("target", self.target)
+        x = [j for j in range(columns.count) if j != y]
         if self.intercept:
-            tally = centered(source, partition, form)
+            tally = centered(source, partition, columns)
             second = tally.covariances()
-            rest, shift = tally.residuals(), tally.shift
+            residuals, shift = tally.residuals(), tally.shift
         else:
-            tally = moments(source, partition, form, True)
+            tally = moments(source, partition, columns, True)
             second = tally.products()
-            rest = shift = np.zeros((partition.blocks, form.count))
+            residuals = shift = np.zeros((partition.blocks, columns.count))
         assert shift is not None
         gram = second[:, x][:, :, x]
         slopes = solve(gram, second[:, x, y])
-        left = tallied(source, partition, form, lambda: _residuals(shift, slopes, x, y))
+        left = tallied(source, partition, columns, lambda: _residuals(shift, slopes, x, y))
         total, *products = (part.means(tally.counts) for part in left.parts)
         along = np.stack(products, axis=1)
         with np.errstate(all="ignore"):
             if self.intercept:
-                along -= total[:, None] * rest[:, x]
+                along -= total[:, None] * residuals[:, x]
             slopes = slopes + solve(gram, along)
             answers = slopes
             if self.intercept:
-                level, tail = shift[:, y].copy(), rest[:, y].copy()
+                level, tail = shift[:, y].copy(), residuals[:, y].copy()
                 for at, j in enumerate(x):
                     level -= slopes[:, at] * shift[:, j]
-                    tail -= slopes[:, at] * rest[:, j]
+                    tail -= slopes[:, at] * residuals[:, j]
                 answers = np.column_stack([level + tail, slopes])
         answers[tally.counts < answers.shape[1]] = np.nan
         answers[~np.isfinite(answers).all(axis=1)] = np.nan
@@ -239,14 +239,15 @@ class LogisticRegression(Regression):
         object.__setattr__(self, "max_iterations", min(most, 2**31))
         object.__setattr__(self, "tolerance", checks.positive("tolerance", self.tolerance))
 
-    def _bound(self, form: Columns) -> Bound:
-        target, work_size = form.place("target", self.target), _native.logistic_work(form.count)
+    def _bound(self, columns: Columns) -> Bound:
+        target = columns.place("target", self.target)
+        work_size = _native.logistic_work(columns.count)
 
         def work(
             rows: NDArray[Any], cuts: NDArray[np.int64], out: Floats, buffers: Buffers
         ) -> None:
             _native.logistic(
-                buffers.floats(form.floats(rows)),
+                buffers.floats(columns.floats(rows)),
                 cuts,
                 target,
                 self.intercept,
@@ -257,4 +258,4 @@ class LogisticRegression(Regression):
                 out,
             )
 
-        return grouped(self.name, form.count - 1 + self.intercept, work)
+        return grouped(self.name, columns.count - 1 + self.intercept, work)

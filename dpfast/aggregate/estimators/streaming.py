@@ -39,11 +39,11 @@ class Passes:
 class Streamed(ByColumn):
     """An estimator that reads the rows in passes."""
 
-    def _bound(self, form: Columns) -> Bound:
-        return Passes(self.name, partial(self._compute, form=form))
+    def _bound(self, columns: Columns) -> Bound:
+        return Passes(self.name, partial(self._compute, columns=columns))
 
     @abstractmethod
-    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
+    def _compute(self, source: RowSource, partition: Partition, columns: Columns) -> Floats:
         """Return the answers, shape (blocks, d)."""
 
 
@@ -96,14 +96,14 @@ def _add(tally: Tally[Any], partition: Partition, columns: Columns, chunk: RowCh
     dtype = chunk.rows.dtype
     may_be_missing = dtype.names is not None or dtype.kind == "f"
     if isinstance(labels, KeyedLabels) or (partition.drop and may_be_missing):
-        for piece in tiles(chunk, CHUNK):
-            named, rows = partition.split(piece)
+        for tile in tiles(chunk, CHUNK):
+            named, rows = partition.split(tile)
             tally.add(named, columns.floats(rows))
         return
     # Without names there is no conversion, so no need for pieces.
-    for piece in [chunk] if columns.names is None else tiles(chunk, CHUNK):
-        rows = columns.floats(piece.rows)
+    for tile in [chunk] if columns.names is None else tiles(chunk, CHUNK):
+        rows = columns.floats(tile.rows)
         if isinstance(labels, ContiguousLabels):
-            tally.add_ranges(labels, piece.start, rows)
+            tally.add_ranges(labels, tile.start, rows)
         else:
-            tally.add_rows(labels, piece.start, rows)
+            tally.add_rows(labels, tile.start, rows)

@@ -126,9 +126,9 @@ class WorkerPool:
             if tick is not None:
                 tick(len(out))
             return
-        places = max([workers, *(1 + worker.slot for worker in self._workers)])
+        slots = max([workers, *(1 + worker.slot for worker in self._workers)])
         with no_resources():
-            board = Board(places, offsets, out.shape[1])
+            board = Board(slots, offsets, out.shape[1])
         try:
             window = ("window", (file.path, rows.nbytes, rows.dtype, rows.shape))
             ranges = BlockQueue(board, self._limit, tick)

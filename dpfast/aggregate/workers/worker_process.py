@@ -193,4 +193,4 @@ def _flags() -> list[str]:
         "-s": sys.flags.no_user_site,
         "-B": sys.flags.dont_write_bytecode,
     }
-    return ["-P", *optimize, *(option for option, given in options.items() if given)]
+    return ["-P", *optimize, *(option for option, is_set in options.items() if is_set)]
