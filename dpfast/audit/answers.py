@@ -1,4 +1,4 @@
-"""Answers of any kind as rows of numbers, and the statistics of them that events are made of."""
+"""Answers of any type as rows of numbers, and the statistics that define events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def takes_size(mechanism: Callable[..., Any]) -> bool:
 
 @contextlib.contextmanager
 def heard() -> Iterator[list[Any]]:
-    """Catch what is printed and warned of, which the list then holds."""
+    """Collect printed text and warnings in a list."""
     said: list[Any] = []
     out = io.StringIO()
     with warnings.catch_warnings(record=True) as warned:
@@ -44,7 +44,7 @@ def heard() -> Iterator[list[Any]]:
         warnings.filterwarnings("ignore", "no budget pays")  # of the first call in a process alone
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             yield said
-    said += [out.getvalue(), [f"{one.category.__name__}: {one.message}" for one in warned]]
+    said += [out.getvalue(), [f"{w.category.__name__}: {w.message}" for w in warned]]
 
 
 @dataclass
@@ -85,16 +85,16 @@ class Answers:
             for first in range(0, len(sizes), self.workers):  # so many in memory
                 some = sizes[first : first + self.workers]
                 with heard() as said:  # by any of them
-                    found = list(pool.map(lambda n: self._answer(data, n), some))
+                    lists = list(pool.map(lambda n: self._answer(data, n), some))
                 texts = [_text(said), *[""] * (len(some) - 1)]
-                for answers, text, length in zip(found, texts, some, strict=True):
+                for answers, text, length in zip(lists, texts, some, strict=True):
                     yield self.array(answers, text, length)
 
     def _ask(self, data: Any, *size: int) -> tuple[Any, str]:
-        """Return an answer, and what was printed and warned of."""
+        """Return an answer, with printed text and warnings."""
         with heard() as said:
-            found = self._answer(data, *size)
-        return found, _text(said)
+            answer = self._answer(data, *size)
+        return answer, _text(said)
 
     def _answer(self, data: Any, *size: int) -> Any:
         try:
@@ -102,12 +102,12 @@ class Answers:
         except Exception as error:
             return error
 
-    def array(self, found: Any, said: str, length: int) -> Matrix:
+    def array(self, answer: Any, said: str, length: int) -> Matrix:
         """Return the answers of one call of a vectorised mechanism."""
         texts = [said, *[""] * (length - 1)] if said else ()
-        if isinstance(found, Exception):
-            return self.rows([found] * length, texts)
-        array = checks.array("mechanism", found, _MANY)
+        if isinstance(answer, Exception):
+            return self.rows([answer] * length, texts)
+        array = checks.array("mechanism", answer, _MANY)
         if array.shape[:1] != (length,):
             checks.fail("mechanism", _MANY, f"the shape {array.shape} for size={length}")
         if array.dtype.kind not in "biufc":
@@ -119,21 +119,21 @@ class Answers:
             kinds[0] = self.kind(kind + said)
         return self._matrix(kinds, flat)
 
-    def rows(self, found: Sequence[Any], said: Sequence[str] = ()) -> Matrix:
-        """Return the answers of so many calls, of which each may have `said` something."""
+    def rows(self, answers: Sequence[Any], said: Sequence[str] = ()) -> Matrix:
+        """Return the answers of several calls as a matrix; `said` is the printed text of each."""
         if not any(said) and all(
-            type(one) is type(found[0]) and type(one) in _PLAIN for one in found
+            type(answer) is type(answers[0]) and type(answer) in _PLAIN for answer in answers
         ):
-            kind = self.kind(type(found[0]).__name__)
+            kind = self.kind(type(answers[0]).__name__)
             try:
-                values = np.array(found, np.float64)
+                values = np.array(answers, np.float64)
             except OverflowError:
-                values = np.array([_float(one) for one in found])
-            return self._matrix(np.full(len(found), kind), values.reshape(-1, 1))
-        words, numbers = zip(*map(_flat, found), strict=True)
-        values = np.full((len(found), max(map(len, numbers))), np.nan)
-        for row, own in zip(values, numbers, strict=True):
-            row[: len(own)] = own
+                values = np.array([_float(answer) for answer in answers])
+            return self._matrix(np.full(len(answers), kind), values.reshape(-1, 1))
+        words, numbers = zip(*map(_flat, answers), strict=True)
+        values = np.full((len(answers), max(map(len, numbers))), np.nan)
+        for row, row_numbers in zip(values, numbers, strict=True):
+            row[: len(row_numbers)] = row_numbers
         kinds = map("".join, zip(words, said or [""] * len(words), strict=True))
         return self._matrix(np.array([self.kind(kind) for kind in kinds]), values)
 
@@ -142,11 +142,11 @@ class Answers:
         if values.dtype.kind == "c":
             values = np.concatenate([values.real, values.imag], axis=1)
         self.width = self.width or min(max(values.shape[1], 1), WIDEST)
-        found = np.full((len(kinds), 1 + self.width), np.nan)
-        found[:, 0] = kinds
+        matrix = np.full((len(kinds), 1 + self.width), np.nan)
+        matrix[:, 0] = kinds
         most = min(values.shape[1], self.width)
-        found[:, 1 : 1 + most] = values[:, :most]
-        return found
+        matrix[:, 1 : 1 + most] = values[:, :most]
+        return matrix
 
 
 def _cut(size: int) -> list[int]:
@@ -154,7 +154,7 @@ def _cut(size: int) -> list[int]:
 
 
 def _text(said: list[Any]) -> str:
-    """Return the words for what is printed and warned of, which are a part of a kind."""
+    """Return printed text and warnings as words, which are part of the kind of an answer."""
     printed, warned = said
     text = f", with the output {printed[:40]!r}" if printed else ""
     return text + (f", with the warning {warned[0][:60]!r}" if warned else "")
@@ -165,8 +165,8 @@ _PLAIN = {float, int, bool, np.float64, np.float32, np.int64, np.bool_}
 
 
 def _float(value: Any) -> float:
-    found = checks.real(value)
-    return np.nan if found is None else found
+    number = checks.real(value)
+    return np.nan if number is None else number
 
 
 def _flat(value: Any) -> tuple[str, list[float]]:
@@ -185,12 +185,12 @@ def _flat(value: Any) -> tuple[str, list[float]]:
     if checks.real(value) is not None:
         return type(value).__name__, [_float(value)]
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        return f"{value.dtype} {value.shape}", [float(one) for one in value.reshape(-1)[:WIDEST]]
+        return f"{value.dtype} {value.shape}", [float(item) for item in value.reshape(-1)[:WIDEST]]
     if isinstance(value, (list, tuple)):
-        parts = [_flat(one) for one in value]
+        parts = [_flat(item) for item in value]
         words = sorted({word for word, _ in parts})
         name = f"{type(value).__name__} of {len(value)}: {', '.join(words)[:80]}"
-        return name, [one for _, numbers in parts for one in numbers]
+        return name, [item for _, numbers in parts for item in numbers]
     try:
         shown = repr(value)[:60]
     except Exception:  # whatever an object thinks of being shown
@@ -203,7 +203,7 @@ def _flat(value: Any) -> tuple[str, list[float]]:
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number of each answer, and the words for it."""
+    """A number that is computed from each answer, and its name in words."""
 
     words: str
     of: Callable[[Matrix], Matrix]
@@ -219,9 +219,9 @@ def column(j: int) -> Callable[[Matrix], Matrix]:
 
 def sort_of_number(v: Matrix) -> Matrix:
     """Return 0 for a finite number, 1 for NaN, 2 and 3 for infinity, 4 for minus zero."""
-    found = np.select([np.isnan(v), v == np.inf, v == -np.inf], [1.0, 2.0, 3.0], 0.0)
-    found[(v == 0) & np.signbit(v)] = 4.0
-    return found
+    sorts = np.select([np.isnan(v), v == np.inf, v == -np.inf], [1.0, 2.0, 3.0], 0.0)
+    sorts[(v == 0) & np.signbit(v)] = 4.0
+    return sorts
 
 
 def lowest_bit(v: Matrix) -> Matrix:
@@ -243,29 +243,29 @@ SORTS = ("a finite number", "NaN", "inf", "-inf", "-0.0")
 
 
 def statistics(a: Matrix, b: Matrix, kinds: tuple[str, ...]) -> list[Statistic]:
-    """Return what is looked at in answers like these."""
-    found = [Statistic("the kind of the answer", column(0), True, kinds)]
+    """Return the statistics to compute from answers like these."""
+    listed = [Statistic("the kind of the answer", column(0), True, kinds)]
     width = a.shape[1] - 1
     gap = _gaps(a[:, 1:], b[:, 1:])
     for j in np.argsort(-gap, kind="stable")[:8] + 1:
         name = "the answer" if width == 1 else f"number {j} of the answer"
-        own = column(int(j))
-        found += [
-            Statistic(name, own),
-            Statistic(f"what {name} is", _after(sort_of_number, own), True, SORTS),
-            Statistic(f"the exponent of the lowest bit of {name}", _after(lowest_bit, own), True),
-            Statistic(f"the last four bits of {name}", _after(last_bits, own), True),
-            Statistic(f"the fraction of {name}", _after(lambda v: v - np.floor(v), own)),
+        entry = column(int(j))
+        listed += [
+            Statistic(name, entry),
+            Statistic(f"what {name} is", _after(sort_of_number, entry), True, SORTS),
+            Statistic(f"the exponent of the lowest bit of {name}", _after(lowest_bit, entry), True),
+            Statistic(f"the last four bits of {name}", _after(last_bits, entry), True),
+            Statistic(f"the fraction of {name}", _after(lambda v: v - np.floor(v), entry)),
         ]
     if width > 1:
-        found += [
+        listed += [
             Statistic("the sum of the answer", lambda rows: np.nansum(rows[:, 1:], axis=1)),
             Statistic("the largest of the answer", lambda rows: _most(rows[:, 1:])),
             Statistic("the least of the answer", lambda rows: -_most(-rows[:, 1:])),
             Statistic("the norm of the answer", lambda r: np.nansum(r[:, 1:] ** 2, axis=1)),
             Statistic("a projection of the answer", _classifier(a[:, 1:], b[:, 1:])),
         ]
-    return found
+    return listed
 
 
 def _after(f: Callable[[Matrix], Matrix], g: Callable[[Matrix], Matrix]) -> Any:

@@ -1,4 +1,4 @@
-"""Exact limits of probabilities (Clopper and Pearson, Biometrika 1934), and what they say."""
+"""Exact confidence limits of probabilities (Clopper and Pearson, Biometrika 1934)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Floats = NDArray[np.float64]
 
 
 def at_least(hits: int, size: int, alpha: float) -> float:
-    """Return a limit below the probability of an event, but with probability `alpha`."""
+    """Return a lower confidence limit of the probability of an event, at level `alpha`."""
     return _inverse("betaincinv", hits, size - hits + 1, alpha) * (1 - _OUT) if hits else 0.0
 
 
 def at_most(hits: int, size: int, alpha: float) -> float:
-    """Return a limit above the probability of an event, but with probability `alpha`."""
+    """Return an upper confidence limit of the probability of an event, at level `alpha`."""
     if hits == size:
         return 1.0
     return min(1.0, _inverse("betainccinv", hits + 1, size - hits, alpha) * (1 + _OUT))
@@ -43,12 +43,12 @@ def _inverse(name: str, a: int, b: int, alpha: float) -> float:
 def epsilon_between(likely: Any, rare: Any, delta: float) -> Any:
     """Return the least epsilon with ``likely <= exp(epsilon) rare + delta``, or 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log((np.asarray(likely, np.float64) - delta) / rare)
-    return np.fmax(found, 0.0)
+        epsilons = np.log((np.asarray(likely, np.float64) - delta) / rare)
+    return np.fmax(epsilons, 0.0)
 
 
 def rho_between(likely: Any, rare: Any) -> Any:
-    """Return the least rho of laws under which an event has these probabilities, or 0.
+    """Return the least rho of distributions that give an event these probabilities, or 0.
 
     No event has a larger Renyi divergence than the whole law, for which order times rho is the
     limit (Bun and Steinke, TCC 2016).
@@ -58,7 +58,7 @@ def rho_between(likely: Any, rare: Any) -> Any:
 
 
 def renyi_rho(p: Floats, q: Floats) -> Floats:
-    """Return the largest Renyi divergence over its order of laws on the first axis, or 0."""
+    """Return the largest ratio of Renyi divergence to order, for distributions on axis 0."""
     most = np.zeros(p.shape[1:])
     with np.errstate(all="ignore"):
         x, y = np.log(p), np.log(q)
@@ -82,7 +82,7 @@ class Claim:
 
     @classmethod
     def of(cls, loss: Loss) -> Claim:
-        """Return what a loss claims."""
+        """Return the claim that a mechanism has a loss."""
         if isinstance(loss, ZCDP):
             return cls(float(loss.rho), by_rho=True)
         return cls(float(loss.epsilon), float(loss.delta))
@@ -123,7 +123,7 @@ class Claim:
 def narrowed(
     holds: Callable[[float], bool], low: float, high: float, steps: int
 ) -> tuple[float, float]:
-    """Return ends that are closer: at the lower one it does not hold, at the upper one it does."""
+    """Narrow an interval at whose lower end a condition fails, and at whose upper end it holds."""
     for _ in range(steps):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)

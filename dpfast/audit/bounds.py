@@ -134,8 +134,8 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
     0.89
     """
     bits = checks.whole("n", n, 1)
-    asked = checks.whole("queries", queries, bits + 1, 1 << 62)
+    count = checks.whole("queries", queries, bits + 1, 1 << 62)
     sigma = checks.number("deviation", deviation)
     if sigma < 0:
         checks.fail("deviation", "a finite number of at least 0", deviation)
-    return NormalDist().cdf(math.sqrt(asked - bits) / 4 / sigma) if sigma else 1.0
+    return NormalDist().cdf(math.sqrt(count - bits) / 4 / sigma) if sigma else 1.0

@@ -1,4 +1,4 @@
-"""Tests of a claim over many pairs of neighbors, with a negative control of their own."""
+"""Tests of a claim over many pairs of neighbors, each with a planted fault to find."""
 
 from __future__ import annotations
 
@@ -93,13 +93,13 @@ def claims(
 
         def test() -> None:
             shared = 1 - (1 - sure) / len(tried)
-            given: Any = {**amounts, "samples": number, "confidence": shared}
-            reports = measure_pairs(mechanism, tried, **given)
+            options: Any = {**amounts, "samples": number, "confidence": shared}
+            reports = measure_pairs(mechanism, tried, **options)
             vars(test).update(smallest=_worst(reports))
             broken = [f"{name}: {audit!r}" for name, audit in reports if audit.refuted]
             assert not broken, "\n".join(broken)
             assert reports, "the mechanism fails on all pairs"
-            control = measure_pairs(planted(mechanism, tried, claim), tried[:1], **given)
+            control = measure_pairs(planted(mechanism, tried, claim), tried[:1], **options)
             blind = f"{number} answers are too few to find a loss of twice the claim"
             assert any(audit.refuted for _, audit in control), blind
 
@@ -114,13 +114,13 @@ def claims(
 
 def _worst(reports: list[tuple[str, Audit]]) -> float | None:
     """Return the least probability that could have been refuted on each pair."""
-    known = [audit.smallest for _, audit in reports if audit.smallest is not None]
-    return max(known) if known and len(known) == len(reports) else None
+    bounds = [audit.smallest for _, audit in reports if audit.smallest is not None]
+    return max(bounds) if bounds and len(bounds) == len(reports) else None
 
 
 def _pairs(pairs: Any, schema: Any, neighbors: Any, nan: Any, rows: Any) -> list[Pair]:
-    made = pairs_of(schema, neighbors=neighbors, nan=nan, rows=rows)
-    return made if pairs is None else _listed(pairs)
+    generated = pairs_of(schema, neighbors=neighbors, nan=nan, rows=rows)
+    return generated if pairs is None else _listed(pairs)
 
 
 def _listed(pairs: Any) -> list[Pair]:
@@ -182,12 +182,12 @@ def measure_pairs(
     >>> len(audits), any(audit.refuted for _, audit in audits)
     (2, False)
     """
-    given: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
-    given |= {"samples": samples, "confidence": confidence}
+    options: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    options |= {"samples": samples, "confidence": confidence}
     audits = []
     for name, x, x2 in _listed(pairs):
         try:
-            audits.append((name, measure(mechanism, x, x2, **given)))
+            audits.append((name, measure(mechanism, x, x2, **options)))
         except ArgumentError as error:
             if "from each call" not in str(error):
                 raise
@@ -195,7 +195,7 @@ def measure_pairs(
 
 
 def planted(mechanism: Mechanism, pairs: Sequence[Pair], loss: Loss) -> Mechanism:
-    """Return a mechanism that also tells which of the first pair it has, by randomized response."""
+    """Plant a fault: also answer which dataset of the first pair it is, by randomized response."""
     claim = Claim.of(loss)
     epsilon = math.sqrt(2 * claim.amount) if claim.by_rho else claim.amount
     lie = 1 / (1 + math.exp(min(2 * epsilon + 1, 700.0)))

@@ -1,4 +1,4 @@
-"""Events that tell two laws of answers apart: tails, atoms, and where the likelihood ratio is high.
+"""Events that distinguish two distributions of answers: tails, atoms, high likelihood ratios.
 
 They are built on one half of the answers at hand and ranked on the other. What is counted later is
 neither.
@@ -34,7 +34,7 @@ class Event:
     swapped: bool
 
     def count(self, rows: Matrix) -> int:
-        """Return in how many answers it comes to pass."""
+        """Return in how many answers the event happens."""
         values = self.statistic.of(rows)
         if len(self.intervals) <= FEW:
             inside = np.zeros(len(values), bool)
@@ -46,8 +46,8 @@ class Event:
                 else:
                     inside |= (values >= lo) & (values < hi)
             return int(np.count_nonzero(inside))
-        place = np.searchsorted(self.intervals.ravel(), values, side="right")
-        return int(np.count_nonzero((place % 2 == 1) & (values == values)))
+        index = np.searchsorted(self.intervals.ravel(), values, side="right")
+        return int(np.count_nonzero((index % 2 == 1) & (values == values)))
 
     def __str__(self) -> str:
         if self.statistic.names:
@@ -74,13 +74,13 @@ def _interval(lo: float, hi: float) -> str:
 
 @dataclass(frozen=True)
 class Score:
-    """Ranks events by the loss that they would show in `later` answers."""
+    """Rank events by the loss that they would show in `later` answers."""
 
     claim: Claim
     later: int
 
     def __call__(self, likely: Counts, rare: Counts, size: int, later: int) -> Counts:
-        """Return the loss, by limits that are off by some standard deviations of a count."""
+        """Return the loss that counts show, by limits some standard deviations away."""
         k, m, z = likely * (later / size), rare * (later / size), CAREFUL
         low = np.fmax(0.0, k + z * z / 2 - z * np.sqrt(k + z * z / 4)) / later
         high = np.fmin(1.0, (m + z * z / 2 + z * np.sqrt(m + z * z / 4)) / later)
@@ -90,19 +90,19 @@ class Score:
 def choose(
     a: Matrix, b: Matrix, kinds: Sequence[str], most: int, score: Score, support: bool = False
 ) -> list[Event]:
-    """Return the events that look most telling, of different statistics, the best first."""
+    """Return the events that distinguish two datasets best, one for each statistic."""
     half = len(a) // 2
-    found = []
-    for one in statistics(a[:half], b[:half], tuple(kinds)):
-        if support and not one.support:
-            events = list(_atoms_only(one, one.of(a), one.of(b), half, score))
+    scored = []
+    for stat in statistics(a[:half], b[:half], tuple(kinds)):
+        if support and not stat.support:
+            events = list(_atoms_only(stat, stat.of(a), stat.of(b), half, score))
         else:
-            events = list(_events(one, one.of(a), one.of(b), half, score))
+            events = list(_events(stat, stat.of(a), stat.of(b), half, score))
         ranked = [(_rank(event, a[half:], b[half:], score), event) for event in events]
         if ranked:
-            found.append(max(ranked, key=lambda pair: pair[0]))
-    found.sort(key=lambda pair: -pair[0])
-    return [event for _, event in found[:most]]
+            scored.append(max(ranked, key=lambda pair: pair[0]))
+    scored.sort(key=lambda pair: -pair[0])
+    return [event for _, event in scored[:most]]
 
 
 def _rank(event: Event, a: Matrix, b: Matrix, score: Score) -> float:
@@ -112,7 +112,7 @@ def _rank(event: Event, a: Matrix, b: Matrix, score: Score) -> float:
     return float(score(*counts, len(a), score.later)[0])
 
 
-def _events(one: Statistic, x: Matrix, y: Matrix, half: int, score: Score) -> Iterator[Event]:
+def _events(stat: Statistic, x: Matrix, y: Matrix, half: int, score: Score) -> Iterator[Event]:
     """Yield the best events of a statistic on the first half of the answers, both ways."""
     first, second = _numbers(x[:half]), _numbers(y[:half])
     pooled = np.concatenate([first, second])
@@ -120,19 +120,19 @@ def _events(one: Statistic, x: Matrix, y: Matrix, half: int, score: Score) -> It
         return
     cuts = np.unique(np.quantile(pooled, np.linspace(0, 1, BINS + 1), method="nearest"))
     cuts = np.concatenate([cuts, np.nextafter(cuts, np.inf)])
-    yield from _of_cuts(one, first, second, cuts, half, score)
-    yield from _atoms_only(one, x, y, half, score)
+    yield from _of_cuts(stat, first, second, cuts, half, score)
+    yield from _atoms_only(stat, x, y, half, score)
 
 
-def _atoms_only(one: Statistic, x: Matrix, y: Matrix, half: int, score: Score) -> Iterator[Event]:
-    """Yield the best events that are made of values that came up again."""
+def _atoms_only(stat: Statistic, x: Matrix, y: Matrix, half: int, score: Score) -> Iterator[Event]:
+    """Yield the best events made of values that occur more than once."""
     first, second = _numbers(x[:half]), _numbers(y[:half])
     values, times = np.unique(np.concatenate([first, second]), return_counts=True)
     again = times > 1
     atoms = values[again][np.argsort(-times[again], kind="stable")[:ATOMS]]
     if len(atoms):
         cuts = np.concatenate([atoms, np.nextafter(atoms, np.inf)])
-        yield from _of_cuts(one, first, second, cuts, half, score, tails=False)
+        yield from _of_cuts(stat, first, second, cuts, half, score, tails=False)
 
 
 def _numbers(values: Matrix) -> Matrix:
@@ -140,7 +140,7 @@ def _numbers(values: Matrix) -> Matrix:
 
 
 def _of_cuts(
-    one: Statistic,
+    stat: Statistic,
     first: Matrix,
     second: Matrix,
     cuts: Matrix,
@@ -164,11 +164,11 @@ def _of_cuts(
             sums = np.cumsum(likely[some]), np.cumsum(rare[some])
             for later in {size, score.later}:
                 best = int(np.argmax(score(*sums, size, later)))
-                yield Event(one, _joined(np.sort(some[: best + 1]), cuts), swapped)
+                yield Event(stat, _joined(np.sort(some[: best + 1]), cuts), swapped)
 
 
 def _joined(bins: NDArray[np.int64], cuts: Matrix) -> Matrix:
-    """Return the intervals of bins, neighbors as one."""
+    """Return the intervals of bins, with adjacent bins joined."""
     ends = np.concatenate([[-np.inf], cuts, [np.inf]])
     starts = np.flatnonzero(np.diff(bins, prepend=-2) != 1)
     stops = np.append(starts[1:], len(bins)) - 1

@@ -1,4 +1,4 @@
-"""The loss between two laws whose probabilities are known."""
+"""The loss between two distributions whose probabilities are known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
-    """Return the least epsilon that two laws of the same answers keep, at a delta.
+    """Return the least epsilon, at a delta, of two distributions of the same answers.
 
     NOT PRIVATE: it is a number about two laws, and sees no data.
 
@@ -63,7 +63,7 @@ def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
     >>> dp.audit.exact_epsilon([yes, 1 - yes], [1 - yes, yes], delta=0.1) < 1
     True
     """
-    first, second = _laws(p, q)
+    first, second = _distributions(p, q)
     least = checks.number("delta", delta)
     if not 0 <= least < 1:
         checks.fail("delta", "at least 0 and less than 1", delta)
@@ -71,7 +71,7 @@ def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
 
 
 def exact_rho(p: Any, q: Any) -> float:
-    """Return the least rho that two laws of the same answers ask for, of some orders.
+    """Return the least rho of two distributions of the same answers, over some orders.
 
     NOT PRIVATE: it is a number about two laws, and sees no data.
 
@@ -110,23 +110,23 @@ def exact_rho(p: Any, q: Any) -> float:
     >>> round(dp.audit.exact_rho(p / p.sum(), q / q.sum()), 6)
     0.5
     """
-    first, second = _laws(p, q, 1 - _ROUNDING)
+    first, second = _distributions(p, q, 1 - _ROUNDING)
     return float(max(renyi_rho(first, second), renyi_rho(second, first)))
 
 
-def _laws(p: Any, q: Any, least: float = 0.0) -> tuple[Floats, Floats]:
-    """Return two laws of a mass of more than `least`, without the answers that neither gives."""
-    first, second = _law("p", p, least), _law("q", q, least)
+def _distributions(p: Any, q: Any, least: float = 0.0) -> tuple[Floats, Floats]:
+    """Return two distributions of mass above `least`, without answers that neither has."""
+    first, second = _probabilities("p", p, least), _probabilities("q", q, least)
     if first.shape != second.shape:
         checks.fail("q", f"of the shape of p, {first.shape}", second.shape)
     seen = (first > 0) | (second > 0)
     return first[seen], second[seen]
 
 
-def _law(name: str, law: Any, least: float) -> Floats:
+def _probabilities(name: str, probabilities: Any, least: float) -> Floats:
     """Return probabilities as floats."""
     rule = "probabilities, which add up to " + ("1" if least else "more than 0, and to 1 at most")
-    values = checks.array(name, law, rule, "biuf").astype(np.float64)
+    values = checks.array(name, probabilities, rule, "biuf").astype(np.float64)
     total = float(values.sum()) if (values >= 0).all() else math.nan
     if not least < total <= 1 + _ROUNDING:
         checks.fail(name, rule, f"a sum of {total:.9g}")
@@ -141,5 +141,5 @@ def _epsilon(p: Floats, q: Floats, delta: float) -> float:
             return max(0.0, float(ratio.max(initial=0.0)))
         likely, rare = np.cumsum(p[order]) - delta, np.cumsum(q[order])
         above = likely > 2.0**-50  # less may be nothing but rounding
-        found = np.log(likely[above]) - np.log(rare[above])
-    return max(0.0, float(found.max(initial=0.0)))
+        losses = np.log(likely[above]) - np.log(rare[above])
+    return max(0.0, float(losses.max(initial=0.0)))

@@ -32,7 +32,7 @@ ONE_BY_ONE, MANY = 100_000, 2_000_000
 
 @dataclass(frozen=True)
 class Audit:
-    """What is known of the loss of a mechanism after so many answers.
+    """The measured loss of a mechanism after so many answers.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Audit:
         )
 
     def _sight(self) -> str:
-        """Return what the run could have refuted."""
+        """Return the smallest claim that the run could have refuted."""
         if self.smallest is None:
             return "nothing could have refuted it"
         return f"an event of one of the data alone would, from a probability of {self.smallest:.2g}"
@@ -118,8 +118,8 @@ class Audit:
         -------
         dict
         """
-        told = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "rounds"}
-        return told | {"claim": repr(self.claim)}
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "rounds"}
+        return values | {"claim": repr(self.claim)}
 
     def plot(self) -> Figure:
         """Return a figure of the loss that was shown after so many answers, beside the claim.
@@ -280,8 +280,8 @@ def measure_answers(
         taken, left[0] = left[0][:size], left[0][size:]
         return taken
 
-    given = setting_of(next_ones, None, confidence, 1)
-    return rounds_of(replace(given, samples=2 * number, there=True), *left, claim)[0]
+    setting = setting_of(next_ones, None, confidence, 1)
+    return rounds_of(replace(setting, samples=2 * number, there=True), *left, claim)[0]
 
 
 def _checked(name: str, answers: Any) -> NDArray[Any]:
@@ -294,7 +294,7 @@ def _checked(name: str, answers: Any) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Setting:
-    """What is asked how often, and how sure it is to be."""
+    """The mechanism to audit, the number of answers, and the confidence."""
 
     answers: Answers
     samples: int
@@ -308,13 +308,13 @@ class Setting:
         """The answers of each round on either data."""
         if self.there:
             return [self.samples // 4, self.samples // 2 - self.samples // 4]
-        left, found = self.samples // 2, list[int]()
+        left, sizes = self.samples // 2, list[int]()
         while left:
-            size = FIRST * LONGER ** len(found)
-            most = size * (1 + LONGER if found else 2)  # at least two rounds, the last the longest
-            found.append(size if left >= most else left)
-            left -= found[-1]
-        return found
+            size = FIRST * LONGER ** len(sizes)
+            most = size * (1 + LONGER if sizes else 2)  # at least two rounds, the last the longest
+            sizes.append(size if left >= most else left)
+            left -= sizes[-1]
+        return sizes
 
 
 def setting_of(
@@ -332,7 +332,7 @@ def setting_of(
 
 @dataclass(frozen=True)
 class Shown:
-    """What an event shows after a round."""
+    """The loss that an event shows after a round."""
 
     event: Event
     epsilon: float
@@ -346,7 +346,7 @@ class Shown:
     def of(
         cls, event: Event, k: int, m: int, size: int, alpha: float, tests: int, claim: Claim
     ) -> Shown:
-        """Return what one event of `tests` shows: it is counted k times on x and m times on x2."""
+        """Return the loss that an event shows which is counted k times on x and m times on x2."""
         likely, rare = (m, k) if event.swapped else (k, m)
         level = alpha / tests / 2
         p, q = at_least(likely, size, level), at_most(rare, size, level)
@@ -371,21 +371,21 @@ class Shown:
         )
 
 
-def rounds_of(given: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, list[Shown]]:
+def rounds_of(setting: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, list[Shown]]:
     """Run the rounds of an audit, to the end or until a claim is refuted.
 
     Events of all rounds share the error probability. Returns the audit, and what each event shows.
     """
-    claim, alpha = Claim.of(loss), 1 - given.confidence
-    sizes, shown = given.sizes, list[Shown]()
-    kept = [np.concatenate(list(given.answers.chunks(data, sizes[0]))) for data in (x, x2)]
-    _refuse_failure(given)
-    done, most = sizes[0], ALL if given.support else EVENTS
+    claim, alpha = Claim.of(loss), 1 - setting.confidence
+    sizes, shown = setting.sizes, list[Shown]()
+    kept = [np.concatenate(list(setting.answers.chunks(data, sizes[0]))) for data in (x, x2)]
+    _refuse_failure(setting)
+    done, most = sizes[0], ALL if setting.support else EVENTS
     tests, rounds = (len(sizes) - 1) * most, list[tuple[int, float]]()
     for size in sizes[1:]:
         score = Score(claim, size)
-        events = choose(kept[0], kept[1], list(given.answers.kinds), most, score, given.support)
-        counts = [_count(given, data, size, events, kept, i) for i, data in enumerate((x, x2))]
+        events = choose(kept[0], kept[1], list(setting.answers.kinds), most, score, setting.support)
+        counts = [_count(setting, data, size, events, kept, i) for i, data in enumerate((x, x2))]
         length = min(map(len, kept))
         kept = [rows[:length] for rows in kept]
         done += size
@@ -394,7 +394,7 @@ def rounds_of(given: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, list[
             for event, k, m in zip(events, *counts, strict=True)
         ]
         rounds.append((2 * done, max(event.amount(claim) for event in shown)))
-        if not given.support and min(event.p_value for event in shown) <= alpha:
+        if not setting.support and min(event.p_value for event in shown) <= alpha:
             break
     clearest = min(shown, key=lambda event: (event.p_value, -event.amount(claim)))
     audit = Audit(
@@ -406,7 +406,7 @@ def rounds_of(given: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, list[
         refuted=clearest.p_value <= alpha,
         witness=str(clearest),
         samples=2 * done,
-        confidence=given.confidence,
+        confidence=setting.confidence,
         rounds=tuple(rounds),
         smallest=claim.least(size, alpha / tests),
     )
@@ -414,11 +414,11 @@ def rounds_of(given: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, list[
 
 
 def _count(
-    given: Setting, data: Any, size: int, events: list[Event], kept: list[Matrix], i: int
+    setting: Setting, data: Any, size: int, events: list[Event], kept: list[Matrix], i: int
 ) -> NDArray[np.int64]:
     """Count events in new answers, some of which are kept to choose the next events from."""
     counts, fresh = np.zeros(len(events), np.int64), list[Matrix]()
-    for rows in given.answers.chunks(data, size):
+    for rows in setting.answers.chunks(data, size):
         counts += [event.count(rows) for event in events]
         if sum(map(len, fresh)) < _limit(rows):
             fresh.append(rows)
@@ -430,9 +430,9 @@ def _limit(rows: Matrix) -> int:
     return max(FIRST, KEPT // 4 // int(rows.shape[1]))
 
 
-def _refuse_failure(given: Setting) -> None:
-    """Refuse a mechanism that does nothing but fail."""
-    kinds = list(given.answers.kinds)
+def _refuse_failure(setting: Setting) -> None:
+    """Refuse a mechanism that raises an error in each call."""
+    kinds = list(setting.answers.kinds)
     if len(kinds) == 1 and kinds[0].startswith("the error "):
         rule = "a function that takes these data"
         checks.fail("mechanism", rule, f"{kinds[0].removeprefix('the error ')} from each call")

@@ -31,7 +31,7 @@ def one_run(
 
     NOT PRIVATE: the scores tell who took part. A fair coin is tossed for each canary. A high score
     says that it was there, a low one that it was not; how many of these guesses are right is
-    limited by the loss for one row that comes or goes.
+    limited by the loss for one row that is added or removed.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def one_run(
     generator = _rng.check(rng)
     if not callable(run):
         checks.fail_type("run", "a function of the canaries that take part", run)
-    coins = np.frombuffer(generator.bytes(-(-m // 8)), np.uint8)
-    included = np.unpackbits(coins, count=m).view(np.bool_)
+    random_bytes = np.frombuffer(generator.bytes(-(-m // 8)), np.uint8)
+    included = np.unpackbits(random_bytes, count=m).view(np.bool_)
     rule = f"a function that returns a number for each of {m} canaries"
     scores = checks.array("run", run(included.copy()), rule)
     if scores.dtype.kind not in "biuf" or scores.shape != (m,):
@@ -112,7 +112,7 @@ def one_run(
 
 
 def chance(right: int, guesses: int, canaries: int, epsilon: float, delta: float) -> float:
-    """Return how likely so many guesses are right under a loss, at most."""
+    """Bound the probability that so many guesses are right, under a loss."""
     special = extra("scipy.special", "an audit")
     q = 1 / (1 + math.exp(-epsilon))
     if not right:

@@ -17,7 +17,7 @@ FIRST = ", which is first"
 
 
 class Pair(NamedTuple):
-    """Two neighbors, and what is special about them.
+    """Two neighboring datasets, and a name for how they differ.
 
     Attributes
     ----------
@@ -85,22 +85,22 @@ def neighbors(
     n = checks.whole("rows", rows, 1, 1 << 24)
     if not isinstance(schema, Mapping):
         every = [*_of_column(schema, n, relation, missing), _alone(schema, relation)]
-        return [Pair(*one) for one in every]
+        return [Pair(*item) for item in every]
     if not schema:
         checks.fail("schema", "with a column at least", schema)
-    columns = {name: list(_of_column(own, n, relation, missing)) for name, own in schema.items()}
-    found = []
+    columns = {name: list(_of_column(kind, n, relation, missing)) for name, kind in schema.items()}
+    made_pairs = []
     for last in (True, False):  # the special row has one place in all columns
-        some = {name: [p for p in own if (FIRST in p[0]) != last] for name, own in columns.items()}
+        some = {name: [p for p in col if (FIRST in p[0]) != last] for name, col in columns.items()}
         for i in range(max(map(len, some.values()))):
-            own = {name: pairs[i % len(pairs)] for name, pairs in some.items()}
+            picks = {name: pairs[i % len(pairs)] for name, pairs in some.items()}
             words = f"{i + 1}" + ("" if last else FIRST)
-            names = "; ".join(f"{name}: {one[0].removesuffix(FIRST)}" for name, one in own.items())
-            pair = [{name: one[k] for name, one in own.items()} for k in (1, 2)]
-            found.append(Pair(f"{words}. {names}", *pair))
-    rest = {name: list(_alone(own, relation)) for name, own in schema.items()}
-    pair = [{name: one[k] for name, one in rest.items()} for k in (1, 2)]
-    return [*found, Pair("one row", *pair)]
+            names = "; ".join(f"{name}: {p[0].removesuffix(FIRST)}" for name, p in picks.items())
+            pair = [{name: p[k] for name, p in picks.items()} for k in (1, 2)]
+            made_pairs.append(Pair(f"{words}. {names}", *pair))
+    single_rows = {name: list(_alone(kind, relation)) for name, kind in schema.items()}
+    pair = [{name: p[k] for name, p in single_rows.items()} for k in (1, 2)]
+    return [*made_pairs, Pair("one row", *pair)]
 
 
 def _of_column(schema: Any, n: int, relation: str, nan: bool) -> Iterator[tuple[str, Any, Any]]:
@@ -122,7 +122,7 @@ def _of_column(schema: Any, n: int, relation: str, nan: bool) -> Iterator[tuple[
 
 
 def _alone(schema: Any, relation: str) -> tuple[str, Any, Any]:
-    """Return a row, and none or another."""
+    """Return a dataset of one row, and one of no row or another row."""
     _, others, row, _ = _values(schema)[0]
     alone = np.array([row])
     return "one row", alone, np.array([others[0]]) if relation == "replace" else alone[:0]
@@ -137,7 +137,7 @@ def _values(schema: Any) -> Values:
 
 
 def _words(schema: Any) -> Values:
-    """Return what is tried of words, or nothing if the schema has none."""
+    """Return the words to try in a column, or nothing if the schema has none."""
     if isinstance(schema, str) or not isinstance(schema, (list, tuple)):
         return []
     if not schema or not all(isinstance(word, str) for word in schema):
@@ -154,7 +154,7 @@ def _words(schema: Any) -> Values:
 def _numbers(schema: Any) -> Values:
     lo, hi = checks.bounds(schema, "schema")
     middle = lo / 2 + hi / 2
-    far = max(abs(lo), abs(hi), 1.0)
+    largest = max(abs(lo), abs(hi), 1.0)
     special = {
         "NaN": math.nan,
         "inf": math.inf,
@@ -163,8 +163,8 @@ def _numbers(schema: Any) -> Values:
         "the least float": 5e-324,
         "minus zero": -0.0,
         "2**53 + 2": WHOLE + 2,
-        "beyond the upper end": 2 * min(far, 1e307) + hi / 2,
-        "beyond the lower end": lo / 2 - 2 * min(far, 1e307),
+        "beyond the upper end": 2 * min(largest, 1e307) + hi / 2,
+        "beyond the lower end": lo / 2 - 2 * min(largest, 1e307),
     }
     return [
         ("all at the lower end, and one at the upper", [lo], hi, lo),

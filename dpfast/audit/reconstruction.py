@@ -91,11 +91,11 @@ def reconstruct(
     checks.choice("method", method, METHODS)
     generator = _rng.check(rng)
     matrix = _queries(queries, bits, generator if callable(answer) else None)
-    given = _answers(answer, matrix)
-    known = ~np.isnan(given)
-    weights = matrix[known].astype(np.float64)
+    answers = _answers(answer, matrix)
+    is_answered = ~np.isnan(answers)
+    weights = matrix[is_answered].astype(np.float64)
     # Bits are centered at 1/2, so that an attack that knows nothing prefers neither value.
-    return METHODS[method](weights, given[known] - weights.sum(axis=1) / 2) > 0
+    return METHODS[method](weights, answers[is_answered] - weights.sum(axis=1) / 2) > 0
 
 
 def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[Any]:
@@ -118,8 +118,8 @@ def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[
 
 def _answers(answer: Any, matrix: NDArray[Any]) -> NDArray[np.float64]:
     rule = f"a function of a query, or {len(matrix)} numbers, one for each"
-    given = [answer(query) for query in matrix] if callable(answer) else answer
-    array = checks.array("answer", given, rule, "biuf")
+    answers = [answer(query) for query in matrix] if callable(answer) else answer
+    array = checks.array("answer", answers, rule, "biuf")
     if array.shape != (len(matrix),) or (np.abs(array.astype(np.float64)) > 2.0**60).any():
         checks.fail("answer", rule + ", NaN or of at most 2**60 in size", array)
     return array.astype(np.float64)
@@ -137,8 +137,8 @@ def sum_of_errors(a: Matrix, y: Matrix) -> Matrix:
     """Minimize the sum of absolute errors, with variables for what exceeds y or falls short."""
     sparse = _scipy("sparse")
     m, n = a.shape
-    one = sparse.identity(m, format="csr")
-    equal = sparse.hstack([sparse.csr_array(a), one, -one], format="csr")
+    identity = sparse.identity(m, format="csr")
+    equal = sparse.hstack([sparse.csr_array(a), identity, -identity], format="csr")
     cost = np.concatenate([np.zeros(n), np.ones(2 * m)])
     limits = np.concatenate([np.tile([-0.5, 0.5], (n, 1)), np.tile([0.0, np.inf], (2 * m, 1))])
     return _minimize(cost, limits, n, A_eq=equal, b_eq=y)
@@ -147,8 +147,8 @@ def sum_of_errors(a: Matrix, y: Matrix) -> Matrix:
 def largest_error(a: Matrix, y: Matrix) -> Matrix:
     """Minimize the largest absolute error, with a variable that is no less than any of them."""
     m, n = a.shape
-    one = np.ones((m, 1))
-    above = np.block([[a, -one], [-a, -one]])
+    ones = np.ones((m, 1))
+    above = np.block([[a, -ones], [-a, -ones]])
     cost = np.concatenate([np.zeros(n), [1.0]])
     limits = np.concatenate([np.tile([-0.5, 0.5], (n, 1)), [[0.0, np.inf]]])
     return _minimize(cost, limits, n, A_ub=above, b_ub=np.concatenate([y, -y]))

@@ -18,7 +18,7 @@ from .answers import heard
 
 @dataclass(frozen=True)
 class Replay:
-    """What a program told of its data beside its private answers.
+    """What a program revealed about its data besides its private answers.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ def _run(function: Callable[[Any], Any], data: Any, tape: Tape) -> tuple[Any, ..
 
 @dataclass
 class Tape:
-    """The releases of the first run, which the second is given the answers of."""
+    """The releases of the first run, whose answers the second run receives."""
 
     relation: str
     turns: list[Any] = field(default_factory=list)
@@ -167,7 +167,7 @@ class Tape:
             self.leaks.append(f"{name} is on x2 only")
             return release.answer
         before = self.turns[self.at - 1]
-        kinds = [(type(one.mechanism), one.mechanism.algorithm) for one in (before, release)]
+        kinds = [(type(turn.mechanism), turn.mechanism.algorithm) for turn in (before, release)]
         if kinds[0] != kinds[1] or before.name != release.name:
             self.leaks.append(f"{name} is of {before.name} on x")
             return release.answer
@@ -181,32 +181,32 @@ class Tape:
         return before.answer
 
 
-def _moved(a: Any, b: Any, beside: set[int]) -> list[str]:
+def _moved(a: Any, b: Any, ignored: set[int]) -> list[str]:
     """Return the names of the public parameters in which two mechanisms differ."""
     first, second = _parameters(a), _parameters(b)
-    return [name for name in first if not _alike(first[name], second.get(name), beside)]
+    return [name for name in first if not _alike(first[name], second.get(name), ignored)]
 
 
 def _parameters(value: Any) -> dict[str, Any]:
-    """Return the public parameters of a mechanism, or the fields of what it is made of."""
+    """Return the public parameters of a mechanism, or the fields of a dataclass."""
     if isinstance(value, dp.extend.Mechanism):
         return value.parameters
-    return {one.name: getattr(value, one.name) for one in fields(value)}
+    return {f.name: getattr(value, f.name) for f in fields(value)}
 
 
-def _alike(a: Any, b: Any, beside: set[int]) -> bool:
+def _alike(a: Any, b: Any, ignored: set[int]) -> bool:
     """Return whether two public arguments are the same; functions and others pass.
 
     So do the objects `beside` the rows, which are compared with these.
     """
-    if id(a) in beside:
+    if id(a) in ignored:
         return True
     if isinstance(a, dict) and isinstance(b, dict):
-        return list(a) == list(b) and all(_alike(a[key], b[key], beside) for key in a)
+        return list(a) == list(b) and all(_alike(a[key], b[key], ignored) for key in a)
     if is_dataclass(a) and type(a) is type(b) and not isinstance(a, Loss):
-        return not _moved(a, b, beside)
+        return not _moved(a, b, ignored)
     if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(lambda x, y: _alike(x, y, beside), a, b))
+        return len(a) == len(b) and all(map(lambda x, y: _alike(x, y, ignored), a, b))
     return not (_plain(a) and _plain(b)) or same(a, b)
 
 

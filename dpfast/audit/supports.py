@@ -14,7 +14,7 @@ from .measured import rounds_of, setting_of
 
 @dataclass(frozen=True)
 class Support:
-    """What is in the answers on one of two neighbors, and hardly in those on the other.
+    """Answers that one of two neighbors gives, and the other hardly ever.
 
     Attributes
     ----------
@@ -91,10 +91,10 @@ def support(
     False
     """
     claim = privacy.loss(epsilon, delta, None)
-    given = setting_of(mechanism, samples, confidence, workers, support=True)
-    audit, shown = rounds_of(given, x, x2, claim)
+    setting = setting_of(mechanism, samples, confidence, workers, support=True)
+    audit, shown = rounds_of(setting, x, x2, claim)
     best: dict[str, Any] = {}
     for event in sorted(shown, key=lambda event: event.p_value):
-        if event.p_value <= 1 - given.confidence:
+        if event.p_value <= 1 - setting.confidence:
             best.setdefault(event.event.statistic.words, event)
     return Support(not best, tuple(map(str, best.values())), audit.samples, audit.confidence)
