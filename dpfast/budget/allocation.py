@@ -18,7 +18,7 @@ from .watched import Session
 
 @dataclass(frozen=True, slots=True)
 class Allocation(Session[tuple[Any, Generator]]):
-    """What all answers together cost. `read` reads the data after the spend."""
+    """The loss of all answers together, spent at once. `read` reads the data after the spend."""
 
     name: str
     loss: Loss

@@ -51,7 +51,7 @@ def _both(amount: Fraction) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Here:
-    """What a context is about to spend from a budget, and has spent."""
+    """The pending and the last spend of a thread or task from a budget."""
 
     notes: tuple[str, ...] = ()
     #: The keys that are left in a block of `Budget.once`; None outside of one.
@@ -211,8 +211,8 @@ class Budget(Payer):
         path: str | os.PathLike[str] | None = None,
         timeout: Number = 30.0,
     ) -> None:
-        asked = epsilon is not None or rho is not None or checks.fraction("delta", delta) != 0
-        given = loss(epsilon, delta, rho) if asked or path is None else None
+        has_loss = epsilon is not None or rho is not None or checks.fraction("delta", delta) != 0
+        limit = loss(epsilon, delta, rho) if has_loss or path is None else None
         self._wanted = None if neighbors is None else checks.neighbors(neighbors)
         self._ids = None if ids is None else checks.text("ids", ids)
         if self._ids == "":
@@ -221,40 +221,40 @@ class Budget(Payer):
         self._every = None if every is None else checks.choice("every", every, EVERY)
         self._name = checks.text("name", name)
         self._timeout = checks.positive("timeout", timeout)
-        if given is not None:
-            advise_loss(given)
+        if limit is not None:
+            advise_loss(limit)
         self._ref = ref(self)
         self._relation: Neighbors | None = None
         self._part: Part | None = None
         self._file: File | None = None
         self._storage: Memory | File
         if path is None:
-            assert given is not None
-            self._limit, self._created = given, now()
+            assert limit is not None
+            self._limit, self._created = limit, now()
             self._storage = Memory(self._wanted, self._ids)
             return
-        self._open(checks.path("path", path), given)
+        self._open(checks.path("path", path), limit)
 
-    def _open(self, path: str, given: Loss | None) -> None:
+    def _open(self, path: str, limit: Loss | None) -> None:
         from .ledger.file import File, Header  # with sqlite3, which most budgets do not need
 
         about = self._wanted, self._name, self._ids, self._max_rows, self._every
-        header = None if given is None else Header(given, *about)
+        header = None if limit is None else Header(limit, *about)
         if header is not None and not os.path.isabs(path) and not os.path.exists(path):
             why = "which a run in another folder does not find: give the whole path"
             advise(f"a new ledger at a relative path, {path!r}, {why}")
         self._file = self._storage = file = File(path, header, self._timeout)
         head, state = file.header, file.at_first
         unit = None if state.unit is None else f"which is about {state.unit}"
-        for name, value, known, words in (
-            ("limit", given, head.limit, str(head.limit)),
+        for name, value, kept, words in (
+            ("limit", limit, head.limit, str(head.limit)),
             ("neighbors", self._wanted, state.neighbors or self._wanted, repr(state.neighbors)),
             ("ids", self._ids, state.ids if unit else self._ids, unit),
             ("max_rows", self._max_rows, head.max_rows, str(head.max_rows)),
             ("every", self._every, head.every, repr(head.every)),
             ("name", self._name or None, head.name, repr(head.name)),
         ):
-            if value not in (None, known):
+            if value not in (None, kept):
                 checks.fail(name, f"that of {file.path}, {words}, or left out", value)
         self._limit, self._name, self._created = head.limit, head.name, head.created
         self._max_rows, self._every = head.max_rows, head.every
@@ -277,8 +277,8 @@ class Budget(Payer):
                 "a budget can be neither pickled nor copied: both copies could be spent"
             )
         file = self._file
-        seal, place = file.header.seal, file.place
-        return _again, (file.path, seal, self._wanted, self._timeout, place, self._ids)
+        seal, last = file.header.seal, file.place
+        return _again, (file.path, seal, self._wanted, self._timeout, last, self._ids)
 
     @property
     def name(self) -> str:
@@ -309,19 +309,19 @@ class Budget(Payer):
 
     @property
     def unit(self) -> Literal["rows", "people"] | None:
-        """What the limit is about: "rows", "people", or None before anybody has said it."""
+        """The privacy unit of the limit: "rows", "people", or None before anybody has said it."""
         unit = self._unit(self._state())
         return None if unit is None else "rows" if unit.ids is None else "people"
 
     @property
     def ids(self) -> str | None:
-        """The name of the id whose people the limit is about, or None if it is not about people."""
+        """The column of ids if the privacy unit is a person, or None if it is a row."""
         unit = self._unit(self._state())
         return None if unit is None else unit.ids
 
     @property
     def max_rows(self) -> int | None:
-        """How many rows a person has at most, as publicly known, or None."""
+        """The public bound of the number of rows of a person, or None."""
         return self._max_rows
 
     @property
@@ -331,12 +331,12 @@ class Budget(Payer):
 
     @property
     def spent(self) -> dict[str, Fraction]:
-        """The sums so far, or in this period if the limit renews, as exact fractions by name."""
+        """The loss spent, in this period if the limit renews, as exact fractions by name."""
         return self._named(self._state().spent)
 
     @property
     def remaining(self) -> dict[str, Fraction]:
-        """What is left, as exact fractions by name."""
+        """The loss that is left, as exact fractions by name."""
         return self._named(self._left(self._state()))
 
     @property
@@ -391,7 +391,7 @@ class Budget(Payer):
         checks.neighbors(neighbors)
         here = self._here
         note = checks.text("note", note) or (here.notes[-1] if here.notes else "")
-        whose = None if ids is None else checks.text("ids", ids)
+        column = None if ids is None else checks.text("ids", ids)
         words = checks.text("what", what)
         # That of a release never changes, but its mechanism may know columns that are not in memory
         # or functions of the caller, who know anything. A question is of public arguments alone.
@@ -403,7 +403,7 @@ class Budget(Payer):
         if record is not None and not is_kept:
             record = json.loads(record_text(record))
         loss = self._loss_of(amount)
-        spend = Spend(loss, neighbors, words, note, now(), process(), ids=whose, record=record)
+        spend = Spend(loss, neighbors, words, note, now(), process(), ids=column, record=record)
         entry = None
         try:
             entry = self._entered(spend, here.keys)
@@ -460,7 +460,7 @@ class Budget(Payer):
 
     @contextmanager
     def parallel(self, column: Any, groups: Any) -> Iterator[Parts]:
-        """Pay for releases about disjoint parts of the rows what the dearest part costs.
+        """Spend the largest loss of releases about disjoint parts of the rows.
 
         ``parts[group](dp.median, ages, ...)`` is a release about the rows whose value in `column`
         is `group`: it passes `where` and `budget` itself. All releases in the block of the ``with``
@@ -524,22 +524,22 @@ class Budget(Payer):
             block.is_open = False
 
     def _as(self, part: Part) -> Self:
-        """Return this budget with spends that are those of a part."""
+        """Return this budget, with each spend marked as one of a part."""
         payer = object.__new__(type(self))
         vars(payer).update(vars(self), _part=part)
         return payer
 
     @property
     def _here(self) -> _Here:
-        """What this context is about to spend, and has spent."""
+        """The pending and the last spend of this thread or task."""
         return _HERE.get({}).get(self._ref, _Here())
 
     def _set(self, **changes: Any) -> None:
         self._put(replace(self._here, **changes))
 
-    def _put(self, own: _Here) -> None:
+    def _put(self, state: _Here) -> None:
         others = {budget: here for budget, here in _HERE.get({}).items() if budget() is not None}
-        _HERE.set({**others, self._ref: own})
+        _HERE.set({**others, self._ref: state})
 
     @contextmanager
     def once(self, key: str) -> Iterator[None]:
@@ -635,7 +635,7 @@ class Budget(Payer):
         >>> budget.entry("June"), budget.entry("July")
         ((1, None), None)
         """
-        return self._storage.found(checks.text("key", key))
+        return self._storage.find(checks.text("key", key))
 
     def left_after(self, mechanisms: Iterable[Mechanism[Any]]) -> dict[str, Fraction]:
         """Return what releases of several mechanisms would leave, without spending.
@@ -675,7 +675,7 @@ class Budget(Payer):
 
     @classmethod
     def move(cls, path: str | os.PathLike[str]) -> Self:
-        """Say that a ledger is at this place from now on: it was moved, or is a restored backup.
+        """Record that a ledger file was moved to this path: it was moved, or is a restored backup.
 
         You state that nobody spends from a copy of it, here or elsewhere, and that all that was
         spent is in this one. No program can check that.
@@ -740,7 +740,7 @@ class Budget(Payer):
             checks.fail("answer", f"recorded once: entry {self._here.entry} has one", kept)
 
     def _recorded(self, answer: Any) -> tuple[bool, Any]:
-        """Tell whether an answer is new to the last entry, and return what is recorded there."""
+        """Return whether an answer is new to the last entry, and the recorded answer."""
         number = self._here.entry
         if number is None:
             rule = "recorded after a spend, by the thread or task that spent"
@@ -799,16 +799,16 @@ class Budget(Payer):
         return self._facts(self._state())
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: limit, spent, left and the releases without answers."""
+        """Return HTML for a notebook: limit, spent, left and the releases without answers."""
         try:
             state, entries = self._after_all()
         except LedgerError:
             return f"<p>{escape(repr(self))}</p>"
         sums = (self._ceiling, state.spent, self._left(state))
-        each = [self._named(amounts) for amounts in sums]
-        rows = [[name, *(decimal(amounts[name]) for amounts in each)] for name in each[0]]
-        known = {"neighbors": state.neighbors or self._wanted, **self._about(state)}
-        facts = [f"{n}={v!r}" for n, v in known.items() if v is not None]
+        named = [self._named(amounts) for amounts in sums]
+        rows = [[name, *(decimal(amounts[name]) for amounts in named)] for name in named[0]]
+        known_facts = {"neighbors": state.neighbors or self._wanted, **self._about(state)}
+        facts = [f"{n}={v!r}" for n, v in known_facts.items() if v is not None]
         where = ", ".join(facts) + ("" if self.path is None else f" {self.path}")
         releases = entries.to_html() if entries else "<p>No release yet.</p>"
         return (
@@ -820,12 +820,12 @@ class Budget(Payer):
     def _after_all(self) -> tuple[State, History]:
         """Return the entries, and the state after the last one of them."""
         entries, state = self.history, self._state()
-        own = [
+        amounts = [
             entry.counted
             for entry in entries
             if self._every is None or str(began(self._every, state.time)) <= entry.time
         ]
-        return replace(state, spent=sum(own, Amounts()), entries=len(entries)), entries
+        return replace(state, spent=sum(amounts, Amounts()), entries=len(entries)), entries
 
     def _listed(self, form: Callable[[Fraction], Any]) -> dict[str, Any]:
         """Return the whole ledger, with amounts in a form."""
@@ -879,7 +879,7 @@ class Budget(Payer):
     def cost(
         self, function: Callable[..., object], /, *args: Any, parts: bool = False, **kwargs: Any
     ) -> Loss | dict[str, Loss]:
-        """Return what this budget would be charged for a call, without running it.
+        """Return the loss that a call would spend from this budget, without running it.
 
         Arguments are checked and no data are read. (The scores of a selection are arguments.)
         Whether so much is left is not looked at.
@@ -919,7 +919,7 @@ class Budget(Payer):
     def _quote(
         self, share: Share, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> dict[str, Fraction]:
-        """Return what a release about a part would add to the ledger."""
+        """Return the loss that a release about a part would add to the ledger."""
         spend = self._spend_of(prepare(function, *args, **kwargs, budget=self).mechanism)
         state = self._state()
         return self._named(self._counted(state, spend, share, self._units(state, spend))[1])
@@ -930,7 +930,7 @@ class Budget(Payer):
         return ZCDP(rho) if rho else loss
 
     def _spend_of(self, mechanism: Mechanism[Any]) -> Spend:
-        """Return what `release` would spend for a mechanism."""
+        """Return the spend that `release` would make for a mechanism."""
         relation = checks.neighbors(mechanism.neighbors)
         return Spend(self._loss_of(mechanism.loss), relation, mechanism.what, ids=mechanism.ids)
 
@@ -944,7 +944,7 @@ class Budget(Payer):
         if self._every is not None:
             state = state.at(self._every, time)
             time = state.time
-        unit, own = units = self._units(state, spend)
+        unit, call = units = self._units(state, spend)
         if self._ids not in (None, unit.ids):
             self._refuse_late(state, spend, f"ids={self._ids!r}", str(unit))
         relation, counted = self._counted(state, spend, share, units)
@@ -953,7 +953,7 @@ class Budget(Payer):
             less = self._fitting(state, spend, counted, share)
             self._refuse(state, spend, "counted as " + self._words(counted), less)
         after = State(total, relation, state.entries + 1, unit.ids, time)
-        return spend.charged(counted, own.ids, time), after
+        return spend.charged(counted, call.ids, time), after
 
     def _counted(
         self, state: State, spend: Spend, share: Share | None, units: tuple[Unit, Unit]
@@ -972,10 +972,10 @@ class Budget(Payer):
         wanted = state.neighbors or self._wanted or spend.neighbors
         if self._wanted not in (None, wanted):
             self._refuse_late(state, spend, f"neighbors={self._wanted!r}", repr(wanted))
-        unit, own = units
-        rows = None if unit.ids == own.ids else self._max_rows
-        if unit.ids != own.ids and (rows is None or own.ids is not None):
-            self._refuse_unit(unit, own)
+        unit, call = units
+        rows = None if unit.ids == call.ids else self._max_rows
+        if unit.ids != call.ids and (rows is None or call.ids is not None):
+            self._refuse_unit(unit, call)
         loss: Loss | None = spend.loss
         if rows is not None or spend.neighbors != wanted:
             loss = convert(spend.loss, spend.neighbors, wanted, max_rows=rows)
@@ -985,10 +985,10 @@ class Budget(Payer):
             words = f"which has no meaning under neighbors={wanted!r}{people}: pass {mend}"
             self._refuse(state, spend, words)
         if isinstance(self._limit, ZCDP):
-            rho, asked = rho_of(loss), cast(Any, spend.loss)
+            rho, call_loss = rho_of(loss), cast(Any, spend.loss)
             if rho is None:
-                within = decimal(_four(ZCDP.within(asked.epsilon, asked.delta).rho))
-                mend = f"use a budget with delta, or rho={within} if the call takes it"
+                least_rho = decimal(_four(ZCDP.within(call_loss.epsilon, call_loss.delta).rho))
+                mend = f"use a budget with delta, or rho={least_rho} if the call takes it"
                 self._refuse(state, spend, f"and delta > 0 has no price in a rho budget: {mend}")
             return wanted, ZCDP(rho)
         if isinstance(loss, ZCDP):
@@ -999,7 +999,7 @@ class Budget(Payer):
         return wanted, loss
 
     def _fitting(self, state: State, spend: Spend, counted: Amounts, share: Share | None) -> str:
-        """Say how much of a loss would fit, in 4 digits, where it counts more than is left.
+        """Say which smaller loss would fit, in 4 digits, if a spend exceeds what is left.
 
         In the terms of the call, whatever it counts here: its epsilon or rho is made smaller until
         what that counts is left, and so is its delta.
@@ -1025,11 +1025,11 @@ class Budget(Payer):
         return f"; {', '.join(words)} in all would fit"
 
     def _unit(self, state: State) -> Unit | None:
-        """Return the unit of the limit, as far as it has been said."""
+        """Return the privacy unit of the limit, as far as it is declared."""
         return state.unit or (None if self._ids is None else Unit(self._ids))
 
     def _units(self, state: State, spend: Spend) -> tuple[Unit, Unit]:
-        """Return the unit that the limit has if a spend is made, and that of the spend."""
+        """Return the privacy unit of the limit after a spend, and that of the spend."""
         unit, ids = self._unit(state), spend.ids
         if ids == "":  # without a name
             ids = (unit and unit.ids) or "ids"
@@ -1041,32 +1041,32 @@ class Budget(Payer):
         return state if self._every is None else state.at(self._every, now())
 
     def _about(self, state: State) -> dict[str, Any]:
-        """Return whom the limit is about, and with which period it renews, as far as it does."""
+        """Return the privacy unit of the limit and the period with which it renews, if any."""
         unit = self._unit(state)
         facts = {"ids": unit and unit.ids, "max_rows": self._max_rows, "every": self._every}
         if self._every is not None:
             facts["since"] = str(began(self._every, state.time))
         return {name: fact for name, fact in facts.items() if fact is not None}
 
-    def _refuse_late(self, state: State, spend: Spend, wanted: str, found: str) -> NoReturn:
+    def _refuse_late(self, state: State, spend: Spend, wanted: str, present: str) -> NoReturn:
         self._refuse(
             state, spend, f"by a budget for {wanted}, while the first spend from the same file was "
-            f"for {found}"
+            f"for {present}"
         )  # fmt: skip
 
-    def _refuse_unit(self, unit: Unit, own: Unit) -> NoReturn:
+    def _refuse_unit(self, unit: Unit, call: Unit) -> NoReturn:
         if unit == Unit():
-            whose, instead = "rows, as its first spend was,", "leave ids out of the call"
+            owner, instead = "rows, as its first spend was,", "leave ids out of the call"
         else:
-            whose, instead = str(unit), f"pass ids={unit.ids!r} to the call"
-        if own == Unit():
+            owner, instead = str(unit), f"pass ids={unit.ids!r} to the call"
+        if call == Unit():
             other = (
                 f"say Budget(ids={unit.ids!r}, max_rows=...) if a person is publicly known to have "
                 "at most so many rows"
             )
         else:
-            other = f"use another budget, Budget(ids={own.ids!r})"
-        raise BudgetError(f"budget for {whose} refused a loss of {own}: {instead}, or {other}")
+            other = f"use another budget, Budget(ids={call.ids!r})"
+        raise BudgetError(f"budget for {owner} refused a loss of {call}: {instead}, or {other}")
 
     def _refuse_parts(self, unit: Unit | None) -> None:
         if self._every is not None:  # what a block counts would be that of no period
@@ -1076,9 +1076,8 @@ class Budget(Payer):
             )
         if unit not in (None, Unit()):
             raise BudgetError(
-                f"budget for {unit} refused a release about a part of the rows: a person may have "
-                "rows in several parts; use dpfast.group_by with ids, or pass where and budget to "
-                "the call itself"
+                f"budget for {unit} refused a part: a person may have rows in several parts; "
+                "use dpfast.group_by with ids, or pass where and budget to the call"
             )
 
     def _refuse(self, state: State, spend: Spend, counted: str, less: str = "") -> NoReturn:
@@ -1136,7 +1135,7 @@ def _again(
     seal: str,
     neighbors: Neighbors | None,
     timeout: float,
-    place: Place | None = None,
+    entry: Place | None = None,
     ids: str | None = None,
 ) -> Budget:
     """Return a budget from its pickle: the same file, with all rows that were seen of it."""
@@ -1144,6 +1143,6 @@ def _again(
     assert budget._file is not None
     if budget._file.header.seal != seal:
         raise LedgerError(f"ledger {budget.path} is another one than was pickled")
-    if place is not None:
-        budget._file.since(place)
+    if entry is not None:
+        budget._file.since(entry)
     return budget

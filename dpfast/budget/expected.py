@@ -82,18 +82,18 @@ def expected_error(
     (True, 33)
     """
     share = checks.share("confidence", confidence)
-    given = None if rows is None else checks.whole("rows", rows)
+    public_rows = None if rows is None else checks.whole("rows", rows)
     kwargs.pop("rng", None)
     if isinstance(function, Mechanism):
         mechanism, after = function, None
     else:
         prepared = prepare(function, *args, **kwargs)
         mechanism, after = prepared.mechanism, prepared.after
-        if given is None and mechanism.has_public_rows:
-            given = prepared.source.length
-    bar = expected(mechanism, given, share)
-    if rows is not None and given is not None:
-        advise_bar(mechanism, bar, max(1, given))
+        if public_rows is None and mechanism.has_public_rows:
+            public_rows = prepared.source.length
+    bar = expected(mechanism, public_rows, share)
+    if rows is not None and public_rows is not None:
+        advise_bar(mechanism, bar, max(1, public_rows))
     return after.bar(bar) if isinstance(after, WithBar) else bar
 
 
@@ -107,10 +107,10 @@ def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
     part: Any = mechanism
     while (inner := part.parameters.get("inner")) and "statistic" not in part.parameters:
         part = inner  # a ratio has a statistic of its own, beside the sums within
-    for name, one in part.parameters.get("statistics", {mechanism.name: part}).items():
+    for name, statistic in part.parameters.get("statistics", {mechanism.name: part}).items():
         bars = bar.half_width, bar.ranks
         width, ranks = (of[name] if isinstance(of, dict) else of for of in bars)
-        pairs = (np.asarray(width), _half_range(one, rows)), (np.asarray(ranks), rows / 2)
+        pairs = (np.asarray(width), _half_range(statistic, rows)), (np.asarray(ranks), rows / 2)
         if any(sizes.dtype.kind == "f" and (sizes >= most).any() for sizes, most in pairs):
             size = Expected(bar.confidence, *(sizes.max() for sizes, _ in pairs))
             why = "it is noise: spend more, or take more rows or larger groups"
@@ -118,7 +118,7 @@ def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
 
 
 def _half_range(part: Any, rows: int) -> Any:
-    """Return half of the range of the answers about a number of rows; of counts all of it."""
+    """Return half of the range of possible answers for a number of rows; for counts all of it."""
     match part:
         case object(statistic=object(name="count" | "histogram" | "marginals", limits=limits)):
             return rows * (limits or (1, 1))[1]

@@ -18,7 +18,7 @@ class MechanismLike(Protocol[Value]):
 
     @property
     def loss(self) -> Loss:
-        """What is spent for a call."""
+        """The loss that a call spends."""
 
     @property
     def neighbors(self) -> str:
@@ -26,7 +26,7 @@ class MechanismLike(Protocol[Value]):
 
     @property
     def name(self) -> str:
-        """What the ledger calls it."""
+        """The name in the ledger."""
 
     def reduce(self, source: Any) -> Any:
         """Return a noise-free summary of a `source`. It sees rows and no randomness.
@@ -68,11 +68,11 @@ class Mechanism(ABC, Generic[Value]):
     Attributes
     ----------
     loss : Loss
-        What is spent for a call.
+        The loss that a call spends.
     neighbors : {"add-remove", "replace"}
         The neighboring relation that the loss is for.
     name : str
-        What the ledger calls it.
+        The name in the ledger.
     ids : str, optional
         The name of the id whose people the loss is about, "" for ids without a name; None, the
         default, for rows.
@@ -188,7 +188,7 @@ class Mechanism(ABC, Generic[Value]):
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
     ) -> tuple[Value, Expected]:
-        """Return what `finish` does, with its error bar.
+        """Return the answer of `finish`, with its error bar.
 
         Where public numbers do not tell the bar, noisy ones that are paid for may: the bar is a
         function of these alone, so it is post-processing. By default public numbers do.
@@ -236,7 +236,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @property
     def what(self) -> str:
-        """What a ledger says of a call: the name, and what becomes of missing rows.
+        """The words for a call in the ledger: the name, and what becomes of missing rows.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @property
     def algorithm(self) -> str:
-        """What it is called beside others that answer the same: by default the name of its class.
+        """The name of the algorithm among those with the same answer; by default its class.
 
         Returns
         -------
@@ -265,11 +265,11 @@ class Mechanism(ABC, Generic[Value]):
         """
         if not is_dataclass(self):
             return {}
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
     def parts(self) -> dict[str, Loss]:
-        """What the loss is made of, by name: by default one part.
+        """The parts of the loss, by name: by default one part.
 
         Returns
         -------

@@ -61,7 +61,7 @@ TOUCHED: dict[Neighbors, int] = {"add-remove": 1, "replace": 2}
 
 
 class Payer(Protocol):
-    """What a block needs of its budget, which imports this module."""
+    """The methods of a budget that a block calls."""
 
     def _as(self, part: Part) -> Payer: ...
     def _quote(
@@ -72,10 +72,10 @@ class Payer(Protocol):
 
 
 def counted(sums: Mapping[int, Amounts], relation: Neighbors) -> Amounts:
-    """Return what a block counts, of which each part has been charged a sum."""
+    """Return the loss of a block, from the sum of the losses of each part."""
 
     def largest(name: str) -> Fraction:
-        amounts = (getattr(one, name) for one in sums.values())
+        amounts = (getattr(spent, name) for spent in sums.values())
         return sum(nlargest(TOUCHED[relation], amounts), Fraction(0))
 
     return Amounts(largest("epsilon"), largest("delta"), largest("rho"))
@@ -83,7 +83,7 @@ def counted(sums: Mapping[int, Amounts], relation: Neighbors) -> Amounts:
 
 @dataclass(slots=True)
 class Share:
-    """What one spend of a part adds to its block: `full` by itself, and `more` to the ledger."""
+    """The loss of a spend of a part: `full` by itself, and `more` in the ledger."""
 
     sums: Mapping[int, Amounts]
     number: int
@@ -103,7 +103,7 @@ class Share:
 
 
 class Block:
-    """The parts of a column, and what each of them has been charged."""
+    """The parts of a column, and the loss spent for each."""
 
     def __init__(self, budget: Payer, column: Any, groups: Any) -> None:
         self.budget = budget
@@ -118,13 +118,13 @@ class Block:
         self._is_paying = False
 
     def pay(self, number: int, append: Callable[[Share], int]) -> int:
-        """Add an entry for a part, and then what it counts to the sum of that part."""
+        """Add an entry for a part, and then its loss to the sum of that part."""
         if not self.is_open:
             raise BudgetError("budget refused the spend: the block of its part has ended")
         if self._process != witnesses():  # before the lock, which may have been copied closed
             raise BudgetError(
-                "budget refused the spend: this process is a fork, and what its parent spends on "
-                "the parts of the block is not known here; make a block in each process"
+                "budget refused the spend: this process is a fork, which does not see spends of "
+                "its parent; make a block in each process"
             )
         with self._lock:
             if self._is_paying:
@@ -143,7 +143,7 @@ class Block:
 
 
 class Part:
-    """The rows whose value is that of one group, and what was paid for them.
+    """The rows of one group, and the loss spent for them.
 
     Made by `Budget.parallel`. ``part(dp.median, ages, bounds=(0, 120), epsilon=1)`` is that release
     about the rows of the part.
@@ -159,7 +159,7 @@ class Part:
 
     @property
     def label(self) -> str:
-        """What the ledger calls the part."""
+        """The name of the part in the ledger."""
         return f"{self._block.title} = {self.group!r}"
 
     @property
@@ -168,7 +168,7 @@ class Part:
 
     @property
     def spent(self) -> dict[str, Fraction]:
-        """The sum of what the releases about this part count, as exact fractions by name."""
+        """The sum of the losses of releases about this part, as exact fractions by name."""
         return self._block.budget._named(self._paid)
 
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -194,13 +194,13 @@ class Part:
             If less is left than the block would count more with it, the budget is about people, the
             block has ended, or this process is a fork.
         """
-        given = self._given(function, kwargs)
-        return function(*args, **given, budget=self._block.budget._as(self))
+        arguments = self._given(function, kwargs)
+        return function(*args, **arguments, budget=self._block.budget._as(self))
 
     def cost(
         self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> dict[str, Fraction]:
-        """Return what a call would add to the ledger, without running it.
+        """Return the loss that a call would add to the ledger, without running it.
 
         Parameters
         ----------
@@ -213,9 +213,9 @@ class Part:
         dict
             Exact fractions by name: what the block counts more with this release than without it.
         """
-        given = self._given(function, kwargs)
+        arguments = self._given(function, kwargs)
         share = Share(self._block.sums, self._number)
-        return self._block.budget._quote(share, function, *args, **given)
+        return self._block.budget._quote(share, function, *args, **arguments)
 
     @property
     def _where(self) -> Values:
@@ -228,8 +228,8 @@ class Part:
             takes = set(inspect.signature(function).parameters)
         except (TypeError, ValueError):
             takes = set()
-        own = str(getattr(function, "__module__", "")).startswith("dpfast.")
-        if not (own and {"where", "budget"} <= takes):
+        is_ours = str(getattr(function, "__module__", "")).startswith("dpfast.")
+        if not (is_ours and {"where", "budget"} <= takes):
             checks.fail("function", RELEASE, function)
         for name, instead in (
             ("budget", "the part pays from its own"),
@@ -262,7 +262,7 @@ class Parts(Mapping[Any, Part]):
 
     @property
     def spent(self) -> dict[str, Fraction]:
-        """What the ledger was charged for all parts together, as exact fractions by name."""
+        """The loss spent for all parts together, as exact fractions by name."""
         return self._block.budget._named(self._block.charged)
 
 
@@ -271,27 +271,27 @@ def _coded(column: Any, groups: Any) -> tuple[list[Any], NDArray[np.int32]]:
 
     What a row holds is never an error: a missing value, or one that is not listed, is of no part.
     """
-    listed, given = column_form(groups, "groups", GROUPS), column_form(column, "column", KEYS_RULE)
-    own = zone_kind(listed, "groups")
+    listed, data = (column_form(groups, "groups", GROUPS), column_form(column, "column", KEYS_RULE))
+    zone = zone_kind(listed, "groups")
     key = Key(bytes(32))  # rows of equal words are of one part, whatever they hold
     table, words = Codes(key), KeyWords(key, "groups").of(listed)
     table.add(*words, np.empty(len(words.low), np.int32))
-    values, kind = _values(listed), key_kind(given, "column")
+    values, kind = _values(listed), key_kind(data, "column")
     if not (len(values) and bool(words.presence().all()) and len(table) == len(values)):
         checks.fail("groups", GROUPS, groups)
-    expect_matches("groups", values, given, "the column", is_key=True, kind=own)
+    expect_matches("groups", values, data, "the column", is_key=True, kind=zone)
     public = np.fromiter(values, object, len(values))
     span = span_of("groups", public) if kind in (TIMES, "objects") else None
-    found = KeyWords(key, "column", is_lenient=True, span=span).of(given)
-    codes = np.empty(len(found.low), np.int32)
-    table.find(*found, codes)
+    key_words = KeyWords(key, "column", is_lenient=True, span=span).of(data)
+    codes = np.empty(len(key_words.low), np.int32)
+    table.find(*key_words, codes)
     return values, codes
 
 
-def _values(form: Objects | Values | Arrow) -> list[Any]:
+def _values(data: Objects | Values | Arrow) -> list[Any]:
     """Return public values as objects that a dictionary takes."""
-    if isinstance(form, Objects):
-        return [bytes(one) if isinstance(one, bytearray) else one for one in form.rows]
-    if isinstance(form, Arrow):
-        return list(form.chunked.to_pylist())
-    return list(form.array) if form.array.dtype.kind == "M" else list(form.array.tolist())
+    if isinstance(data, Objects):
+        return [bytes(value) if isinstance(value, bytearray) else value for value in data.rows]
+    if isinstance(data, Arrow):
+        return list(data.chunked.to_pylist())
+    return list(data.array) if data.array.dtype.kind == "M" else list(data.array.tolist())

@@ -46,7 +46,7 @@ _VERSION: ContextVar[str] = ContextVar("dpfast data version", default="")
 
 @contextmanager
 def data_version(version: str) -> Iterator[None]:
-    """Say of which version of the data all releases in the block of a ``with`` are.
+    """Record the version of the data with all releases in the block of a ``with``.
 
     The version is in their records. It belongs to the context (`contextvars`).
 
@@ -94,29 +94,29 @@ def source_of(source: Any, mechanism: Mechanism[Any]) -> dict[str, Any]:
     dict
         ``engine``, ``columns``, ``where``, ``rows`` and ``version``, as in a record.
     """
-    known: dict[str, Any]
-    known = {"engine": "memory", "columns": (), "where": None, "rows": None}
+    facts: dict[str, Any]
+    facts = {"engine": "memory", "columns": (), "where": None, "rows": None}
     if isinstance(source, (View, Batches)):
         rows = source.length if mechanism.has_public_rows else None
         where = source.condition
         names = mechanism.reads if isinstance(source, Batches) else source.named
-        known = {"engine": source.engine, "columns": names, "where": where, "rows": rows}
-    return {**known, "version": _VERSION.get()}
+        facts = {"engine": source.engine, "columns": names, "where": where, "rows": rows}
+    return {**facts, "version": _VERSION.get()}
 
 
 class Question(Protocol):
-    """What a release is asked, beside its mechanism."""
+    """The statistic of a release, and its public parameters."""
 
     @property
     def name(self) -> str:
-        """The public name of what is asked."""
+        """The public name of the statistic."""
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The public parameters, by name."""
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
-        """Return the mechanism whose answer lies between two ends; None if its bar is in units."""
+        """Return the mechanism that also releases two ends; None if its error bar is in units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,8 +239,8 @@ def _described(value: Any) -> Any:
     if isinstance(value, Mapping):
         return described({str(name): item for name, item in value.items()})
     if is_dataclass(value) and not isinstance(value, type):
-        asked = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
-        named = {name: item for name, item in asked.items() if item is not None}
+        values = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        named = {name: item for name, item in values.items() if item is not None}
         return described({"kind": type(value).__name__, **named})
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")

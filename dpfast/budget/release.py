@@ -84,7 +84,7 @@ class Payer(ABC):
         ids: str | None = None,
         record: Mapping[str, Any] | None = None,
     ) -> None:
-        """Pay a loss, or refuse."""
+        """Spend a loss, or refuse it."""
 
     @property
     @abstractmethod
@@ -92,7 +92,7 @@ class Payer(ABC):
         """The number of the entry of the last spend of this thread or task, if it has one."""
 
     def _loss_of(self, loss: Loss) -> Loss:
-        """Return a loss that is paid for, of all that a mechanism is known to have."""
+        """Return the loss to spend, of all losses that a mechanism is proved to have."""
         return loss
 
     def __enter__(self) -> Self:
@@ -110,20 +110,20 @@ class Payer(ABC):
 
 
 class WithBar(ABC):
-    """What turns answers into what the caller gets, and their error bars, too."""
+    """A function that formats an answer for the user, and its error bar, too."""
 
     @abstractmethod
     def __call__(self, answer: Any) -> Any:
-        """Return what the caller gets."""
+        """Return the answer as the user gets it."""
 
     @abstractmethod
     def bar(self, bar: Expected) -> Expected:
-        """Return the error bar in the units of that."""
+        """Return the error bar in the units of the formatted answer."""
 
 
 @contextmanager
 def paid() -> Iterator[None]:
-    """Let calls without a budget be parts of a release that is paid for, without advice."""
+    """Let calls without a budget be parts of a release that is paid for, without a warning."""
     token, spoke = BLOCKS.set((*BLOCKS.get(), None)), SILENT.set(True)
     try:
         yield
@@ -133,12 +133,12 @@ def paid() -> Iterator[None]:
 
 
 def payer_of(budget: Any) -> Any:
-    """Return who pays for a call: the budget that it is passed, else that of its block, or None."""
+    """Return the budget that pays for a call: its argument, else that of its block, or None."""
     return BLOCKS.get()[-1] if budget is None else budget
 
 
 def advise_loss(loss: Loss) -> None:
-    """Warn of a loss that promises little."""
+    """Warn of a loss so large that it promises little."""
     global _sensible
     name = loss.amounts[0]
     size: Fraction = getattr(loss, name)
@@ -202,7 +202,7 @@ class Prepared(Generic[Value]):
             _expect_private(generator)
 
     def then(self, after: Callable[[Value], Other]) -> Prepared[Other]:
-        """Return the same release, with one more thing done to what the caller gets.
+        """Return the same release, with one more function applied to its answer.
 
         Parameters
         ----------
@@ -375,7 +375,7 @@ def release(
 
 
 class Preparing(ABC, Generic[Value]):
-    """Base of objects that are called on data, and can say before what that costs.
+    """Base of functions of data that can say what a call would cost.
 
     `dpfast.extend.prepare`, `Budget.cost` and `expected_error` take them in place of functions.
 
@@ -395,7 +395,7 @@ class Preparing(ABC, Generic[Value]):
 
     @abstractmethod
     def prepare(self, *args: Any, **kwargs: Any) -> Prepared[Value]:
-        """Check the arguments of a call, and return what it would run.
+        """Check the arguments of a call, and return the release that it would run.
 
         Parameters
         ----------
@@ -463,7 +463,7 @@ def _answer(annotation: Any) -> Any:
 
 
 def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Prepared[Value]:
-    """Check the arguments of a call, and return what it would run.
+    """Check the arguments of a call, and return the release that it would run.
 
     Nothing is spent, no rows are read and no noise is drawn; a budget says its relation.
 
@@ -505,8 +505,8 @@ def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Pre
         checks.fail("function", "a release of dpfast, such as dpfast.median", function)
     if not isinstance(function, type):
         return _PREPARE[called](*args, **kwargs)
-    made: Any = object.__new__(function)
-    return _PREPARE[called](made, *args, **kwargs).then(lambda _: made)
+    instance: Any = object.__new__(function)
+    return _PREPARE[called](instance, *args, **kwargs).then(lambda _: instance)
 
 
 def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
@@ -549,31 +549,31 @@ def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
 
 
 def relation_of_proof(neighbors: Any, budget: Any) -> Neighbors:
-    """Return the relation that a proof of the caller is for, which "replace" is only if it is said.
+    """Return the relation for which a user states a loss; "replace" must be said.
 
-    What was proved of a row that comes or goes (that counts are monotone, or a sensitivity as
+    What was proved of a row that is added or removed (that counts are monotone, or a sensitivity as
     `dpfast.sensitivity` returns it by default) may be wrong of one that is replaced, and would be
     charged at half of its loss there.
     """
-    found = relation_of(neighbors, budget)
-    if neighbors is None and found == "replace":
+    relation = relation_of(neighbors, budget)
+    if neighbors is None and relation == "replace":
         rule = (
             "'add-remove' or 'replace', whichever you have proved it for (the budget, which is for "
             "'replace', does not tell)"
         )
         checks.fail("neighbors", rule, neighbors)
-    return found
+    return relation
 
 
 def _advise_payer() -> None:
-    """Warn that nobody pays for a call, unless it is part of what is paid for."""
+    """Warn that no budget pays for a call, unless it is part of a paid release."""
     global _warns_unpaid
     _warns_unpaid = SILENT.get()
     advise(UNPAID)
 
 
 def _expect_private(generator: _rng.Generator | None) -> None:
-    """Refuse to pay for noise that somebody may know."""
+    """Refuse to spend for noise of a generator with a known seed."""
     if generator is not None and not generator.private:
         raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
 

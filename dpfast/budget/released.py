@@ -69,7 +69,7 @@ class Release(Generic[Value]):
 
     @property
     def loss(self) -> Loss:
-        """What was charged, under the neighboring relation of the record."""
+        """The loss that was spent, under the neighboring relation of the record."""
         return self.record.loss
 
     @property
@@ -109,13 +109,13 @@ class Release(Generic[Value]):
         is_within = self.record.mechanism.name.startswith(WITHIN)
         if {value.dtype.kind, bounds.dtype.kind if is_within else "i"} - {*"iuf"}:
             return False
-        far = np.ptp(bounds, -1) / 2 if is_within else np.abs(value)
-        is_noise = (np.asarray(width) >= far) & (np.asarray(width) > 0)
+        reach = np.ptp(bounds, -1) / 2 if is_within else np.abs(value)
+        is_noise = (np.asarray(width) >= reach) & (np.asarray(width) > 0)
         return is_noise if np.ndim(is_noise) else bool(is_noise)
 
-    def _end(self, place: int, sign: int) -> Any:
+    def _end(self, index: int, sign: int) -> Any:
         if self.ends is not None:
-            return self.ends[place]
+            return self.ends[index]
         if self.bar.half_width is None or isinstance(self.value, Mapping):
             return None
         counts = self.value[0] if isinstance(self.value, tuple) else self.value  # with their edges
@@ -128,7 +128,7 @@ class Release(Generic[Value]):
         return float(end) if end.dtype.kind in "fiu" else end[()]
 
     def error(self, rows: int | None = None, confidence: float = CONFIDENCE) -> Expected:
-        """Return the error bar that public numbers alone tell.
+        """Return the error bar, computed from public numbers alone.
 
         Parameters
         ----------
@@ -149,8 +149,8 @@ class Release(Generic[Value]):
         0.37
         """
         mechanism = self.record.mechanism
-        known = self.record.source["rows"] if rows is None else max(1, rows)
-        return mechanism.error(known, confidence)
+        public_rows = self.record.source["rows"] if rows is None else max(1, rows)
+        return mechanism.error(public_rows, confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record with the answer, in the types of JSON.
@@ -202,7 +202,7 @@ class Release(Generic[Value]):
         return f"{_short(value)} ± {bars} {confidence}"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the answer, and its record folded."""
+        """Return HTML for a notebook: the answer, and its record folded."""
         about = {name: item for name, item in self.record.to_dict().items() if item}
         shown = checks.attribute(self.value, "_repr_html_")
         answer = f"<p><b>{escape(repr(self))}</b></p>" if shown is None else shown()
@@ -248,7 +248,7 @@ def _between(value: Any, low: Any, high: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    """Return a number with six digits, and what else an answer is as it shows itself."""
+    """Return a number with six digits, and any other answer as its repr."""
     if isinstance(value, float):
         return f"{value:,.6g}"
     return str(value) if isinstance(value, (int, np.generic, dt.date)) else repr(value)

@@ -1,4 +1,4 @@
-"""What a test of a program is shown of its releases: see `dpfast.audit.replay`.
+"""Releases of a program, as a test of the program sees them: see `dpfast.audit.replay`.
 
 A release whose data are rows is given neighbors if of the rows, each with its entry of all that has
 as many (masks, weights, ids), no more differ than may. A release of numbers that the caller has
@@ -31,17 +31,17 @@ from .release import WATCHER
 
 
 class OfNumbers(Mechanism[Value]):
-    """Base of mechanisms of numbers that the caller has made, with a sensitivity that it states."""
+    """Base of mechanisms on numbers of the user, with a sensitivity that the user states."""
 
     __slots__ = ()
 
     @abstractmethod
     def excess(self, source: Any, other: Any) -> str:
-        """Return in words what is wrong with two sources as neighbors; "" if nothing is."""
+        """Say why two sources cannot be neighbors; "" if they can."""
 
 
 class Session(Mechanism[Value]):
-    """Base of what is paid once, and then gives many answers that no watcher sees."""
+    """Base of sessions that are paid once, and give many answers that no watcher sees."""
 
     __slots__ = ()
 
@@ -74,7 +74,7 @@ class WatchedRelease:
         return isinstance(self.mechanism, Session)
 
     def differences(self, other: WatchedRelease) -> list[str] | None:
-        """Return what is wrong with the data of two releases as neighbors; None if unknown."""
+        """Say why the data of two releases are no neighbors; None if unknown."""
         if isinstance(self.mechanism, OfNumbers):
             words = self.mechanism.excess(self.source, other.source)
             return [words] if words else []
@@ -83,15 +83,15 @@ class WatchedRelease:
         return self.rows.differences(other.rows, self.mechanism.neighbors)
 
     def beside(self, other: WatchedRelease) -> set[int]:
-        """Return which objects stand beside the rows of both, and so are compared with these."""
+        """Return the ids of objects with an entry a row, which are compared with the rows."""
         if self.rows is None or other.rows is None:
             return set()
-        places = self.rows.entries.keys() & other.rows.entries
-        return {id(self.rows.entries[place][0]) for place in places}
+        paths = self.rows.entries.keys() & other.rows.entries
+        return {id(self.rows.entries[path][0]) for path in paths}
 
     @cached_property
     def rows(self) -> Rows | None:
-        """What the release is given of each row; None where nobody can list them."""
+        """The values of each row that the release reads; None if they cannot be listed."""
         if isinstance(self.mechanism, OfNumbers):
             return None
         source = self.source
@@ -102,7 +102,7 @@ class WatchedRelease:
             rows, people = _rows(data)
         if ids is not None:
             engine = ids.rows.of_engine is not None
-            people = None if engine else [one for (one,) in _read(ids.rows, [ids.column])]
+            people = None if engine else [person for (person,) in _read(ids.rows, [ids.column])]
             rows = None if people is None else rows
         if rows is None or (people is not None and len(people) != len(rows)):
             return None
@@ -170,7 +170,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Rows:
-    """What a release is given of each row: the row, and what has an entry for each of them."""
+    """The values of each row that a release reads: the row, and entries beside it."""
 
     rows: list[Any]
     #: The ids of rows, where the release is of people.
@@ -178,24 +178,24 @@ class Rows:
     #: Entries by their place in the mechanism and the data, each with the object that holds them.
     entries: dict[str, tuple[Any, list[Any]]]
 
-    def counted(self, places: list[str]) -> dict[Any, Counter[Any]]:
-        """Return how often there is each row, with its entries, by person; by 0 without people."""
-        each = zip(self.rows, *(self.entries[place][1] for place in places), strict=True)
+    def counted(self, paths: list[str]) -> dict[Any, Counter[Any]]:
+        """Count equal rows, with their entries, for each person; for 0 without people."""
+        rows = zip(self.rows, *(self.entries[path][1] for path in paths), strict=True)
         counts: dict[Any, Counter[Any]] = {}
-        for person, row in zip(self.ids or [0] * len(self.rows), each, strict=True):
+        for person, row in zip(self.ids or [0] * len(self.rows), rows, strict=True):
             counts.setdefault(person, Counter())[_key(row)] += 1
         return counts
 
     def differences(self, other: Rows, relation: str) -> list[str]:
-        """Return what is wrong with both as neighbors."""
+        """Say why the two are no neighbors."""
         most = 2 if relation == "replace" else 1
         if relation == "replace" and self.ids is None and len(self.rows) != len(other.rows):
             numbers = f"there are {len(self.rows)} rows on x and {len(other.rows)} on x2"
             return [f"{numbers}, under replace"]
-        places = [place for place in self.entries if place in other.entries]
-        first, second = self.counted(places), other.counted(places)
+        paths = [path for path in self.entries if path in other.entries]
+        first, second = self.counted(paths), other.counted(paths)
         if self.ids is not None:
-            people = sum(first.get(one) != second.get(one) for one in {*first, *second})
+            people = sum(first.get(person) != second.get(person) for person in {*first, *second})
             return [] if people <= most else [f"{people} people differ, where {most} may"]
         x, x2 = (counts.get(0, Counter()) for counts in (first, second))
         different = ((x - x2) + (x2 - x)).total()
@@ -208,11 +208,11 @@ def _entries(mechanism: Any, source: Any, n: int, data: Any) -> dict[str, tuple[
     So an argument with an entry for each row is compared whatever its name is. A public array that
     happens to be as long is the same at each place of both runs, and moves nothing.
     """
-    found: dict[str, tuple[Any, list[Any]]] = {}
+    entries: dict[str, tuple[Any, list[Any]]] = {}
     seen: dict[int, Any] = {id(data): data}
     left = [("", (mechanism, source))]
     while left:
-        place, value = left.pop()
+        path, value = left.pop()
         if id(value) in seen or isinstance(value, IdColumn):
             continue
         seen[id(value)] = value
@@ -225,16 +225,16 @@ def _entries(mechanism: Any, source: Any, n: int, data: Any) -> dict[str, tuple[
         elif checks.has(value, "__array__") and np.shape(value)[:1] == (n,):
             listed = np.asarray(value)
         if listed is not None:
-            found[place] = value, as_list(listed)
+            entries[path] = value, as_list(listed)
         else:
-            left += [(f"{place}.{name}", one) for name, one in _parts(value).items()]
-    return found
+            left += [(f"{path}.{name}", part) for name, part in _parts(value).items()]
+    return entries
 
 
 def _parts(value: Any) -> dict[Any, Any]:
-    """Return what a mechanism is made of; functions of dpfast hold arguments, too."""
+    """Return the fields of a mechanism, and the arguments that its functions hold."""
     if is_dataclass(value):
-        return {one.name: getattr(value, one.name, None) for one in fields(value)}
+        return {f.name: getattr(value, f.name, None) for f in fields(value)}
     if isinstance(value, partial):
         return dict(enumerate((value.func, *value.args, *value.keywords.values())))
     if isinstance(value, FunctionType) and value.__module__.startswith("dpfast."):
@@ -243,7 +243,7 @@ def _parts(value: Any) -> dict[Any, Any]:
 
 
 def _of_table(mechanism: Any, batches: Batches, is_whole: bool) -> tuple[Any, Any]:
-    """Return the columns that a release by group reads, row by row, and whose rows they are.
+    """Return the columns that a release by group reads, row by row, and the id of each row.
 
     Of a table as a view all columns are read, and it says itself whose rows they are.
     """
@@ -269,9 +269,9 @@ def _read(batches: Batches, names: list[str]) -> list[tuple[Any, ...]]:
 
 
 def _rows(source: Any) -> tuple[Any, Any]:
-    """Return the rows of data that are read in chunks, and whose they are; or None."""
+    """Return the rows of data that are read in chunks, and their ids; or None."""
     if isinstance(source, list):
-        columns = [_rows(one)[0] for one in source]
+        columns = [_rows(table)[0] for table in source]
         whole = None not in columns and len({*map(len, columns)}) == 1
         return (list(zip(*columns, strict=True)) if whole else None), None
     if isinstance(source, np.ndarray):
@@ -283,7 +283,7 @@ def _rows(source: Any) -> tuple[Any, Any]:
     except Exception:  # an engine of which nothing comes here
         return None, None
     chunks.sort(key=lambda chunk: chunk[0])
-    rows, ids = ([one for chunk in chunks for one in chunk[part] or ()] for part in (1, 2))
+    rows, ids = ([value for chunk in chunks for value in chunk[part] or ()] for part in (1, 2))
     return rows, ids or None
 
 

@@ -55,23 +55,23 @@ class _Queries:
         self.units: NDArray[np.float32] = np.empty(matrix.shape, np.float32)
         for row, units in zip(matrix, self.units, strict=True):
             for at in range(0, universe, BLOCK):
-                given = row[at : at + BLOCK]
-                if not (given.min() >= 0 and given.max() <= 1):  # NaN is neither
+                numbers = row[at : at + BLOCK]
+                if not (numbers.min() >= 0 and numbers.max() <= 1):  # NaN is neither
                     checks.fail("queries", "numbers from 0 to 1", "others")
-                given = np.multiply(given, float(1 << bits), dtype=np.float64)
-                units[at : at + BLOCK] = np.rint(given, out=given)
+                numbers = np.multiply(numbers, float(1 << bits), dtype=np.float64)
+                units[at : at + BLOCK] = np.rint(numbers, out=numbers)
 
     def __len__(self) -> int:
         return len(self.units)
 
     def sensitivity(self) -> Sensitivity:
-        """Return that of all answers, where one element is replaced by another."""
+        """Return the sensitivity of all answers together, if one row is replaced by another."""
         l1: NDArray[np.float64] = np.zeros(len(self.units[0]))
         l2_squared = l1.copy()
         for units in self.units:
-            own = units.astype(np.float64)
-            l1 += own
-            l2_squared += own * own
+            coefficients = units.astype(np.float64)
+            l1 += coefficients
+            l2_squared += coefficients * coefficients
         # Sums that are rounded are off by less than that.
         both = [2 * math.ceil(float(x.max()) * (1 + 2.0**-30)) for x in (l1, l2_squared)]
         return Sensitivity(len(self), both[0], both[1], 1 << self.bits)
@@ -180,7 +180,7 @@ class _Fitting(Opening[A]):
 
     def run(self) -> A:
         assert self.again is not None and self.after is not None
-        past = None if self.kept is None else self.kept.found()
+        past = None if self.kept is None else self.kept.find()
         if past is not None:
             return self.after(self.again(past))
         rounds: Prepared[Any] = Prepared(self.mechanism, self.source, self.budget, self.rng)
@@ -297,33 +297,33 @@ class MWEM(HasDistribution):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[None]:
-        asked = Arguments.of((epsilon, delta, rho), 1, 1, 0.5, histogram, data, universe)
+        args = Arguments.of((epsilon, delta, rho), 1, 1, 0.5, histogram, data, universe)
         count = None
         if not isinstance(rounds, str):
             count = checks.whole("rounds", rounds, 1, MOST)
         else:
             checks.choice("rounds", rounds, ("all",))
-        bits = min(24, 52 - asked.rows.bit_length())
-        held = _Queries(queries, asked.universe.size, bits)
+        bits = min(24, 52 - args.rows.bit_length())
+        held = _Queries(queries, args.universe.size, bits)
         title, usual, choice = f"MWEM, {len(held)} queries, all at once", 30, 0.0
         if count is None:
-            noise = integer_noise(asked.loss, held.sensitivity())
+            noise = integer_noise(args.loss, held.sensitivity())
             self.spent = noise.loss
         else:
             title, usual = f"MWEM, {len(held)} queries, {count} rounds", 3
-            choice, noise, self.spent = _shares(asked.loss, count, 1 << bits)
+            choice, noise, self.spent = _shares(args.loss, count, 1 << bits)
         times = usual if replays is None else checks.whole("replays", replays, 1, MOST_REPLAYS)
         mean = checks.flag("average", average)
-        self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
-        fit = _Fit(held, asked.rows, asked.universe.size, times)
-        measurements = _Measurements(title, fit, count, choice, noise, self.spent, asked.read)
+        self._universe, self._bits, self._rows = args.universe, bits, args.rows
+        fit = _Fit(held, args.rows, args.universe.size, times)
+        measurements = _Measurements(title, fit, count, choice, noise, self.spent, args.read)
         kept = None
         if name is not None:
             public = facts(
                 what=title,
-                loss=asked.loss,
-                rows=asked.rows,
-                universe=asked.universe.facts,
+                loss=args.loss,
+                rows=args.rows,
+                universe=args.universe.facts,
                 queries=hashlib.sha256(held.units.tobytes()).hexdigest(),
                 replays=times,
                 choice=choice,
@@ -333,7 +333,7 @@ class MWEM(HasDistribution):
             kept = record(name, budget, public)
 
         def again(past: list[list[int]]) -> _Fit:
-            fit = _Fit(held, asked.rows, asked.universe.size, times)
+            fit = _Fit(held, args.rows, args.universe.size, times)
             if count is None:
                 fit.learn_all(past[1])
             else:
@@ -347,7 +347,7 @@ class MWEM(HasDistribution):
             )
             self.measured = tuple(fit.asked)
 
-        return _Fitting(measurements, asked.source, budget, rng, fitted, kept=kept, again=again)
+        return _Fitting(measurements, args.source, budget, rng, fitted, kept=kept, again=again)
 
     @property
     def distribution(self) -> NDArray[np.float64]:
@@ -398,4 +398,4 @@ def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Lo
     if isinstance(loss, Approx):
         loss = loss.of_zcdp()
         forms.append(in_rho(loss.rho))
-    return max(forms, key=lambda form: form[0])
+    return max(forms, key=lambda choice: choice[0])

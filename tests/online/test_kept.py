@@ -161,7 +161,7 @@ def test_mwem_measures_once(path, monkeypatch):
         made(rounds=2)
     # Another process records between the look and the end of this one: its answer is the answer.
     with monkeypatch.context() as patch:
-        patch.setattr(Record, "found", lambda self: None)
+        patch.setattr(Record, "find", lambda self: None)
         three = made()
     assert np.array_equal(one.distribution, three.distribution)
 

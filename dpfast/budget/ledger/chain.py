@@ -69,11 +69,11 @@ LATER = (
 
 
 class Damaged(Exception):
-    """The file is a ledger with rows that were not written so."""
+    """The file is a ledger, but its rows were changed."""
 
 
 class Place(NamedTuple):
-    """The last row of a ledger at some time: of `steps`, or of `lines` if there are no steps."""
+    """The last row of a ledger at some time: of `steps`, or of `lines` if there are none."""
 
     table: str
     number: int
@@ -100,12 +100,12 @@ def guards(*tables: str) -> str:
 
 
 def has(db: Connection, table: str) -> bool:
-    one = "SELECT 1 FROM sqlite_master WHERE name = ?"
-    return db.execute(one, (table,)).fetchone() is not None
+    query = "SELECT 1 FROM sqlite_master WHERE name = ?"
+    return db.execute(query, (table,)).fetchone() is not None
 
 
 def pragma(db: Connection, what: str) -> Any:
-    """Return what SQLite answers to a pragma."""
+    """Return the value of an SQLite pragma."""
     return db.execute(f"PRAGMA {what}").fetchone()[0]
 
 
@@ -118,10 +118,10 @@ class Connection(sqlite3.Connection):
         return int(pragma(self, "user_version"))
 
 
-def renumber(db: Connection, form: int) -> None:
-    """Say that the tables are of a form."""
-    db.execute(f"PRAGMA user_version = {form}")
-    db.form = form
+def renumber(db: Connection, version: int) -> None:
+    """Set the version of the tables."""
+    db.execute(f"PRAGMA user_version = {version}")
+    db.form = version
 
 
 # --- steps --------------------------------------------------------------------------------------
@@ -135,14 +135,14 @@ def begin(db: Connection, first: str) -> None:
 
 def later(db: Connection, table: str) -> str:
     """Return the columns of `LATER` of a table, as a query names them: NULL where there is none."""
-    own = [(first, column) for first, named, column in LATER if named == table]
-    return ", ".join(column.split()[0] if first <= db.form else "NULL" for first, column in own)
+    columns = [(first, column) for first, named, column in LATER if named == table]
+    return ", ".join(column.split()[0] if first <= db.form else "NULL" for first, column in columns)
 
 
 def grow(db: Connection, table: str, **row: object) -> None:
     """Add a row, which has its seal, and its step."""
-    places = ", ".join("?" * len(row))
-    db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", (*row.values(),))
+    placeholders = ", ".join("?" * len(row))
+    db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({placeholders})", (*row.values(),))
     _step(db, " ".join([table, *(str(row[column]) for column in NAMES[table])]), str(row["seal"]))
 
 
@@ -155,8 +155,8 @@ def _step(db: Connection, what: str, seal: str) -> None:
 def last(db: Connection) -> Place:
     """Return the last row of the ledger."""
     table, number = ("lines", "line") if db.form == 1 else ("steps", "step")
-    one = f"SELECT {number}, seal FROM {table} ORDER BY {number} DESC LIMIT 1"
-    row = db.execute(one).fetchone()
+    query = f"SELECT {number}, seal FROM {table} ORDER BY {number} DESC LIMIT 1"
+    row = db.execute(query).fetchone()
     if row is None and table == "lines":
         row = 0, *db.execute("SELECT seal FROM ledger").fetchone()
     if row is None:
@@ -171,8 +171,8 @@ def held(db: Connection, place: Place) -> bool:
     if not has(db, place.table):
         return False
     number = "line" if place.table == "lines" else "step"
-    one = f"SELECT seal FROM {place.table} WHERE {number} = ?"
-    row: tuple[str] | None = db.execute(one, (place.number,)).fetchone()
+    query = f"SELECT seal FROM {place.table} WHERE {number} = ?"
+    row: tuple[str] | None = db.execute(query, (place.number,)).fetchone()
     return row == (place.seal,)
 
 
@@ -224,8 +224,8 @@ def _rows_named(db: Connection, names: Iterable[str]) -> Iterator[tuple[str, str
     for name in names:
         table, columns = name.partition(" ")[0], NAMES[name.partition(" ")[0]]
         where = " AND ".join(f"{column} = ?" for column in columns)
-        one = f"SELECT seal FROM {table} WHERE {where}"
-        for (seal,) in db.execute(one, name.split(" ", len(columns))[1:]).fetchall():
+        query = f"SELECT seal FROM {table} WHERE {where}"
+        for (seal,) in db.execute(query, name.split(" ", len(columns))[1:]).fetchall():
             yield name, seal
 
 
@@ -330,8 +330,8 @@ def add(db: Connection, table: str, line: int, *parts: str) -> str:
 
 def hidden(db: Connection, line: int, state: str) -> str:
     """Return the seal of the secret of a stream, from that of its last turn."""
-    one = "SELECT seal FROM turns WHERE line = ? ORDER BY turn DESC LIMIT 1"
-    row = db.execute(one, (line,)).fetchone()
+    query = "SELECT seal FROM turns WHERE line = ? ORDER BY turn DESC LIMIT 1"
+    row = db.execute(query, (line,)).fetchone()
     row = row or db.execute("SELECT seal FROM streams WHERE line = ?", (line,)).fetchone()
     return text.seal(row[0], "secret", state)
 

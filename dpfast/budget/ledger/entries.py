@@ -23,7 +23,7 @@ ZERO = Pure.delta
 
 
 def plus(a: Fraction, b: Fraction) -> Fraction:
-    """Return a sum; none is made where one of both is `ZERO`."""
+    """Return a sum, without an addition if a term is `ZERO`."""
     return a if b is ZERO else b if a is ZERO else a + b
 
 
@@ -37,7 +37,7 @@ class Amounts:
 
     @staticmethod
     def of(loss: Loss) -> Amounts:
-        """Return what a loss counts in a ledger of its kind."""
+        """Return the amounts of a loss in a ledger of its kind."""
         if isinstance(loss, ZCDP):
             return Amounts(rho=loss.rho)
         return Amounts(loss.epsilon, loss.delta)
@@ -54,7 +54,7 @@ class Amounts:
 
     def within(self, limit: Amounts) -> bool:
         pairs = (self.epsilon, limit.epsilon), (self.delta, limit.delta), (self.rho, limit.rho)
-        return not [own for own, most in pairs if own is not ZERO and own > most]
+        return not [amount for amount, most in pairs if amount is not ZERO and amount > most]
 
     def named(self, limit: Loss) -> dict[str, Fraction]:
         """Return the amounts that a ledger with this limit uses, by name."""
@@ -65,7 +65,7 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What a loss is about: rows, or the people of an id, each with all rows of one id."""
+    """The privacy unit of a loss: rows, or the people of an id, each with all rows of one id."""
 
     ids: str | None = None
 
@@ -114,13 +114,13 @@ class Spend:
     record: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def charged(self, counted: Amounts, ids: str | None, time: str) -> Spend:
-        """Return the entry of what it takes from a ledger, for the people of an id, or rows."""
+        """Return the entry of this spend, for a ledger of people or of rows."""
         return replace(self, counted=counted, ids=ids, time=time)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that the decision about the next spend may depend on."""
+    """The state on which the decision about the next spend depends."""
 
     spent: Amounts
     neighbors: Neighbors | None
@@ -209,7 +209,7 @@ class Memory:
             if self._steps.setdefault(after.entries, step) is step:
                 return after.entries
 
-    def found(self, key: str) -> tuple[int, Any] | None:
+    def find(self, key: str) -> tuple[int, Any] | None:
         """Return the number and the recorded answer, or None, of the entry with a key."""
         self._last()
         number = self._keys.get(key)
@@ -241,6 +241,5 @@ class Memory:
         if self._process != witnesses():
             raise BudgetError(
                 "budget refused the spend: this process is a fork, whose parent would not see it; "
-                "spend there, or give each process its own budget, or share one in a file "
-                "(path=...)"
+                "spend in the parent, or share a budget in a file (path=...)"
             )

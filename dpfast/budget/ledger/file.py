@@ -155,7 +155,7 @@ NO_LOCKS = "cannot be locked: its file system has no locks"
 
 @dataclass(eq=False)
 class _Write:
-    """What one thread wants to write, and what came of it."""
+    """A transaction that a thread waits for, and its result."""
 
     job: Callable[[Connection], Any]
     by: tuple[int, int]
@@ -164,7 +164,7 @@ class _Write:
     committed: bool = False
 
     def tried(self, db: Connection) -> None:
-        """Do it in a transaction that goes on if it is refused, without a trace of it."""
+        """Run the job in a savepoint, which is rolled back if the job is refused."""
         self.value, self.error = None, None
         db.execute("SAVEPOINT one")
         try:
@@ -198,9 +198,9 @@ class File:
             if key is not None:
                 if not chain.has(db, "keys"):
                     define(db, KEYS + guards("keys"))
-                known = chain.row_of(db, "keys", key)
-                if known is not None:
-                    return known.line
+                row = chain.row_of(db, "keys", key)
+                if row is not None:
+                    return row.line
             spend, after = decide(self._state(db))
             self._write(db, spend, after)
             if key is not None:
@@ -209,13 +209,13 @@ class File:
 
         return self._written(add)
 
-    def found(self, key: str) -> tuple[int, Any] | None:
+    def find(self, key: str) -> tuple[int, Any] | None:
         def look(db: Connection) -> tuple[int, Any] | None:
-            known = chain.row_of(db, "keys", key)
-            if known is None:
+            row = chain.row_of(db, "keys", key)
+            if row is None:
                 return None
-            answer = chain.row_of(db, "answers", known.line)
-            return known.line, None if answer is None else json.loads(answer.parts[-1])
+            answer = chain.row_of(db, "answers", row.line)
+            return row.line, None if answer is None else json.loads(answer.parts[-1])
 
         return self._run(look)
 
@@ -259,17 +259,17 @@ class File:
                 with suppress(IndexError):
                     others.append(self._waiting.popleft())
             if not mine.committed:  # nor by a signal handler, until it was taken from the queue
-                writes = [mine, *(one for one in others if one is not mine and one.by == mine.by)]
+                writes = [mine, *(w for w in others if w is not mine and w.by == mine.by)]
 
                 def every(db: Connection) -> None:
-                    for one in writes:
-                        one.tried(db)
-                    if mine.error is not None and all(one.error for one in writes):
+                    for write in writes:
+                        write.tried(db)
+                    if mine.error is not None and all(write.error for write in writes):
                         raise mine.error  # nothing to write, and so nothing is touched
 
                 self._run(every, "write")
-                for one in writes:
-                    one.committed = True
+                for write in writes:
+                    write.committed = True
         if mine.error is not None:
             raise mine.error
         return cast(T, mine.value)
@@ -344,7 +344,7 @@ class File:
                 _at_work = None
 
     def _witnesses(self) -> tuple[int, int]:
-        """Return which process this is; before the lock, which nobody in a copy can release."""
+        """Return the identity of this process, before the lock, which a fork cannot release."""
         here = witnesses()
         if _at_work not in (None, here):
             raise LedgerError(
@@ -387,9 +387,9 @@ class File:
         self._checked(db)
         if db.form == 1:
             self._narrow()
-        form = db.form
+        version = db.form
         chain.renew(db, head.seal)
-        if form < 4:
+        if version < 4:
             chain.put(db, head.seal, now(), process(), self.identity)
 
     def _opened(self, db: Connection) -> tuple[Header, State]:
@@ -398,7 +398,7 @@ class File:
         return self._head(db), self._state(db)
 
     def _move(self, db: Connection) -> tuple[Header, State]:
-        """Make this the place of a ledger, which is checked."""
+        """Record this path as that of a ledger, after a check of the ledger."""
         self._checked(db)
         head = self._head(db)
         if chain.places(db, head.seal)[-1] != self.identity:
@@ -462,7 +462,7 @@ class File:
         for name in (self.path, self.path + "-wal", self.path + "-shm"):
             with suppress(OSError):
                 rights = stat.S_IMODE(os.stat(name).st_mode)
-                kept = rights & ~sum(each for each in (0o070, 0o007) if not rights & each & 0o222)
+                kept = rights & ~sum(bits for bits in (0o070, 0o007) if not rights & bits & 0o222)
                 if kept != rights:
                     os.chmod(name, kept)
 
@@ -475,8 +475,8 @@ class File:
             import fcntl
             import tempfile
 
-            with tempfile.TemporaryFile(dir=os.path.dirname(self.path)) as beside:
-                fcntl.lockf(beside, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with tempfile.TemporaryFile(dir=os.path.dirname(self.path)) as probe:
+                fcntl.lockf(probe, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except ImportError:
             pass
         except OSError as error:
@@ -485,7 +485,7 @@ class File:
 
     @property
     def identity(self) -> str:
-        """Which file this is, and in which directory: inodes, and the id of the file system.
+        """The identity of a file and of its directory: inodes, and the id of the file system.
 
         That is the number of the device only where there is no other: a restart may change it.
         """
@@ -513,10 +513,10 @@ class File:
         process loses its locks on a file when any part of it closes the file.
         """
         identities: list[tuple[int, int] | None] = [None, None]
-        for place, name in enumerate((self.path, self.path + "-wal")):
+        for index, name in enumerate((self.path, self.path + "-wal")):
             with suppress(OSError):
                 entry = os.stat(name)
-                identities[place] = entry.st_dev, entry.st_ino
+                identities[index] = entry.st_dev, entry.st_ino
         return identities
 
     # --- rows -----------------------------------------------------------------------------------
@@ -598,8 +598,8 @@ class File:
         skipped = 0 if most is None else max(0, state.entries - most)
         before = head.seal
         if skipped:
-            one = "SELECT seal FROM lines WHERE line = ?"
-            (before,) = db.execute(one, (skipped,)).fetchone()
+            query = "SELECT seal FROM lines WHERE line = ?"
+            (before,) = db.execute(query, (skipped,)).fetchone()
         elif pragma(db, "integrity_check(1)") != "ok":
             raise Damaged("its pages do not fit together")
         total, relation, is_over = Amounts(), head.neighbors, False
@@ -660,7 +660,7 @@ class File:
 
 
 def move(path: str) -> None:
-    """Make a ledger the one at this place, whose owner says that no other copy is spent from."""
+    """Record this path as that of a ledger; its owner says that no copy is spent from."""
     File(path, None, 30.0, way="move")
 
 

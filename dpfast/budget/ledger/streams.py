@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS secrets (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question, its answer, and what else is needed to continue.
+    """A question, its answer, and the state that is needed to continue.
 
     All of it is public: `question` must not come from the data except through answers.
     """
@@ -84,12 +84,12 @@ class Record:
             checks.fail("name", "new, or that of a stream with the same arguments", self.name)
         return start, str(row.seal)
 
-    def found(self) -> Any:
-        """Return what the stream started from, or None for a new one."""
+    def find(self) -> Any:
+        """Return the initial state of the stream, or None for a new one."""
 
         def look(db: Connection) -> Any:
-            known = self._same(db)
-            return None if known is None else json.loads(known[0])
+            recorded = self._same(db)
+            return None if recorded is None else json.loads(recorded[0])
 
         return self._file._run(look)
 
@@ -105,23 +105,23 @@ class Record:
             assert entry is not None
             line = entry.line
             define(db, TABLES + guards("streams", "turns"))
-            known = self._same(db)
-            if known is None:
+            recorded = self._same(db)
+            if recorded is None:
                 plain = json.dumps(start)
-                known = plain, chain.add(db, "streams", line, self.name, self.facts, plain)
+                recorded = plain, chain.add(db, "streams", line, self.name, self.facts, plain)
                 if secret is not None:
                     state = json.dumps(secret)
                     row = (line, state, chain.hidden(db, line, state))
                     db.execute("INSERT INTO secrets VALUES (?, ?, ?)", row)
-            self._line, self._seal = line, known[1]
-            return json.loads(known[0])
+            self._line, self._seal = line, recorded[1]
+            return json.loads(recorded[0])
 
         return self._file._run(first, "write")
 
     def _secret(self, db: Connection) -> Any:
         sealed = "seal" if db.form > 1 else "NULL"
-        one = f"SELECT state, {sealed} FROM secrets WHERE line = ?"
-        row = db.execute(one, (self._line,)).fetchone()
+        query = f"SELECT state, {sealed} FROM secrets WHERE line = ?"
+        row = db.execute(query, (self._line,)).fetchone()
         if row is None:
             return None
         if row[1] not in (None, chain.hidden(db, self._line, row[0])):
@@ -181,8 +181,8 @@ class Record:
 
     def _last(self, db: Connection) -> int:
         """Return the number of the last turn. Raise `Damaged` if the last one seen is missing."""
-        one = "SELECT seal FROM turns WHERE line = ? AND turn = ?"
-        if self._seen and db.execute(one, (self._line, self._seen)).fetchone() != (self._seal,):
+        query = "SELECT seal FROM turns WHERE line = ? AND turn = ?"
+        if self._seen and db.execute(query, (self._line, self._seen)).fetchone() != (self._seal,):
             raise Damaged("turns of a stream are missing, or others than were seen")
         most = "SELECT ifnull(max(turn), 0) FROM turns WHERE line = ?"
         return int(db.execute(most, (self._line,)).fetchone()[0])

@@ -66,10 +66,10 @@ def limit(text: str) -> tuple[Loss, str | None]:
     return unpack(json.dumps(parts)), every
 
 
-def parts_of(amount: Loss, form: Callable[[Fraction], Any]) -> dict[str, Any]:
+def parts_of(amount: Loss, shown: Callable[[Fraction], Any]) -> dict[str, Any]:
     """Return the name of the kind of a loss, and its parameters, with amounts in a form."""
-    named = {each.name: getattr(amount, each.name) for each in fields(amount) if each.compare}
-    formed = {n: form(v) if isinstance(v, Fraction) else v for n, v in named.items()}
+    named = {f.name: getattr(amount, f.name) for f in fields(amount) if f.compare}
+    formed = {n: shown(v) if isinstance(v, Fraction) else v for n, v in named.items()}
     return {"kind": type(amount).__name__, **formed}
 
 
@@ -99,12 +99,12 @@ def _text(answer: Any) -> Any:
 
 
 def of_people(*parts: str | int | None) -> tuple[str | int | None, ...]:
-    """Return what a seal has of the unit: nothing for rows, as before a loss could be of people."""
+    """Return the privacy unit as a seal holds it: nothing for rows."""
     return () if all(part is None for part in parts) else parts
 
 
 def of_entry(ids: str | None, record: str | None) -> tuple[str | int | None, ...]:
-    """Return what the seal of an entry has last: unit and record, if it has them."""
+    """Return the last part of the seal of an entry: unit and record, if it has them."""
     return of_people(ids) if record is None else (ids, record)
 
 
