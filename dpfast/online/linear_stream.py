@@ -89,7 +89,7 @@ class Arguments(NamedTuple):
         data: Any,
         universe: ArrayLike | None,
     ) -> Arguments:
-        asked = privacy.loss(*loss)
+        total = privacy.loss(*loss)
         count = checks.whole("queries", queries, 1, MOST_QUERIES)
         wanted = checks.positive("accuracy", accuracy)
         risk = checks.share("failure", failure)
@@ -98,17 +98,17 @@ class Arguments(NamedTuple):
         if data is None:
             counts, rows = counts_of(histogram)
             elements = Universe(universe, len(counts))
-            return cls(asked, count, wanted, risk, elements, rows, counts, lambda counts: counts)
+            return cls(total, count, wanted, risk, elements, rows, counts, lambda counts: counts)
         if universe is None:
             checks.fail("universe", "given with data", universe)
         elements = Universe(universe, None)
         source, rows = elements.rows(data)
-        return cls(asked, count, wanted, risk, elements, rows, source, elements.count)
+        return cls(total, count, wanted, risk, elements, rows, source, elements.count)
 
     def refuse(self, least: float, hard: int) -> NoReturn:
         """Raise the error about an accuracy that cannot be kept."""
-        given = f"this loss, {self.rows} rows and {hard} hard answers"
-        rule = f"at least {1.001 * least:.4g} with {given}, and at most 1"
+        setting = f"this loss, {self.rows} rows and {hard} hard answers"
+        rule = f"at least {1.001 * least:.4g} with {setting}, and at most 1"
         checks.fail("accuracy", rule, self.accuracy)
 
 
@@ -118,28 +118,28 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
     def _stream(
         self,
         title: str,
-        asked: Arguments,
+        args: Arguments,
         plan: Plan,
         paid: Payment,
         threshold: int | None = None,
         **more: Any,
     ) -> Prepared[None]:
-        """Return what pays for the stream, and holds the counts of its data."""
-        self.accuracy, self.left = asked.accuracy, asked.queries
+        """Return the opening of the stream, which spends its loss and counts its rows."""
+        self.accuracy, self.left = args.accuracy, args.queries
         self.hard = plan.scales.positives
-        self._universe, self._rows, self._plan = asked.universe, asked.rows, plan
-        self._threshold = threshold or plan.threshold(asked.accuracy, asked.rows)
+        self._universe, self._rows, self._plan = args.universe, args.rows, plan
+        self._threshold = threshold or plan.threshold(args.accuracy, args.rows)
         entry = f"{title}, {self.left} queries, {self.hard} hard"
         opening = self._opening(
-            Allocation(entry, plan.spent, "replace", asked.read),
+            Allocation(entry, plan.spent, "replace", args.read),
             plan.scales,
             paid,
-            asked.source,
-            loss=asked.loss,
-            accuracy=asked.accuracy,
-            failure=asked.failure,
-            rows=asked.rows,
-            universe=asked.universe.facts,
+            args.source,
+            loss=args.loss,
+            accuracy=args.accuracy,
+            failure=args.failure,
+            rows=args.rows,
+            universe=args.universe.facts,
             plan=plan,
             threshold=self._threshold,
             **more,
@@ -210,7 +210,7 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
 
         return Draft(answer, body, self.left == 1 or not self._comparison.left, apply)
 
-    def _told(self, answer: dict[str, Any]) -> Answer:
+    def _formatted(self, answer: dict[str, Any]) -> Answer:
         share = min(max(answer["told"] / (self._rows << self._plan.bits), 0.0), 1.0)
         return Answer(share, answer["hard"], answer["left"], self.spent)
 

@@ -168,33 +168,33 @@ class MedianMechanism(LinearStream):
         rng: Generator | None = None,
     ) -> Prepared[None]:
         loss = (epsilon, delta, rho)
-        asked = Arguments.of(loss, queries, accuracy, failure, histogram, data, universe)
-        elements = asked.universe.size
+        args = Arguments.of(loss, queries, accuracy, failure, histogram, data, universe)
+        elements = args.universe.size
         self.size, count = _sizes(elements, size, candidates)
         self.test = checks.choice("test", test, ("distance", "closeness"))
         bits = 30 - self.size.bit_length()
         threshold = None
         if self.test == "closeness":
-            noise, threshold = _by_closeness(asked, count, bits), multisets.THRESHOLD
+            noise, threshold = _by_closeness(args, count, bits), multisets.THRESHOLD
         else:
             # The candidates can be halved so often, and the last one may still be wrong once.
             hard = count.bit_length()
-            noise = plan(asked.loss, asked.rows, hard, asked.queries, asked.failure, bits)
-            if not noise.least <= asked.accuracy <= 1:
-                asked.refuse(noise.least, hard)
+            noise = plan(args.loss, args.rows, hard, args.queries, args.failure, bits)
+            if not noise.least <= args.accuracy <= 1:
+                args.refuse(noise.least, hard)
         self.net_error, near, columns = None, math.inf, None
         if candidates is None:
             self.net_error = multisets.net(elements, self.size)
-            near = min(self.net_error, math.sqrt(math.log(2 * asked.queries) / (2 * self.size)))
+            near = min(self.net_error, math.sqrt(math.log(2 * args.queries) / (2 * self.size)))
             columns = multisets.enumerated(elements, self.size)
         if self.test == "closeness":
-            self.lasts = asked.accuracy / multisets.KEPT >= near + noise.answer
+            self.lasts = args.accuracy / multisets.KEPT >= near + noise.answer
         else:
-            self.lasts = asked.accuracy - 2 * noise.comparison >= max(near, noise.answer)
-        self._closeness = multisets.Closeness(self.size, asked.rows, noise.bits, asked.accuracy)
+            self.lasts = args.accuracy - 2 * noise.comparison >= max(near, noise.answer)
+        self._closeness = multisets.Closeness(self.size, args.rows, noise.bits, args.accuracy)
         stream = self._stream(
             "median mechanism",
-            asked,
+            args,
             noise,
             (budget, rng, name),
             threshold,
@@ -239,27 +239,27 @@ class MedianMechanism(LinearStream):
             self._alive.keep(self._sums > self._median if more else self._sums < self._median)
 
 
-def _by_closeness(asked: Arguments, count: int, bits: int) -> Plan:
+def _by_closeness(args: Arguments, count: int, bits: int) -> Plan:
     """Return the plan for the test of the paper, or raise an error about the accuracy."""
     hard = multisets.hard_answers(count)
 
     def kept(accuracy: float) -> Plan | None:
-        doubt = multisets.doubt_of(asked.rows, accuracy)
+        doubt = multisets.doubt_of(args.rows, accuracy)
         try:
-            noise = plan(asked.loss, asked.rows, hard, asked.queries, asked.failure, bits, doubt)
+            noise = plan(args.loss, args.rows, hard, args.queries, args.failure, bits, doubt)
         except ArgumentError:  # noise too large for the samplers
             return None
         fine = noise.answer <= accuracy / multisets.KEPT
         return noise if fine and noise.comparison <= multisets.MARGIN else None
 
-    noise = kept(asked.accuracy) if asked.accuracy <= 1 else None
+    noise = kept(args.accuracy) if args.accuracy <= 1 else None
     if noise is not None:
         return noise
     # The least possible noise is some thousandths of a row.
-    least = min(max(asked.accuracy, 2.0**-10 / asked.rows), 1.0)
+    least = min(max(args.accuracy, 2.0**-10 / args.rows), 1.0)
     while least < 1e9 and kept(least) is None:
         least *= 1.1
-    asked.refuse(least, hard)
+    args.refuse(least, hard)
 
 
 def _sizes(universe: int, size: int | None, candidates: int | None) -> tuple[int, int]:

@@ -137,13 +137,13 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
         rng: Generator | None = None,
     ) -> Prepared[None]:
         loss = (epsilon, delta, rho)
-        asked = Arguments.of(loss, queries, accuracy, failure, histogram, data, universe)
-        if asked.accuracy > 1:
+        args = Arguments.of(loss, queries, accuracy, failure, histogram, data, universe)
+        if args.accuracy > 1:
             checks.fail("accuracy", "a fraction of the rows, at most 1", accuracy)
-        self.gap, noise = _gap(asked)
+        self.gap, noise = _gap(args)
         title = "private multiplicative weights"
-        self._weighted = PublicDistribution(asked.universe.size)
-        stream = self._stream(title, asked, noise, (budget, rng, name), gap=self.gap)
+        self._weighted = PublicDistribution(args.universe.size)
+        stream = self._stream(title, args, noise, (budget, rng, name), gap=self.gap)
         return stream.then(self._resume)
 
     @property
@@ -170,22 +170,22 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
         self._weighted.move(step if more else -step, question, self._plan.bits)
 
 
-def _gap(asked: Arguments) -> tuple[float, Plan]:
+def _gap(args: Arguments) -> tuple[float, Plan]:
     """Return the largest gap with which the accuracy is kept, and its plan."""
     least, fewest, gap = math.inf, 0, 1.0
     while True:
         # The divergence can fall this often; one more is never needed, but for `failure`.
-        hard = int(math.log(asked.universe.size) / (2 * gap * gap)) + 1
+        hard = int(math.log(args.universe.size) / (2 * gap * gap)) + 1
         if hard > MOST:
             break
-        noise = plan(asked.loss, asked.rows, hard, asked.queries, asked.failure, 24)
+        noise = plan(args.loss, args.rows, hard, args.queries, args.failure, 24)
         needed, kept = max(gap, noise.answer) + 2 * noise.comparison, noise.answer <= gap
-        if needed <= asked.accuracy and kept:
+        if needed <= args.accuracy and kept:
             return gap, noise
         if needed < least and (kept or gap == 1.0):  # for a gap of 1 it is above 1 in any case
             least, fewest = needed, hard
         # A smaller gap means more hard answers, so the noise only grows from here.
-        if 2 * noise.comparison > max(least, asked.accuracy) or noise.answer > 8 * gap:
+        if 2 * noise.comparison > max(least, args.accuracy) or noise.answer > 8 * gap:
             break
         gap *= FINER
-    asked.refuse(least, fewest)
+    args.refuse(least, fewest)

@@ -138,8 +138,8 @@ def doubt_of(rows: int, accuracy: float) -> Doubt:
 
 def hard_answers(candidates: int) -> int:
     """Return after how many hard answers only a candidate like the data can be left."""
-    each = -math.log(0.75 * math.exp(2 / KEPT))
-    return int(math.log(candidates) / each) + 1
+    per_answer = -math.log(0.75 * math.exp(2 / KEPT))
+    return int(math.log(candidates) / per_answer) + 1
 
 
 class Closeness(NamedTuple):

@@ -44,7 +44,7 @@ from ..rng import Generator
 MOST_SCALE = 1 << 40
 #: Values and thresholds are clamped to this: no sum with noise leaves 64 bits, and clamping does
 #: not raise the sensitivity.
-FAR = 1 << 60
+MOST_CELLS = 1 << 60
 #: Values handled together.
 STRETCH = 1 << 14
 
@@ -64,7 +64,7 @@ class Scales:
 
     @property
     def variance(self) -> float:
-        """About the variance of nu - rho."""
+        """The variance of query noise minus threshold noise, approximately."""
         return 2.0 * (float(self.threshold) ** 2 + float(self.query) ** 2)
 
 
@@ -84,14 +84,14 @@ def scales_within(
     return Scales(sensitivity / threshold, reach / (epsilon - threshold), positives, each)
 
 
-_within = lru_cache(maxsize=256)(Approx.of_zcdp)
+_approx_of_zcdp = lru_cache(maxsize=256)(Approx.of_zcdp)
 
 
 @lru_cache(maxsize=1024)
 def allocate(
     loss: Loss, sensitivity: int, positives: int, monotone: bool, answers: Fraction
 ) -> tuple[Scales, Loss, Loss | None]:
-    """Choose the form with less noise for a loss, from public numbers.
+    """Choose the variant of the technique with less noise for a loss, from public numbers.
 
     `answers` is the share that is kept for numbers beside the positives.
 
@@ -105,15 +105,15 @@ def allocate(
     """
     size = amount(loss)
     shape = sensitivity, positives, monotone
-    forms: list[tuple[Scales, Loss, Loss]] = []
+    candidates: list[tuple[Scales, Loss, Loss]] = []
 
     def one_for_all(epsilon: Fraction, spent: Loss) -> None:
         scales = scales_within(epsilon * (1 - answers), *shape, each=False)
-        forms.append((scales, spent, Pure(epsilon)))
+        candidates.append((scales, spent, Pure(epsilon)))
 
     def one_for_each(rho: Fraction, spent: Loss) -> None:
         epsilon = pure_within(rho * (1 - answers) / positives)
-        forms.append((scales_within(epsilon, *shape, each=True), spent, ZCDP(rho)))
+        candidates.append((scales_within(epsilon, *shape, each=True), spent, ZCDP(rho)))
 
     if isinstance(loss, ZCDP):
         one_for_all(pure_within(size), loss)
@@ -121,18 +121,18 @@ def allocate(
     else:
         one_for_all(size, Pure(size))
         if isinstance(loss, Approx):
-            loss = _within(loss)
+            loss = _approx_of_zcdp(loss)
             one_for_each(loss.rho, loss)
-    forms = [form for form in forms if max(form[0].threshold, form[0].query) <= MOST_SCALE]
-    if not forms:
+    candidates = [c for c in candidates if max(c[0].threshold, c[0].query) <= MOST_SCALE]
+    if not candidates:
         rule = "small enough for this loss that no noise has a scale above 2**40 units"
         checks.fail("sensitivity", rule, sensitivity)
-    scales, spent, whole = min(forms, key=lambda form: form[0].variance)
+    scales, spent, whole = min(candidates, key=lambda c: c[0].variance)
     if not answers:
         return scales, spent, None
     part = answers / positives
-    each = ZCDP(whole.rho * part) if isinstance(whole, ZCDP) else Pure(whole.epsilon * part)
-    return scales, spent, each
+    of_answer = ZCDP(whole.rho * part) if isinstance(whole, ZCDP) else Pure(whole.epsilon * part)
+    return scales, spent, of_answer
 
 
 class NoisyComparison:
@@ -148,7 +148,7 @@ class NoisyComparison:
     def ask(
         self, values: NDArray[np.int64], thresholds: NDArray[np.int64], generator: Generator
     ) -> NDArray[np.bool_]:
-        """Tell in order which values are above, up to the last positive if it is found.
+        """Tell in order which values are above their thresholds, up to the last positive.
 
         Values and thresholds are at most `FAR` in size; one threshold may serve for all.
         """
@@ -165,7 +165,7 @@ class NoisyComparison:
         return out
 
     def _mark(self, margin: NDArray[np.int64], above: NDArray[np.bool_], stream: BitStream) -> int:
-        """Mark what is above, and return the index of the last positive, or -1."""
+        """Mark values above their thresholds, and return the index of the last positive, or -1."""
         if not self.scales.each:
             positives = np.flatnonzero(margin >= self.rho)[: self.left]
             self.left -= len(positives)

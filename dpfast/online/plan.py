@@ -56,7 +56,7 @@ class Plan:
 
 
 class Doubt(NamedTuple):
-    """The integer that is compared with the threshold; `one` of its units are 1.
+    """The integer that is compared with the threshold, and `one`, how many of its units are 1.
 
     `weight` is what 1 is worth as a fraction of the rows, for the allocation of the loss.
     """
@@ -87,12 +87,12 @@ def plan(
 
     def shared(share: Fraction) -> Plan:
         unit, whole = 1 << bits, float(rows << bits)
-        sensitivity, one = (unit, whole) if doubt is None else (doubt.sensitivity, doubt.one)
-        scales, spent, each = allocate(loss, sensitivity, hard, False, share)
-        assert each is not None
+        sensitivity, unit_count = (unit, whole) if doubt is None else (doubt.sensitivity, doubt.one)
+        scales, spent, of_answer = allocate(loss, sensitivity, hard, False, share)
+        assert of_answer is not None
         # A staircase has no simple tail for the accuracy that is stated below.
-        laplace = "laplace" if isinstance(each, Pure) else None
-        noise = integer_noise(each, Sensitivity.of_one(unit), laplace)
+        laplace = "laplace" if isinstance(of_answer, Pure) else None
+        noise = integer_noise(of_answer, Sensitivity.of_one(unit), laplace)
         draws = hard if scales.each else 1
         comparison = float(scales.threshold) * (math.log(draws) + rare)
         comparison += float(scales.query) * (math.log(queries) + rare)
@@ -101,7 +101,7 @@ def plan(
             answer = width * (math.log(hard) + rare)
         else:  # P(|Z| > t) <= 2 exp(-t^2 / (2 sigma^2)) for a discrete Gaussian
             answer = width * math.sqrt(2 * (math.log(2 * hard) + rare))
-        return Plan(bits, scales, noise, spent, comparison / one, answer / whole)
+        return Plan(bits, scales, noise, spent, comparison / unit_count, answer / whole)
 
     while True:
         try:

@@ -91,7 +91,7 @@ class Universe:
 
     @property
     def facts(self) -> list[Any]:
-        """What tells this universe from others, for `session.facts`."""
+        """The public numbers that identify this universe, for `session.facts`."""
         if self.elements is None:
             return [self.size]
         return [self.elements.dtype.str, hashlib.sha256(self.elements.tobytes()).hexdigest()]
@@ -164,11 +164,11 @@ class Universe:
             else:
                 parts = [flat(column) for (column,), _ in stretches(chunk, None)]
             for values in parts:
-                places = np.searchsorted(ranked, values)
-                places[places == len(ranked)] = 0
-                known = ranked[places] == values
-                counts += np.bincount(places[known], minlength=len(ranked) + 1)
-                counts[-1] += np.count_nonzero(~known)
+                indices = np.searchsorted(ranked, values)
+                indices[indices == len(ranked)] = 0
+                is_element = ranked[indices] == values
+                counts += np.bincount(indices[is_element], minlength=len(ranked) + 1)
+                counts[-1] += np.count_nonzero(~is_element)
             return counts
 
         ranked_counts: NDArray[np.int64] = source.reduce(summarize, np.add)

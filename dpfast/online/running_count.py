@@ -61,7 +61,7 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss, Pure
 from ..rng import Generator
 from ..summaries.cells import nearest
-from .noisy_comparison import FAR
+from .noisy_comparison import MOST_CELLS
 from .session import Draft, Session
 
 #: Steps of one stream at most, and the largest fan-out that is tried.
@@ -116,15 +116,15 @@ class _Root:
     """The square root of the matrix of prefix sums of so many steps, as integers."""
 
     def __init__(self, steps: int) -> None:
-        places = np.arange(1.0, steps)
-        column = np.cumprod(np.concatenate([np.ones(1), (places - 0.5) / places]))
+        numbers = np.arange(1.0, steps)
+        column = np.cumprod(np.concatenate([np.ones(1), (numbers - 0.5) / numbers]))
         self.column = [round(math.ldexp(c, GRID)) for c in column]
         self.back, c = np.ones(steps), np.array(self.column, np.float64)
         for k in range(steps):
             self.back[k] = (1 - c[1 : k + 1] @ self.back[:k][::-1]) / c[0]
 
     def sensitivity(self, rows: int, most: int) -> Sensitivity:
-        """Return by how much the sums differ if so many rows come or go."""
+        """Return the sensitivity of the sums if so many rows are added or removed."""
         l1, l2_squared = rows * most * sum(self.column), sum(c * c for c in self.column)
         return Sensitivity(len(self.column), l1, rows * most**2 * l2_squared)
 
@@ -135,7 +135,7 @@ class _Root:
 
 
 class RunningCount(Session[int, Total]):
-    """Count what comes in step by step, and tell the private total after each step.
+    """Count values that arrive step by step, and release the private total after each step.
 
     The loss is paid when the stream is opened, for all steps. The error grows with the logarithm of
     their number; noise for each step by itself would grow with the root, and fresh noise for each
@@ -145,12 +145,12 @@ class RunningCount(Session[int, Total]):
     Privacy
     -------
     A row adds a whole number from 0 to `sensitivity` to the value of one step. Neighbors are
-    streams that differ in one row, which comes or goes, or is replaced and may then change two
-    steps. All totals together satisfy the loss that is asked for: the tree mechanism (Dwork, Naor,
-    Pitassi and Rothblum, STOC 2010; Chan, Shi and Song, ACM TISSEC 2011) with exact integer noise,
-    discrete Laplace or Gaussian, or a rounded Gaussian for `delta`, or such noise for the square
-    root of the matrix of prefix sums (Henzinger, Upadhyay and Upadhyay, SODA 2023). A value may
-    depend on earlier totals (``dpfast/online/running_count.py`` has the proof).
+    streams that differ in one row, which is added or removed, or is replaced and may then change
+    two steps. All totals together satisfy the loss that is asked for: the tree mechanism (Dwork,
+    Naor, Pitassi and Rothblum, STOC 2010; Chan, Shi and Song, ACM TISSEC 2011) with exact integer
+    noise, discrete Laplace or Gaussian, or a rounded Gaussian for `delta`, or such noise for the
+    square root of the matrix of prefix sums (Henzinger, Upadhyay and Upadhyay, SODA 2023). A value
+    may depend on earlier totals (``dpfast/online/running_count.py`` has the proof).
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ class RunningCount(Session[int, Total]):
         loss = privacy.loss(epsilon, delta, rho)
         amount(loss)
         self._steps = checks.whole("steps", steps, 1, MOST)
-        most = checks.whole("sensitivity", sensitivity, 1, FAR)
+        most = checks.whole("sensitivity", sensitivity, 1, MOST_CELLS)
         relation = relation_of(neighbors, budget)
         sides = 2 if relation == "replace" else 1
 
@@ -272,7 +272,7 @@ class RunningCount(Session[int, Total]):
         return opening.then(self._resume)
 
     def add(self, value: int, number: int | None = None) -> Total:
-        """Take the value of the next step, and tell the total of all steps so far.
+        """Add the value of the next step, and release the total of all steps so far.
 
         Parameters
         ----------
@@ -296,10 +296,10 @@ class RunningCount(Session[int, Total]):
         """
         if not checks.is_whole(value):
             checks.fail_kind("value", "a number without fraction", value)
-        return self._ask(min(max(int(value), -FAR), FAR), number)
+        return self._ask(min(max(int(value), -MOST_CELLS), MOST_CELLS), number)
 
     def half_width(self, step: int, confidence: float = 0.95) -> float:
-        """Return what the error of the total after a step does not exceed, with a probability.
+        """Return the half-width of the error bar of the total after a step.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class RunningCount(Session[int, Total]):
     # --- answers --------------------------------------------------------------------------------
 
     def _factors(self, step: int) -> tuple[NDArray[np.float64], Any]:
-        """Return what each noise counts for in a total, and how often."""
+        """Return the weight of each noise in a total, and how many have it."""
         return _weights(step, self._b) if self._root is None else (self._root.back[:step], 1.0)
 
     def _draft(self, question: int) -> Draft:
@@ -360,14 +360,14 @@ class RunningCount(Session[int, Total]):
         answer = {"total": float(root.back[: len(sums)] @ sums), "left": state.left}
         return Draft(answer, b"", not state.left, lambda: self._noisy.insert(0, float(noisy)))
 
-    def _told(self, answer: dict[str, Any]) -> Total:
+    def _formatted(self, answer: dict[str, Any]) -> Total:
         step = self._steps - answer["left"]
         weights, times = self._factors(step)
         deviation = self._noise.deviation * math.sqrt(float((weights**2 * times).sum()))
         return Total(step, answer["total"], deviation, answer["left"], self._spent)
 
     def _digest(self, question: int) -> str:
-        """Return what is public of a question: that it is one."""
+        """Return the public part of a question: that it is one."""
         return "step"
 
     def _replay(self, answer: dict[str, Any], body: bytes) -> None:
@@ -381,54 +381,54 @@ def _level_count(steps: int, b: int) -> int:
 
 def _digits(step: int, b: int) -> list[int]:
     """Return the digits of a number, the lowest first."""
-    found = []
+    digits = []
     while step:
         step, digit = divmod(step, b)
-        found.append(digit)
-    return found
+        digits.append(digit)
+    return digits
 
 
 def _whole(j: int, b: int) -> int:
-    """Return B(j)."""
+    """Return B(j) of the derivation above."""
     return int((b ** (j + 1) - 1) // (b - 1))
 
 
 def _grown(done: list[tuple[int, int]], noisy: list[int], b: int) -> list[tuple[int, int]]:
     """Return the trees of each level once nodes of levels 0, 1, ... are over."""
-    found, tree = list(done), 0
+    grown, tree = list(done), 0
     for j, y in enumerate(noisy):
         if j:  # all trees below are parts of the new one
-            tree += found[j - 1][1]
-            found[j - 1] = 0, 0
+            tree += grown[j - 1][1]
+            grown[j - 1] = 0, 0
         tree += y * b**j
-    trees, total = found[len(noisy) - 1]
-    found[len(noisy) - 1] = trees + 1, total + tree
-    return found
+    trees, total = grown[len(noisy) - 1]
+    grown[len(noisy) - 1] = trees + 1, total + tree
+    return grown
 
 
 def _estimate(done: list[tuple[int, int]], b: int) -> float:
-    """Return the total that trees tell."""
+    """Return the total that the trees estimate."""
     parts = (Fraction(w, _whole(j, b)) for j, (_, w) in enumerate(done))
     return nearest(sum(parts, Fraction(0)))
 
 
 def _mean_variance(steps: int, b: int) -> float:
     """Return the mean of the variance of all totals."""
-    found = 0.0
+    total = 0.0
     for j in range(_level_count(steps, b)):
-        whole, rest = divmod(steps + 1, b ** (j + 1))
-        last, more = divmod(rest, b**j)
+        whole, beyond = divmod(steps + 1, b ** (j + 1))
+        last, more = divmod(beyond, b**j)
         digits = whole * b**j * (b * (b - 1) // 2) + b**j * (last * (last - 1) // 2) + last * more
-        found += float(digits * b**j) / (steps * _whole(j, b))
-    return found
+        total += float(digits * b**j) / (steps * _whole(j, b))
+    return total
 
 
 def _weights(step: int, b: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what the noise of a node counts for in a total, and of how many nodes."""
-    each = [
+    """Return the weight of a node's noise in a total, and how many nodes have it."""
+    pairs = [
         (b**i / _whole(j, b), float(d * b ** (j - i)))
         for j, d in enumerate(_digits(step, b))
         for i in range(j + 1)
     ]
-    weights, times = zip(*each, strict=True)
+    weights, times = zip(*pairs, strict=True)
     return np.array(weights, np.float64), np.array(times, np.float64)

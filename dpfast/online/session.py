@@ -39,7 +39,7 @@ A = TypeVar("A")
 Q = TypeVar("Q")
 
 
-def facts(**given: Any) -> str:
+def facts(**values: Any) -> str:
     """Return public arguments as one text, the same for the same arguments.
 
     The key of a kept stream is made of it. So the names of dataclasses in it, and the order of
@@ -61,11 +61,11 @@ def facts(**given: Any) -> str:
             return [WRITTEN.get(name, name), *[plain(getattr(value, field)) for field in kept]]
         return value.hex() if isinstance(value, float) else value
 
-    return json.dumps({name: plain(value) for name, value in given.items()}, sort_keys=True)
+    return json.dumps({name: plain(value) for name, value in values.items()}, sort_keys=True)
 
 
 def record(name: str | None, budget: Budget | None, public: str) -> Record | None:
-    """Return where a stream is kept, or None without a name. Other streams' names are refused."""
+    """Return the ledger record of a stream, or None without a name; refuse another's name."""
     if name is None:
         return None
     if not checks.text("name", name):
@@ -78,7 +78,7 @@ def record(name: str | None, budget: Budget | None, public: str) -> Record | Non
 
 
 def once(kept: Record | None, budget: Payer | None) -> AbstractContextManager[None]:
-    """Return a block in which a kept stream is paid for only once."""
+    """Return a context in which a stream with a ledger record is paid for only once."""
     if kept is None or not isinstance(budget, Budget):
         return nullcontext()
     return budget.once(kept.key)
@@ -86,7 +86,7 @@ def once(kept: Record | None, budget: Payer | None) -> AbstractContextManager[No
 
 @dataclass(frozen=True, slots=True)
 class Opening(Prepared[A]):
-    """What opens a stream: it is paid for once in the life of the ledger that keeps it."""
+    """The release that opens a stream, paid for once in the life of its ledger."""
 
     kept: Record | None = None
 
@@ -123,7 +123,7 @@ class Session(Generic[Q, A]):
     def _opening(
         self, allocation: Allocation, secret: Any, paid: Payment, source: Any = None, **public: Any
     ) -> Opening[Any]:
-        """Return what pays for the stream, unless it is paid for already, and what was read.
+        """Return the release that pays for the stream, if it is not yet paid for, and its data.
 
         `public` is all that its answers depend on, besides the data and randomness. `secret` has
         the turns that are `left`, and `rho`, which a file keeps as JSON and which is replaced and
@@ -207,8 +207,8 @@ class Session(Generic[Q, A]):
         """Compute an answer. Only the state of the comparison changes."""
 
     @abstractmethod
-    def _told(self, answer: dict[str, Any]) -> A:
-        """Return the answer in the form that the caller gets."""
+    def _formatted(self, answer: dict[str, Any]) -> A:
+        """Return the answer in the form that the user gets."""
 
     @abstractmethod
     def _digest(self, question: Q) -> str:
@@ -227,7 +227,7 @@ class Session(Generic[Q, A]):
             return tuple(self._past)
 
     def _begin(self, start: Any = None) -> Any:
-        """Return what the stream starts from: `start`, or what the record began with."""
+        """Return the initial state of the stream: `start`, or what the record began with."""
         return start if self._record is None else self._record.begin(start, self._comparison.rho)
 
     def _catch_up(self) -> None:
@@ -239,7 +239,7 @@ class Session(Generic[Q, A]):
             for turn in turns:
                 self._replay(turn.answer, turn.body)
                 self._comparison.left = turn.answer["left"]
-                self._past.append(self._told(turn.answer))
+                self._past.append(self._formatted(turn.answer))
                 self._asked.append(turn.question)
             if secret is not None:
                 self._comparison.rho = secret
@@ -261,30 +261,30 @@ class Session(Generic[Q, A]):
     def _put(self, question: Q) -> A | None:
         """Answer the next question; None if another process has recorded an answer to it."""
         before = self._comparison.left, self._comparison.rho
-        written, settled = None, False
+        written, is_recorded = None, False
         try:
             draft = self._draft(question)
-            told = self._told(draft.answer)
+            answer = self._formatted(draft.answer)
             if self._record is not None:
                 from ..budget.ledger.streams import Turn
 
-                asked = self._digest(question)
-                turn = Turn(asked, draft.answer, draft.body)
+                digest = self._digest(question)
+                turn = Turn(digest, draft.answer, draft.body)
                 written = self._record.add(turn, None if draft.over else self._comparison.rho)
-            settled = self._record is None or written is not None
+            is_recorded = self._record is None or written is not None
         finally:
-            if not settled:  # nobody has seen what was drawn
+            if not is_recorded:  # nobody has seen what was drawn
                 self._comparison.left, self._comparison.rho = before
-        if not settled:
+        if not is_recorded:
             return None
         # After an interrupt here, the turn is found in the record like that of another process.
         with self._changing():
             if self._record is not None and written is not None:
                 self._record.passed(written)
-                self._past.append(told)
-                self._asked.append(asked)
+                self._past.append(answer)
+                self._asked.append(digest)
             draft.apply()
-        return told
+        return answer
 
     def _recorded(self, question: Q, number: int) -> A | None:
         """Return the recorded answer; None if this is the next question."""

@@ -25,7 +25,7 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
 from ..selection.arguments import relation_of_scores
-from .noisy_comparison import FAR, allocate
+from .noisy_comparison import MOST_CELLS, allocate
 from .session import Draft, Session
 
 #: Positives of one stream at most.
@@ -201,7 +201,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[None]:
-        asked = privacy.loss(epsilon, delta, rho)
+        total_loss = privacy.loss(epsilon, delta, rho)
         count = checks.whole("positives", positives, 1, MOST)
         self._unit: float | None = None
         if granularity is not None:
@@ -209,18 +209,18 @@ class SparseVector(Session[_Question, Finding | Findings]):
         cells = self._cells(sensitivity)
         self._threshold = self._bar(threshold)
         relation = relation_of_scores(neighbors, monotone, budget)
-        scales, spent, each = allocate(asked, cells, count, monotone, _share(answers))
+        scales, spent, of_answer = allocate(total_loss, cells, count, monotone, _share(answers))
         self._noise: IntegerNoise | None = None
-        if each is not None:
+        if of_answer is not None:
             # One law for all versions, so that a stream goes on.
-            laplace = "laplace" if isinstance(each, privacy.Pure) else None
-            self._noise = integer_noise(each, Sensitivity.of_one(cells), laplace)
+            laplace = "laplace" if isinstance(of_answer, privacy.Pure) else None
+            self._noise = integer_noise(of_answer, Sensitivity.of_one(cells), laplace)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"
         opening = self._opening(
             Allocation(title, spent, relation),
             scales,
             (budget, rng, name),
-            loss=asked,
+            loss=total_loss,
             relation=relation,
             unit=self._unit,
             threshold=self._threshold,
@@ -315,15 +315,15 @@ class SparseVector(Session[_Question, Finding | Findings]):
             _refuse()
         bars = np.array([self._threshold], np.int64)
         if thresholds is not None:
-            given = _array("thresholds", thresholds, self._rule("numbers"))
-            if given.shape != array.shape:
-                checks.fail("thresholds", f"as many as the values, {len(array)}", given.shape)
-            if not np.isfinite(given).all():
+            levels = _array("thresholds", thresholds, self._rule("numbers"))
+            if levels.shape != array.shape:
+                checks.fail("thresholds", f"as many as the values, {len(array)}", levels.shape)
+            if not np.isfinite(levels).all():
                 checks.fail("thresholds", self._rule("finite numbers"), thresholds)
-            if self._unit is None and given.dtype.kind == "f":
-                bars = np.array([self._bar(bar) for bar in given.tolist()], np.int64)
+            if self._unit is None and levels.dtype.kind == "f":
+                bars = np.array([self._bar(bar) for bar in levels.tolist()], np.int64)
             else:
-                bars = self._floors(given)
+                bars = self._floors(levels)
         findings = self._ask(_Question(self._floors(array), bars, False), number)
         assert isinstance(findings, Findings)
         return findings
@@ -355,7 +355,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
     def _cell(self, value: Number) -> int:
         """Return the cell of a number, or the last one on its side."""
         if checks.is_whole(value) and self._unit is None:
-            return min(max(int(value), -FAR), FAR)
+            return min(max(int(value), -MOST_CELLS), MOST_CELLS)
         if isinstance(value, Decimal):
             if value.is_nan():
                 _refuse()
@@ -370,9 +370,9 @@ class SparseVector(Session[_Question, Finding | Findings]):
             if math.isnan(number):
                 _refuse()
             if math.isinf(number):
-                return FAR if number > 0 else -FAR
-        place = math.floor(checks.ratio(value) / Fraction(self._unit or 1))
-        return min(max(place, -FAR), FAR)
+                return MOST_CELLS if number > 0 else -MOST_CELLS
+        cell = math.floor(checks.ratio(value) / Fraction(self._unit or 1))
+        return min(max(cell, -MOST_CELLS), MOST_CELLS)
 
     def _floors(self, array: NDArray[Any]) -> NDArray[np.int64]:
         """Return the cells of many numbers."""
@@ -380,15 +380,15 @@ class SparseVector(Session[_Question, Finding | Findings]):
             if self._unit not in (None, 1.0):
                 return np.array([self._cell(x) for x in array.tolist()], np.int64)
             if array.dtype == np.uint64:
-                array = np.minimum(array, np.uint64(FAR))
-            return np.clip(array.astype(np.int64, copy=False), -FAR, FAR)
+                array = np.minimum(array, np.uint64(MOST_CELLS))
+            return np.clip(array.astype(np.int64, copy=False), -MOST_CELLS, MOST_CELLS)
         # Division by a power of two is exact, except for overflow to infinity and underflow, where
         # the floor is that of the sign.
         with np.errstate(over="ignore", under="ignore"):
             wide = array.astype(np.float64, copy=False)
-            places = np.floor(wide / (self._unit or 1.0))
-            places[(places == 0) & (wide < 0)] = -1.0
-        return np.asarray(np.clip(places, -float(FAR), float(FAR)).astype(np.int64))
+            cells = np.floor(wide / (self._unit or 1.0))
+            cells[(cells == 0) & (wide < 0)] = -1.0
+        return np.asarray(np.clip(cells, -float(MOST_CELLS), float(MOST_CELLS)).astype(np.int64))
 
     # --- answers --------------------------------------------------------------------------------
 
@@ -409,7 +409,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         }
         return Draft(answer, b"", not self._comparison.left, lambda: None)
 
-    def _told(self, answer: dict[str, Any]) -> Finding | Findings:
+    def _formatted(self, answer: dict[str, Any]) -> Finding | Findings:
         above = np.zeros(answer["judged"], np.bool_)
         above[answer["above"]] = True
         noisy = answer["values"]
@@ -507,7 +507,7 @@ class AboveThreshold(SparseVector):
 
 
 def _share(answers: bool | Number) -> Fraction:
-    """Return the share of the loss that is kept for numbers beside positives."""
+    """Return the share of the loss for noisy values of the positives."""
     if isinstance(answers, bool):
         return Fraction(int(answers), 2)
     share = checks.fraction("answers", answers)
@@ -530,7 +530,7 @@ def _refuse() -> NoReturn:
 
 
 def _released(noisy: list[int], unit: float | None) -> NDArray[np.int64] | NDArray[np.float64]:
-    """Return noisy cells as int64, or as floats of a unit; the nearest ones that exist."""
+    """Return noisy cells as int64, or as the nearest floats in a unit."""
     if unit is None:
         limits = np.iinfo(np.int64)
         return np.array([min(max(x, limits.min), limits.max) for x in noisy], np.int64)

@@ -28,13 +28,13 @@ SILENT = patch.object(IntegerNoise, "draw", lambda self, size, generator: np.zer
 def nodes(values, **kw):
     """The exact sums that noise is added to, in order, and the stream."""
     stream, found = RunningCount(len(values), epsilon=1, **kw), []
-    told = stream._told
+    told = stream._formatted
 
     def seen(answer):
         found.extend(answer["nodes"])
         return told(answer)
 
-    stream._told = seen
+    stream._formatted = seen
     with SILENT:
         for value in values:
             stream.add(value)

@@ -18,7 +18,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, StreamError
 from dpfast.noise.distributions.discrete import laplace_integers
 from dpfast.online import noisy_comparison as _comparison
-from dpfast.online.noisy_comparison import FAR, allocate, threshold_share
+from dpfast.online.noisy_comparison import MOST_CELLS, allocate, threshold_share
 from dpfast.privacy import ZCDP, Approx, Pure, pure_within
 from dpfast.rng import InsecureGenerator
 
@@ -397,7 +397,7 @@ def test_integers_of_numpy_do_not_wrap_around_on_a_grid(kind):
     """Neighbors on both sides of the wrap would be told apart for sure."""
     stream = dp.online.SparseVector(positives=9, epsilon=1, granularity=2.0**-10)
     for value in np.iinfo(kind).max // 3, np.iinfo(kind).max:
-        right = min(int(value) << 10, FAR)
+        right = min(int(value) << 10, MOST_CELLS)
         assert stream._cell(kind(value)) == right == stream._bar(kind(value))
         assert stream._cell(Fraction(kind(value))) == right
 
@@ -437,7 +437,8 @@ def test_rounding_to_the_grid_moves_by_no_more_than_is_paid_for():
     assert np.abs(a - b).max() <= cells
     assert a.tolist() == [stream._cell(v) for v in x.tolist()]
     assert stream._floors(np.array([1, -3])).tolist() == [16, -48]
-    assert stream._floors(np.array([1e308, -1e308])).tolist() == [_comparison.FAR, -_comparison.FAR]
+    ends = stream._floors(np.array([1e308, -1e308])).tolist()
+    assert ends == [_comparison.MOST_CELLS, -_comparison.MOST_CELLS]
     small = np.array([0.5, 7, -0.3], np.float32)
     assert stream._floors(small).tolist() == [8, 112, -5]
 
