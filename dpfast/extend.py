@@ -330,7 +330,7 @@ def key_rule(
     max_groups : int, default 1
         How many keys a person may have.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        Whether a person comes or goes, or is replaced.
+        Whether a person is added or removed, or is replaced.
 
     Returns
     -------

@@ -11,9 +11,10 @@ program that draws by itself takes `dpfast.rng.generator` in the place of NumPy'
 (``mechanism.prng``, or the `rng` of dpsynth): its samples are exact on a grid, and what they cost
 is the program's to say.
 
-A row is in one cell of a marginal, so counts differ by 1 in one cell where a row comes or goes, and
-by 1 in two where one is replaced. What is no whole number is rounded down, and what is no count
-becomes 0 or 2**53: neither takes counts farther apart, and nothing is refused for its values.
+A row is in one cell of a marginal, so counts differ by 1 in one cell where a row is added or
+removed, and by 1 in two where one is replaced. What is no whole number is rounded down, and what is
+no count becomes 0 or 2**53: neither takes counts farther apart, and nothing is refused for its
+values.
 """
 
 from __future__ import annotations

@@ -6,16 +6,16 @@ keys are private, and of people those that are kept. The rest is for the statist
 within these bounds, and is spent as if they had been given.
 
 *Neighbors* are those of the groups: tables that differ in a row, or in all rows of one person,
-which come or go (add-remove), or are replaced.
+which are added or removed (add-remove), or are replaced.
 
 *Loss.* Both releases are of the same table, so their losses add up, also as the second depends on
 the answer of the first (`measurement.automatic_bounds`). Of people, each release chooses which rows
 are kept, with a secret key of its own. That of the statistic is said in `step`. For the bounds let
 a step touch L0 groups, and k rows in each, on either side. What is drawn looks at no group. So it
-is a release of a column of which L0 k rows come or go, or as many go and as many come, and whose
-number of rows is private. Group privacy gives each of them its part of the loss
+is a release of a column of which L0 k rows are added or removed, or as many go and as many come,
+and whose number of rows is private. Group privacy gives each of them its part of the loss
 (`measurement.unit`, which also has the coupling of what is kept); `outer_bounds` has the proof for
-a row that comes or goes. One that leaves the public keys, or enters them, is such a row.
+a row that is added or removed. One that leaves the public keys, or enters them, is such a row.
 
 Under add-remove c is epsilon / (4 L0 k) then, and about 1 / c rows may lie beyond a bound: those of
 so many people as there would be rows without ids.
@@ -126,7 +126,7 @@ class GroupBounds(OfColumn):
     ----------
     columns : tuple of str
     mechanism : DrawnBounds
-        Of a row that comes or goes.
+        Of a row that is added or removed.
     units : Units, optional
         How a column of times is read.
     """

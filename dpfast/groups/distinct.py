@@ -1,9 +1,9 @@
 """How many distinct values there are.
 
-A row that comes or goes changes the number by at most 1. So does one that is replaced: the value
-that goes takes at most 1 away, and the one that comes adds at most 1. A person of whom at most L
-values count changes it by at most L, and so does one who is replaced by another, since up to L
-values go and up to L come, with differences of opposite sign.
+A row that is added or removed changes the number by at most 1. So does one that is replaced: the
+value that goes takes at most 1 away, and the one that comes adds at most 1. A person of whom at
+most L values count changes it by at most L, and so does one who is replaced by another, since up to
+L values go and up to L come, with differences of opposite sign.
 
 Which values of a person count is a uniform choice by a fresh secret key that nobody else has a say
 in (`tables.bounding`), so there is a coupling in which all others keep what they had.

@@ -8,15 +8,15 @@ ones). The residual H x_A is what A says that no part of A does, so it is orthog
 
 ResidualPlanner (Xiao, He, Zhang and Kifer, NeurIPS 2023) draws noise for each residual by itself.
 
-*Loss.* A row that comes or goes moves x_A by a unit vector e, so H x_A by H e, of squared length
-prod (d_i - 1) / d_i. N H x_A are integers, which move by N H e, of squared length m = prod d_i (d_i
-- 1). Released are y = N H x_A + z, with z independent integers: discrete Gaussian of parameter s,
-which cost m / (2 s^2) in rho (Canonne, Kamath and Steinke, NeurIPS 2020), as the continuous noise
-of the residual does; or Gaussian numbers that are rounded, so that y is a rounded sum (Balle and
-Wang, ICML 2018; what counts is the sum of all m / s^2). The answer is made of H y, of y alone: that
-H z has lost the part of z that no residual has is post-processing. So discrete noise costs exactly
-what continuous noise does, for N H e is a vector of integers. (x_A + z would not do: its part that
-H takes away moves by more.)
+*Loss.* A row that is added or removed moves x_A by a unit vector e, so H x_A by H e, of squared
+length prod (d_i - 1) / d_i. N H x_A are integers, which move by N H e, of squared length m = prod
+d_i (d_i - 1). Released are y = N H x_A + z, with z independent integers: discrete Gaussian of
+parameter s, which cost m / (2 s^2) in rho (Canonne, Kamath and Steinke, NeurIPS 2020), as the
+continuous noise of the residual does; or Gaussian numbers that are rounded, so that y is a rounded
+sum (Balle and Wang, ICML 2018; what counts is the sum of all m / s^2). The answer is made of H y,
+of y alone: that H z has lost the part of z that no residual has is post-processing. So discrete
+noise costs exactly what continuous noise does, for N H e is a vector of integers. (x_A + z would
+not do: its part that H takes away moves by more.)
 
 A row that is replaced moves H x_A by H e - H e', of squared length 2 (prod (d_i - 1) / d_i - c)
 with c the product over A of (d_i - 1) / d_i where e and e' agree along i, and else of -1 / d_i. It

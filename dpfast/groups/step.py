@@ -1,6 +1,6 @@
 """What one step between neighbors can change: the sensitivities of answers by group.
 
-A step is one row, or with ids the rows of one person, that comes or goes (add-remove) or is
+A step is one row, or with ids the rows of one person, that is added or removed (add-remove) or is
 replaced (replace). Let it touch L0 groups and k rows in each: 1 and 1 for a row. Which group a row
 is of is a part of the row, so a group's size is private under both relations.
 
@@ -122,5 +122,5 @@ class Step:
         return Pure(loss.epsilon / (self.groups * self.sides))
 
 
-#: A row that comes or goes.
+#: A row that is added or removed.
 ROW = Step("add-remove")

@@ -14,8 +14,8 @@ in place of this one changes it by at most sqrt(2) M, for the inner product of t
 is not negative; and c^2, the count, not at all.
 
 For an epsilon alone (and with a delta, where that is less, and all that is asked) the matrix of all
-products gets noise for its nuclear norm (`noise.wishart`): M for a row that comes or goes, and 2 M
-for one that is replaced. That is up to sqrt(D) times less than noise for the L1 norm of all
+products gets noise for its nuclear norm (`noise.wishart`): M for a row that is added or removed,
+and 2 M for one that is replaced. That is up to sqrt(D) times less than noise for the L1 norm of all
 products.
 """
 

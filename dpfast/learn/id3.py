@@ -2,9 +2,9 @@
 
 A round is for all nodes of a level. They divide the rows among them. Let u attributes be unused on
 the way to a node, the same number at each node of a level. Then a row is in one cell (attribute,
-value, class) of each of u tables. So one that comes or goes changes u counts by 1: u in the L1 norm
-and sqrt(u) in the L2 norm; one that is replaced changes twice as many. The last round counts the
-classes at the leaves, where a row changes one count.
+value, class) of each of u tables. So one that is added or removed changes u counts by 1: u in the
+L1 norm and sqrt(u) in the L2 norm; one that is replaced changes twice as many. The last round
+counts the classes at the leaves, where a row changes one count.
 
 A choice instead of counts releases an attribute, and nothing else (`score`, `rounds`): one
 round for each level again, for any number of attributes. It does not tell how large a node is.

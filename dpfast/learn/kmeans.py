@@ -2,9 +2,9 @@
 
 A round knows k centers. A row belongs to the nearest one, and adds 1 to its count. To the sum of
 column j it adds z_j, the distance of its cell from the public middle in half cells, at most s_j in
-size. So a row that comes or goes changes one count by 1 and one sum of each column by at most s_j.
-One that is replaced changes, if it stays with its center, no count and one sum of each column by at
-most 2 s_j; if it does not, two counts by 1 and two sums of each column by at most s_j.
+size. So a row that is added or removed changes one count by 1 and one sum of each column by at most
+s_j. One that is replaced changes, if it stays with its center, no count and one sum of each column
+by at most 2 s_j; if it does not, two counts by 1 and two sums of each column by at most s_j.
 
 *How it starts.* None of that depends on k. So the first round can afford more cells than there are
 clusters, around public points. k-means on their released counts and means sees where rows are as a

@@ -1,8 +1,8 @@
 """A private perceptron: rounds of noisy sums over the rows that a hyperplane misplaces.
 
 A round knows a vector w. A row z with label y that is not on its side, y <w, z> <= 0, adds 1 to a
-count and y z to a sum, of length at most r. So a row that comes or goes changes the count by 1 and
-the sum by r, and both only if it is wrong.
+count and y z to a sum, of length at most r. So a row that is added or removed changes the count by
+1 and the sum by r, and both only if it is wrong.
 
 *How a round is shared.* A step goes by v = sum / count, which for n wrong rows, the round's noise
 being that of rho and a the part for the count, is off by |v|^2 / a + d r^2 / (1 - a), over

@@ -8,9 +8,9 @@ g(row) over the rows. With weights it is the sum of k g(row): what it would be i
 there k times. Let noise be made for rows that come and go, so that in units of it g is at most 1
 long, in the norm that the loss is composed in: L1, L2, or the nuclear norm of a matrix.
 
-* A row that comes or goes with its weight changes the sum by k g, which is at most b long. So noise
-  for parts that are b times as large is enough (`Rounds.noise`), and as all parts of a round are
-  scaled by the one factor, it does not matter how a learner divides the round among them.
+* A row that is added or removed with its weight changes the sum by k g, which is at most b long. So
+  noise for parts that are b times as large is enough (`Rounds.noise`), and as all parts of a round
+  are scaled by the one factor, it does not matter how a learner divides the round among them.
 * One that is replaced, with its weight, changes the sum by k g - k' g', which is at most 2 b long.
   That holds whatever g' and k' are, so noise is for rows that come and go there, too, of parts that
   are 2 b times as large. (The number of rows, public where they are replaced without weights, is

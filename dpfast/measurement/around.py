@@ -51,9 +51,10 @@ class Around(Mechanism[Value]):
 class OfKept(Around[Value]):
     """A mechanism of a column as one of the rows of a view that its mask keeps.
 
-    What a mechanism of rows that come or go costs is a fact about the rows that it is shown. A row
-    that a mask keeps or not, as a function of that row alone, comes and goes with it. Where a row
-    is replaced, it may also leave or enter, which a mechanism has to cover (as `TwoSteps` does).
+    What a mechanism of rows that are added or removed costs is a fact about the rows that it is
+    shown. A row that a mask keeps or not, as a function of that row alone, comes and goes with it.
+    Where a row is replaced, it may also leave or enter, which a mechanism has to cover (as
+    `TwoSteps` does).
     """
 
     __slots__ = ()

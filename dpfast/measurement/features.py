@@ -5,7 +5,7 @@ cell of the weights. A feature is an integer a u + b + c u^2 for public factors,
 is released are sums of features. The smallest and the largest feature that a row can have decide by
 how much the sums of neighbors differ, whatever the statistic is:
 
-* a row that comes or goes: by max(|lo|, |hi|);
+* a row that is added or removed: by max(|lo|, |hi|);
 * a row that is replaced, where n is public: by hi - lo;
 * a row that is replaced, and may leave or enter as well (`where`): by max(hi, 0) - min(lo, 0).
 

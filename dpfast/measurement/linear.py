@@ -178,7 +178,7 @@ class Setting:
     masked : bool
         Whether a mask keeps some of the rows.
     rows : int
-        How many rows come or go at once: those of a person.
+        How many rows are added or removed at once: those of a person.
     """
 
     neighbors: str

@@ -98,7 +98,8 @@ class Terms:
         The relation of rows.
     layout : Layout
     rows : int, default 1
-        How many rows come or go at once: those of a unit, where noise can be made for all of them.
+        How many rows are added or removed at once: those of a unit, where noise can be made for all
+        of them.
     ids : str, optional
         The name of the ids, where the loss is of a unit with ids, or the part of rows of one.
     """

@@ -14,15 +14,15 @@ Then the mechanism runs on what is kept, under "add-remove" and so with a privat
 for each row's part of the loss. That holds whatever the relation of people is: how many rows are
 kept is a fact about people.
 
-*Neighbors* differ in all rows of one person, who comes or goes (add-remove), or is replaced by a
-person with other rows and a new id (replace).
+*Neighbors* differ in all rows of one person, who is added or removed (add-remove), or is replaced
+by a person with other rows and a new id (replace).
 
 *Loss.* Let the rows of a person come. Rows that they stand before get other numbers. But hashes of
 different numbers are independent and uniform, so what is kept of everybody else has the same law as
 before, and there is a coupling of the two choices in which all others keep the same rows. In it the
-kept rows differ by at most k rows that come or go: k steps of the mechanism, and 2 k if a person is
-replaced. The mechanism does not look at the order of rows. For fixed choices k steps cost what
-`privacy.group` says (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC
+kept rows differ by at most k rows that are added or removed: k steps of the mechanism, and 2 k if a
+person is replaced. The mechanism does not look at the order of rows. For fixed choices k steps cost
+what `privacy.group` says (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC
 2016), and the mixture over choices costs no more, since all three kinds of loss are bounds on
 divergences that are jointly convex or, for Renyi divergences, quasi-convex (van Erven and
 Harremoes, 2014). A row's part is the largest that group privacy brings back to the whole
@@ -115,7 +115,7 @@ class Unit:
         return self.neighbors if self.ids is None else "add-remove"
 
     def part(self, loss: Loss, at_once: bool) -> tuple[Loss, int]:
-        """Return a loss for rows that come or go, and for how many of them at once it is.
+        """Return a loss for rows that are added or removed, and for how many of them at once it is.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Unit:
 
 
 def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
-    """Return what a row that comes or goes may cost, for a loss of people of so many rows.
+    """Return what a row that is added or removed may cost, for a loss of people of so many rows.
 
     Raises
     ------

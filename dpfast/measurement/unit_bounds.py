@@ -116,10 +116,10 @@ def rows_of_units(source: View, generator: Generator) -> Counts:
 class WithUnitBound(Around[Value]):
     """A mechanism of units of which as much counts as is drawn first, for a part of its loss.
 
-    Privacy: neighbors are datasets that differ in a unit, which comes or goes, or is replaced. The
-    draw satisfies its part of the loss (McSherry and Talwar, FOCS 2007; Cesar and Rogers, ALT 2021;
-    above), and what is made with the bound satisfies the remaining part, so both together satisfy
-    the loss (Dwork, McSherry, Nissim and Smith, TCC 2006).
+    Privacy: neighbors are datasets that differ in a unit, which is added or removed, or is
+    replaced. The draw satisfies its part of the loss (McSherry and Talwar, FOCS 2007; Cesar and
+    Rogers, ALT 2021; above), and what is made with the bound satisfies the remaining part, so both
+    together satisfy the loss (Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def with_unit_bound(
     argument, loss, tails
         As in `WithUnitBound`.
     neighbors : {"add-remove", "replace"}
-        Whether a unit comes or goes, or is replaced.
+        Whether a unit is added or removed, or is replaced.
     make : callable
         ``make(bound, loss)`` returns the mechanism for a bound.
     octaves : sequence of int

@@ -13,8 +13,8 @@ both fall with a, so a = min(k - b, n). If w + v is within k, and v is an added 
 within k; else v is best the largest row of x, and w is the rest of x, treated alike. So A(k) is the
 largest of O(k) numbers. It is at most R / max(n - k, 2), whatever the rows are.
 
-That bound falls by one step of k when a row comes or goes, so S = max_k e^(-beta k) R / max(n - k,
-2) is smooth; e^(-beta k) / (n - k) is log-convex in k, so the largest is at an end: R / n or
+That bound falls by one step of k when a row is added or removed, so S = max_k e^(-beta k) R / max(n
+- k, 2) is smooth; e^(-beta k) / (n - k) is log-convex in k, so the largest is at an end: R / n or
 e^(-beta (n - 2)) R / 2.
 
 *The sum* changes by n times as much under "replace". Under "add-remove" a row may come that is at

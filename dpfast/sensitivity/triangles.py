@@ -25,7 +25,7 @@ _ROWS = 512
 #: Sums of up to this many ones are exact in float32.
 _MOST = 1 << 24
 #: What a message calls it.
-_TRIANGLES = "triangles, of which one edge comes or goes"
+_TRIANGLES = "triangles, of which one edge is added or removed"
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def bounds(data: Any, **arguments: Any) -> Any:
     (`n` is public). The call satisfies the loss that it is asked for. A pair of public numbers is
     drawn with probability proportional to ``w exp(-c (u + v))``, for a public prior w, and u and v
     the rows beyond each number; or if `q` is not 0, half of the ranks between the number and that
-    of ``q n`` rows beyond it. A row that comes or goes is never at both ends, so all
+    of ``q n`` rows beyond it. A row that is added or removed is never at both ends, so all
     exponents change by numbers of an interval of length c, which is `epsilon`, or half of it if a
     row is replaced (exponential mechanism, McSherry and Talwar, FOCS 2007; in zCDP by its bounded
     range, Cesar and Rogers, ALT 2021). ``dpfast/measurement/outer_bounds.py`` has the proof. Two

@@ -26,9 +26,9 @@ each of d (d + 1) / 2 entries. With c^2 about sqrt(d) / 2 that is less for d > 1
 for noise of the box: a product then counts half of what V_ij itself does, and a square a quarter.
 
 With a private n the number of rows, the sums of w_i = 2 u_i - s_i, those of the products w_i w_j
-and of 2 w_i^2 - s_i^2 are released, which a row that comes or goes changes by at most 1, s_i, s_i
-s_j and s_i^2. One that is replaced, where there is a `where`, changes the number of rows by 1 and
-all others by at most twice as much.
+and of 2 w_i^2 - s_i^2 are released, which a row that is added or removed changes by at most 1, s_i,
+s_i s_j and s_i^2. One that is replaced, where there is a `where`, changes the number of rows by 1
+and all others by at most twice as much.
 
 All of them together are one release (`noise.box`): a row may change all at once. Which sums are
 released, and with which noise, is chosen by the mean error of all entries (`measurement.choice`),
@@ -159,7 +159,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
     neighbors : {"add-remove", "replace"}
     loss : Loss
     rows : int
-        How many rows come or go at once: those of a person.
+        How many rows are added or removed at once: those of a person.
     """
 
     ddof: int

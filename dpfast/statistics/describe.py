@@ -13,11 +13,11 @@ of a variance, of all columns in one vector, `quantiles.recursive`, and noise on
 rho is, too, at its root. With a delta, epsilon may be spent as the largest rho that implies both
 (`conversions.rho_within`): that is done where a column's draw has the higher rate by it.
 
-*Words.* A row adds 1 to one cell of each of t columns of words. One that comes or goes changes t
-counts by 1, one that is replaced 2 t at most, whatever the words are. Where no words are public, a
-share of a loss with a delta shows words of enough rows: the pairs of a column and a word are keys
-of a row, which has at most one for each such column (`selection.key_selection`). What is shown is
-private, and then as good as public for counts of other noise.
+*Words.* A row adds 1 to one cell of each of t columns of words. One that is added or removed
+changes t counts by 1, one that is replaced 2 t at most, whatever the words are. Where no words are
+public, a share of a loss with a delta shows words of enough rows: the pairs of a column and a word
+are keys of a row, which has at most one for each such column (`selection.key_selection`). What is
+shown is private, and then as good as public for counts of other noise.
 
 *Neighbors.* A row may miss a value, which is a function of that row alone. So it is masked in that
 column, and the number of rows of a column is private under both relations.

@@ -23,9 +23,9 @@ class Difference(Statistic[Any]):
 
     Privacy
     -------
-    Neighbors differ in a row that comes or goes, or is replaced. A row is in at most one group, so
-    both answers cost what one costs (McSherry, SIGMOD 2009). A replaced row costs two steps (Dwork,
-    McSherry, Nissim and Smith, TCC 2006).
+    Neighbors differ in a row that is added or removed, or is replaced. A row is in at most one
+    group, so both answers cost what one costs (McSherry, SIGMOD 2009). A replaced row costs two
+    steps (Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------

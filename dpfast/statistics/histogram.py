@@ -5,10 +5,10 @@ the L2 sensitivity of all counts is 1. A row that is replaced may leave one bin 
 the sensitivities are 2 and sqrt(2).
 
 Weights are cells of a public grid, of which the largest has size M and which lie at most D apart. A
-row that comes or goes changes one sum by M. One that is replaced changes two sums by M, or, in one
-bin, one sum by D <= 2 M: L1 is 2 M, and the square of L2 is the larger of 2 M^2 and D^2; that is
-two moves of one sum by M, for staircase noise. Sums are exact integers, cut at 2^62, which only
-brings them closer together.
+row that is added or removed changes one sum by M. One that is replaced changes two sums by M, or,
+in one bin, one sum by D <= 2 M: L1 is 2 M, and the square of L2 is the larger of 2 M^2 and D^2;
+that is two moves of one sum by M, for staircase noise. Sums are exact integers, cut at 2^62, which
+only brings them closer together.
 
 *People.* Of a person with c rows in bins min(c, m) count, and of n in a bin n min(c, m) / c there,
 rounded towards zero to parts of a row (`summaries.units`). So all bins together move by at most m
@@ -564,9 +564,10 @@ def histogram(data: Any, **arguments: Any) -> Any:
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the loss that it is asked for: a replaced row changes two
-    counts by 1, one that comes or goes changes one, however many bins and axes there are (Dwork,
-    McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise: discrete
-    Laplace or Gaussian, or a rounded Gaussian for `delta`. Bins must not come from the data.
+    counts by 1, one that is added or removed changes one, however many bins and axes there are
+    (Dwork, McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise:
+    discrete Laplace or Gaussian, or a rounded Gaussian for `delta`. Bins must not come from the
+    data.
 
     With `weights` a row changes a sum by its weight, at most the largest of `weight_bounds` in
     size; weights are put on a public grid, and sums of them are exact integers.

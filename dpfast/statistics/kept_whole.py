@@ -1,9 +1,9 @@
 """The share of people of whom all rows count, where at most so many rows of each do.
 
-A person is one number here, 1 or 0, whatever rows there are. So one who comes or goes, or is
-replaced, changes what a row of such numbers does that comes or goes, or is replaced: the share is
-the mean of a column of numbers between 0 and 1, and its noise is that of `dpfast.mean`. The share
-of *rows* that count has no such noise: one person may hold nearly all of them.
+A person is one number here, 1 or 0, whatever rows there are. So one who is added or removed, or is
+replaced, changes what a row of such numbers does that is added or removed, or is replaced: the
+share is the mean of a column of numbers between 0 and 1, and its noise is that of `dpfast.mean`.
+The share of *rows* that count has no such noise: one person may hold nearly all of them.
 """
 
 from __future__ import annotations

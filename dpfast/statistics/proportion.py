@@ -25,10 +25,10 @@ class Proportion(Mean):
 
     Privacy
     -------
-    A row that comes or goes changes the number of rows that match or of those that do not by 1; one
-    that is replaced, with a public number of rows, the former by at most 1. So the integer noise of
-    `dpfast.mean` of 0 and 1, whose neighbors and error bar these are, satisfies the loss (Ghosh,
-    Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
+    A row that is added or removed changes the number of rows that match or of those that do not by
+    1; one that is replaced, with a public number of rows, the former by at most 1. So the integer
+    noise of `dpfast.mean` of 0 and 1, whose neighbors and error bar these are, satisfies the loss
+    (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
 
     Parameters
     ----------

@@ -25,8 +25,8 @@ class Ratio(Quotient):
 
     Privacy
     -------
-    Neighbors differ in a row of all columns that comes or goes, or is replaced. The sums of the
-    clamped columns are one release, that of `dpfast.sum` with ``axis=0``: exact integers with
+    Neighbors differ in a row of all columns that is added or removed, or is replaced. The sums of
+    the clamped columns are one release, that of `dpfast.sum` with ``axis=0``: exact integers with
     integer noise for what a row changes in all (Ghosh, Roughgarden and Sundararajan, STOC 2009;
     Canonne, Kamath and Steinke, NeurIPS 2020). The ratio is post-processing.
 

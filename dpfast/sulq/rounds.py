@@ -42,9 +42,9 @@ many: a share of u_t. How many may depend on the answers before, as long as they
   composition for Gaussian differential privacy", 2022.)
 
 A round may also be choices by the exponential mechanism, one for each of some disjoint sets of
-rows, with weights exp(c q). Let a row that comes or goes change the scores q of its own set by
-numbers of an interval of length r. The logarithm of the ratio of two probabilities then lies in an
-interval of length h = c r, "bounded range", and
+rows, with weights exp(c q). Let a row that is added or removed change the scores q of its own set
+by numbers of an interval of length r. The logarithm of the ratio of two probabilities then lies in
+an interval of length h = c r, "bounded range", and
 
 * that is h-DP and h^2 / 8 zCDP (Cesar and Rogers, ALT 2021);
 * a normal variable shifted by m tells no less if m = 2 F^-1(L(h / 2)), F and L the normal and the
@@ -58,16 +58,17 @@ which costs no more: h + h, h^2 / 8 + h^2 / 8, and the square of m for 2 h is ov
 
 *People.* Where the loss is of people, the rows of each are bounded once before all rounds: at most
 k are kept, by a fresh secret key, with the law and the coupling of `measurement.unit`. What is kept
-of neighbors then differs by k rows that come or go, and by 2 k if a person is replaced. All rounds
-have noise for so many rows at once, in L1, L2 and nuclear norm k times what one row moves, which
-for epsilon and rho is the noise of one row for its part of the loss, and for (epsilon, delta) less
-than that. Of a vector in a box k steps lead to the neighbor. Of choices, k rows that are in several
-sets have ranges of k h together. Ranges h_1, h_2 and so on that add up to H cost no more than one
-of H: they add up to H-DP, the sum of h_i^2 is at most H^2, and so is that of m(h_i)^2 at most
-m(H)^2, since m(h)^2 / h rises with h. For y = m / 2 and f, F the normal density and distribution,
-h = 2 ln(F(y) / F(-y)) is the integral of 2 r(t) over t from 0 to y, r = f / (F(t) F(-t)). r(t) / t
-falls, since r' / r = -t + f / F(-t) - f / F is below 1 / t by Mills' bound f / F(-t) < t + 1 / t.
-So h(y) is at least y r(y), y times the derivative of ln h is at most 2, and y^2 / h rises.
+of neighbors then differs by k rows that are added or removed, and by 2 k if a person is replaced.
+All rounds have noise for so many rows at once, in L1, L2 and nuclear norm k times what one row
+moves, which for epsilon and rho is the noise of one row for its part of the loss, and for (epsilon,
+delta) less than that. Of a vector in a box k steps lead to the neighbor. Of choices, k rows that
+are in several sets have ranges of k h together. Ranges h_1, h_2 and so on that add up to H cost no
+more than one of H: they add up to H-DP, the sum of h_i^2 is at most H^2, and so is that of m(h_i)^2
+at most m(H)^2, since m(h)^2 / h rises with h. For y = m / 2 and f, F the normal density and
+distribution, h = 2 ln(F(y) / F(-y)) is the integral of 2 r(t) over t from 0 to y, r = f / (F(t)
+F(-t)). r(t) / t falls, since r' / r = -t + f / F(-t) - f / F is below 1 / t by Mills' bound f /
+F(-t) < t + 1 / t. So h(y) is at least y r(y), y times the derivative of ln h is at most 2, and y^2
+/ h rises.
 """
 
 from __future__ import annotations
@@ -271,8 +272,8 @@ class Rounds:
     ) -> list[int]:
         """Choose a column from each row of the table that `scores` computes from the source.
 
-        Each row of the table is about its own set of rows. A row that comes or goes changes the
-        scores of its set by numbers of an interval of length `spread`. They may be choices of
+        Each row of the table is about its own set of rows. A row that is added or removed changes
+        the scores of its set by numbers of an interval of length `spread`. They may be choices of
         several rounds, as in `ask`.
 
         Raises

@@ -1,9 +1,9 @@
 """What can be summed: terms as exact integers, and the sensitivity of their sums.
 
 A number of the public range [lo, hi] is a cell first + u, u of 0 .. span, of a public grid, so a
-sum changes by at most max |cell| when a row comes or goes, and by at most span when one is replaced
-(the rows that are summed being public). A vector is cut to the ball of radius r and each of its
-k coordinates put on the nearest cell, which moves the vector by at most sqrt(k) / 2 cells.
+sum changes by at most max |cell| when a row is added or removed, and by at most span when one is
+replaced (the rows that are summed being public). A vector is cut to the ball of radius r and each
+of its k coordinates put on the nearest cell, which moves the vector by at most sqrt(k) / 2 cells.
 """
 
 from __future__ import annotations

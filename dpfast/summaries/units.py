@@ -6,12 +6,12 @@ row is chosen, so rows are read once and in any order.
 
 *Sensitivity.* T / c is a mean of features of rows, so in every norm, and within every convex set
 that holds 0, T min(c, m) / c is at most m times what a row adds. Rounding towards zero keeps signs
-and takes no number farther from 0. So a unit that comes or goes moves all sums by no more than m
-rows that are alike.
+and takes no number farther from 0. So a unit that is added or removed moves all sums by no more
+than m rows that are alike.
 
 *A clamp of the whole.* Or a unit with rows counts as its total, within public ends lo and hi, and
-one without rows as 0. So a unit that comes or goes moves a sum by at most max(|lo|, |hi|), and one
-that is replaced by at most max(hi - lo, |lo|, |hi|).
+one without rows as 0. So a unit that is added or removed moves a sum by at most max(|lo|, |hi|),
+and one that is replaced by at most max(hi - lo, |lo|, |hi|).
 
 *A loss in steps.* An integer vector within m times a box, or of an L1 norm of m times that of a
 row, is a sum of m integer vectors within the box, or of that norm. So m steps of a row cover it.

@@ -13,7 +13,7 @@ vectors, percentiles, partition selection and the exponential mechanism. `Column
 parameters and its accountant, and computes an aggregation of a table by `dpfast.group_by`.
 
 PipelineDP's accountant pays. Its neighbors are tables that differ in all rows of a privacy id that
-comes or goes.
+is added or removed.
 """
 
 from .columnar import ColumnarEngine

@@ -20,10 +20,10 @@ class ColumnarEngine:
 
     Privacy
     -------
-    Neighbors are tables that differ in all rows of one privacy id, which come or go. What the
-    accountant assigns to an aggregation is spent by one release, which is (epsilon, delta)-DP: the
-    loss of a `dpfast.group_by` with `max_groups` and `max_rows` (McSherry, SIGMOD 2009, and what
-    ``dpfast/groups/step.py`` derives).
+    Neighbors are tables that differ in all rows of one privacy id, which are added or removed. What
+    the accountant assigns to an aggregation is spent by one release, which is (epsilon, delta)-DP:
+    the loss of a `dpfast.group_by` with `max_groups` and `max_rows` (McSherry, SIGMOD 2009, and
+    what ``dpfast/groups/step.py`` derives).
 
     Parameters
     ----------

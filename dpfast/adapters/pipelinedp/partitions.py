@@ -1,6 +1,6 @@
 """Partition selection under the names of PyDP.
 
-A privacy id is in L partitions at most, each of which it moves by 1 when it comes or goes.
+A privacy id is in L partitions at most, each of which it moves by 1 when it is added or removed.
 
 *Coins.* The probability that a partition is kept depends on its number of privacy ids alone; see
 `dpfast.select_keys`, whose coins these are.
@@ -162,11 +162,12 @@ def create_partition_strategy(
 
     Privacy
     -------
-    Neighbors differ in one privacy id that comes or goes, which is in `max_partitions_contributed`
-    partitions at most. All partitions together are (`epsilon`, `delta`)-DP.
-    "truncated_geometric" takes the coins of `dpfast.select_keys`, which for one partition are
-    those (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022), and for more show partitions of
-    fewer privacy ids; an epsilon above 500 is taken for 500. The others are noise and a threshold.
+    Neighbors differ in one privacy id that is added or removed, which is in
+    `max_partitions_contributed` partitions at most. All partitions together are (`epsilon`,
+    `delta`)-DP. "truncated_geometric" takes the coins of `dpfast.select_keys`, which for one
+    partition are those (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022), and for more show
+    partitions of fewer privacy ids; an epsilon above 500 is taken for 500. The others are noise and
+    a threshold.
 
     Parameters
     ----------

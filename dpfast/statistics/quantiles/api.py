@@ -433,9 +433,9 @@ def minimum(data: Any, **arguments: Any) -> Any:
     ``method="exponential"`` draws a point ``o`` of a public grid with probability proportional to
     ``base(o) exp(-epsilon u(o) / 2)``, where ``u(o)`` is the distance of its rank, as `quantile`
     has it, from ``t = min(T, (n + 1) / 2)``, and T depends on the loss alone. A row changes u by at
-    most 1, whether it is replaced, comes or goes, so this is `epsilon`-DP (McSherry and Talwar,
-    FOCS 2007) and of bounded range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT
-    2021; exactly: `dpfast.privacy.Draws`). The base measure is that of `quantile`.
+    most 1, whether it is replaced, is added or removed, so this is `epsilon`-DP (McSherry and
+    Talwar, FOCS 2007) and of bounded range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and
+    Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The base measure is that of `quantile`.
 
     ``method="smooth"`` adds noise to the least row itself, of a scale that its smooth sensitivity
     asks for (Nissim, Raskhodnikova and Smith, STOC 2007).

@@ -21,7 +21,7 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
     Neighbors are those of `dpfast.quantile`. Half of the loss is for the quantile, by its theorem.
     The other half draws the distance of the ends from it by the exponential mechanism (McSherry and
     Talwar, FOCS 2007), whose utility is how many rows more than needed lie between the quantile and
-    the ends; a row changes it by at most 1, or max(q, 1 - q) if it comes or goes (proof:
+    the ends; a row changes it by at most 1, or max(q, 1 - q) if it is added or removed (proof:
     ``dpfast/statistics/quantiles/ends.py``). Losses add up (Dwork, McSherry, Nissim and Smith, TCC
     2006).
 

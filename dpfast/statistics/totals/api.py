@@ -171,19 +171,19 @@ def sum(data: Any, **arguments: Any) -> Any:
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the loss that it is asked for. Rows are clamped and put on
     a public grid, and their sum is an exact integer of known sensitivity: ``hi - lo`` for a
-    replaced row, ``max(|lo|, |hi|)`` for one that comes or goes, and
+    replaced row, ``max(|lo|, |hi|)`` for one that is added or removed, and
     ``max(hi, 0) - min(lo, 0)`` for one that is replaced where only some rows are summed. The noise
     is an exact integer too: discrete Laplace or Gaussian, or a rounded Gaussian for `delta`; from
     an epsilon of about 1.6 on a staircase (Geng and Viswanath, "The optimal mechanism in
     differential privacy", ISIT 2014), which has .92, .61 and .21 of the standard deviation of
     Laplace noise at an epsilon of 2, 5 and 10.
 
-    With `ids` neighbors are datasets that differ in all rows of one person, who comes or goes, or
-    is replaced by another. A person with c rows, more than `max_rows` = m, counts as m rows and
-    m / c of the total (``dpfast/summaries/units.py`` has the proof), which moves a sum by at most m
-    times what a row adds. Noise is for that at once, and for half of the loss where a person is
-    replaced; with found bounds rows are chosen by a fresh secret key, and noise is for a row's part
-    of the loss (group privacy, Dwork, McSherry, Nissim and Smith, TCC 2006;
+    With `ids` neighbors are datasets that differ in all rows of one person, who is added or
+    removed, or is replaced by another. A person with c rows, more than `max_rows` = m, counts as m
+    rows and m / c of the total (``dpfast/summaries/units.py`` has the proof), which moves a sum by
+    at most m times what a row adds. Noise is for that at once, and for half of the loss where a
+    person is replaced; with found bounds rows are chosen by a fresh secret key, and noise is for a
+    row's part of the loss (group privacy, Dwork, McSherry, Nissim and Smith, TCC 2006;
     ``dpfast/measurement/unit.py``). With `per_unit` a total moves a sum by at most
     ``max(|lo|, |hi|)``, or where a person is replaced ``max(hi - lo, |lo|, |hi|)``. `n` is private
     then under both relations.
@@ -194,8 +194,8 @@ def sum(data: Any, **arguments: Any) -> Any:
     of differential privacy", STOC 2010), with a variance of ``(d + 1) (d + 2) / (3 epsilon**2)`` in
     units of the squared sensitivity, down to a sixth of that of Laplace noise, and less for an
     epsilon of about d and more, where the box has stairs; for `rho`, and for `delta` with many
-    columns, Gaussian noise. Where a row comes or goes and that is less, the number of rows and
-    sums of distances from the middle of the bounds get noise, and the sums are made of both
+    columns, Gaussian noise. Where a row is added or removed and that is less, the number of rows
+    and sums of distances from the middle of the bounds get noise, and the sums are made of both
     (``dpfast/measurement/choice.py``; Lebeda, arXiv 2408.06853): for bounds that begin at 0, .61
     of the standard deviation of Gaussian noise for 20 columns, and .55 for 100. That takes columns
     that have one number of rows: a `nan` other than "drop".

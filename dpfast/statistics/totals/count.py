@@ -1,9 +1,9 @@
 """Numbers of rows, of one column or of each of several.
 
-A row adds 0 or 1 to each count. Either the counts get noise; or, where a row comes or goes, the
-number of all rows n and 2 q - n of each count q, which differ by 1 too: a count is half of their
-sum, and a half is rounded up or down alike. The number of all rows does not change where one is
-replaced, and is public then; columns that nobody looks at have one count.
+A row adds 0 or 1 to each count. Either the counts get noise; or, where a row is added or removed,
+the number of all rows n and 2 q - n of each count q, which differ by 1 too: a count is half of
+their sum, and a half is rounded up or down alike. The number of all rows does not change where one
+is replaced, and is public then; columns that nobody looks at have one count.
 """
 
 from __future__ import annotations

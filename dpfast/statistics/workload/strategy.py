@@ -2,7 +2,7 @@
 
 Let x be the counts of n bins, W the matrix of the queries and A a strategy: what is released is
 A x with Gaussian noise, and W x is estimated by least squares. With the columns of A no longer than
-1, which a row that comes or goes adds one of, and noise of one variance, the variances of all
+1, which a row that is added or removed adds one of, and noise of one variance, the variances of all
 answers add up to tr(V X^-1), for V = W'W and X = A'A (Li, Miklau, Hay, McGregor and Rastogi, VLDB
 Journal 2015). So what is to be found is a matrix X with diagonal 1 (Yuan, Yang, Zhang and Hao 2016;
 McKenna, Miklau, Hay and Machanavajjhala, VLDB 2018).
