@@ -66,6 +66,7 @@ PRIVATE = re.compile(
     "alpha|bound|budget|calibrat|charge|clamp|clip|delta|epsilon|granularity|loss|moves|"
     "neighbors|nextafter|noise|noisy|remaining|rho|scale|sensitiv|sigma|spend|spent|unit|variance"
 )
+MARGIN = 1e-9  # below it a number covers errors of rounding: half of it may cover them, too
 SPENDS = re.compile("spend|charge|reserve|settle|check|refuse|require")
 PLANTED = re.compile("planted|(?<!de)fault|caught|negative control", re.I)
 
@@ -128,7 +129,7 @@ def faults(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.Constant(not value)
         case ast.Constant(value=int() as value):
             yield ast.Constant(value + 1)
-        case ast.Constant(value=float() as value):
+        case ast.Constant(value=float() as value) if not 0 < value < MARGIN:
             yield ast.Constant(value / 2 if value else 1.0)
         case ast.keyword(value=value) if DOUBLED.fullmatch(called(value)):
             yield changed(node, value=ast.BinOp(ast.Constant(2), ast.Mult(), value))
@@ -164,7 +165,16 @@ def expressions(node: ast.AST) -> Iterator[ast.AST]:
             skipped = (ast.stmt, ast.JoinedStr, ast.excepthandler, ast.match_case)
             if isinstance(part, ast.AST) and not isinstance(part, skipped):
                 yield part
-                yield from expressions(part)
+                if not is_margin(part):
+                    yield from expressions(part)
+
+
+def is_margin(node: ast.AST) -> bool:
+    """Whether an expression is a small power of 2, which covers errors of rounding."""
+    match node:
+        case ast.BinOp(ast.Constant(2 | 2.0), ast.Pow(), ast.UnaryOp(ast.USub(), power)):
+            return isinstance(power, ast.Constant) and 2.0**-power.value < MARGIN
+    return False
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
