@@ -5,10 +5,12 @@ import itertools
 import math
 from decimal import Decimal
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
 
+from dpfast._core.types import NoiseName
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise import distributions, numeric
 from dpfast.noise.smooth import NOISES, arsinh_normal, calibrate, gaussian, polyplace
@@ -505,3 +507,7 @@ def test_kinds_that_are_no_number(value):
         calibrate("cauchy", epsilon=value)
     with pytest.raises(ArgumentTypeError, match="rho must be"):
         calibrate("arsinh-normal", rho=value)
+
+
+def test_the_names_that_a_type_checker_knows_are_those_that_are_calibrated():
+    assert set(get_args(NoiseName)) == set(NOISES)
