@@ -1,8 +1,7 @@
-"""Statistics of each column of a table: neighbors by enumeration, forms of data, traps, errors."""
+"""Statistics of each column of a table: exact answers, missing numbers, weights, errors."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 from unittest.mock import patch
@@ -18,7 +17,7 @@ from dpfast.statistics.totals import api
 from dpfast.summaries import side_by_side
 from dpfast.tables import Chunk, memory
 
-from ..support.noise import Recorder, box_noise, shares
+from ..support.noise import Recorder, box_noise
 from ..support.pairwise import every_value, pairwise, quick_rows
 from ..support.views import quoted
 from .test_totals import RELATIONS, STATISTICS, expected
@@ -49,74 +48,6 @@ def recorded(name, data, axis=0, **kw):
 # ---- Neighbors ----
 
 
-#: At the bounds, between them and beyond, and what is no number.
-ROWS = [
-    *itertools.product([-1.0, 0.75, 2.5], [-1e308, 500.0, math.inf]),
-    (math.nan, 1000.0),
-    (-1.0, math.nan),
-]
-
-
-def datasets(rest, masked, relation):
-    """Datasets that are neighbors of one another, or all of the last one."""
-    each = [(row, keep) for row in ROWS for keep in ((True, False) if masked else (True,))]
-    found = [[first, *((row, True) for row in rest)] for first in each]
-    if relation == "add-remove":
-        found.append([(row, True) for row in rest])
-    return found
-
-
-def worst_shares(name, n, masked, relation, change=lambda asked: asked, **kw):
-    """How far neighbors move each integer, at most, in units of what noise is made for."""
-    worst = None
-    for rest in [[ROWS[0]] * (n - 1), [ROWS[8]] * (n - 1), [ROWS[5], ROWS[10]][: n - 1]]:
-        found = []
-        for rows in datasets(rest, masked, relation):
-            data = np.array([row for row, _ in rows], np.float64).reshape(-1, 2)
-            where = np.array([keep for _, keep in rows], bool) if masked else None
-            found.append(recorded(name, data, where=where, neighbors=relation, **kw)[:2])
-        pairs = itertools.combinations(found, 2)
-        if relation == "add-remove":
-            pairs = [(one, found[-1]) for one in found[:-1]]
-        for (asked, a), (other, b) in pairs:
-            assert asked == other
-            moved = shares(a, b, change(asked))
-            worst = moved if worst is None else list(map(max, worst, moved))
-    return worst
-
-
-@pairwise
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("name", ["count", "sum", "mean", "variance"])
-@pytest.mark.parametrize("n", [2, 3])
-def test_no_neighbor_moves_further_than_the_noise_is_made_for(name, relation, masked, n):
-    """By enumeration, through the public functions; each bound is reached, or nearly."""
-    kw = {"nan": "drop"} if name == "count" else {"nan": 0.5}
-    worst = worst_shares(name, n, masked, relation, **kw)
-    assert max(worst) <= 1 and min(worst) > Fraction(999, 1000)
-
-
-@quick_rows(2)
-@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
-@pytest.mark.parametrize("masked", [False, True])
-def test_each_column_drops_its_own_missing_numbers(name, masked):
-    worst = worst_shares(name, 3, masked, "add-remove", nan="drop")
-    assert max(worst) <= 1 and min(worst) > Fraction(999, 1000)
-    assert len(worst) == {"sum": 3, "mean": 4, "variance": 6}[name]
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
-def test_a_bound_that_is_too_small_would_be_caught(name):
-    """The control: the bounds of the first column for all of them, or half of the right ones."""
-    for fault in (
-        lambda asked: [asked[0]] * len(asked),
-        lambda asked: [Fraction(a, 2) for a in asked],
-    ):
-        assert max(worst_shares(name, 3, True, "replace", fault, nan=0.5)) > 1
-
-
 def test_a_count_of_all_rows_is_drawn_once():
     """Columns are equally long, so a row moves one number."""
     data = np.zeros((50, 3))
@@ -145,67 +76,6 @@ def test_without_noise_it_is_the_statistic_of_each_column(name, relation, masked
         assert found[j] == expected(name, data[:, j], relation, where, bounds)
         alone = of_one_column(name, data[:, j], bounds=bounds, neighbors=relation, where=where)[2]
         assert found[j] == alone
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_degrees_of_freedom(relation):
-    data = np.random.default_rng(0).normal(0, 1, (50, 2))
-    found = recorded("variance", data, neighbors=relation, ddof=1, bounds=(-9, 9))[2]
-    np.testing.assert_allclose(found, data.var(axis=0, ddof=1), rtol=1e-6)
-    for n in [0, 1]:
-        found = recorded("variance", data[:n], neighbors=relation, ddof=1, bounds=(-9, 9))[2]
-        assert found.tolist() == [0.0 if relation == "replace" else 18**2 / 8] * 2
-
-
-def forms(data):
-    """The same numbers in every shape that data have."""
-    n = len(data)
-    fields = {"a": data[:, 0], "b": data[:, 1], "c": data[:, 2]}
-    yield "fortran", np.asfortranarray(data)
-    yield "swapped", data.astype(">f8")
-    yield "strided", data.repeat(2, axis=1)[:, ::2]
-    yield "backwards", data[::-1, ::-1].copy()[::-1, ::-1]
-    yield "fortran, swapped", np.asfortranarray(data.astype(">i8"))
-    yield "float32", data.astype(np.float32)
-    yield "int16", np.asfortranarray(data.astype(np.int16))
-    yield "lists", data.tolist()
-    yield "masked", np.ma.array(data, mask=np.zeros(data.shape, bool))
-    yield "masked fortran", np.ma.array(np.asfortranarray(data), mask=False)
-    yield "records", np.rec.fromarrays([data[:, 0].astype("i4"), *data.T[1:]], names="a,b,c")
-    yield "dict", fields
-    yield "dict of many", {"a": data[:, 0].tolist(), "b": pa.array(data[:, 1]), "c": data[:, 2]}
-    yield "arrow", pa.table(fields)
-    chunks = [pa.array(data[: n // 3, 0]), pa.array(data[n // 3 :, 0])]
-    yield "chunked", pa.table({**fields, "a": pa.chunked_array(chunks)})
-    yield "batch", pa.RecordBatch.from_pydict(fields)
-    yield "pandas", pd.DataFrame(fields)
-    yield "mixed pandas", pd.DataFrame({**fields, "b": data[:, 1].astype(np.int64)})
-
-
-@every_value
-@pytest.mark.parametrize("name", list(STATISTICS))
-@pytest.mark.parametrize("masked", [False, True])
-def test_every_form_of_data_gives_the_same(name, masked, tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "BLOCK", 64)
-    monkeypatch.setattr(side_by_side, "BLOCK", 100)
-    monkeypatch.setattr(memory.MemoryRows, "DIRECT", 1 << 12)
-    data = np.random.default_rng(1).integers(-8, 9, (1000, 3)).astype(np.float64)
-    where = data[:, 0] > 1 if masked else None
-    kw = {"neighbors": "add-remove", "bounds": BOUNDS}
-    if name == "count":
-        kw = {"neighbors": "add-remove", "nan": "drop"}
-    asked, vector, found = recorded(name, data, where=where, **kw)
-    for form, given in forms(data):
-        if name == "count" and form == "lists":
-            continue  # without bounds nothing says how many columns they have
-        other = recorded(name, given, where=where, **kw)
-        assert other[:2] == (asked, vector), form
-        assert other[2].tolist() == found.tolist(), form
-    order = np.random.default_rng(2).permutation(1000)
-    shuffled = None if where is None else where[order]
-    assert recorded(name, data[order], where=shuffled, **kw)[:2] == (asked, vector)
-    for given in files(data, tmp_path):
-        assert recorded(name, given, where=where, **kw)[:2] == (asked, vector), given
 
 
 def files(data, path, names=("a", "b", "c")):
@@ -262,57 +132,6 @@ def test_missing_numbers(name):
 
 
 # ---- Traps ----
-
-
-@pairwise
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
-@pytest.mark.parametrize(
-    ("values", "bounds"),
-    [
-        (np.array([[1e308, -1e308], [-1e308, 1.0]] * 9), [(-8e307, 8e307), (-1e300, 1e300)]),
-        (np.array([[2**63 - 1, -(2**63)], [0, 1]] * 9), [(-1e18, 1e18), (-1.0, 5.0)]),
-        (np.array([[2**64 - 1, 0], [2**63, 1]] * 9, np.uint64), [(0, 1.8e19), (0.0, 1.0)]),
-        (np.array([[3.4e38, 1e-45], [0, -3.4e38]] * 9, np.float32), [(-1e38, 1e38), (0.0, 1e-40)]),
-        (np.array([[2**31 - 1, -(2**31)]] * 9, np.int32), [(-(2.0**31), 2.0**31), (0.0, 1.0)]),
-        (np.zeros((0, 2)), [(0.0, 1.0), (0.0, 1.0)]),
-        (np.ones((1, 2)), [(0.0, 1.0), (0.0, 1.0)]),
-    ],
-)
-def test_traps(values, bounds, name, relation):
-    kw = {"bounds": bounds, "neighbors": relation}
-    asked, vector, found = recorded(name, values, **kw)
-    assert np.isfinite(found).all()
-    for other in [values[::-1], np.asfortranarray(values)]:
-        assert recorded(name, other, **kw)[:2] == (asked, vector)
-    noisy = STATISTICS[name](values, axis=0, epsilon=1, rng=InsecureGenerator(1), **kw)
-    assert noisy.shape == (2,) and np.isfinite(noisy).all()
-    if name != "sum":
-        assert (noisy >= 0).all() or name == "mean"
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_bounds_that_are_one_number(relation):
-    data = np.ones((10, 3))
-    kw = {"axis": 0, "epsilon": 1.0, "neighbors": relation, "rng": InsecureGenerator(1)}
-    fixed = {"bounds": (2.5, 2.5), **kw}
-    assert api.mean(data, **fixed).tolist() == [2.5] * 3
-    assert api.variance(data, **fixed).tolist() == [0.0] * 3
-    if relation == "replace":
-        assert api.sum(data, **fixed).tolist() == [25.0] * 3
-    some = {"bounds": [(2.5, 2.5), (0, 2), (1, 1)], **kw}
-    assert api.mean(data, **some)[[0, 2]].tolist() == [2.5, 1.0]
-    assert api.variance(data, **some)[[0, 2]].tolist() == [0.0, 0.0]
-    assert np.isfinite(api.sum(data, **some)).all()
-
-
-def test_one_column_is_as_good_as_alone():
-    data = np.random.default_rng(0).uniform(0, 1, 100)
-    for name in ["sum", "mean", "variance"]:
-        kw = {"bounds": (0, 1), "neighbors": "replace"}
-        asked, vector, found = recorded(name, data[:, None], **kw)
-        (l1, *_), alone, value = of_one_column(name, data, **kw)
-        assert (asked, vector, found.tolist()) == ([l1], alone, [value])
 
 
 # ---- How much noise ----

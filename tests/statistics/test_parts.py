@@ -12,7 +12,6 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.privacy import ZCDP, Approx, Draws
 from dpfast.rng import InsecureGenerator
 
-from ..support.battery import Case, forms
 from ..support.pairwise import every_value, pairwise
 
 N = 3000
@@ -99,19 +98,6 @@ def test_a_budget_in_rho_adds_draws_up_one_by_one():
     dp.minimum(ROWS, bounds=BOUNDS, axis=0, epsilon=0.3, budget=budget)
     alone = ZCDP.of_pure(Draws(Fraction(1, 10), bounded_range=True)).rho
     assert alone * 2 < budget.spent["rho"] <= alone * 3 * (1 + Fraction(1, 10**9))
-
-
-@pytest.mark.full
-def test_all_forms_of_data_give_the_same(name, tmp_path):
-    two = Case(
-        getattr(dp, name), np.ascontiguousarray(ROWS[:, :2]), {"bounds": BOUNDS[:2]}, form="table"
-    )
-    for where in (None, np.arange(N) % 2 == 0):
-        given = {"where": where, "bounds": BOUNDS[:2]}
-        want = released(name, two.data, **given).tolist()
-        for form, data in forms(two, tmp_path):
-            if where is None or not form.startswith("Dask"):  # an engine takes no array beside
-                assert released(name, data, **given).tolist() == want, form
 
 
 def test_one_pair_of_bounds_is_for_all_columns(name):

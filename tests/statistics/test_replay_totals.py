@@ -25,10 +25,10 @@ from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.statistics.totals import count
+from dpfast.statistics.totals.count import NONZERO
 from dpfast.summaries.totals import Totals
 
 from ..support.battery import same
-from ..support.pairwise import quick_rows
 
 AR, REP = "add-remove", "replace"
 LOSSES = [Pure(1), Pure(4), Approx(1, 1e-6), Approx(0.03, 1e-4), ZCDP(0.02), ZCDP(30)]
@@ -106,11 +106,19 @@ def bins(call):
     return counts
 
 
+def words(rows, **kw):
+    return dp.histogram([word for (word,) in rows], categories=["a", "b"], **kw)
+
+
 ONE = [(x,) for x in NUMBERS]
 TWO = [*itertools.product((-1.0, 9.0, math.nan), (-9.0, 1.0)), (0.3, 0.5)]
+COLUMNS = [*TWO, (9.0, math.nan)]
+ZEROS = [(0.0,), (-0.0,), (5e-324,), (math.nan,)]
+WORDS = [("a",), ("b",), ("other",), (None,)]
 #: Name: the release, what a row can be, and whether it has a policy for NaN.
 CASES = {
     "count": (one(dp.count), ONE, ("keep", "drop")),
+    "count_nonzero": (one(dp.count_nonzero), ZEROS, ("keep", "drop")),
     "sum": (one(dp.sum, bounds=BOUNDS), ONE, True),
     # With 0 beyond the bounds a row that leaves moves a sum by more than one that is replaced.
     "sum above 0": (one(dp.sum, bounds=(0.25, 2.5)), ONE, True),
@@ -121,33 +129,42 @@ CASES = {
     "weighted sum": (weighted(dp.sum, (-0.5, 1.0)), TWO, True),
     "weighted sum above 0": (weighted(dp.sum, (0.5, 1.0), (0.25, 2.5)), TWO, True),
     "weighted mean": (weighted(dp.mean, (0.25, 1.0)), TWO, True),
-    "covariance": (two(dp.covariance, bounds=[(-1, 2.5), (0, 1)]), TWO, True),
-    "counts of columns": (two(dp.count, axis=0), TWO, ("keep", "drop")),
-    "sums of columns": (two(dp.sum, axis=0, bounds=[(-1, 2.5), (0, 1)]), TWO, True),
-    "sums of columns beside 0": (two(dp.sum, axis=0, bounds=[(0.5, 2.5), (-1, -0.5)]), TWO, True),
-    "means of columns": (two(dp.mean, axis=0, bounds=[(-1, 2.5), (0, 1)]), TWO, True),
-    "variances of columns": (two(dp.variance, axis=0, bounds=[(-1, 2.5), (0, 1)]), TWO, True),
+    "covariance": (two(dp.covariance, bounds=[(-1, 2.5), (0, 1)]), COLUMNS, True),
+    "counts of columns": (two(dp.count, axis=0), COLUMNS, ("keep", "drop")),
+    "sums of columns": (two(dp.sum, axis=0, bounds=[(-1, 2.5), (0, 1)]), COLUMNS, True),
+    "sums of columns beside 0": (
+        two(dp.sum, axis=0, bounds=[(0.5, 2.5), (-1, -0.5)]),
+        COLUMNS,
+        True,
+    ),
+    "means of columns": (two(dp.mean, axis=0, bounds=[(-1, 2.5), (0, 1)]), COLUMNS, True),
+    "variances of columns": (two(dp.variance, axis=0, bounds=[(-1, 2.5), (0, 1)]), COLUMNS, True),
     "histogram": (bins(one(dp.histogram, bins=3, bounds=BOUNDS)), ONE, False),
     "categories": (bins(one(dp.histogram, categories=[0.3, 2.5])), ONE, False),
     "histogram of two": (
         bins(two(dp.histogram, bins=[2, 2], bounds=[(-1, 1), (0, 1)])),
-        TWO,
+        COLUMNS,
         False,
     ),
+    "histogram of words": (bins(words), WORDS, False),
 }
 POLICIES = ("lower", 99.0, 0.3, "drop")
-#: In the quick run a number for what is missing, "drop", and for these all of them.
-QUICK, ALL = (0.3, "drop"), ("sum", "mean", "variance")
+#: For these all policies are tried before a change is merged, and of others two.
+ALL, FEW = ("sum", "mean", "variance"), (0.3, "drop")
 
 
 def combinations():
-    for name, (_, _, policies) in CASES.items():
+    for name, (_, rows, policies) in CASES.items():
+        quick = [(AR, False), (REP, True)] if rows is ONE else [(AR, False)]
         for relation, masked in itertools.product((REP, AR), (False, True)):
             for policy in POLICIES if policies is True else policies or (None,):
                 if policy == "drop" and policies is True and relation == REP:
                     continue
-                quick = policies is not True or name in ALL or policy in QUICK
-                marks = () if quick else pytest.mark.slow
+                marks = [pytest.mark.full]
+                if (relation, masked) in quick and policy in (0.3, "keep", None):
+                    marks = []
+                elif policies is True and name not in ALL and policy not in FEW:
+                    marks = [pytest.mark.slow]
                 yield pytest.param(name, relation, masked, policy, marks=marks)
 
 
@@ -255,7 +272,6 @@ def neighboring(played, loss):
     return found, apart, largest
 
 
-@quick_rows(4)
 @pytest.mark.parametrize(("name", "relation", "masked", "policy"), list(combinations()))
 def test_neighbors_are_covered_and_noisy_integers_are_all_that_counts(
     name, relation, masked, policy
@@ -325,6 +341,13 @@ def test_a_sum_that_forgets_the_rows_that_leave_is_found(monkeypatch):
     for name in ("sum above 0", "sum below 0"):
         with pytest.raises(AssertionError):
             TEST(name, REP, True, "lower")
+
+
+def test_a_number_of_nonzero_rows_that_is_thought_to_be_public_is_found(monkeypatch):
+    feature = NONZERO._replace(lo=1, missing=1)
+    monkeypatch.setattr(count.CountNonzero, "feature", feature)
+    with pytest.raises(AssertionError):
+        TEST("count_nonzero", REP, False, "keep")
 
 
 def test_a_mask_that_is_thought_to_be_public_is_found(monkeypatch):

@@ -1,10 +1,8 @@
-"""Sums and means with weights: exact without noise, sensitivities by enumeration, errors."""
+"""Sums and means with weights: exact without noise, missing numbers, errors."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -16,8 +14,7 @@ from dpfast.measurement import linear, statistic
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals import api
 
-from ..support.noise import Recorder, shares
-from ..support.pairwise import pairwise
+from ..support.noise import Recorder
 
 pa = pytest.importorskip("pyarrow")
 
@@ -38,37 +35,6 @@ def recorded(name, data, weights, **kw):
     return recorder.asked, recorder.values, found
 
 
-@pairwise
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("name", ["sum", "mean"])
-@pytest.mark.parametrize(
-    "limits", [{}, {"bounds": (1.0, 2.5), "weight_bounds": (0.5, 2.0)}], ids=["about 0", "above 0"]
-)
-def test_no_neighbor_moves_further_than_the_noise_is_made_for(name, relation, masked, limits):
-    """By enumeration through the public functions; the bound is reached."""
-    rows = list(itertools.product([-1.0, 0.0, 2.5, math.nan, -math.inf], [-9.0, 0.5, 1e300]))
-    kept = [(row, keep) for row in rows for keep in ((True, False) if masked else (True,))]
-    seen = {}
-    for row, keep in kept:
-        data, weights = np.array([row, rows[4]]).T
-        where = np.array([keep, True]) if masked else None
-        given = {"where": where, "nan": 0.3, "neighbors": relation, **limits}
-        seen[row, keep] = recorded(name, data, weights, **given)[:2]
-    pairs = list(itertools.combinations(seen.values(), 2))
-    if relation == "add-remove":
-        data, weights = np.array([rows[4]]).T
-        given = {"where": np.ones(1, bool) if masked else None, "nan": 0.3, **limits}
-        less = recorded(name, data, weights, neighbors=relation, **given)[:2]
-        pairs = [(one, less) for one in seen.values()]
-    worst = [Fraction(0)] * len(pairs[0][0][0])
-    for (asked, a), (other, b) in pairs:
-        share = shares(a, b, asked)
-        assert asked == other and max(share) <= 1
-        worst = list(map(max, worst, share))
-    assert min(worst) > Fraction(999, 1000)
-
-
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 def test_without_noise_it_is_the_statistic(relation):
     rng = np.random.default_rng(0)
@@ -86,12 +52,6 @@ def test_without_noise_it_is_the_statistic(relation):
         some = recorded(name, data, weights, where=where, neighbors=relation)[2]
         exact = (w * x)[where].sum() if name == "sum" else np.average(x[where], weights=w[where])
         assert some == pytest.approx(exact, rel=1e-7)
-
-
-def test_half_the_sensitivity_would_be_caught():
-    """The control of the enumeration."""
-    (asked, a, _), (_, b, _) = (recorded("sum", [x], [w]) for x, w in [(-1.0, 2.0), (2.5, 2.0)])
-    assert shares(a, b, asked)[0] > Fraction(1, 2)
 
 
 def test_equal_weights():

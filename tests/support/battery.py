@@ -793,6 +793,13 @@ def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
         yield "mapping", dict(zip(names, base.T, strict=True))
         yield "Arrow", table
         yield "Arrow, not aligned", pa.table([off_by_one(c) for c in base.T], names=names)
+        chunks = pa.chunked_array([base[:57, 0], base[57:, 0]])
+        yield "chunks", pa.table({"a": chunks, "b": base[:, 1]})
+        yield "batch", pa.RecordBatch.from_arrays([pa.array(c) for c in base.T], names=names)
+        yield "masked", np.ma.array(base, mask=False)
+        if base.dtype.kind == "f":
+            yield "float32", np.asfortranarray(base.astype(np.float32))
+            yield "mixed", pd.DataFrame({"a": base[:, 0], "b": base[:, 1].astype(np.float32)})
         yield "records", np.rec.fromarrays(base.T, names=names)
         columns = names
     if case.form in ("column", "table") and case.unordered and not case.rows:
