@@ -23,6 +23,7 @@ from .base import T
 from .batch_reader import StreamReader
 from .files import widened
 from .forms import pyarrow_for
+from .ipc import whole_column
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 #: The format of a file, by its ending.
@@ -124,7 +125,9 @@ class DatasetReader(StreamReader):
             known = ", ".join(end for end, kind in FORMATS.items() if kind in ("parquet", "ipc"))
             raise SourceError(f"{name} must be files of one format, that end in one of {known}")
         self._stamps = stamps(self._system, self._files)
-        form = ds.ParquetFileFormat() if kinds == {"parquet"} else ds.IpcFileFormat()
+        form: Any = ds.IpcFileFormat()
+        if kinds == {"parquet"}:
+            form = ds.ParquetFileFormat(page_checksum_verification=True)
         given, parts = {"format": form, "filesystem": self._system}, []
         for place, files in listed:
             keys = self._keys(place, files, form)
@@ -143,7 +146,10 @@ class DatasetReader(StreamReader):
             assert names is not None
             for part, casts in zip(parts, self._casts(names), strict=True):
                 for batch in part.to_batches(columns=list(names)):
-                    columns = [column.array for column in widened(batch.columns, casts)]
+                    found = batch.columns
+                    if kinds == {"ipc"}:  # whose buffers may be shorter than they say
+                        found = [whole_column(batch, name) for name in names]
+                    columns = [column.array for column in widened(found, casts)]
                     yield pa.RecordBatch.from_arrays(columns, list(names))
 
         super().__init__(opened, parts[0].schema, name)

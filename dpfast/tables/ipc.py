@@ -65,7 +65,7 @@ class IpcReader(SchemaReader):
         at = 0
         with self._open(names) as opened:
             for batch in self._batches(opened):
-                yield at, [Arrow.of(_checked(batch, name)) for name in names]
+                yield at, [Arrow.of(whole_column(batch, name)) for name in names]
                 at += batch.num_rows
 
     def _batches(self, opened: Any) -> Iterator[Any]:
@@ -86,14 +86,14 @@ class IpcReader(SchemaReader):
 
         with self._open([name]) as opened:
             for part in parts:
-                array = _checked(opened.get_batch(part), name)
+                array = whole_column(opened.get_batch(part), name)
                 if len(array):
                     # The count follows a header that may lie: no more than the batch has.
                     places = words(min(rows, len(array))) % np.uint64(len(array))
                     yield Arrow.of(array.take(pa.array(places)))
 
 
-def _checked(batch: Any, name: str) -> Any:
+def whole_column(batch: Any, name: str) -> Any:
     """Return a column, once its buffers are known to be as long as its header says."""
     array = batch.column(batch.schema.get_field_index(name))
     fixed = array.type.num_fields == 0 and not hasattr(array, "dictionary")

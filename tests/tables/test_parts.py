@@ -304,3 +304,34 @@ def test_columns_without_a_limit_are_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(npy, "COLUMNS", 1 << 21)
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
         test_columns_that_only_a_header_has(tmp_path, (0, (1 << 20) + 1))
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_text_that_reaches_beyond_its_buffer_is_damage(tmp_path, parts):
+    """In one file and in several alike: pyarrow reads offsets without a look at them."""
+    table = pa.table({"k": ["key"] * 1000})
+    paths = [tmp_path / f"{i}.arrow" for i in range(parts)]
+    for path in paths:
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    ends, wrong = (b"".join(n.to_bytes(4, "little") for n in (297, end)) for end in (300, 1 << 30))
+    data = paths[0].read_bytes()
+    assert data.count(ends) == 1
+    paths[0].write_bytes(data.replace(ends, wrong))
+    with pytest.raises(SourceError, match=r"0\.arrow cannot be read to its end: damaged"):
+        dp.histogram(scan(paths, "k"), categories=["key"], epsilon=1)
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_page_that_does_not_add_up_is_damage(tmp_path, parts):
+    """In one file of Parquet and in several alike, where its writer noted checksums."""
+    values = np.arange(1000.0)
+    paths = [tmp_path / f"{i}.parquet" for i in range(parts)]
+    for path in paths:
+        options = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+        pq.write_table(pa.table({"v": values}), path, **options)
+    data, some = paths[0].read_bytes(), values[500:502].tobytes()
+    assert data.count(some) == 1
+    paths[0].write_bytes(data.replace(some, values[600:602].tobytes()))
+    with pytest.raises(SourceError, match=r"0\.parquet cannot be read to its end: damaged"):
+        dp.sum(scan(paths, "v"), bounds=(0, 1), epsilon=1)
