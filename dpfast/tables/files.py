@@ -23,7 +23,7 @@ from .forms import Arrow, Piece, source_of
 from .ids import entries
 from .key_words import key_kind
 from .memory import F8, MemorySource
-from .pick import Pick, picker, same_column
+from .pick import same_column
 from .public_values import expect_matches
 from .threads import overlapped
 from .times import numbered, times_of
@@ -96,8 +96,8 @@ class Reader(Elsewhere):
         """The columns, of several files those of the first."""
 
     @abstractmethod
-    def find(self, pick: Pick) -> str:
-        """Return the name of the column that `pick` wants, the same in every file."""
+    def find(self, column: str | int | None) -> str:
+        """Return the name of a column by its name or place, the same in every file."""
 
     def numbers(self, name: str) -> Numbers:
         """Return how to read a column of numbers, or refuse one that holds none."""
@@ -137,7 +137,7 @@ class Reader(Elsewhere):
         return str(self.paths[0])
 
     def name_of(self, column: Any, argument: str) -> str:
-        return self.find(picker(column))
+        return self.find(column)
 
     def check_numbers(self, name: str) -> None:
         self.numbers(name)
@@ -180,16 +180,13 @@ class Reader(Elsewhere):
     def sample_column(
         self, name: str | None, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
-        assert name is not None
-        return None if self.keep is not None else self.sample(name, count, words)
-
-    def sample(self, name: str, count: int, words: RandomWords) -> NDArray[Any] | None:
         """Return values of one part of each of some equal stretches of the parts.
 
         None where these would say little about the rest: few parts, order, drift.
         """
-        if self.parts < FEWEST:
+        if self.keep is not None or self.parts < FEWEST:
             return None
+        assert name is not None
         self.check_unchanged()
         looked = min(SAMPLED, self.parts // self.stretch)
         edges = np.linspace(0, self.parts, looked + 1).astype(np.int64)
@@ -351,9 +348,9 @@ class SchemaReader(Reader):
     def names(self) -> Sequence[str]:
         return list(self.schemas[0].names)
 
-    def find(self, pick: Pick) -> str:
+    def find(self, column: str | int | None) -> str:
         names = [schema.names for schema in self.schemas]
-        return same_column(pick, list(zip(names, self.paths, strict=True)))
+        return same_column(column, list(zip(names, self.paths, strict=True)))
 
     def typed(self, name: str, is_text: bool = False) -> Piece:
         import pyarrow as pa

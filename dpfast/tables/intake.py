@@ -83,16 +83,20 @@ class View:
     data: Any = None
 
     @property
+    def _each(self) -> list[Any]:
+        """What is read: the columns that are read one by one, or all as one."""
+        return self.source if isinstance(self.source, list) else [self.source]
+
+    @property
     def length(self) -> int | None:
         """How many rows there are; None when that is not known without reading."""
-        source: Source | RowSource
-        source = self.source[0] if isinstance(self.source, list) else self.source
-        return source.length
+        length: int | None = self._each[0].length
+        return length
 
     @property
     def is_whole(self) -> bool:
         """Whether all numbers are integers, by the types of their columns."""
-        for source in self.source if isinstance(self.source, list) else [self.source]:
+        for source in self._each:
             if not (source.is_whole if isinstance(source, SqlRows) else source.dtype.kind in "iu"):
                 return False
         return True
@@ -100,8 +104,8 @@ class View:
     @property
     def engine(self) -> str:
         """What reads the rows, as `Store.engine`; "memory" of any other source."""
-        source = self.source[0] if isinstance(self.source, list) else self.source
-        store = checks.attribute(self.data if isinstance(self.data, Columns) else source, "store")
+        data = self.data if isinstance(self.data, Columns) else self._each[0]
+        store = checks.attribute(data, "store")
         return store.engine if isinstance(store, Store) else "memory"
 
     @property
@@ -114,16 +118,14 @@ class View:
         """Which rows count, as text; None for all."""
         if self.where is not None:
             return MASK
-        source = self.source[0] if isinstance(self.source, list) else self.source
+        source = self._each[0]
         return condition_of(source if isinstance(source, SqlRows) else self.data)
 
     def chosen(self, most: int, secret: str) -> View:
         """Return at most so many rows of each unit, of rows that are in a database."""
         assert self.ids is not None
-        of, is_list = self.ids.column, isinstance(self.source, list)
-        each = self.source if is_list else [self.source]
-        some = [rows.chosen(of, most, secret) for rows in each]
-        return replace(self, source=some if is_list else some[0])
+        some = [rows.chosen(self.ids.column, most, secret) for rows in self._each]
+        return replace(self, source=some if isinstance(self.source, list) else some[0])
 
     @property
     def columns(self) -> list[Source]:

@@ -26,7 +26,7 @@ from .columns import Want
 from .files import Reader, Rowed, stamp_of
 from .forms import Values
 from .memory import CLUSTER, SLICE
-from .pick import Pick
+from .pick import pick
 from .threads import decoders
 
 #: Bytes that are read at a time: few calls, and they are in the cache when they are used.
@@ -79,8 +79,8 @@ class NpyFile(Reader):
     def names(self) -> Sequence[str]:
         return list(self.kinds)
 
-    def find(self, pick: Pick) -> str:
-        return pick(list(self.kinds), self.paths[0])
+    def find(self, column: str | int | None) -> str:
+        return pick(column, list(self.kinds), self.paths[0])
 
     def may_have_nulls(self, name: str) -> bool:
         return False
@@ -145,8 +145,13 @@ class NpyFile(Reader):
             self._check_text(column)
         return [one.view(np.uint8) if one.dtype.kind == "b" else one for one in found]
 
-    def sample(self, name: str, count: int, words: RandomWords) -> NDArray[Any] | None:
+    def sample_column(
+        self, name: str | None, count: int, words: RandomWords
+    ) -> NDArray[Any] | None:
         """About `count` numbers of a column, up to `CLUSTER` at each of some random places."""
+        if self.keep is not None:
+            return None
+        assert name is not None
         kind, (_, by_column, dtype, _), across = self.dtype(name), self._form, self._across
         rows = min(max(1, PLACE // (across * dtype.itemsize)), self._rows)
         if not rows:

@@ -12,7 +12,7 @@ from .columns import Columns
 from .files import Reader
 from .filtered import Condition, filtered
 from .key_words import key_kind
-from .pick import distinct, picker
+from .pick import distinct
 from .scan import ScanOptions, reader
 from .scan import columns as columns_of
 from .text import TextReader
@@ -109,7 +109,7 @@ class Files:
         -------
         str
         """
-        return self._reader.find(picker(column))
+        return self._reader.find(column)
 
     def first(self, beside: str | None = None) -> str:
         """Return the name of the first column.
@@ -234,6 +234,6 @@ class Files:
         """
         rows = filtered(self._reader, where)
         if by:
-            return Columns(rows, [rows.find(picker(name)) for name in by])
-        names = [rows.find(picker(name)) for name in columns]
+            return Columns(rows, [rows.find(name) for name in by])
+        names = [rows.find(name) for name in columns]
         return columns_of(rows, distinct(names) if table else names[0])

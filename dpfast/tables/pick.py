@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,47 +16,37 @@ from ..errors import SourceError
 #: How many names an error message lists.
 LISTED = 30
 
-#: ``pick(names, path)`` is the wanted one of the columns of a file, or an error.
-Pick = Callable[[Sequence[str], Path], str]
+
+def pick(column: str | int | None, names: Sequence[str], path: Path) -> str:
+    """Return the wanted one of the names of the columns of a file: by its name, or its place."""
+    if column is None:
+        if len(names) == 1:
+            return names[0]
+        raise SourceError(f"column must be named for {path.name}, which has: {listed(names)}")
+    if not isinstance(column, str):
+        if not 0 <= column < len(names):
+            raise SourceError(
+                f"column must be a name or a place from 0 to {len(names) - 1} in {path.name}, "
+                f"got {column}"
+            )
+        column = names[int(column)]
+    if column not in names:
+        same = [one for i, one in enumerate(names) if one == _label(column, i)]
+        if same:
+            raise SourceError(
+                f"column {column!r} stands more than once in {path.name}: say which, by place or "
+                f"as {same[0]!r}"
+            )
+        which = f"{nearest(column, names)}, which has: {listed(names)}"
+        raise SourceError(f"column {column!r} is not in {path.name}{which}")
+    if names.count(column) > 1:
+        raise SourceError(f"column {column!r} stands more than once in {path.name}")
+    return column
 
 
-def picker(column: str | int | None) -> Pick:
-    """Return what finds the wanted column among the names of a file."""
-
-    def pick(names: Sequence[str], path: Path) -> str:
-        shown = listed(names)
-        if column is None:
-            if len(names) == 1:
-                return names[0]
-            raise SourceError(f"column must be named for {path.name}, which has: {shown}")
-        if not isinstance(column, str):
-            if not 0 <= column < len(names):
-                raise SourceError(
-                    f"column must be a name or a place from 0 to {len(names) - 1} in {path.name}, "
-                    f"got {column}"
-                )
-            name = names[int(column)]
-        else:
-            name = column
-        if name not in names:
-            same = [one for i, one in enumerate(names) if one == _label(name, i)]
-            if same:
-                raise SourceError(
-                    f"column {name!r} stands more than once in {path.name}: say which, by place or "
-                    f"as {same[0]!r}"
-                )
-            hint = nearest(name, names)
-            raise SourceError(f"column {name!r} is not in {path.name}{hint}, which has: {shown}")
-        if names.count(name) > 1:
-            raise SourceError(f"column {name!r} stands more than once in {path.name}")
-        return name
-
-    return pick
-
-
-def same_column(pick: Pick, files: Sequence[tuple[Sequence[str], Path]]) -> str:
-    """Return the name of the column that is picked, the same in every file."""
-    (name, first), *others = [(pick(names, path), path) for names, path in files]
+def same_column(column: str | int | None, files: Sequence[tuple[Sequence[str], Path]]) -> str:
+    """Return the name of the column that is wanted, the same in every file."""
+    (name, first), *others = [(pick(column, names, path), path) for names, path in files]
     for other, path in others:
         if other != name:
             raise SourceError(

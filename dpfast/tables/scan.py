@@ -26,7 +26,7 @@ from .dataset import (
     remote_files,
 )
 from .forms import pyarrow_for
-from .pick import distinct, picker, wanted_columns
+from .pick import distinct, wanted_columns
 from .text_format import TextFormat, TextOptions, text_format
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def data_of(reader: Reader, column: Any) -> TableColumn | Table:
     if column is None and len(reader.names) != 1:
         # A name that stands more than once, or a type that cannot be read, is told when it is used.
         return Table(reader, [name for name, many in Counter(reader.names).items() if many == 1])
-    names = [reader.find(picker(one)) for one in wanted]
+    names = [reader.find(one) for one in wanted]
     return columns(reader, distinct(names) if isinstance(column, (list, tuple)) else names[0])
 
 

@@ -32,7 +32,7 @@ from .columns import Want
 from .dataset import stamps
 from .files import Reader, Rowed
 from .forms import Arrow, Piece
-from .pick import Pick, labels, picker, same_column
+from .pick import labels, same_column
 from .public_values import CellTexts
 from .text_format import TextFormat
 from .threads import decoders
@@ -68,7 +68,7 @@ class TextReader(Reader):
         self._team = decoders()  # asked now, for a bad setting must show before a spend
         super().__init__([file.path for file in self.files], None)
         for name in self.format.dates:
-            self.find(picker(name))
+            self.find(name)
 
     def _opened(self, path: Path, compression: str | None) -> TextFile:
         """Return a file whose header has been read."""
@@ -83,8 +83,8 @@ class TextReader(Reader):
         names = labels(_names(line, format, path))
         return TextFile(path, compression, names, start, line_ends(block[:start]))
 
-    def find(self, pick: Pick) -> str:
-        return same_column(pick, [(file.names, file.path) for file in self.files])
+    def find(self, column: str | int | None) -> str:
+        return same_column(column, [(file.names, file.path) for file in self.files])
 
     def identity(self) -> list[tuple[str, int, int]]:
         files = super().identity()

@@ -879,7 +879,7 @@ def test_as_many_passes_as_explained(statistic, more, ending, write, tmp_path):
 
 
 def test_explain_reads_no_row_and_spends_nothing(write, monkeypatch):
-    for name in ("reduce", "sample"):
+    for name in ("reduce", "sample_column"):
         monkeypatch.setattr(Reader, name, lambda *args: pytest.fail("a row was read"))
     path = write('epsilon = 4\npath = "study.db"', RELEASES + releases(VECTORS[0]))
     found = job.explain(path)

@@ -278,7 +278,7 @@ def test_no_row_and_no_row_that_passes(folder, tmp_path, frame):
 
 
 def test_nothing_is_read_before_the_spend(folder, monkeypatch):
-    for name in ("reduce", "sample"):
+    for name in ("reduce", "sample_column"):
         monkeypatch.setattr(Reader, name, lambda *args: pytest.fail("a row was read"))
     read = filtered(reader(folder / "t.parquet"), conditions({"column": "i", "above": 0}))
     budget = dp.Budget(epsilon=1)
