@@ -6,26 +6,14 @@
  * The rest, at most 2^(e-43), is split in the same way at 2^(e-84); where something is still left, or
  * the numbers are too large for s, the caller adds one by one.
  */
+#include "core/vector.h"
+
 #if DPF_VECTOR
-#define LANES ((size_t)DPF_VECTOR / sizeof(double))
-typedef double DPF_NAME(sums_vec) __attribute__((vector_size(DPF_VECTOR)));
-typedef int64_t DPF_NAME(sums_bits) __attribute__((vector_size(DPF_VECTOR)));
-#define VEC DPF_NAME(sums_vec)
-#define BITS DPF_NAME(sums_bits)
-
-static inline VEC DPF_NAME(sums_load)(const double *x)
-{
-    VEC v;
-    memcpy(&v, x, sizeof v);
-    return v;
-}
-
 /* The larger of |v| and m. NaN in v loses. */
 static inline VEC DPF_NAME(sums_larger)(VEC v, VEC m)
 {
-    const VEC a = (VEC)((BITS)v & (INT64_MAX - (BITS){0}));
-    const BITS over = (BITS)(a > m);
-    return (VEC)(((BITS)a & over) | ((BITS)m & ~over));
+    const VEC size = (VEC)((INT)v & (INT64_MAX - (INT){0}));
+    return PICK(size > m, size, m);
 }
 
 /* Two parts whose sum is that of x[0 .. n - 1], n a multiple of 2 LANES. `e` says below which power
@@ -35,9 +23,9 @@ static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2]
     for (int trial = 0; trial < 2; trial++) {
         const VEC s = ldexp(1.5, *e + 10) - (VEC){0}, t = ldexp(1.5, *e - 32) - (VEC){0};
         VEC high_a = {0}, high_b = {0}, low_a = {0}, low_b = {0}, top_a = {0}, top_b = {0};
-        BITS left = {0};
+        INT left = {0};
         for (size_t i = 0; i < n; i += 2 * LANES) {
-            const VEC u = DPF_NAME(sums_load)(x + i), v = DPF_NAME(sums_load)(x + i + LANES);
+            const VEC u = DPF_NAME(vec_load)(x + i), v = DPF_NAME(vec_load)(x + i + LANES);
             dpf_fetch_ahead(x + i), dpf_fetch_ahead(x + i + LANES);
             const VEC qu = (u + s) - s, qv = (v + s) - s;
             const VEC ru = u - qu, rv = v - qv;
@@ -45,7 +33,7 @@ static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2]
             top_a = DPF_NAME(sums_larger)(u, top_a), top_b = DPF_NAME(sums_larger)(v, top_b);
             high_a += qu, high_b += qv;
             low_a += pu, low_b += pv;
-            left |= (BITS)(ru - pu) | (BITS)(rv - pv);
+            left |= (INT)(ru - pu) | (INT)(rv - pv);
         }
         double top = 0;
         int rest = 0, own;
@@ -68,10 +56,6 @@ static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2]
     }
     return 0;
 }
-
-#undef LANES
-#undef VEC
-#undef BITS
 #else
 static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2])
 {
@@ -79,3 +63,5 @@ static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2]
     return 0;
 }
 #endif
+
+#include "core/vector_end.h"

@@ -29,4 +29,13 @@ static inline void dpf_fetch(const double *x, size_t n)
         dpf_prefetch(x + i);
 }
 
+/* The rows of the next stretch, of `most` or fewer that are left of x; fetches the fourth after it. */
+static inline size_t dpf_stretch(const double *x, size_t left, size_t most, size_t width)
+{
+    const size_t rows = left < most ? left : most;
+    if (left >= 5 * rows)
+        dpf_fetch(x + 4 * rows * width, rows * width);
+    return rows;
+}
+
 #endif

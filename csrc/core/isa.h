@@ -15,6 +15,9 @@
 #ifndef DPF_ISA_H
 #define DPF_ISA_H
 
+#include <stdint.h>
+#include <string.h>
+
 #define DPF_ISA_BASELINE 0
 #define DPF_ISA_AVX2 1
 #define DPF_ISA_AVX512 2

@@ -6,9 +6,6 @@
 
 #define MAGIC 0x1.8p52 /* added to a number below 2^51 in size, it leaves the nearest integer */
 
-/* Stretches between what is read from memory and what is worked on. */
-#define AHEAD 4
-
 #define DPF_BODY "learn/box_body.h"
 #include "core/each_isa.h"
 
@@ -19,9 +16,7 @@ int dpf_box(const double *x, size_t n, size_t width, const dpf_box_limits *limit
     if (dpf_isa() < 0)
         return -1;
     for (size_t at = 0; at < n; at += limits->rows) {
-        const size_t here = n - at < limits->rows ? n - at : limits->rows;
-        if (n - at >= (AHEAD + 1) * here)
-            dpf_fetch(x + (at + AHEAD * here) * width, here * width);
+        const size_t here = dpf_stretch(x + at * width, n - at, limits->rows, width);
         *nan += DPF_CHOSEN(box)(x + at * width, here * width, limits, out + at * width);
     }
     return 0;

@@ -3,8 +3,6 @@
 #include "core/fetch.h"
 #include "core/isa.h"
 
-/* Stretches between what is read from memory and what is worked on. */
-#define AHEAD 4
 /* Codes that one loop runs over, of several rows if there are few attributes. */
 #define LONG ((size_t)256)
 
@@ -17,9 +15,7 @@ int dpf_cross_codes(const double *x, size_t n, size_t width, const dpf_cross_lim
     if (dpf_isa() < 0)
         return -1;
     for (size_t at = 0; at < n; at += limits->rows) {
-        const size_t here = n - at < limits->rows ? n - at : limits->rows;
-        if (n - at >= (AHEAD + 1) * here)
-            dpf_fetch(x + (at + AHEAD * here) * width, here * width);
+        const size_t here = dpf_stretch(x + at * width, n - at, limits->rows, width);
         DPF_CHOSEN(cross_codes)(x + at * width, here * width, limits->first, limits->values, codes + at * width);
     }
     return 0;

@@ -12,9 +12,9 @@ static void DPF_NAME(margin_sides)(const dpf_margin_model *model, double *z, con
         const VEC w = ALL(model->w[j]), magic = ALL(MAGIC);
         double *own = z + j * B;
         for (size_t r = 0; r < B; r += LANES) {
-            VEC v = DPF_NAME(place_load)(own + r), s = DPF_NAME(place_load)(side + r);
+            VEC v = DPF_NAME(vec_load)(own + r), s = DPF_NAME(vec_load)(side + r);
             if (factor)
-                v *= DPF_NAME(place_load)(factor + r);
+                v *= DPF_NAME(vec_load)(factor + r);
             v = (v + magic) - magic;
             s += w * v;
             memcpy(own + r, &v, sizeof v);
@@ -59,10 +59,10 @@ static int DPF_NAME(margin_rows)(const double *rows, const double *labels, size_
         for (size_t r = here; r < B; r++)
             side[r] = -1, odd[r] = 0; /* rows that are not there are of class -1, and right */
         for (size_t r = 0; r < B; r += LANES) {
-            const VEC none = {0}, one = ALL(1.0), gone = DPF_NAME(place_load)(odd + r);
-            VEC own = DPF_NAME(place_load)(y + r);
+            const VEC none = {0}, one = ALL(1.0), gone = DPF_NAME(vec_load)(odd + r);
+            VEC own = DPF_NAME(vec_load)(y + r);
             own = PICK(own > none, one, -one);
-            own = PICK(own * DPF_NAME(place_load)(side + r) > none, none, own);
+            own = PICK(own * DPF_NAME(vec_load)(side + r) > none, none, own);
             if (model->skip) {
                 own = PICK(gone > none, none, own);
                 missing += gone;
@@ -71,9 +71,9 @@ static int DPF_NAME(margin_rows)(const double *rows, const double *labels, size_
             memcpy(y + r, &own, sizeof own);
         }
         for (size_t j = 0; j < width; j++) {
-            VEC own = DPF_NAME(place_load)(totals + j * LANES);
+            VEC own = DPF_NAME(vec_load)(totals + j * LANES);
             for (size_t r = 0; r < B; r += LANES)
-                own += DPF_NAME(place_load)(z + j * B + r) * DPF_NAME(place_load)(y + r);
+                own += DPF_NAME(vec_load)(z + j * B + r) * DPF_NAME(vec_load)(y + r);
             memcpy(totals + j * LANES, &own, sizeof own);
         }
     }
@@ -88,4 +88,5 @@ static int DPF_NAME(margin_rows)(const double *rows, const double *labels, size_
     return 0;
 }
 
-#include "learn/place_end.h"
+#include "core/vector_end.h"
+#undef B

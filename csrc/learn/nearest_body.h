@@ -1,15 +1,10 @@
 /* A step of k-means for one instruction set. The including file defines DPF_SUFFIX, which ends the
  * names, and DPF_VECTOR. For scores lanes are rows: each row has the same operations in the same
  * order on all paths. For sums, which are exact, they are columns. */
+#include "core/vector.h"
 #if DPF_VECTOR
-#define LANES (DPF_VECTOR / 8)
-typedef double DPF_NAME(nearest_vec) __attribute__((vector_size(DPF_VECTOR)));
-typedef int64_t DPF_NAME(nearest_int) __attribute__((vector_size(DPF_VECTOR)));
-#define VEC DPF_NAME(nearest_vec)
-#define INT DPF_NAME(nearest_int)
 #define TRUTH(a) (INT)(a)
 #define BITS_OF(a) (INT)(a)
-#define PICK(truth, a, b) (VEC)(((INT)(a) & (truth)) | ((INT)(b) & ~(truth)))
 #if LANES == 2
 #define ZIPPED(i) i, 2 + i
 #elif LANES == 4
@@ -23,25 +18,13 @@ typedef int64_t DPF_NAME(nearest_int) __attribute__((vector_size(DPF_VECTOR)));
 #define ZIP(a, b, i) __builtin_shuffle(a, b, (INT){ZIPPED(i)})
 #endif
 #else
-#define LANES 1
-#define VEC double
-#define INT int64_t
 #define TRUTH(a) (-(int64_t)(a))
 #define BITS_OF(a) nearest_bits(a)
-#define PICK(truth, a, b) ((truth) ? (a) : (b))
 #define ZIP(a, b, i) (a)
 #endif
-#define ALL(a) ((a) - (VEC){0})
 #define PICK_INT(truth, a, b) (((a) & (truth)) | ((b) & ~(truth)))
 
 enum { DPF_NAME(nearest_lanes) = LANES };
-
-static inline VEC DPF_NAME(nearest_load)(const double *from)
-{
-    VEC v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
 
 /* A NaN stays one if `fill` is. */
 static inline VEC DPF_NAME(nearest_clamp)(VEC v, VEC lo, VEC hi, VEC fill)
@@ -60,13 +43,13 @@ static void DPF_NAME(nearest_columns)(const double *x, const dpf_nearest_model *
     const size_t width = model->width, block = w->block;
     const VEC unit = ALL(model->unit);
     for (size_t j = 0; j < width; j += LANES) {
-        const VEC lo = DPF_NAME(nearest_load)(w->lo + j), hi = DPF_NAME(nearest_load)(w->hi + j);
-        const VEC none = DPF_NAME(nearest_load)(w->none + j);
-        const VEC middle = DPF_NAME(nearest_load)(w->middle + j);
+        const VEC lo = DPF_NAME(vec_load)(w->lo + j), hi = DPF_NAME(vec_load)(w->hi + j);
+        const VEC none = DPF_NAME(vec_load)(w->none + j);
+        const VEC middle = DPF_NAME(vec_load)(w->middle + j);
         for (size_t r = 0; r < block; r += LANES) {
             VEC v[LANES], z[LANES];
             for (int i = 0; i < LANES; i++) {
-                v[i] = DPF_NAME(nearest_load)(x + (r + i) * width + j);
+                v[i] = DPF_NAME(vec_load)(x + (r + i) * width + j);
                 v[i] = (DPF_NAME(nearest_clamp)(v[i], lo, hi, none) - middle) * unit;
             }
             for (int times = LANES; times > 1; times /= 2) {
@@ -89,8 +72,8 @@ static void DPF_NAME(nearest_columns)(const double *x, const dpf_nearest_model *
         for (int i = 0; i < own; i++)                                                               \
             s[i] = t[i] = ALL(model->half[k + i]);                                                  \
         for (size_t j = 0; j < width; j++) {                                                        \
-            const VEC a = DPF_NAME(nearest_load)(y + j * block);                                    \
-            const VEC b = DPF_NAME(nearest_load)(y + j * block + LANES);                            \
+            const VEC a = DPF_NAME(vec_load)(y + j * block);                                    \
+            const VEC b = DPF_NAME(vec_load)(y + j * block + LANES);                            \
             for (int i = 0; i < own; i++) {                                                         \
                 const VEC at = ALL(model->at[(k + i) * width + j]);                                 \
                 s[i] -= at * a;                                                                     \
@@ -141,10 +124,10 @@ static void DPF_NAME(nearest_add)(const double *x, size_t here, size_t ahead, si
         own.counts[own.label[r]]++;
         dpf_fetch(x + ahead, width);
         for (size_t j = 0; j < width; j += LANES) {
-            const VEC lo = DPF_NAME(nearest_load)(own.lo + j), hi = DPF_NAME(nearest_load)(own.hi + j);
-            const VEC fill = DPF_NAME(nearest_load)(own.fill + j);
-            const VEC scale = DPF_NAME(nearest_load)(own.scale + j);
-            const VEC v = DPF_NAME(nearest_clamp)(DPF_NAME(nearest_load)(x + j), lo, hi, fill);
+            const VEC lo = DPF_NAME(vec_load)(own.lo + j), hi = DPF_NAME(vec_load)(own.hi + j);
+            const VEC fill = DPF_NAME(vec_load)(own.fill + j);
+            const VEC scale = DPF_NAME(vec_load)(own.scale + j);
+            const VEC v = DPF_NAME(nearest_clamp)(DPF_NAME(vec_load)(x + j), lo, hi, fill);
             INT sum, base;
             memcpy(&base, own.base + j, sizeof base);
             memcpy(&sum, sums + j, sizeof sum);
@@ -175,14 +158,10 @@ static void DPF_NAME(nearest_rows)(const double *rows, size_t n, const dpf_neare
     }
 }
 
-#undef LANES
-#undef VEC
-#undef INT
+#include "core/vector_end.h"
 #undef TRUTH
 #undef BITS_OF
-#undef PICK
 #undef PICK_INT
-#undef ALL
 #undef SCORES
 #undef ZIP
 #undef ZIPPED

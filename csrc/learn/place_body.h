@@ -1,27 +1,7 @@
-/* Coordinates of a block of rows for one instruction set; see learn/place.h. For the body that includes
- * this one it defines vectors: VEC of LANES numbers, PICK and ALL, to be undefined at its end with
- * learn/place_end.h. Lanes are rows: each has the same operations in the same order on all paths. */
-#if DPF_VECTOR
-#define LANES (DPF_VECTOR / 8)
-typedef double DPF_NAME(place_vec) __attribute__((vector_size(DPF_VECTOR)));
-typedef int64_t DPF_NAME(place_int) __attribute__((vector_size(DPF_VECTOR)));
-#define VEC DPF_NAME(place_vec)
-#define INT DPF_NAME(place_int)
-#define PICK(truth, a, b) (VEC)(((INT)(a) & (INT)(truth)) | ((INT)(b) & ~(INT)(truth)))
-#else
-#define LANES 1
-#define VEC double
-#define PICK(truth, a, b) ((truth) ? (a) : (b))
-#endif
-#define ALL(a) ((a) - (VEC){0})
+/* Coordinates of a block of rows for one instruction set; see learn/place.h. Lanes are rows: each has
+ * the same operations in the same order on all paths. */
+#include "core/vector.h"
 #define B DPF_PLACE_BLOCK
-
-static inline VEC DPF_NAME(place_load)(const double *from)
-{
-    VEC v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
 
 /* The numbers of `here` rows, column by column; 0 in the rows of the block beyond them. */
 static void DPF_NAME(place_turn)(const double *x, size_t here, size_t width, double *z)
@@ -51,7 +31,7 @@ static void DPF_NAME(place_block)(const dpf_place *place, double *z, double *odd
         const VEC middle = ALL(place->middle[j]), scale = ALL(place->scale[j]);
         double *own = z + j * B;
         for (size_t r = 0; r < B; r += LANES) {
-            VEC v = DPF_NAME(place_load)(own + r), some = DPF_NAME(place_load)(odd + r);
+            VEC v = DPF_NAME(vec_load)(own + r), some = DPF_NAME(vec_load)(odd + r);
             some = PICK(v == v, some, ALL(1.0));
             v = PICK(v == v, v, fill);
             v = PICK(v > lo, v, lo);

@@ -1,21 +1,7 @@
 /* Sums of products for one instruction set. The including file defines DPF_SUFFIX, which ends the
  * names, and DPF_VECTOR. Lanes are columns, and where columns end they go on into the next row: what
  * is found there is nobody's. */
-#if DPF_VECTOR
-#define LANES (DPF_VECTOR / 8)
-typedef double DPF_NAME(products_vec) __attribute__((vector_size(DPF_VECTOR)));
-#define VEC DPF_NAME(products_vec)
-#else
-#define LANES 1
-#define VEC double
-#endif
-
-static inline VEC DPF_NAME(products_load)(const double *from)
-{
-    VEC v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
+#include "core/vector.h"
 
 /* Adds the products of `high` factors of each row (1, 2, 4 or 8, which lie `step` after those of the
  * row before) with the columns of a vector. Eight sums are under way, so none waits for another. */
@@ -25,12 +11,12 @@ static inline VEC DPF_NAME(products_load)(const double *from)
         VEC s[8] = {0};                                                                             \
         for (size_t r = 0; r < B; r += 8 / (high))                                                  \
             for (size_t u = 0; u < 8 / (high); u++) {                                               \
-                const VEC v = DPF_NAME(products_load)(z + (r + u) * width + j);                        \
+                const VEC v = DPF_NAME(vec_load)(z + (r + u) * width + j);                         \
                 for (size_t k = 0; k < (high); k++)                                                 \
                     s[u * (high) + k] += f[(r + u) * (step) + k] * v;                               \
             }                                                                                       \
         for (size_t k = 0; k < (high); k++) {                                                       \
-            VEC t = DPF_NAME(products_load)((to) + k * wide + j);                                      \
+            VEC t = DPF_NAME(vec_load)((to) + k * wide + j);                                   \
             for (size_t u = 0; u < 8 / (high); u++)                                                 \
                 t += s[u * (high) + k];                                                             \
             memcpy((to) + k * wide + j, &t, sizeof t);                                              \
@@ -62,6 +48,5 @@ static void DPF_NAME(products_add)(const double *z, size_t width, const double *
     }
 }
 
-#undef LANES
-#undef VEC
+#include "core/vector_end.h"
 #undef TILE

@@ -85,6 +85,22 @@ static inline void DPF_NAME(quantile)(const double *rows, const double *delta, c
     }
 }
 
+/* The words of m <= DPF_GRID_BLOCK samples: those given from `from` on, or new ones in `drawn`; and
+ * the quantiles that they stand for, with their bounds. */
+static inline const uint64_t *DPF_NAME(draw)(dpf_rng *rng, const uint64_t *given,
+                                             const dpf_grid_table *table, uint64_t *drawn,
+                                             size_t from, size_t m, double *z, double *bound)
+{
+    double delta[DPF_GRID_BLOCK];
+    int64_t row[DPF_GRID_BLOCK];
+    const uint64_t *words = given ? given + from : drawn;
+    if (!given)
+        dpf_rng_fill(rng, drawn, m * sizeof *drawn);
+    DPF_NAME(locate)(words, m, table->knee, delta, row);
+    DPF_NAME(quantile)(table->rows, delta, row, m, z, bound);
+    return words;
+}
+
 /* Lanes whose margin is not above zero, appended in order. */
 static inline size_t DPF_NAME(report)(const double *margin, const uint64_t *words, size_t n, size_t at,
                                       int64_t *lane, uint64_t *word, size_t found)
@@ -107,9 +123,8 @@ static size_t DPF_NAME(grid)(dpf_rng *rng, const uint64_t *given, const dpf_grid
                              uint64_t *word, size_t room, size_t *found)
 {
     uint64_t drawn[DPF_GRID_BLOCK];
-    double delta[DPF_GRID_BLOCK], z[DPF_GRID_BLOCK], bound[DPF_GRID_BLOCK], margin[DPF_GRID_BLOCK];
+    double z[DPF_GRID_BLOCK], bound[DPF_GRID_BLOCK], margin[DPF_GRID_BLOCK];
     double same[4][DPF_GRID_BLOCK];
-    int64_t row[DPF_GRID_BLOCK];
     const double *source[4] = {in->ratio, in->grid, in->frac, in->whole};
     const int stride[4] = {in->ratio_stride, in->grid_stride, in->frac_stride, in->whole_stride};
     size_t most = n - from < DPF_GRID_BLOCK ? n - from : DPF_GRID_BLOCK;
@@ -119,11 +134,7 @@ static size_t DPF_NAME(grid)(dpf_rng *rng, const uint64_t *given, const dpf_grid
     *found = 0;
     while (from < n && room - *found >= DPF_GRID_BLOCK) {
         size_t m = n - from < DPF_GRID_BLOCK ? n - from : DPF_GRID_BLOCK;
-        const uint64_t *words = given ? given + from : drawn;
-        if (!given)
-            dpf_rng_fill(rng, drawn, m * sizeof *drawn);
-        DPF_NAME(locate)(words, m, table->knee, delta, row);
-        DPF_NAME(quantile)(table->rows, delta, row, m, z, bound);
+        const uint64_t *words = DPF_NAME(draw)(rng, given, table, drawn, from, m, z, bound);
         const double *ratio = stride[0] ? source[0] + from : same[0];
         const double *grid = stride[1] ? source[1] + from : same[1];
         const double *frac = stride[2] ? source[2] + from : same[2];
@@ -149,16 +160,11 @@ static size_t DPF_NAME(integers)(dpf_rng *rng, const uint64_t *given, const dpf_
                                  int64_t *lane, uint64_t *word, size_t room, size_t *found)
 {
     uint64_t drawn[DPF_GRID_BLOCK];
-    double delta[DPF_GRID_BLOCK], z[DPF_GRID_BLOCK], bound[DPF_GRID_BLOCK], margin[DPF_GRID_BLOCK];
-    int64_t row[DPF_GRID_BLOCK];
+    double z[DPF_GRID_BLOCK], bound[DPF_GRID_BLOCK], margin[DPF_GRID_BLOCK];
     *found = 0;
     while (from < n && room - *found >= DPF_GRID_BLOCK) {
         size_t m = n - from < DPF_GRID_BLOCK ? n - from : DPF_GRID_BLOCK;
-        const uint64_t *words = given ? given + from : drawn;
-        if (!given)
-            dpf_rng_fill(rng, drawn, m * sizeof *drawn);
-        DPF_NAME(locate)(words, m, table->knee, delta, row);
-        DPF_NAME(quantile)(table->rows, delta, row, m, z, bound);
+        const uint64_t *words = DPF_NAME(draw)(rng, given, table, drawn, from, m, z, bound);
         for (size_t i = 0; i < m; i++) {
             double y = ratio * z[i];
             double e = (ratio * bound[i] + 2 * Y_ERROR * magnitude(y)) + Y_FLOOR;
@@ -182,18 +188,15 @@ static size_t DPF_NAME(accept)(dpf_rng *rng, const uint64_t *given, const dpf_gr
                                const int64_t *y, double centre, double half_precision, uint64_t *drawn,
                                uint8_t *keep, size_t n)
 {
-    double delta[DPF_GRID_BLOCK], z[DPF_GRID_BLOCK], bound[DPF_GRID_BLOCK];
-    int64_t row[DPF_GRID_BLOCK];
+    double z[DPF_GRID_BLOCK], bound[DPF_GRID_BLOCK];
     const double slope = GAMMA_SLOPE * centre * half_precision;
     size_t open = 0;
     for (size_t from = 0; from < n; from += DPF_GRID_BLOCK) {
         size_t m = n - from < DPF_GRID_BLOCK ? n - from : DPF_GRID_BLOCK;
+        const uint64_t *words =
+            DPF_NAME(draw)(rng, given, table, drawn + from, from, m, z, bound);
         if (given)
-            memcpy(drawn + from, given + from, m * sizeof *drawn);
-        else
-            dpf_rng_fill(rng, drawn + from, m * sizeof *drawn);
-        DPF_NAME(locate)(drawn + from, m, table->knee, delta, row);
-        DPF_NAME(quantile)(table->rows, delta, row, m, z, bound);
+            memcpy(drawn + from, words, m * sizeof *drawn);
         for (size_t i = 0; i < m; i++) {
             double d = magnitude(to_real(y[from + i])) - centre;
             double gamma = d * d * half_precision;

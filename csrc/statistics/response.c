@@ -105,7 +105,7 @@ static void draw_ranks(dpf_words *words, uint32_t others, uint32_t least, size_t
 {
     const uint32_t *const r = drawn->halves;
     fill_halves(words, drawn, m);
-    if (!DPF_CHOSEN(ranks)(r, others, least, m, ranks))
+    if (!DPF_CHOSEN(scale)(r, others, least, m, ranks))
         return;
     for (size_t i = 0; i < m; i++) {
         uint64_t product = (uint64_t)r[i] * others;

@@ -1,4 +1,5 @@
 /* The loops of statistics/response.c that gain from wide registers; once per instruction set. */
+#include "core/scale_body.h"
 
 /* bits ^= u < first, and for each STRETCH of rows whether any has u = first. */
 static void DPF_NAME(compare)(const uint8_t *restrict u, uint8_t first, size_t n,
@@ -39,19 +40,6 @@ TRUTH(16)
 TRUTH(32)
 TRUTH(64)
 #undef TRUTH
-
-/* ranks = floor(r others / 2^32); whether any low half is below `least`. */
-static int DPF_NAME(ranks)(const uint32_t *restrict r, uint32_t others, uint32_t least, size_t n,
-                           uint32_t *restrict ranks)
-{
-    uint32_t low = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t product = (uint64_t)r[i] * others;
-        ranks[i] = (uint32_t)(product >> 32);
-        low |= (uint32_t)product < least;
-    }
-    return low != 0;
-}
 
 /* values and out may be the same array. */
 #define ANSWER(width)                                                                              \

@@ -5,14 +5,8 @@
  * the grid is a power of two (what underflows is less than half a cell and stays so). v + MAGIC grid
  * has the same last bits, as long as it is finite, and saves a product.
  */
+#include "core/vector.h"
 #if DPF_VECTOR
-#define LANES (DPF_VECTOR / 8)
-typedef double DPF_NAME(quantise_vec) __attribute__((vector_size(DPF_VECTOR)));
-typedef int64_t DPF_NAME(quantise_int) __attribute__((vector_size(DPF_VECTOR)));
-typedef uint64_t DPF_NAME(quantise_bits) __attribute__((vector_size(DPF_VECTOR)));
-#define VEC DPF_NAME(quantise_vec)
-#define INT DPF_NAME(quantise_int)
-#define BITS DPF_NAME(quantise_bits)
 /* MORE: the larger of two, and LESS: the smaller, each the second where the first is NaN. EITHER:
  * whether one is NaN. TIMES: the products of the lower halves of 64-bit lanes. */
 #if DPF_X86 && DPF_VECTOR == 64
@@ -37,12 +31,8 @@ typedef uint64_t DPF_NAME(quantise_bits) __attribute__((vector_size(DPF_VECTOR))
 #define LESS(a, b) (VEC) _mm_min_pd((__m128d)(a), (__m128d)(b))
 #define TIMES(a, b) (BITS) _mm_mul_epu32((__m128i)(a), (__m128i)(b))
 #else
-static inline VEC DPF_NAME(quantise_pick)(INT truth, VEC a, VEC b)
-{
-    return (VEC)(((INT)a & truth) | ((INT)b & ~truth));
-}
-#define MORE(a, b) DPF_NAME(quantise_pick)((INT)((a) > (b)), a, b)
-#define LESS(a, b) DPF_NAME(quantise_pick)((INT)((a) < (b)), a, b)
+#define MORE(a, b) PICK((a) > (b), a, b)
+#define LESS(a, b) PICK((a) < (b), a, b)
 #define TIMES(a, b) (((a) & UINT32_MAX) * ((b) & UINT32_MAX))
 #endif
 #endif
@@ -253,10 +243,7 @@ static uint64_t DPF_NAME(quantise_clamped)(int kind, const void *x, size_t n, in
 }
 
 #undef CLAMPED
-#undef LANES
-#undef VEC
-#undef INT
-#undef BITS
+#include "core/vector_end.h"
 #undef MORE
 #undef LESS
 #undef EITHER

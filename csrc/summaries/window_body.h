@@ -19,6 +19,17 @@ typedef OUT DPF_TYPED(window_vec) __attribute__((vector_size(WIDE)));
 #define LANES 1
 #endif
 
+/* Counts a value that is at a pivot, or NaN, and tells whether it is neither, without a branch. */
+static inline int DPF_TYPED(window_between)(OUT v, OUT lo, OUT hi, uint64_t *at_lo, uint64_t *at_hi,
+                                            uint64_t *nan)
+{
+    const int low = v == lo, high = v == hi, odd = IS_NAN(v);
+    *at_lo += (uint64_t)low;
+    *at_hi += (uint64_t)high;
+    *nan += (uint64_t)odd;
+    return !(low | high | odd);
+}
+
 /* Stage to output: count what equals a pivot and what is NaN, keep the rest while there is room. */
 static void DPF_TYPED(window_settle)(const OUT *stage, size_t staged, OUT lo, OUT hi, OUT *out,
                                     size_t room, dpf_window_counts *c)
@@ -43,23 +54,15 @@ static void DPF_TYPED(window_settle)(const OUT *stage, size_t staged, OUT lo, OU
         }
 #endif
         for (; i < staged; i++) {
-            OUT v = stage[i];
-            int low = v == lo, high = v == hi, odd = IS_NAN(v);
-            at_lo += (uint64_t)low;
-            at_hi += (uint64_t)high;
-            nan += (uint64_t)odd;
+            const OUT v = stage[i];
             out[kept] = v;
-            kept += (uint64_t)!(low | high | odd);
+            kept += (uint64_t)DPF_TYPED(window_between)(v, lo, hi, &at_lo, &at_hi, &nan);
         }
         c->between += kept - c->kept;
     } else {
         for (; i < staged; i++) {
-            OUT v = stage[i];
-            int low = v == lo, high = v == hi, odd = IS_NAN(v);
-            at_lo += (uint64_t)low;
-            at_hi += (uint64_t)high;
-            nan += (uint64_t)odd;
-            if (!(low | high | odd)) {
+            const OUT v = stage[i];
+            if (DPF_TYPED(window_between)(v, lo, hi, &at_lo, &at_hi, &nan)) {
                 c->between++;
                 if (kept < room)
                     out[kept++] = v;

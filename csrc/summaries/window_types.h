@@ -12,6 +12,8 @@
 #define COMPARE(a, b, how) OP(_mm512_cmp_, LANE, _mask)((REG)(a), (REG)(b), how)
 #define COMPARE_AND(mask, a, b, how)                                                               \
     OP(_mm512_mask_cmp_, LANE, _mask)(mask, (REG)(a), (REG)(b), how)
+#define KEEP(to, mask, v)                                                                          \
+    _mm512_storeu_si512(to, (__m512i)OP(_mm512_maskz_compress_, PACK, )(mask, (REG)(v)))
 #elif WIDE == 32
 #define KEEP_BY(entry, to, v)                                                                      \
     _mm256_storeu_si256((__m256i *)(to),                                                           \
@@ -25,8 +27,6 @@
 #define LANE_INT int64_t
 #if WIDE == 64
 #define LANE_MASK __mmask8
-#define KEEP(to, mask, v)                                                                          \
-    _mm512_storeu_si512(to, (__m512i)OP(_mm512_maskz_compress_, PACK, )(mask, (REG)(v)))
 #elif WIDE == 32
 #define BITS(truth) ((uint32_t)_mm256_movemask_pd((__m256d)(truth)))
 #define KEEP(to, mask, v) KEEP_BY(squeeze_pairs + (mask), to, v)
@@ -62,14 +62,12 @@
 /* Types of 32 bits, and those of 16 widened to int32 as they are read. */
 #undef LANE_INT
 #undef LANE_MASK
-#undef KEEP
 #undef BITS
 #define LANE_INT int32_t
 #if WIDE == 64
 #define LANE_MASK __mmask16
-#define KEEP(to, mask, v)                                                                          \
-    _mm512_storeu_si512(to, (__m512i)OP(_mm512_maskz_compress_, PACK, )(mask, (REG)(v)))
 #elif WIDE == 32
+#undef KEEP
 #define BITS(truth) ((uint32_t)_mm256_movemask_ps((__m256)(truth)))
 #define KEEP(to, mask, v) KEEP_BY(squeeze + (mask), to, v)
 #endif

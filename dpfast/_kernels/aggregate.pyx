@@ -8,7 +8,7 @@ from libc.stdlib cimport free, malloc
 
 cimport numpy as cnp
 
-from .core cimport check_status
+from .core cimport check_status, integer
 from .rng cimport dpf_wipe
 from .tables cimport Key, dpf_keys_key
 
@@ -69,14 +69,7 @@ CHANGED = "rows have no place: they are not those that were counted"
 ctypedef fused real:
     double
     float
-    int64_t
-    int32_t
-    int16_t
-    int8_t
-    uint64_t
-    uint32_t
-    uint16_t
-    uint8_t
+    integer
 
 # Rows whose labels are made and used at once, in the first-level cache.
 cdef enum:

@@ -5,8 +5,6 @@ from typing import Any, NoReturn
 
 from numpy.random import BitGenerator
 
-def forked() -> None: ...
-
 class ChaCha20(BitGenerator):
     def __init__(self, key: Callable[[], bytes]) -> None: ...
     @property

@@ -9,22 +9,10 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport abort, free, malloc
 from numpy.random cimport BitGenerator
 
-from .rng cimport dpf_rng, dpf_rng_fill, dpf_rng_seed, dpf_rng_wipe
+from .rng cimport dpf_rng, dpf_rng_fill, dpf_rng_seed, dpf_rng_wipe, forks_seen
 
 cdef extern from "rng/rng_process.h" nogil:
     uint64_t dpf_rng_process()
-
-cdef uint64_t forks_seen = 0
-
-
-def forked():
-    """Count one more fork; the child calls it before anything else."""
-    global forks_seen
-    forks_seen += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=forked)
 
 
 cdef struct Source:

@@ -1,5 +1,20 @@
 """What the kernels of every room need."""
 
+from libc.stdint cimport (
+    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+)
+
+ctypedef fused integer:
+    int64_t
+    int32_t
+    int16_t
+    int8_t
+    uint64_t
+    uint32_t
+    uint16_t
+    uint8_t
+
+
 cdef inline int check_status(int status) except -1:
     """Raise if a kernel could not run: its status is then not 0 (see csrc/core/isa.h)."""
     if status:

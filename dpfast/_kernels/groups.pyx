@@ -12,7 +12,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from .core cimport check_status
+from .core cimport check_status, integer
 from .noise cimport check, dpf_words, source
 from .tables cimport Key, dpf_keys_key
 from .statistics cimport (
@@ -48,16 +48,6 @@ cdef extern from "groups/codes.h" nogil:
     void dpf_codes_move(const dpf_codes *codes, dpf_codes_slot *slots)
     void dpf_codes_pair(const int32_t *a, const int32_t *b, size_t n, uint64_t *low,
                         uint8_t *present)
-
-ctypedef fused integer:
-    int64_t
-    int32_t
-    int16_t
-    int8_t
-    uint64_t
-    uint32_t
-    uint16_t
-    uint8_t
 
 
 cdef size_t _of_one_length(const uint64_t[::1] low, const uint64_t[::1] high,

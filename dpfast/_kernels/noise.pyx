@@ -85,6 +85,24 @@ cdef int _stride(const double[::1] values, Py_ssize_t n, str name) except -1:
     raise ValueError(f"{name} must have 1 or {n} values")
 
 
+cdef const uint64_t *_words(BitStream stream, const uint64_t[::1] given, size_t n,
+                            dpf_rng **rng) except? NULL:
+    """Return the words given for n samples; or none, with the generator of a stream in `rng`."""
+    if stream is not None:
+        rng[0] = stream.state
+        return NULL
+    if given is None or <size_t>given.shape[0] != n:
+        raise ValueError("given must have one word per sample")
+    return &given[0] if n else NULL
+
+
+cdef int _check_room(const int64_t[::1] lane, const uint64_t[::1] word, Py_ssize_t start) except -1:
+    """Refuse less room for undecided samples than a block of them may need."""
+    if lane.shape[0] < DPF_GRID_BLOCK or word.shape[0] < lane.shape[0] or start < 0:
+        raise ValueError(f"lane and word must have at least {DPF_GRID_BLOCK} places")
+    return 0
+
+
 def fill(BitStream stream, const uint64_t[::1] given, Table table not None,
          const double[::1] ratio not None, const double[::1] grid not None,
          const double[::1] frac not None, const double[::1] whole not None,
@@ -97,15 +115,8 @@ def fill(BitStream stream, const uint64_t[::1] given, Table table not None,
     cdef dpf_grid_input inputs
     cdef size_t n = out.shape[0], done = start, found = 0, room = lane.shape[0]
     cdef dpf_rng *rng = NULL
-    cdef const uint64_t *words = NULL
-    if stream is not None:
-        rng = stream.state
-    elif given is None or <size_t>given.shape[0] != n:
-        raise ValueError("given must have one word per sample")
-    elif n:
-        words = &given[0]
-    if room < DPF_GRID_BLOCK or <size_t>word.shape[0] < room or start < 0:
-        raise ValueError(f"lane and word must have at least {DPF_GRID_BLOCK} places")
+    cdef const uint64_t *words = _words(stream, given, n, &rng)
+    _check_room(lane, word, start)
     inputs.ratio_stride = _stride(ratio, n, "ratio")
     inputs.grid_stride = _stride(grid, n, "grid")
     inputs.frac_stride = _stride(frac, n, "frac")
@@ -128,15 +139,8 @@ def integers(BitStream stream, const uint64_t[::1] given, Table table not None, 
     """The same for sign * max(0, nearest integer of ratio * quantile + frac)."""
     cdef size_t n = out.shape[0], done = start, found = 0, room = lane.shape[0]
     cdef dpf_rng *rng = NULL
-    cdef const uint64_t *words = NULL
-    if stream is not None:
-        rng = stream.state
-    elif given is None or <size_t>given.shape[0] != n:
-        raise ValueError("given must have one word per sample")
-    elif n:
-        words = &given[0]
-    if room < DPF_GRID_BLOCK or <size_t>word.shape[0] < room or start < 0:
-        raise ValueError(f"lane and word must have at least {DPF_GRID_BLOCK} places")
+    cdef const uint64_t *words = _words(stream, given, n, &rng)
+    _check_room(lane, word, start)
     if done >= n:
         return n, 0
     with nogil:
@@ -167,17 +171,11 @@ def accept(BitStream stream, const uint64_t[::1] given, Table table not None,
     """Verdicts 1 (keep), 0 (reject) or 2 (open) on candidates; return how many are open."""
     cdef size_t n = y.shape[0], undecided = 0
     cdef dpf_rng *rng = NULL
-    cdef const uint64_t *words = NULL
+    cdef const uint64_t *words = _words(stream, given, n, &rng)
     if <size_t>drawn.shape[0] < n or <size_t>keep.shape[0] < n:
         raise ValueError("drawn and keep must have a place for every candidate")
     if n == 0:
         return 0
-    if stream is not None:
-        rng = stream.state
-    elif given is None or <size_t>given.shape[0] != n:
-        raise ValueError("given must have one word per candidate")
-    else:
-        words = &given[0]
     with nogil:
         undecided = dpf_grid_accept(rng, words, &table.c, &y[0], centre, half_precision, &drawn[0],
                                     &keep[0], n)

@@ -14,6 +14,9 @@ cdef extern from "rng/rng.h" nogil:
     void dpf_wipe(void *p, size_t bytes)
 
 
+cdef uint64_t forks_seen
+
+
 cdef class BitStream:
     """One ChaCha20 state. A kernel takes it as an argument and calls `dpf_rng_fill(stream.state, ...)`."""
     cdef dpf_rng *state

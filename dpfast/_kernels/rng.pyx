@@ -33,7 +33,7 @@ if dpf_isa() < 0:
     )
 
 
-cdef uint64_t forks_seen = 0
+forks_seen = 0
 
 
 def forked():

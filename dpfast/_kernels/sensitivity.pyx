@@ -149,28 +149,26 @@ def rank_starts(int64_t p, int64_t r, int64_t first, int64_t stop) -> NDArray[np
     return found
 
 
-def exp_product(const double[::1] a not None, const double[::1] b not None) -> NDArray[np.float64]:
-    """e^(a b) for a b <= 0, the product taken exactly."""
+cdef cnp.ndarray _of_products(const double[::1] a, const double[::1] b,
+                              double (*function)(dpf_pair) noexcept nogil):
+    """Return a function of the products of two arrays, each taken exactly."""
     cdef Py_ssize_t t, n = a.shape[0]
     if b.shape[0] != n:
         raise ValueError("a and b must have the same length")
     out = np.empty(n)
-    cdef double[::1] o = out
+    cdef double[::1] to = out
     with nogil:
         for t in range(n):
-            o[t] = dpf_exp_pair(dpf_product(a[t], b[t]))
+            to[t] = function(dpf_product(a[t], b[t]))
     return out
+
+
+def exp_product(const double[::1] a not None, const double[::1] b not None) -> NDArray[np.float64]:
+    """Return e^(a b) for a b <= 0, the product taken exactly."""
+    return _of_products(a, b, dpf_exp_pair)
 
 
 def inverse_expm1_product(const double[::1] a not None,
                           const double[::1] b not None) -> NDArray[np.float64]:
-    """1 / (e^(a b) - 1) for a b > 0, the product taken exactly."""
-    cdef Py_ssize_t t, n = a.shape[0]
-    if b.shape[0] != n:
-        raise ValueError("a and b must have the same length")
-    out = np.empty(n)
-    cdef double[::1] o = out
-    with nogil:
-        for t in range(n):
-            o[t] = dpf_inverse_expm1_pair(dpf_product(a[t], b[t]))
-    return out
+    """Return 1 / (e^(a b) - 1) for a b > 0, the product taken exactly."""
+    return _of_products(a, b, dpf_inverse_expm1_pair)

@@ -149,6 +149,39 @@ def _loop(function: Any, form: str) -> Any:
     return fill
 
 
+def compiled(
+    name: str, of: str, function: Any, taken: Any, mend: str = ""
+) -> tuple[Any, str, int | None]:
+    """Compile one call for an argument of a Numba type, and find what it returns.
+
+    Returns
+    -------
+    tuple
+        The call; how its answer is written; and how many numbers that holds: None for a number
+        alone, -1 for an array.
+
+    Raises
+    ------
+    ArgumentTypeError
+        Numba cannot compile it, it returns something else, or it calls the interpreter.
+    """
+    numba = load()
+    with compiling(name, f"a function that Numba can compile for {of}", function):
+        with _lock:  # so that two threads do not make two loops of one function
+            one = _one(function)
+        kind = returned(one, (taken,))
+    if _interprets(one, taken):
+        # An exception there leaves Numba with a made-up answer and the thread with an error.
+        fail_kind(
+            name, "a compiled function that does not call the interpreter (objmode)", function
+        )
+    form, length = _form(numba, kind)
+    if form is None:
+        rule = "a function that returns a real number, or a 1-D array or a tuple of them"
+        fail_kind(name, rule, function, f" that returns {kind}")
+    return one, form, length
+
+
 class BlockLoop:
     """A compiled function for blocks of one form.
 
@@ -187,22 +220,12 @@ class BlockLoop:
 
     def __init__(self, function: Any, dtype: np.dtype[Any], is_matrix: bool) -> None:
         numba = load()
-        with compiling(
-            "estimator", "a function that Numba can compile for a block of these rows", function
-        ):
+        with compiling("estimator", "a function that Numba can compile for these rows", function):
             item = numba.from_dtype(dtype)
-            block = numba.types.Array(item, 1 + is_matrix, "C")
-            with _lock:  # so that two threads do not make two loops of one function
-                one = _one(function)
-            kind = returned(one, (block,))
-        if _interprets(one, block):
-            # An exception there leaves Numba with a made-up answer and the thread with an error.
-            rule = "a compiled function that does not call the interpreter (objmode)"
-            fail_kind("estimator", rule, function, "; as a plain function it may")
-        form, self.length = _form(numba, kind)
-        if form is None:
-            rule = "a function that returns a real number, or a 1-D array or a tuple of them"
-            fail_kind("estimator", rule, function, f" that returns {kind}")
+        block = numba.types.Array(item, 1 + is_matrix, "C")
+        _, form, self.length = compiled(
+            "estimator", "a block of these rows", function, block, "; as a plain function it may"
+        )
         with _lock:
             self._fill = _loop(function, form)
         integers = numba.types.Array(numba.int64, 1, "C")

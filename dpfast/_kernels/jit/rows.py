@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import fail_kind
-from .blocks import _form, _interprets, _one, _tools
+from .blocks import _tools, compiled
 from .numba import REMEMBERED, compiling, load, returned
 
 #: Rows that are copied at a time.
@@ -102,18 +102,9 @@ class RowLoop:
         numba = load()
         item = numba.from_dtype(dtype)
         row = item if width is None else numba.types.Array(item, 1, "C")
-        with compiling("f", "a function that Numba can compile for one of these rows", function):
-            with _lock:  # so that two threads do not make two loops of one function
-                one = _one(function)
-            kind = returned(one, (row,))
-        if _interprets(one, row):
-            fail_kind("f", "a compiled function that does not call the interpreter", function)
+        one, form, self.length = compiled("f", "one of these rows", function, row)
         if _draws(one, row):
             fail_kind("f", "a function of its row alone, so without random numbers", function)
-        form, self.length = _form(numba, kind)
-        if form is None:
-            rule = "a function that returns a real number, or a 1-D array or a tuple of them"
-            fail_kind("f", rule, function, f" that returns {kind}")
         with _lock:
             self._fill = _loop(function, form)
         with compiling("f", "a function that Numba can call for each row", function):

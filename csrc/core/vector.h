@@ -1,0 +1,25 @@
+/* The compiler's vectors, for the body that includes this: VEC of LANES float64, INT and BITS of as
+ * many integers; plain numbers where there are none. core/vector_end.h undefines them at its end. */
+#if DPF_VECTOR
+#define LANES (DPF_VECTOR / 8)
+typedef double DPF_NAME(vec) __attribute__((vector_size(DPF_VECTOR)));
+typedef int64_t DPF_NAME(vec_int) __attribute__((vector_size(DPF_VECTOR)));
+typedef uint64_t DPF_NAME(vec_bits) __attribute__((vector_size(DPF_VECTOR)));
+#define VEC DPF_NAME(vec)
+#define INT DPF_NAME(vec_int)
+#define BITS DPF_NAME(vec_bits)
+#define PICK(truth, a, b) (VEC)(((INT)(a) & (INT)(truth)) | ((INT)(b) & ~(INT)(truth)))
+#else
+#define LANES 1
+#define VEC double
+#define INT int64_t
+#define PICK(truth, a, b) ((truth) ? (a) : (b))
+#endif
+#define ALL(a) ((a) - (VEC){0})
+
+static inline VEC DPF_NAME(vec_load)(const double *from)
+{
+    VEC v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}

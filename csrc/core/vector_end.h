@@ -1,0 +1,6 @@
+#undef LANES
+#undef VEC
+#undef INT
+#undef BITS
+#undef PICK
+#undef ALL
