@@ -3,9 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
@@ -180,32 +177,6 @@ def test_missing_numbers_are_as_nan_says():
     found = groups(gap).mean("x", **AUTO, epsilon=400)["mean"]
     assert (abs(found - 40) < 2).all()
     groups({**gap, "key": np.where(np.isnan(gap["x"]), 9, 0)}).mean("x", **AUTO, epsilon=9)
-
-
-def forms(tmp_path):
-    """The same table in every form."""
-    own = {name: TABLE[name] for name in ("key", "x", "who")}
-    arrow, frame = pa.table(own), pd.DataFrame(own)
-    pq.write_table(arrow, tmp_path / "t.parquet", row_group_size=700)
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    yield frame
-    yield dp.scan(tmp_path / "t.parquet", list(own))
-    yield dp.scan(tmp_path / "t.csv", list(own))
-    yield dp.stream(lambda: arrow, list(own))
-    dd = pytest.importorskip("dask.dataframe")
-    yield dd.from_pandas(frame, npartitions=3)
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("more", [{}, PEOPLE, {"keys": None}], ids=str)
-def test_every_form_of_a_table(tmp_path, more):
-    loss = {"epsilon": 400, "delta": 1e-6}
-    for data in forms(tmp_path):
-        found = groups(data, **more).agg(
-            {"a": STATISTICS["mean"], "b": STATISTICS["median"]}, **loss
-        )
-        assert list(map(int, found["key"])) == [0, 1, 2]  # a file of text has text
-        assert (abs(found["a"] - 40) < 2).all() and (abs(found["b"] - 40) < 3).all()
 
 
 def test_durations_have_bounds_that_are_durations():

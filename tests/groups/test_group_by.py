@@ -274,6 +274,7 @@ ASKED = {
     "mean": dp.stat.mean("x", **BOUNDS),
     "median": dp.stat.median("x", **BOUNDS),
     "people": dp.stat.count_distinct(),
+    "automatic": dp.stat.mean("x", bounds="auto"),
 }
 
 

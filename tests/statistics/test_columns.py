@@ -337,16 +337,6 @@ def test_bad_weights_cost_nothing(data, weights, axis, words):
     assert budget.remaining["epsilon"] == 1
 
 
-def test_masks_of_another_length_than_a_text_file(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n5,6\n")
-    table = dp.scan(tmp_path / "t.csv", ["a", "b"])
-    where = np.array([True, False, True])
-    assert recorded("sum", table, where=where, bounds=(0, 9))[2].tolist() == [6.0, 8.0]
-    for length in [2, 4]:
-        with pytest.raises(DataError, match="one entry for each row"):
-            recorded("sum", table, where=np.ones(length, bool), bounds=(0, 9))
-
-
 def test_a_source_is_one_column_whatever_it_calls_its_own():
     class Own:
         dtype, length, nulls, columns = np.dtype(np.float64), 3, 0, ["x"]

@@ -800,19 +800,6 @@ def test_a_tie_does_not_shift_the_quantiles_above_it():
     np.testing.assert_allclose(found[5:], [20, 40, 60, 80], atol=1)
 
 
-@pytest.mark.parametrize("dtype", ["i8", "u8"])
-def test_extreme_integers(dtype):
-    info = np.iinfo(dtype)
-    data = np.array([info.min] * 2000 + [info.max] * 2000, dtype)
-    lo, hi = float(info.min), float(info.max)
-    low, high = many(data, qs=(Fraction(1, 4), Fraction(3, 4)), lo=lo, hi=hi, loss=Pure(20))
-    assert low == lo
-    assert hi * (1 - 2**-38) <= high < hi  # which is one more than the largest integer
-    assert one(data, q=Fraction(1, 4), lo=lo, hi=hi, loss=Pure(20)) == lo
-    wide = one(data, lo=-1e300, hi=1e300, q=Fraction(1, 100), loss=Pure(20))
-    assert abs(wide) <= _grid.public_grid(-1e300, 1e300)
-
-
 @pytest.mark.usefixtures("same_pivots")
 def test_a_file_is_read_once_for_all_quantiles():
     data, rng = np.random.default_rng(10).normal(50, 15, 300_000), InsecureGenerator(2)

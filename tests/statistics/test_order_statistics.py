@@ -20,7 +20,7 @@ from dpfast.statistics.quantiles.draws import RANK
 from dpfast.statistics.quantiles.exponential import ExponentialExtreme, ExponentialQuantile
 from dpfast.statistics.quantiles.joint import spread
 from dpfast.summaries.cells import cells
-from dpfast.tables import Chunk, MaskedSource, as_source, memory
+from dpfast.tables import MaskedSource, as_source, memory
 from dpfast.tables.intake import one_column, read
 
 from ..reference.sensitivity import statistics
@@ -28,11 +28,10 @@ from ..reference.statistics import exponential_quantiles as exact
 from ..reference.statistics import joint_quantiles as joint
 from ..reference.statistics import recursive_quantiles as recursive
 from ..reference.summaries import quantise
-from ..support.pairwise import every_value, pairwise, quick_rows
+from ..support.pairwise import pairwise, quick_rows
 from ..support.views import innermost
 from .test_exponential_quantiles import LEVEL, p_value
 from .test_replay_smooth import loss
-from .test_totals import Stream
 
 EPSILON = 0.7
 SHARE = Fraction(1, 4)
@@ -284,41 +283,6 @@ def test_without_noise_it_is_the_statistic(name, neighbors, n):
     assert value == pytest.approx(float(definition(name, x, 0, 10)), rel=1e-9)
 
 
-TRAPS = {
-    "1e308": (np.array([1e308, -1e308, 1.0] * 10), (-1e270, 1e270)),
-    "largest": (np.full(30, 1.7e308), (0.0, 1e270)),
-    "infinite": (np.array([np.inf, -np.inf, 0.5, 1.0, 2.0] * 5), (0.0, 3.0)),
-    "int64": (np.array([2**63 - 1, -(2**63), 0, 2**53 + 1] * 5), (-(2.0**62), 2.0**62)),
-    "uint64": (np.array([2**64 - 1, 0, 7] * 5, np.uint64), (-1.0, 2.0**64)),
-    "int32": (np.array([2**31 - 1, -(2**31)] * 10, np.int32), (-(2.0**31), 2.0**31)),
-    "int8": (np.array([-128, 127, 3] * 5, np.int8), (-1000.0, 1000.0)),
-    "bool": (np.array([True, False, True] * 5), (0.0, 1.0)),
-    "float32": (np.array([3.4e38, -3.4e38, 1e-45, 0.1] * 5, np.float32), (-1e38, 1e38)),
-    "float16": (np.array([0.1, -65504, 2.0] * 5, np.float16), (-3.0, 3.0)),
-    "subnormal": (np.array([5e-324, 0.0, -5e-324] * 10), (-1.0, 1.0)),
-    "far from 0": (np.array([1e16, 1e16 + 2] * 10), (1e16, 1e16 + 1024)),
-    "zeros of both signs": (np.array([-0.0, 0.0] * 6), (0.0, 1.0)),
-    "one point": (np.array([1.0, 2.0, 3.0]), (2.0, 2.0)),
-}
-
-
-@every_value
-@pytest.mark.parametrize("trap", list(TRAPS))
-@pytest.mark.parametrize("name", SMOOTH)
-def test_traps(name, trap):
-    x, bounds = TRAPS[trap]
-    lo, hi = bounds
-    wanted = definition(name, x, Fraction(lo), Fraction(hi))
-    for neighbors in ("replace", "add-remove"):
-        made = innermost(smooth(name, neighbors, bounds=bounds))
-        value, scale = made.reduce(as_source(x))
-        assert abs(Fraction(value) - wanted) <= Fraction(made.grid) * 4
-        assert math.isfinite(scale) and scale >= 0
-        for method in [{}] if name in MEANS else [{}, {"method": "smooth"}]:
-            got = RELEASES[name](x, bounds=bounds, epsilon=1, neighbors=neighbors, **method)
-            assert (0 <= got <= hi - lo) if name == "iqr" else (lo <= got <= hi)
-
-
 # ---- Forms of data, masks. ----
 
 
@@ -356,19 +320,6 @@ def test_a_masked_source(monkeypatch):
     assert total == np.nansum(x[keep])
     found = dp.order.window(read(x, one_column, relation="replace", where=keep).kept, 500, 2)
     assert found.n == keep.sum() and found.values[2] == 7.0 * 499
-
-
-def test_masks_that_do_not_fit_are_found():
-    ones = np.ones(3)
-    chunks = [Chunk(ones, 0), Chunk(ones[:2], 3, 1, np.array([True, False, True]))]
-    where = np.array([True, False, True, False, True, True])
-    kw = dict(bounds=(0, 2), epsilon=1, neighbors="add-remove", nan="drop")
-    assert dp.median(Stream(chunks), where=where, **kw) <= 2
-    for length in (5, 7):
-        with pytest.raises(DataError, match="one entry for each row"):
-            dp.median(Stream(chunks), where=np.ones(length, bool), **kw)
-    with pytest.raises(DataError, match="nulls have no place"):
-        dp.median(Stream([chunks[0], Chunk(ones[:2], 3, 1)]), where=where, **kw)
 
 
 @pytest.mark.parametrize("name", list(RELEASES))
