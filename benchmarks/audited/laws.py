@@ -479,7 +479,7 @@ def draw_best(outcomes, size):
     each = dp.privacy.Pure(1)
     return np.array(
         [
-            dp.selection.best_of(run, each=each, **RARE_RUNS, **RNG_OF).answer
+            dp.selection.best_of(run, run_loss=each, **RARE_RUNS, **RNG_OF).answer
             for _ in range(size // 100)
         ]
     )

@@ -126,8 +126,8 @@ def suggest_blocks(
     pairs = checks.pairs(bounds)[0]
     check_coordinates(len(pairs))
     amount(total)
-    biases = _each("bias", bias, len(pairs), _at_least_0)
-    spreads = None if spread is None else _each("spread", spread, len(pairs), checks.positive)
+    biases = _checked("bias", bias, len(pairs), _at_least_0)
+    spreads = None if spread is None else _checked("spread", spread, len(pairs), checks.positive)
     least = checks.whole("smallest_block", smallest_block, 1)
     if least > rows:
         checks.fail("smallest_block", f"at most n, {rows}", smallest_block)
@@ -222,7 +222,7 @@ def _unknown(rows: int, loss: Loss) -> int:
     return min(max(math.ceil(ENOUGH / as_epsilon(loss)), math.ceil(math.pow(rows, 0.4))), root)
 
 
-def _each(name: str, value: Any, d: int, check: Callable[[str, Any], float]) -> list[float]:
+def _checked(name: str, value: Any, d: int, check: Callable[[str, Any], float]) -> list[float]:
     """Return one checked number for each coordinate."""
     if not isinstance(value, (list, tuple, np.ndarray)) or getattr(value, "ndim", 1) == 0:
         return [check(name, value)] * d

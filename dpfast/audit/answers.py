@@ -65,11 +65,11 @@ class Answers:
         self.many = takes_size(self.mechanism)
 
     def kind(self, word: str) -> float:
-        """Return the number of a kind of answers."""
+        """Return the number that stands for a kind of answers, a new one for a new kind."""
         return float(self.kinds.setdefault(word, len(self.kinds)))
 
     def chunks(self, data: Any, size: int) -> Any:
-        """Yield matrices of `size` rows in all."""
+        """Yield answers as matrices with `size` rows in all."""
         if not self.many:
             for length in _cut(size):
                 yield self.rows(*zip(*(self._ask(data) for _ in range(length)), strict=True))

@@ -171,7 +171,7 @@ class Tape:
         if kinds[0] != kinds[1] or before.name != release.name:
             self.leaks.append(f"{name} is of {before.name} on x")
             return release.answer
-        for part in _moved(before.mechanism, release.mechanism, before.beside(release)):
+        for part in _moved(before.mechanism, release.mechanism, before.compared_ids(release)):
             self.leaks.append(f"{name}: {part} is not the same on x and x2")
         differences = before.differences(release)
         if differences is None:

@@ -34,7 +34,7 @@ from .record import Record as ReleaseRecord
 from .release import Payer, advise_loss, prepare
 
 if TYPE_CHECKING:
-    from .ledger.chain import Place
+    from .ledger.chain import LastRow
     from .ledger.file import File
     from .ledger.streams import Record
 
@@ -277,7 +277,7 @@ class Budget(Payer):
                 "a budget can be neither pickled nor copied: both copies could be spent"
             )
         file = self._file
-        seal, last = file.header.seal, file.place
+        seal, last = file.header.seal, file.last_row
         return _again, (file.path, seal, self._wanted, self._timeout, last, self._ids)
 
     @property
@@ -827,7 +827,7 @@ class Budget(Payer):
         ]
         return replace(state, spent=sum(amounts, Amounts()), entries=len(entries)), entries
 
-    def _listed(self, form: Callable[[Fraction], Any]) -> dict[str, Any]:
+    def _listed(self, show: Callable[[Fraction], Any]) -> dict[str, Any]:
         """Return the whole ledger, with amounts in a form."""
         state, entries = self._after_all()
         lines = [
@@ -835,33 +835,33 @@ class Budget(Payer):
                 "time": entry.time,
                 "what": entry.what,
                 "note": entry.note,
-                "loss": parts_of(entry.loss, form),
+                "loss": parts_of(entry.loss, show),
                 "neighbors": entry.neighbors,
                 **({} if entry.ids is None else {"ids": entry.ids}),
-                "counted": self._formed(entry.counted, form),
+                "counted": self._formed(entry.counted, show),
                 "process": entry.process,
                 **({} if entry.answer is None else {"answer": entry.answer}),
                 **({} if entry.record is None else {"record": dict(entry.record)}),
             }
             for entry in entries
         ]
-        return {**self._facts(state, form), "lines": lines}
+        return {**self._facts(state, show), "lines": lines}
 
-    def _facts(self, state: State, form: Callable[[Fraction], Any] = _both) -> dict[str, Any]:
+    def _facts(self, state: State, show: Callable[[Fraction], Any] = _both) -> dict[str, Any]:
         return {
             "name": self._name,
             "path": self.path,
             "created": self._created,
             "neighbors": state.neighbors or self._wanted,
             **self._about(state),
-            "limit": self._formed(self._ceiling, form),
-            "spent": self._formed(state.spent, form),
-            "remaining": self._formed(self._left(state), form),
+            "limit": self._formed(self._ceiling, show),
+            "spent": self._formed(state.spent, show),
+            "remaining": self._formed(self._left(state), show),
             "spends": state.entries,
         }
 
-    def _formed(self, amounts: Amounts, form: Callable[[Fraction], Any]) -> dict[str, Any]:
-        return {name: form(amount) for name, amount in self._named(amounts).items()}
+    def _formed(self, amounts: Amounts, show: Callable[[Fraction], Any]) -> dict[str, Any]:
+        return {name: show(amount) for name, amount in self._named(amounts).items()}
 
     @overload
     def cost(
@@ -1135,7 +1135,7 @@ def _again(
     seal: str,
     neighbors: Neighbors | None,
     timeout: float,
-    entry: Place | None = None,
+    entry: LastRow | None = None,
     ids: str | None = None,
 ) -> Budget:
     """Return a budget from its pickle: the same file, with all rows that were seen of it."""

@@ -88,7 +88,7 @@ class History(tuple[Spend, ...]):
             },
             "note": [entry.note for entry in self],
             **{
-                path.split(".")[-1]: [fact_text(_within(record, path)) for record in records]
+                path.split(".")[-1]: [fact_text(_fact_at(record, path)) for record in records]
                 for path in RECORDED
             },
             "ids": [entry.ids or "" for entry in self],
@@ -145,7 +145,7 @@ def _no_formula(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
-def _within(record: Any, path: str) -> Any:
+def _fact_at(record: Any, path: str) -> Any:
     """Return what is at a path of a record, or None."""
     for name in path.split("."):
         record = record.get(name) if isinstance(record, dict) else None

@@ -194,7 +194,7 @@ class Part:
             If less is left than the block would count more with it, the budget is about people, the
             block has ended, or this process is a fork.
         """
-        arguments = self._given(function, kwargs)
+        arguments = self._arguments(function, kwargs)
         return function(*args, **arguments, budget=self._block.budget._as(self))
 
     def cost(
@@ -213,7 +213,7 @@ class Part:
         dict
             Exact fractions by name: what the block counts more with this release than without it.
         """
-        arguments = self._given(function, kwargs)
+        arguments = self._arguments(function, kwargs)
         share = Share(self._block.sums, self._number)
         return self._block.budget._quote(share, function, *args, **arguments)
 
@@ -222,7 +222,7 @@ class Part:
         rows = np.equal(self._block.codes, self._number)
         return Values(rows, rows, row_index=self._block.row_index)
 
-    def _given(self, function: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    def _arguments(self, function: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments by name of a release about this part."""
         try:
             takes = set(inspect.signature(function).parameters)

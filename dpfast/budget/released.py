@@ -21,7 +21,7 @@ from .record import Record, described
 Value = TypeVar("Value", covariant=True)
 
 #: Statistics whose answers lie within the bounds, whatever the rows are.
-WITHIN = ("mean", "quantile", "minimum", "maximum", "trimmed mean", "winsorized mean")
+BOUNDED = ("mean", "quantile", "minimum", "maximum", "trimmed mean", "winsorized mean")
 #: By what share of its size a bar may grow where it is shown with one digit.
 LOOSE = 0.1
 #: How many numbers of an answer are shown with a bar each.
@@ -106,7 +106,7 @@ class Release(Generic[Value]):
             return False
         value = np.asarray(self.value[0] if isinstance(self.value, tuple) else self.value)
         bounds, width = np.asarray(self.parameters.get("bounds", 0)), self.bar.half_width
-        is_within = self.record.mechanism.name.startswith(WITHIN)
+        is_within = self.record.mechanism.name.startswith(BOUNDED)
         if {value.dtype.kind, bounds.dtype.kind if is_within else "i"} - {*"iuf"}:
             return False
         reach = np.ptp(bounds, -1) / 2 if is_within else np.abs(value)
@@ -187,7 +187,7 @@ class Release(Generic[Value]):
         confidence += f"; {unknown}" if unknown else ""
         value, width = self.value, self.bar.half_width
         if self.ends is not None:
-            return f"{_each(value, _between, *self.ends)} {confidence}"
+            return f"{_texts(value, _between, *self.ends)} {confidence}"
         if isinstance(value, Mapping):  # which has columns of error bars
             return repr(value)
         if width is None:
@@ -197,7 +197,7 @@ class Release(Generic[Value]):
         if isinstance(value, numbers.Real) and isinstance(width, numbers.Real) and not is_time:
             return f"{within(float(value), float(width))} {confidence}"
         if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.ndim == 1:
-            return f"{_each(value, within, width)} {confidence}"
+            return f"{_texts(value, within, width)} {confidence}"
         bars = width if isinstance(width, (float, np.generic)) else np.asarray(width)
         return f"{_short(value)} ± {bars} {confidence}"
 
@@ -234,7 +234,7 @@ def within(value: float, half_width: float) -> str:
     return f"{round(value, decimals):,.{shown}f} ± {bar:,.{shown}f}"
 
 
-def _each(value: Any, shown: Callable[..., str], *bars: Any) -> str:
+def _texts(value: Any, shown: Callable[..., str], *bars: Any) -> str:
     """Return the text of a number, or of each of an array (the first `MANY`), with its bar."""
     if not isinstance(value, np.ndarray):
         return shown(value, *bars)

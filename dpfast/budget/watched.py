@@ -82,7 +82,7 @@ class WatchedRelease:
             return None
         return self.rows.differences(other.rows, self.mechanism.neighbors)
 
-    def beside(self, other: WatchedRelease) -> set[int]:
+    def compared_ids(self, other: WatchedRelease) -> set[int]:
         """Return the ids of objects with an entry a row, which are compared with the rows."""
         if self.rows is None or other.rows is None:
             return set()

@@ -57,8 +57,8 @@ class Plan:
         noise, kinds = self.noise, len(self.shifts)
         if not isinstance(noise, BoxNoise):
             return noise.draw(groups * kinds, generator).reshape(kinds, groups)
-        assert noise.stairs is not None
-        return noise.stairs.draws(groups, generator)
+        assert noise.staircase is not None
+        return noise.staircase.draws(groups, generator)
 
     def half_width(self, kind: int, failure: float) -> float:
         """Return what noise of a kind exceeds with a failure probability, and its unit."""

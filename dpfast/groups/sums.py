@@ -250,7 +250,7 @@ def total_within(noise: Any, shift: int, groups: int, failure: float) -> float:
     unit, rounded, shift = 1, float(groups * bool(shift + noise.shift)), shift + noise.shift
     each = [(noise, 1, groups)]
     if isinstance(noise, SharedNoise):
-        (head, of_group), unit = noise.parts.each, noise.unit
+        (head, of_group), unit = noise.parts.independent, noise.unit
         each = [(head, noise.times * groups, 1), (of_group, 1, groups)]
         rounded += min(groups, math.sqrt(groups / 2 * math.log(128 / failure)))
         failure *= 63 / 64

@@ -448,7 +448,7 @@ def _shared(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate
         of_units = centered_groups(groups.every, groups.moves, most, shift)
         parts = min(_divided(loss, size, of_units), key=lambda candidate: candidate.error)
         noise = SharedNoise(parts.noise(), shift.numerator * most, shift.denominator)
-        if noise.deviation < _WIDE and not any(one.shift for one in noise.parts.each if one):
+        if noise.deviation < _WIDE and not any(one.shift for one in noise.parts.independent if one):
             error = noise.deviation * math.sqrt(moves.total) / most
             yield NoiseCandidate(error, lambda noise=noise: noise)  # type: ignore[misc]
 
@@ -473,7 +473,7 @@ def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]
     def noise() -> BoxNoise:
         joint: BoxNoise = rest.noise()
         own = joint.distribution, moves.sizes, Pure(size), joint.deviation
-        return BoxNoise(*own, (head, *joint.each), joint.epsilon, joint.stairs)
+        return BoxNoise(*own, (head, *joint.independent), joint.epsilon, joint.staircase)
 
     yield NoiseCandidate(
         math.hypot(math.sqrt(c) * head.deviation / moves.sizes[0], rest.error), noise

@@ -85,31 +85,31 @@ class BoxNoise:
     """Noise for one joint release of integers. One of sensitivity 0 gets none.
 
     `loss` is what the release of all of them costs. `deviation` is the standard deviation in units
-    of a coordinate's sensitivity, the root of the mean square if they differ. `each` is the noise
-    of the first of them, if they have noise of their own; all others have joint noise.
+    of a coordinate's sensitivity, the root of the mean square if they differ. `independent` is the
+    noise of the first of them, if they have noise of their own; all others have joint noise.
     """
 
     distribution: str
     sensitivities: tuple[int, ...]
     loss: Loss
     deviation: float
-    each: tuple[IntegerNoise | None, ...] = field(default=(), repr=False)
+    independent: tuple[IntegerNoise | None, ...] = field(default=(), repr=False)
     epsilon: Fraction = Fraction(0)  # of the joint noise "box" and "stairs"
-    stairs: JointStaircase | None = field(default=None, repr=False)
+    staircase: JointStaircase | None = field(default=None, repr=False)
 
     @property
     def _joint(self) -> list[int]:
         """Which of the integers have joint noise."""
-        first = len(self.each)
+        first = len(self.independent)
         return [i for i, most in enumerate(self.sensitivities) if most and i >= first]
 
     @property
     def deviations(self) -> list[float]:
         """Return the standard deviation of the noise of each integer."""
-        deviations = [0.0 if noise is None else noise.deviation for noise in self.each]
+        deviations = [0.0 if noise is None else noise.deviation for noise in self.independent]
         deviations += [self.deviation * most for most in self.sensitivities[len(deviations) :]]
-        if self.stairs is not None:
-            for i, deviation in zip(self._joint, self.stairs.deviations, strict=True):
+        if self.staircase is not None:
+            for i, deviation in zip(self._joint, self.staircase.deviations, strict=True):
                 deviations[i] = deviation
         return deviations
 
@@ -122,11 +122,11 @@ class BoxNoise:
         if not most:
             return Fraction(0)
         if index not in joint:
-            noise = self.each[index]
+            noise = self.independent[index]
             assert noise is not None
             return Fraction(noise.half_width(failure), most)
-        if self.stairs is not None:
-            return self.stairs.half_width(failure, joint.index(index))
+        if self.staircase is not None:
+            return self.staircase.half_width(failure, joint.index(index))
         size = within_box(failure, len(joint)) / float(self.epsilon)
         return Fraction(size) + Fraction(1, 2 * most)
 
@@ -145,8 +145,8 @@ class BoxNoise:
         more than a Laplace number of rate 2 tanh(e / 2). Of e > 1 each number is looked at.
         """
         sizes = {i: abs(f) for i, f in factors.items() if f and self.sensitivities[i]}
-        joint = {i: f for i, f in sizes.items() if i >= len(self.each)}
-        noises = [(noise, sizes[i]) for i, noise in enumerate(self.each) if noise and i in sizes]
+        joint = {i: f for i, f in sizes.items() if i >= len(self.independent)}
+        noises = [(z, sizes[i]) for i, z in enumerate(self.independent) if z and i in sizes]
         if len(sizes) == 1:
             ((i, f),) = sizes.items()
             return f * self.half_width(failure, i) * self.sensitivities[i]
@@ -166,7 +166,7 @@ class BoxNoise:
         self, factors: Mapping[int, Fraction], failure: float, scale: float = 0.0, head: float = 0.0
     ) -> Fraction:
         """Return the half-width of a sum of joint noise and `head` times discrete Laplace noise."""
-        joint, sizes, staircase = self._joint, self.sensitivities, self.stairs
+        joint, sizes, staircase = self._joint, self.sensitivities, self.staircase
         sides: list[Any]
         rounded, center = sum(factors.values(), Fraction(0)), np.zeros(1)
         if staircase is not None:
@@ -217,7 +217,7 @@ class BoxNoise:
         if len(values) != len(self.sensitivities):
             raise ValueError("there must be as many values as sensitivities")
         released = list(values)
-        for i, noise in enumerate(self.each):
+        for i, noise in enumerate(self.independent):
             if noise is not None:
                 released[i] = noise.add([values[i]], generator)[0]
         joint = self._joint
@@ -229,8 +229,8 @@ class BoxNoise:
 
     def _box(self, values: list[int], generator: Generator) -> list[int]:
         """Return the values whose sensitivity is not 0, with joint noise."""
-        if self.stairs is not None:
-            return [*map(operator.add, values, self.stairs.draw(generator.stream()))]
+        if self.staircase is not None:
+            return [*map(operator.add, values, self.staircase.draw(generator.stream()))]
         sides = [self.sensitivities[i] for i in self._joint]
         steps, shift = 1, 0
         rare = max(sides) == 1 and len(sides) * self.epsilon > 8  # few radii of counts are kept

@@ -103,7 +103,7 @@ class IntegerNoise:
         return FewLaplace(self.scale) if self.distribution == "laplace" and self.scale else None
 
     @property
-    def stairs(self) -> Staircase | None:
+    def staircase(self) -> Staircase | None:
         """The staircase distribution, None for other noise."""
         if self.distribution != "staircase":
             return None
@@ -115,7 +115,7 @@ class IntegerNoise:
     def deviation(self) -> float:
         """Standard deviation of the noise of a coordinate (for a discrete Gaussian, a bound)."""
         width = float(self.scale)
-        staircase = self.stairs
+        staircase = self.staircase
         if staircase is not None:
             width = staircase.deviation
         elif self.distribution == "rounded-gaussian":
@@ -143,7 +143,7 @@ class IntegerNoise:
         width = float(self.scale)
         if not width:
             return 0
-        staircase = self.stairs
+        staircase = self.staircase
         if staircase is not None:
             size = staircase.half_width(failure)
         elif self.distribution != "laplace":
@@ -224,7 +224,7 @@ class IntegerNoise:
         >>> noise.waves(np.array([0.0, np.pi])).round(3).tolist()
         [1.0, 0.214]
         """
-        staircase, scale = self.stairs, float(self.scale)
+        staircase, scale = self.staircase, float(self.scale)
         if staircase is not None:
             return staircase.waves(u)
         if not scale:  # which is no noise
@@ -282,7 +282,7 @@ class IntegerNoise:
         out = np.zeros(size, np.int64)
         if not self.scale or not size:
             return out
-        staircase = self.stairs if self.distribution == "staircase" else None
+        staircase = self.staircase if self.distribution == "staircase" else None
         if staircase is not None:
             out = staircase.draw(size, generator)
         elif self.distribution in ("laplace", "gaussian"):
@@ -361,7 +361,7 @@ def _unshifted(
     candidates = {noise.distribution: noise for noise in _candidates(loss, size, sensitivity)}
     if distribution is not None:
         return candidates.get(distribution, candidates["laplace"])
-    return min(candidates.values(), key=lambda z: z.deviation / (WORTH if z.stairs else 1.0))
+    return min(candidates.values(), key=lambda z: z.deviation / (WORTH if z.staircase else 1.0))
 
 
 def _candidates(loss: Loss, size: Fraction, sensitivity: Sensitivity) -> Iterator[IntegerNoise]:

@@ -76,15 +76,15 @@ class Lattice:
     last: int
 
     def value(self, cell: int) -> float:
-        """Return the number of a cell."""
+        """Return the number that a cell stands for."""
         return cell * self.step.numerator / self.step.denominator
 
     def edge(self, cell: int) -> float:
-        """Return the least number that is on a cell, or on one above it."""
+        """Return the least number that rounds to a cell, or to one above it."""
         return (2 * cell - 1) * self.step.numerator / (2 * self.step.denominator)
 
     def edges(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return `edge` of each of some cells."""
+        """Return `edge` for an array of cells."""
         return (2 * cells - 1) * self.step.numerator / (2 * self.step.denominator)
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
@@ -211,12 +211,12 @@ class Base:
         return around
 
     def mass(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the weight of each range of cells."""
+        """Return the base measure of each range of cells."""
         sums = self.upto(np.concatenate([last, first - 1]))
         return sums[: len(last)] - sums[len(last) :]
 
     def weight(self, first: int, last: int) -> int:
-        """Return the weight of one range of cells."""
+        """Return the base measure of one range of cells."""
         return int(self.mass(np.array([first]), np.array([last]))[0])
 
     def draw(self, first: int, last: int, weight: int, stream: BitStream) -> int:

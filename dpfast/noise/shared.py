@@ -69,7 +69,7 @@ class SharedNoise:
 
     def draw(self, size: int, generator: Generator) -> NDArray[np.int64]:
         """Return the noise of all groups of one release."""
-        shared, group = self.parts.each
+        shared, group = self.parts.independent
         assert shared is not None and group is not None
         noise = group.draw(size, generator) + self.times * shared.draw(1, generator)
         return (noise + uniform(self.unit, size, generator.stream())) // self.unit

@@ -161,7 +161,7 @@ class Staircase:
         beyond = self.beyond(out.size, stream)
         many = int(np.count_nonzero(beyond))
         out[~beyond] = uniform(2 * self.core + 1, out.size - many, stream) - self.core
-        levels, number = self.stairs(many, stream), uniform(2 * self.step, many, stream)
+        levels, number = self.levels(many, stream), uniform(2 * self.step, many, stream)
         size = self.core + 1 + levels * self.step + (number >> 1)
         out[beyond] = np.where(number & 1, -size, size)
 
@@ -180,7 +180,7 @@ class Staircase:
         beyond = 2 * self.step * mp.exp(-rate)
         return beyond / (beyond - (2 * self.core + 1) * mp.expm1(-rate))
 
-    def stairs(self, size: int, stream: BitStream) -> Integers:
+    def levels(self, size: int, stream: BitStream) -> Integers:
         """Return numbers k >= 0 with P(k) ~ e^(-epsilon k)."""
         out, start = np.empty(size, np.int64), 0
         while start < size:

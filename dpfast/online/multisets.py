@@ -52,12 +52,12 @@ KEPT = 50
 
 
 def number(universe: int, size: int) -> int:
-    """Return the number of multisets."""
+    """Return the number of multisets of `size` elements of a universe."""
     return math.comb(universe + size - 1, size)
 
 
 def largest(universe: int, most: int) -> int:
-    """Return the largest size with at most `most` multisets."""
+    """Return the largest size of which a universe has at most `most` multisets."""
     size = 1
     while size < MOST_SIZE and number(universe, size + 1) <= most:
         size += 1

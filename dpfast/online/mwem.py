@@ -89,7 +89,7 @@ class _Fit:
 
     def __init__(self, queries: _Queries, rows: int, universe: int, replays: int) -> None:
         self.current, self.mean = PublicDistribution(universe), np.zeros(universe)
-        self.asked: list[int] = []
+        self.measured_queries: list[int] = []
         self.noisy: list[int] = []
         self.queries, self.rows, self._replays = queries, rows, replays
         self._values: dict[int, float] = {}
@@ -103,7 +103,7 @@ class _Fit:
         to the next, down to the difference itself.
         """
         bits, every = self.queries.bits, range(len(self.queries))
-        self.asked, self.noisy = [*every], noisy
+        self.measured_queries, self.noisy = [*every], noisy
         values = [value / float(self.rows << bits) for value in noisy]
 
         def vector(query: int) -> NDArray[np.float64]:
@@ -123,10 +123,10 @@ class _Fit:
     def learn(self, query: int, noisy: int) -> None:
         """Make a round: take the measurement of a query, then replay all measurements so far."""
         bits = self.queries.bits
-        self.asked.append(query)
+        self.measured_queries.append(query)
         self.noisy.append(noisy)
         # Measurements of one query are averaged, in the order in which they came.
-        seen = self.asked.count(query)
+        seen = self.measured_queries.count(query)
         before = self._values.get(query, 0.0) * (1 - 1 / seen)
         self._values[query] = before + noisy / float(self.rows << bits) / seen
         if query not in self._vectors:
@@ -186,7 +186,7 @@ class _Fitting(Opening[A]):
         rounds: Prepared[Any] = Prepared(self.mechanism, self.source, self.budget, self.rng)
         with once(self.kept, self.budget):
             fit = rounds.run()
-        past = measured = [fit.asked, fit.noisy]
+        past = measured = [fit.measured_queries, fit.noisy]
         if self.kept is not None:
             past = self.kept.begin(measured, None)
         return self.after(fit if past == measured else self.again(past))
@@ -345,7 +345,7 @@ class MWEM(HasDistribution):
             self._distribution: NDArray[np.float64] = (
                 fit.mean / (count or 1) if mean else fit.current.distribution
             )
-            self.measured = tuple(fit.asked)
+            self.measured = tuple(fit.measured_queries)
 
         return _Fitting(measurements, args.source, budget, rng, fitted, kept=kept, again=again)
 

@@ -56,13 +56,13 @@ class Plan:
 
 
 class Doubt(NamedTuple):
-    """The integer that is compared with the threshold, and `one`, how many of its units are 1.
+    """The integer that is compared with the threshold; `units` of its units are 1.
 
     `weight` is what 1 is worth as a fraction of the rows, for the allocation of the loss.
     """
 
     sensitivity: int
-    one: float
+    units: float
     weight: float
 
 
@@ -87,7 +87,7 @@ def plan(
 
     def shared(share: Fraction) -> Plan:
         unit, whole = 1 << bits, float(rows << bits)
-        sensitivity, unit_count = (unit, whole) if doubt is None else (doubt.sensitivity, doubt.one)
+        sensitivity, units = (unit, whole) if doubt is None else (doubt.sensitivity, doubt.units)
         scales, spent, of_answer = allocate(loss, sensitivity, hard, False, share)
         assert of_answer is not None
         # A staircase has no simple tail for the accuracy that is stated below.
@@ -101,7 +101,7 @@ def plan(
             answer = width * (math.log(hard) + rare)
         else:  # P(|Z| > t) <= 2 exp(-t^2 / (2 sigma^2)) for a discrete Gaussian
             answer = width * math.sqrt(2 * (math.log(2 * hard) + rare))
-        return Plan(bits, scales, noise, spent, comparison / unit_count, answer / whole)
+        return Plan(bits, scales, noise, spent, comparison / units, answer / whole)
 
     while True:
         try:

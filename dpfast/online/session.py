@@ -133,7 +133,7 @@ class Session(Generic[Q, A]):
         self._lock = threading.Lock()
         self._home = witnesses()
         self._past: list[A] = []
-        self._asked: list[str] = []
+        self._digests: list[str] = []
         self._half = False
         self._spent = allocation.loss
         check(rng)
@@ -240,7 +240,7 @@ class Session(Generic[Q, A]):
                 self._replay(turn.answer, turn.body)
                 self._comparison.left = turn.answer["left"]
                 self._past.append(self._formatted(turn.answer))
-                self._asked.append(turn.question)
+                self._digests.append(turn.question)
             if secret is not None:
                 self._comparison.rho = secret
         if secret is None and not self._over:
@@ -282,7 +282,7 @@ class Session(Generic[Q, A]):
             if self._record is not None and written is not None:
                 self._record.passed(written)
                 self._past.append(answer)
-                self._asked.append(digest)
+                self._digests.append(digest)
             draft.apply()
         return answer
 
@@ -297,6 +297,6 @@ class Session(Generic[Q, A]):
             checks.fail("number", f"at most {len(self._past)}, that of the next question", number)
         if at == len(self._past):
             return None
-        if self._asked[at] != self._digest(question):
+        if self._digests[at] != self._digest(question):
             checks.fail("number", "that of the same question, or of the next one", number)
         return self._past[at]

@@ -89,11 +89,11 @@ class Findings(NamedTuple):
 
 
 class _Question(NamedTuple):
-    """Secret values and public thresholds: those of `answer` if `one`, else of `answer_many`."""
+    """Secret values and public thresholds: of `answer` if `is_single`, else of `answer_many`."""
 
     cells: NDArray[np.int64]
     bars: NDArray[np.int64]
-    one: bool
+    is_single: bool
 
 
 class SparseVector(Session[_Question, Finding | Findings]):
@@ -353,7 +353,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         return self._cell(threshold)
 
     def _cell(self, value: Number) -> int:
-        """Return the cell of a number, or the last one on its side."""
+        """Return the multiple of the unit at or below a number, or the last one on its side."""
         if checks.is_whole(value) and self._unit is None:
             return min(max(int(value), -MOST_CELLS), MOST_CELLS)
         if isinstance(value, Decimal):
@@ -375,7 +375,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         return min(max(cell, -MOST_CELLS), MOST_CELLS)
 
     def _floors(self, array: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the cells of many numbers."""
+        """Return the cells of the unit that many numbers are in, as `_cell` does for one."""
         if array.dtype.kind in "iu":
             if self._unit not in (None, 1.0):
                 return np.array([self._cell(x) for x in array.tolist()], np.int64)
@@ -405,7 +405,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
             "above": np.flatnonzero(above).tolist(),
             "values": noisy,
             "left": self._comparison.left,
-            "one": question.one,
+            "one": question.is_single,
         }
         return Draft(answer, b"", not self._comparison.left, lambda: None)
 
@@ -421,7 +421,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
 
     def _digest(self, question: _Question) -> str:
         """Return a digest of the thresholds and the number of values: the values are secret."""
-        count = "one" if question.one else str(len(question.cells))
+        count = "one" if question.is_single else str(len(question.cells))
         return f"{count} {hashlib.sha256(question.bars.astype('<i8').tobytes()).hexdigest()}"
 
 

@@ -18,10 +18,10 @@ from .losses import ZCDP, Approx, Draws, Loss, Pure, _delta
 def _checked(losses: tuple[Any, ...]) -> list[Loss]:
     if not losses:
         checks.fail("losses", "at least one loss", losses)
-    return [known(loss, "losses", "Pure, Approx or ZCDP losses") for loss in losses]
+    return [check_loss(loss, "losses", "Pure, Approx or ZCDP losses") for loss in losses]
 
 
-def known(amount: Any, name: str = "loss", rule: str = "a Pure, Approx or ZCDP loss") -> Loss:
+def check_loss(amount: Any, name: str = "loss", rule: str = "a Pure, Approx or ZCDP loss") -> Loss:
     if not isinstance(amount, (Pure, Approx, ZCDP)):
         checks.fail_type(name, rule, amount)
     return amount
@@ -185,7 +185,7 @@ def _known(staying: Sequence[Loss | None], parts: int) -> list[Loss]:
         checks.fail_type("staying", "a list of losses or None, one for each part", staying)
     if len(staying) != parts:
         checks.fail("staying", f"{parts} losses or None, one for each part", staying)
-    return [known(loss, "staying", "losses or None") for loss in staying if loss is not None]
+    return [check_loss(loss, "staying", "losses or None") for loss in staying if loss is not None]
 
 
 def size_of(loss: Loss) -> Fraction:
@@ -229,7 +229,7 @@ def group(loss: Loss, size: int) -> Loss:
     >>> dp.privacy.group(dp.privacy.ZCDP(0.1), 5)
     ZCDP(rho=2.5)
     """
-    known(loss)
+    check_loss(loss)
     checks.whole("size", size, 1)
     grouped = _grouped(loss, size)
     if grouped is None:
@@ -277,7 +277,7 @@ def group_within(loss: Loss, size: int) -> Loss:
     >>> loss.epsilon, dp.privacy.group(loss, 20)
     (Fraction(1, 20), Approx(epsilon=1, delta=1e-06))
     """
-    known(loss)
+    check_loss(loss)
     checks.whole("size", size, 1)
     if isinstance(loss, ZCDP):
         return ZCDP(loss.rho / size**2)
@@ -364,7 +364,7 @@ def convert(
     >>> dp.privacy.convert(dp.privacy.ZCDP(0.1), "add-remove", "add-remove", max_rows=5)
     ZCDP(rho=2.5)
     """
-    known(amount, "amount")
+    check_loss(amount, "amount")
     for name, relation in (("given", given), ("wanted", wanted)):
         checks.choice(name, relation, ("replace", "add-remove"))
     if max_rows is not None:
@@ -406,7 +406,7 @@ def post_processing(loss: Loss) -> Loss:
     >>> dp.privacy.post_processing(dp.privacy.Pure(1))
     Pure(epsilon=1)
     """
-    return known(loss)
+    return check_loss(loss)
 
 
 def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:

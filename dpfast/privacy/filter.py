@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from .._core import checks
 from ..errors import BudgetError
-from .composition import known, size_of
+from .composition import check_loss, size_of
 from .losses import ZCDP, Approx, Loss, Pure
 
 
@@ -62,7 +62,7 @@ class Filter:
     """
 
     def __init__(self, limit: Loss) -> None:
-        self.limit = limit = known(limit, "limit")
+        self.limit = limit = check_loss(limit, "limit")
         held = ZCDP.within(limit.epsilon, limit.delta) if isinstance(limit, Approx) else limit
         self._by_rho = isinstance(held, ZCDP)
         self._most = size_of(held)

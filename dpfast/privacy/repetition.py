@@ -83,13 +83,13 @@ def mean_runs(gamma: Fraction, eta: Fraction) -> Interval:
 
 
 def repeated_selection(
-    each: Loss, *, gamma: Number, eta: Number = 1, delta: Number | None = None
+    run_loss: Loss, *, gamma: Number, eta: Number = 1, delta: Number | None = None
 ) -> Loss:
     """Return the loss of the best of a random number of runs, as `dpfast.selection.best_of` has it.
 
     Parameters
     ----------
-    each : Pure or ZCDP
+    run_loss : Pure or ZCDP
         The loss of one run.
     gamma : float, Fraction or Decimal
         From 1e-6 to below 1: the smaller, the more runs.
@@ -97,7 +97,7 @@ def repeated_selection(
         Greater than -1. 1 is a geometric number of runs, of ``1 / gamma`` on average; 0 a
         logarithmic one, of ``(1 / gamma - 1) / ln(1 / gamma)``.
     delta : float, Fraction or Decimal, optional
-        For a loss of (epsilon, delta), which `each` in rho takes; of a pure one it may be less.
+        For a loss of (epsilon, delta), which `run_loss` in rho takes; of a pure one it may be less.
 
     Returns
     -------
@@ -125,15 +125,15 @@ def repeated_selection(
     Approx(epsilon=0.79263809776088, delta=1e-06)
     """
     g, n = run_parameters(gamma, eta)
-    if not isinstance(each, (Pure, ZCDP)):
-        checks.fail_type("each", "a Pure or a ZCDP loss", each)
+    if not isinstance(run_loss, (Pure, ZCDP)):
+        checks.fail_type("run_loss", "a Pure or a ZCDP loss", run_loss)
     limit = None if delta is None else _delta(delta)
-    pure = Pure((2 + n) * each.epsilon) if isinstance(each, Pure) else None
+    pure = Pure((2 + n) * run_loss.epsilon) if isinstance(run_loss, Pure) else None
     if limit is None:
         if pure is None:
             checks.fail("delta", "given where the loss of a run is in rho", delta)
         return pure
-    rho = each.rho if isinstance(each, ZCDP) else each.to_zcdp().rho
+    rho = run_loss.rho if isinstance(run_loss, ZCDP) else run_loss.to_zcdp().rho
     approx = Approx(_epsilon(rho, g, n, limit), limit)
     return pure if pure is not None and pure.epsilon <= approx.epsilon else approx
 

@@ -56,7 +56,7 @@ def _formed(drawn: Indices, shape: tuple[int, ...], lead: tuple[int, ...]) -> in
     return drawn.T.reshape(shape + lead) if shape or lead else int(drawn[0, 0])
 
 
-def _each(rows: int, make: Callable[[int], Draws]) -> Draws:
+def _draw_rows(rows: int, make: Callable[[int], Draws]) -> Draws:
     """Draw from one row after the other, where ``make(row)`` prepares a row.
 
     Several rows are passed over once to refuse bad scores and once more to draw, so that only one
@@ -81,7 +81,7 @@ def _races(table: Table | OneRow, tilts: Table | None, c: float, draws: int) -> 
             return partial(Race(stored, c, draws).draw, draws)
         return partial(Race(TiltedScores(stored, tilts.row(i), c), 1.0, draws).draw, draws)
 
-    return _each(table.rows, make)
+    return _draw_rows(table.rows, make)
 
 
 def _flips(table: Table | OneRow, c: float, draws: int) -> Draws:
@@ -93,7 +93,7 @@ def _flips(table: Table | OneRow, c: float, draws: int) -> Draws:
         flips = Flips(table.stored(i), c)
         return lambda stream: np.array([flips.draw(stream) for _ in range(draws)])
 
-    return _each(table.rows, make)
+    return _draw_rows(table.rows, make)
 
 
 def _release(
@@ -418,7 +418,7 @@ def top_k(
     def after(drawn: Indices) -> Indices:
         return np.moveaxis(np.reshape(drawn, (*lead, k)), -1, axis)
 
-    return Prepared(plan, ReadScores(array, _each(table.rows, make)), budget, rng, after)
+    return Prepared(plan, ReadScores(array, _draw_rows(table.rows, make)), budget, rng, after)
 
 
 @releases

@@ -130,7 +130,7 @@ class BestOf(Mechanism[Any]):
 def best_of(
     run: Callable[[], Any],
     *,
-    each: Loss,
+    run_loss: Loss,
     gamma: Number,
     eta: Number = 1,
     delta: Number | None = None,
@@ -147,18 +147,18 @@ def best_of(
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced, as those for which
-    a run has the loss `each`: the caller has proved that. The number of runs is drawn exactly from
-    a truncated negative binomial distribution. The call costs ``(2 + eta)`` times a pure loss (Liu
-    and Talwar, STOC 2019; Papernot and Steinke, "Hyperparameter tuning with Renyi differential
+    a run has the loss `run_loss`: the caller has proved that. The number of runs is drawn exactly
+    from a truncated negative binomial distribution. The call costs ``(2 + eta)`` times a pure loss
+    (Liu and Talwar, STOC 2019; Papernot and Steinke, "Hyperparameter tuning with Renyi differential
     privacy", ICLR 2022; all proofs are in ``dpfast/privacy/repetition.py``); `repeated_selection`
-    of `dpfast.privacy` tells it beforehand.
+    of `dpfast.privacy` computes it.
 
     Nothing but the best may be shown. In particular the number of runs must remain secret: somebody
     who knows it has learned from all of them.
 
     A run that fails is an answer with a score above all others: the first one ends the call, with
-    an error that says of which kind its own was. So the proof for `each` has to cover whether a run
-    fails, and how, as the answer of a run alone does.
+    an error that says of which kind its own was. So the proof for `run_loss` has to cover whether a
+    run fails, and how, as the answer of a run alone does.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def best_of(
         ``run()`` is one run: a private answer with its own score, ``(score, answer)``. The score is
         a part of what is private: compute it from the answer and with its share of the loss. Runs
         are independent, draw secure noise of their own, and take no budget: `best_of` pays.
-    each : Pure or ZCDP
+    run_loss : Pure or ZCDP
         The loss of one run, score and answer together.
     gamma : float, Fraction or Decimal
         From 1e-6 to below 1: the smaller, the more runs.
@@ -174,10 +174,10 @@ def best_of(
         Greater than -1. 1 is a geometric number of runs, of ``1 / gamma`` on average; 0 a
         logarithmic one, of ``(1 / gamma - 1) / ln(1 / gamma)``, at two thirds of the price.
     delta : float, Fraction or Decimal, optional
-        The delta of a loss of epsilon and delta. It is for an `each` in rho.
+        The delta of a loss of epsilon and delta. It is for a `run_loss` in rho.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
-        "replace" it must be given. `each` holds for it.
+        "replace" it must be given. `run_loss` holds for it.
     budget : Budget, optional
         Pays before data or randomness are touched; by default the budget of the ``with`` block.
     rng : Generator, optional
@@ -216,13 +216,13 @@ def best_of(
     ...     answer = dp.quantile(ages, q, **share)
     ...     off = dp.count(ages, where=ages <= answer, epsilon=0.05) - 0.9 * len(ages)
     ...     return -abs(off), answer
-    >>> best = dp.selection.best_of(guess, each=dp.privacy.Pure(0.1), gamma=0.02)
+    >>> best = dp.selection.best_of(guess, run_loss=dp.privacy.Pure(0.1), gamma=0.02)
     >>> best.score <= 0, 0 <= best.answer <= 120
     (True, True)
     """
     if not callable(run):
         checks.fail_type("run", "a function without arguments", run)
-    loss = repeated_selection(each, gamma=gamma, eta=eta, delta=delta)
+    loss = repeated_selection(run_loss, gamma=gamma, eta=eta, delta=delta)
     relation = relation_of_proof(neighbors, budget)
     mechanism = BestOf(RunCount(*run_parameters(gamma, eta)), loss, relation)
     return Prepared(mechanism, run, budget, rng)

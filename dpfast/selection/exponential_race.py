@@ -59,7 +59,7 @@ def block_length(count: int, draws: int) -> int:
 
 
 class Race:
-    """A race over scores, ready to draw from. The pass over the scores is made here.
+    """Exponential clocks over scores: the first to ring is drawn. Scores are read here.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Race:
         self._runs = len(distance)
 
     def _arrivals(self, proposals: int, stream: BitStream) -> NDArray[np.int64]:
-        """Return the next arrivals in order: the proposals that are kept."""
+        """Return the candidates that arrive next, in order: the accepted proposals."""
         runs = self.weights.propose(proposals, stream)
         index = runs
         if self.block > 1:

@@ -71,7 +71,7 @@ class Flips:
             number, at = flip(self._exponents, 0 if after else self._shift, at, out, stream)
             left = out[:number]
             left = left[left < self.scores.count]
-            left = left[self._coins(left, after, stream)]
+            left = left[self._heads(left, after, stream)]
             heads += len(left)
             if len(left):
                 index = below(heads, stream)  # each has the same chance, in any order
@@ -79,7 +79,7 @@ class Flips:
                     winner = int(left[index])
         return winner
 
-    def _coins(
+    def _heads(
         self, candidates: NDArray[np.int64], after: bool, stream: BitStream
     ) -> NDArray[np.bool_]:
         """Tell which of the candidates that are left have heads.

@@ -575,18 +575,18 @@ def test_a_mean_has_staircase_noise_for_a_large_epsilon(loss):
     z = np.full(50, 2.0)
     aggregator = aggregators.Mean(50, 0.0, 10.0, loss)
     assert aggregator.loss == Pure(8) and type(aggregator.loss) is Pure
-    assert aggregator.stairs.stairs.step >= aggregator.grid.span
+    assert aggregator.staircase.staircase.step >= aggregator.grid.span
     bits = InsecureGenerator(6)
     off = np.array([aggregator.release(z, bits) for _ in range(4000)]) - 2.0
     due = mean.deviation_of(loss) * 10 / 50
     assert due == pytest.approx(
-        aggregator.stairs.deviation * 10 / 50 / aggregator.grid.span, rel=1e-3
+        aggregator.staircase.deviation * 10 / 50 / aggregator.grid.span, rel=1e-3
     )
     assert np.sqrt((off**2).mean()) == pytest.approx(due, rel=0.1)
     laplace = math.sqrt(2) / 8 * 10 / 50
     assert due < 0.5 * laplace and np.sqrt((off**2).mean()) < 0.6 * laplace  # the control
-    assert aggregators.Mean(50, 0.0, 10.0, Pure(1)).stairs is None
-    assert aggregators.Mean(50, 0.0, 10.0, ZCDP(30)).stairs is None
+    assert aggregators.Mean(50, 0.0, 10.0, Pure(1)).staircase is None
+    assert aggregators.Mean(50, 0.0, 10.0, ZCDP(30)).staircase is None
     assert aggregators.Mean(5, 3.0, 3.0, Pure(8)).release(np.full(5, 3.0), bits) == 3.0
 
 

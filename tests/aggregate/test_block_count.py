@@ -174,7 +174,7 @@ def test_a_few_hundred_looks_are_as_good_as_a_sample(k, beta):
     """The smooth sensitivities of the expected order statistics, by the code of the releases."""
     span, deviation, unit = 1 << 30, 0.05, 1.0
     calibration = type("Calibration", (), {"beta": beta, "alpha": 1.0, "distribution": "one"})()
-    places = [expected_error._place(i, k, deviation, 1.0) for i in range(1, k + 1)]
+    places = [expected_error._at_rank(i, k, deviation, 1.0) for i in range(1, k + 1)]
     x = sorted_with_bounds(np.rint((np.array(places) + 0.5) * span).astype(np.int64), span)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(expected_error, "_typical", lambda distribution: unit)
@@ -194,7 +194,7 @@ def test_attention_too(k, beta, monkeypatch):
     monkeypatch.setattr(expected_error, "_typical", lambda distribution: 1.0)
     monkeypatch.setattr(expected_error, "calibrate_loss", lambda noise, loss: calibration)
     monkeypatch.setattr(expected_error, "_SHORTEST_HALF", 0.0)
-    places = [expected_error._place(i, k, deviation, 1.0) for i in range(1, k + 1)]
+    places = [expected_error._at_rank(i, k, deviation, 1.0) for i in range(1, k + 1)]
     x = sorted_with_bounds(np.rint((np.array(places) + 0.5) * span).astype(np.int64), span)
     wanted = attention.attention_span(x, beta) / 2 / span
     # Centres of an even and of an odd number of points lie half a rank apart.

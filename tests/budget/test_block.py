@@ -95,7 +95,7 @@ def test_rounds_of_a_learner_and_runs_of_best_of_are_paid_for_once():
         model.score(x, y, epsilon=1)
         fixed = dp.learn.LogisticRegression(bounds=(0, 10), classes=[0, 1])
         dp.learn.cross_validate(fixed, x, y, epsilon=1, cv=2)
-        dp.selection.best_of(lambda: (count(0.1), 0), each=one, gamma=0.3)
+        dp.selection.best_of(lambda: (count(0.1), 0), run_loss=one, gamma=0.3)
         sums = dp.sulq.NoisySums(x, queries=2, epsilon=1)
         sums.sum("count")
         assert len(budget.history) == 5
@@ -105,7 +105,7 @@ def test_what_a_release_runs_is_paid_for_and_says_nothing(advice):
     """How many runs there are is secret."""
     one = dp.privacy.Pure(3)
     with dp.Budget(epsilon=9, neighbors="add-remove") as budget:
-        dp.selection.best_of(lambda: (count(30), 0), each=one, gamma=0.2)
+        dp.selection.best_of(lambda: (count(30), 0), run_loss=one, gamma=0.2)
     blocks = {"blocks": 4, "bounds": (0, 9), "epsilon": 1, "workers": 2}
     with dp.Budget(epsilon=9) as other:
         dp.sample_and_aggregate(np.arange(100.0), lambda block: count(1), **blocks)

@@ -128,7 +128,7 @@ def test_what_is_said_where_there_is_none():
     drawn = {"sensitivity": 1, "epsilon": 1}
     based = dp.expected_error(dp.selection.exponential, [1, 2], base=[0, 1], **drawn)
     assert not has_bar(based) and "base" in based.note
-    runs = dp.expected_error(dp.selection.best_of, len, each=dp.privacy.Pure(1), gamma=0.1)
+    runs = dp.expected_error(dp.selection.best_of, len, run_loss=dp.privacy.Pure(1), gamma=0.1)
     later = dp.expected_error(dp.online.RunningCount, 9, epsilon=1)
     assert says_enough(runs) and says_enough(later) and not has_bar(runs) and not has_bar(later)
     ranks = dp.expected_error(dp.quantiles, X, [0.2, 0.5], **MEAN)

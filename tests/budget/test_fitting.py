@@ -130,7 +130,7 @@ def test_gaussian_noise_has_a_price_in_rho(name, neighbors):
     plan = mechanism.plan if name == "counts" else mechanism.plan()
     noise = mechanism.integer_noise
     one, other = (totals_of(each, plan) for each in prepared)
-    parts = zip(one, other, noise.each or [noise] * len(one), strict=True)
+    parts = zip(one, other, noise.independent or [noise] * len(one), strict=True)
     lost = sum(Fraction((a - b) ** 2, 1 << 2 * z.shift) / z.scale**2 for a, b, z in parts if z) / 2
     assert isinstance(mechanism.loss, Approx)
     charged = ZCDP(mechanism.loss.rho)

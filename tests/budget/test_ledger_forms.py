@@ -240,7 +240,7 @@ def test_an_old_one_that_was_put_back_and_grew_is_noticed(tmp_path, monkeypatch)
     """Also where what was seen had no steps yet."""
     path = unpacked("1 plain", tmp_path)
     budget = dp.Budget(path=path)
-    place = budget._file.place
+    place = budget._file.last_row
     assert (place.table, place.number) == ("lines", 4)
     monkeypatch.setitem(
         file._seen, (budget.path, budget._file.header.seal), place._replace(seal="")
@@ -250,7 +250,7 @@ def test_an_old_one_that_was_put_back_and_grew_is_noticed(tmp_path, monkeypatch)
             ask()
     monkeypatch.setitem(file._seen, (budget.path, budget._file.header.seal), place)
     spend(path)  # sealed now, and what was seen without seals is still there
-    assert budget._file.place.table == "steps"
+    assert budget._file.last_row.table == "steps"
 
 
 def test_an_older_dpfast_cannot_write_to_it(tmp_path):

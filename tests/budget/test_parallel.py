@@ -259,13 +259,13 @@ def test_a_release_of_a_part_pays_as_the_part_and_nothing_else_does(monkeypatch)
     budget = dp.Budget(epsilon=5)
     with budget.parallel(TOWNS, ["Ulm", "Bonn"]) as parts:
         parts["Ulm"](dp.count, AGES, epsilon=0.5)
-        given = parallel.Part._given
+        given = parallel.Part._arguments
 
         def interrupted(part, *arguments):
             dp.count(AGES, epsilon=0.25, budget=budget)
             return given(part, *arguments)
 
-        monkeypatch.setattr(parallel.Part, "_given", interrupted)
+        monkeypatch.setattr(parallel.Part, "_arguments", interrupted)
         parts["Bonn"](dp.count, AGES, epsilon=0.5)  # free
         dp.count(AGES, epsilon=1, budget=budget)
         with pytest.raises(ArgumentError):  # before it could spend

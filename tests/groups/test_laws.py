@@ -109,7 +109,7 @@ def record(monkeypatch):
             return np.zeros(len(totals)), None
         noise, exact = self.plan.noise, self.exact(totals)
         if isinstance(noise, BoxNoise):  # the integers of each group get noise together
-            tape.noise.append((noise.stairs, exact.T.tolist()))
+            tape.noise.append((noise.staircase, exact.T.tolist()))
         else:
             tape.noise.append((noise, exact.ravel().tolist()))
         return np.zeros(len(totals)), None
@@ -213,7 +213,7 @@ def shared(noise, x, y):
 
     The noise is that of a number n, too, which may be said to change by anything.
     """
-    head, each = noise.parts.each
+    head, each = noise.parts.independent
     for n in (-1, 0, 1):
         rest = [abs(noise.unit * (p - q) - noise.times * n) for p, q in zip(x, y, strict=True)]
         yield [(head, abs(n)), *((each, moved) for moved in rest)]
@@ -232,8 +232,8 @@ def pure(a, b):
             total += min(sum(float(moved / own.scale) for own, moved in way) for way in ways)
             continue
         if noise.distribution == "staircase":
-            moved = [-(-abs(p - q) // noise.stairs.step) for p, q in zip(x, y, strict=True)]
-            total += noise.stairs.epsilon * sum(moved)
+            moved = [-(-abs(p - q) // noise.staircase.step) for p, q in zip(x, y, strict=True)]
+            total += noise.staircase.epsilon * sum(moved)
             continue
         moved = sum(abs(p - q) for p, q in zip(x, y, strict=True))
         assert noise.distribution == "laplace"

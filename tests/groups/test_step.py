@@ -220,7 +220,7 @@ def test_joint_noise_covers_every_move(name, relation, most, rows, bounds, loss)
     """In each group by so many stairs, that of the coordinate with the most; whatever was there."""
     statistic, groups, every = case(name, relation, most, rows, bounds)
     plan = replace(statistic, loss=loss).plan
-    noise, shifts = plan.noise.stairs, plan.shifts
+    noise, shifts = plan.noise.staircase, plan.shifts
     for before in ((), [(0, 1.3), (0, -0.4), (groups - 1, 0.7)]):
         forms = [
             np.array([integers(statistic, groups, own, shift, before, [form]) for own in every])
@@ -282,7 +282,7 @@ def test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
             moved = np.abs(apart[at]).tolist()
             drawn = [(noise.distribution, noise.scale, 0)] * len(moved)
             if noise.distribution == "staircase":
-                stairs = noise.stairs
+                stairs = noise.staircase
                 assert sum(-(-m // stairs.step) for m in moved) * stairs.epsilon <= loss.epsilon
                 continue
             assert lost(drawn, moved, loss) <= 1e-9

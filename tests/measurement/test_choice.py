@@ -33,7 +33,7 @@ def law_of_one(noise, far):
 
 def law(noise, far):
     """Probabilities of all vectors with entries of -far .. far."""
-    each = [law_of_one(one, far) for one in noise.each]
+    each = [law_of_one(one, far) for one in noise.independent]
     joint = len(noise.sensitivities) - len(each)
     if joint:  # the box of counts: b^(largest entry)
         axes = np.meshgrid(*[abs(np.arange(-far, far + 1))] * joint, indexing="ij")
@@ -94,7 +94,7 @@ def test_the_loss_of_centered_counts_is_what_is_charged(d, loss):
 
 def test_noise_over_even_integers_shows_the_parity_of_n():
     """Planted: 2 q_i - n has the parity of n, so an answer tells whether a row is there."""
-    noise = law_of_one(centered_noise(ZCDP(Fraction(1, 4)), 2).each[1], 20)
+    noise = law_of_one(centered_noise(ZCDP(Fraction(1, 4)), 2).independent[1], 20)
     noise[1::2] = 0  # the odd ones, -19 .. 19
     p, q = noise[1:-1], noise[2:]
     with np.errstate(divide="ignore"):
@@ -105,12 +105,12 @@ def test_apart_from_the_number_of_rows_joint_noise():
     """Two independent releases: their losses add up to no more than what is charged."""
     for epsilon in (Fraction(1, 2), Fraction(2)):
         noise = centered_noise(Pure(epsilon), 20)
-        (head,) = noise.each
+        (head,) = noise.independent
         assert noise.distribution == "box" and noise.loss == Pure(epsilon)
         assert head.loss.epsilon + noise.epsilon == epsilon and head.distribution == "laplace"
         assert 1 / head.scale == head.loss.epsilon
     small = choose_noise(Pure(Fraction(3, 4)), Moves((1, 1, 1), (900.0, 1.0, 1.0), 1)).noise()
-    assert len(small.each) == 1
+    assert len(small.independent) == 1
     assert 0.74 < worst_loss(small, centered_moves(2)) <= 0.75 * (1 + 1e-9)
 
 
@@ -207,7 +207,7 @@ def test_the_least_error_is_taken_and_is_that_of_the_noise(loss, sizes):
     assert min(one.error for one in each) >= WORTH * error
     found = math.sqrt(sum(w * (dev / size) ** 2 for w, dev, size in
                           zip(weights, noise.deviations, sizes, strict=True) if size))  # fmt: skip
-    if min(filter(None, sizes)) > 1 or isinstance(noise.stairs, JointStaircase):
+    if min(filter(None, sizes)) > 1 or isinstance(noise.staircase, JointStaircase):
         assert found == pytest.approx(error, rel=0.05)  # else small numbers are on few integers
 
 
@@ -303,8 +303,8 @@ def test_noise_apart_from_others_with_noise_of_their_own_can_be_drawn():
     squares = [width**2 for width in WIDTHS]
     moves = Moves((1,) + (2048,) * 6, (sum(squares) / 4, *squares), 1)
     noise = choose_noise(Pure(10), moves).noise()
-    assert len(noise.each) == 7  # else this is another case
-    assert sum(s / one.scale for s, one in zip(moves.sizes, noise.each, strict=True)) <= 10
+    assert len(noise.independent) == 7  # else this is another case
+    assert sum(s / one.scale for s, one in zip(moves.sizes, noise.independent, strict=True)) <= 10
     drawn = np.array([noise.add([0] * 7, InsecureGenerator(i)) for i in range(400)], float)
     assert np.allclose(drawn.std(axis=0), noise.deviations, rtol=0.25)  # with this seed
 

@@ -500,7 +500,7 @@ def test_a_person_moves_integers_by_no_more_than_their_noise_is_for(name, monkey
                 assert all(m <= most for m, most in zip(moved, noise.sensitivities, strict=True))
                 assert "weighted" in name or moved[0] == k  # the number of rows
             elif noise.distribution == "staircase":
-                assert sum(-(-(m >> noise.shift) // noise.stairs.step) for m in moved) <= 1
+                assert sum(-(-(m >> noise.shift) // noise.staircase.step) for m in moved) <= 1
             else:
                 assert sum(moved) <= float(noise.scale * epsilon) * 2.0**noise.shift * (1 + 1e-9)
 

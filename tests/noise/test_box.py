@@ -144,7 +144,7 @@ def test_the_norm_takes_less_than_laplace_noise():
         laplace = k * math.sqrt(2)
         assert (noise.deviation / laplace) ** 2 == pytest.approx(ratio, rel=0.01)
     one = box_noise(Pure(1), [1 << 30])
-    assert one.each == (integer_noise(Pure(1), Sensitivity.of_one(1 << 30)),)
+    assert one.independent == (integer_noise(Pure(1), Sensitivity.of_one(1 << 30)),)
 
 
 LOSSES = [ZCDP(Fraction(1, 2)), Approx(1, Fraction(1, 10**6)), Approx(1, 1e-300), ZCDP(100)]
@@ -159,7 +159,7 @@ def test_shares_of_a_box(loss, weights):
     if noise.distribution == "box":
         assert noise.loss == (loss if isinstance(loss, ZCDP) else Pure(loss.epsilon))
         return
-    each = [one for one in noise.each if one is not None]
+    each = [one for one in noise.independent if one is not None]
     assert len(each) == 4 and {one.distribution for one in each} == {noise.distribution}
     moving = [move for move in moves if move]
     square = sum(
@@ -176,7 +176,7 @@ def test_a_share_too_many_would_be_caught(monkeypatch):
     """The control: shares of more than 1 together are noise for more than the loss."""
     monkeypatch.setattr(choice, "_parts", lambda *_: dict.fromkeys(range(3), Fraction(1, 2)))
     noise = box_noise(ZCDP(1), [1 << 20] * 3)
-    assert sum(Fraction((1 << 20) ** 2) / one.scale**2 for one in noise.each) > 2
+    assert sum(Fraction((1 << 20) ** 2) / one.scale**2 for one in noise.independent) > 2
 
 
 def test_many_coordinates_of_one_loss_go_from_laplace_to_gaussian():
@@ -199,7 +199,7 @@ def test_the_distribution_is_chosen_by_public_numbers():
 def mixed(loss, moves):
     """Gaussian noise of the first integer, and joint noise of the others."""
     first = integer_noise(ZCDP(Fraction(1, 2)), Sensitivity.of_one(moves[0]), "gaussian")
-    return replace(box_noise(loss, moves), each=(first,))
+    return replace(box_noise(loss, moves), independent=(first,))
 
 
 @pytest.mark.parametrize("failure", [0.3, 0.02])
@@ -243,11 +243,11 @@ def test_large_integers_keep_their_last_digits():
 def test_noise_for_an_ellipsoid_is_in_proportion_to_its_axes(loss):
     axes = [Fraction(3), Fraction(1 << 35), Fraction(7 << 62), Fraction(5 << 120, 3)]
     noise = ellipsoid_noise(loss, [0, 1 << 35, 1 << 61, 1 << 119], axes)
-    assert noise.loss == loss and noise.each[0] is None
-    scales = [math.ldexp(float(one.scale), one.shift) for one in noise.each[1:]]
+    assert noise.loss == loss and noise.independent[0] is None
+    scales = [math.ldexp(float(one.scale), one.shift) for one in noise.independent[1:]]
     for scale, axis in zip(scales, axes[1:], strict=True):
         assert scale == pytest.approx(noise.deviation * float(axis), rel=1e-2)
-    assert all(one.scale <= 1 << 40 for one in noise.each[1:])
+    assert all(one.scale <= 1 << 40 for one in noise.independent[1:])
     values = [5, 1 << 40, 3 << 70, -(1 << 130)]
     drawn = noise.add(values, InsecureGenerator(4))
     assert drawn[0] == 5 and all(a != b for a, b in zip(drawn[1:], values[1:], strict=True))
@@ -258,7 +258,7 @@ def length(noise, axes, share):
     moves = [float(axis) * math.sqrt(s) for axis, s in zip(axes, share, strict=True)]
     return sum(
         ((math.floor(move) / 2.0**one.shift + (one.shift > 0)) / float(one.scale)) ** 2
-        for move, one in zip(moves, noise.each, strict=True)
+        for move, one in zip(moves, noise.independent, strict=True)
     )
 
 
@@ -272,9 +272,12 @@ def test_rounding_down_is_covered_in_all_directions():
     assert 0.98 < worst <= 1
     plain = [  # the control: without the part for units
         integer_noise(ZCDP(rho), Sensitivity(1, 1, (axis / (1 << one.shift)) ** 2), "gaussian")
-        for axis, one in zip(axes, noise.each, strict=True)
+        for axis, one in zip(axes, noise.independent, strict=True)
     ]
     short = replace(
-        noise, each=tuple(replace(a, shift=b.shift) for a, b in zip(plain, noise.each, strict=True))
+        noise,
+        independent=tuple(
+            replace(a, shift=b.shift) for a, b in zip(plain, noise.independent, strict=True)
+        ),
     )
     assert max(length(short, axes, share) for share in shares) > float(2 * rho)

@@ -34,7 +34,7 @@ def law(noise, far=FAR):
 
 def by_number(noise, most):
     """The law of noise of the number of units, and with each that of a sum, from -most to most."""
-    head, each = noise.parts.each
+    head, each = noise.parts.independent
     z, numbers, places = np.arange(-FAR, FAR + 1), np.arange(-100, 101), np.arange(-most, most + 1)
     of_each, of_sum = law(each), np.zeros((len(numbers), len(places)))
     for one, n in zip(of_sum, numbers, strict=True):
@@ -85,9 +85,9 @@ def test_two_groups_cost_no_more_than_the_loss(loss, shift):
 def test_too_little_noise_for_the_number_is_found(loss):
     """Planted: the number of units has noise for a tenth of what a unit changes it by."""
     noise = shared(loss, Fraction(1, 2))
-    head, each = noise.parts.each
+    head, each = noise.parts.independent
     less = replace(
-        noise, parts=replace(noise.parts, each=(replace(head, scale=head.scale / 10), each))
+        noise, parts=replace(noise.parts, independent=(replace(head, scale=head.scale / 10), each))
     )
     assert worst(law_of_two(less), loss) > 1.05
 
@@ -120,7 +120,7 @@ def test_the_noise_of_one_sum_a_group_is_too_little_for_two(loss):
 def test_noise_over_even_integers_alone_is_found():
     """Planted: without the random rounding all answers would have one parity, that of n."""
     noise = shared(ZCDP(Fraction(1, 2)), Fraction(1, 2))
-    head, each = noise.parts.each
+    head, each = noise.parts.independent
     joint = np.zeros((2, 2))
     of_head, of_each, z = law(head), law(each), np.arange(-FAR, FAR + 1)
     even = np.where(z % 2, 0.0, of_each)

@@ -50,7 +50,7 @@ def shipped(monkeypatch, step, core, b, stairs=STAIRS):
 
         monkeypatch.setattr(room, "uniform", every)
         monkeypatch.setattr(Staircase, "beyond", lambda *a, far=beyond: np.full(a[1], far))
-        monkeypatch.setattr(Staircase, "stairs", lambda *a, k=k: np.full(a[1], k))
+        monkeypatch.setattr(Staircase, "levels", lambda *a, k=k: np.full(a[1], k))
         out = np.empty(2 * step if beyond else 2 * core + 1, np.int64)
         noise.fill(out, None)
         assert limits == [out.size]
@@ -134,7 +134,7 @@ def test_bits_about_the_border_are_decided_exactly(epsilon):
 
 
 def test_stairs_are_geometric():
-    drawn = Staircase(0.7, 5, 1).stairs(50_000, InsecureGenerator(3).stream())
+    drawn = Staircase(0.7, 5, 1).levels(50_000, InsecureGenerator(3).stream())
     p = -math.expm1(-0.7) * np.exp(-0.7 * np.arange(12))
     seen = np.bincount(drawn, minlength=12)[:12]
 
@@ -256,7 +256,7 @@ def test_large_integers_are_divided_first(bits):
     noise = integer_noise(Pure(3), Sensitivity.of_one(3 << bits))
     assert noise.distribution == "staircase" and noise.scale <= 1 << 40
     # The noise covers what is left of a move after rounding down.
-    assert noise.stairs.step >= -(-(3 << bits) >> noise.shift) + (noise.shift > 0)
+    assert noise.staircase.step >= -(-(3 << bits) >> noise.shift) + (noise.shift > 0)
     small = integer_noise(Pure(3), Sensitivity.of_one(3 << 20))
     assert noise.deviation == pytest.approx(math.ldexp(small.deviation, bits - 20), rel=1e-3)
     values = np.array(noise.add([0] * 4000, InsecureGenerator(3)), float)
@@ -482,8 +482,8 @@ def test_the_error_bar_of_a_mean_of_people_looks_at_each_number_of_rows(rows, ce
     bar = float(noise.sum_half_width(0.05, {0: half, 1: half / cells}))
     # By definition: the least that the sum exceeds so rarely, from the law of both integers.
     sizes, chances = [], []
-    for stair, chance in enumerate(noise.stairs.weights[:5]):
-        x, y = (np.arange(-side, side + 1) for side in noise.stairs.sides(stair))
+    for stair, chance in enumerate(noise.staircase.weights[:5]):
+        x, y = (np.arange(-side, side + 1) for side in noise.staircase.sides(stair))
         sizes.append(abs(x[:, None] + y / cells).ravel() / 2)
         chances.append(np.full(sizes[-1].size, chance / sizes[-1].size))
     order = np.argsort(every := np.concatenate(sizes))
@@ -569,7 +569,7 @@ def test_moves_of_one_number_are_covered_and_charged(moves, step):
     most = Sensitivity(moves, moves * step, moves * step**2, step, (moves, step))
     noise = integer_noise(Pure(5 * moves), most)
     assert noise.distribution == "staircase" and noise.moves == moves
-    _, p = law(noise.stairs, 9 * step)
+    _, p = law(noise.staircase, 9 * step)
     off = np.log(p[step:]) - np.log(p[:-step])  # of one move
     assert np.abs(off).max() * moves == pytest.approx(5 * moves, rel=1e-9)
     assert noise.loss == (Draws(5 * moves, draws=moves) if moves > 1 else Pure(5))
@@ -595,8 +595,8 @@ def test_the_bound_of_a_weighted_sum_of_staircases():
         bar = noise.weighted_half_width(own, failure)
         missed, limit = np.mean(np.abs(drawn) > bar), 5.5 * math.sqrt(failure / 100_000)
         assert missed < failure + limit and failure - limit < np.mean(np.abs(drawn) > 0.9 * bar)
-    z, p = law(noise.stairs, 60_000)
+    z, p = law(noise.staircase, 60_000)
     for u in (1e-6, 0.003, 1.0, math.pi):
         due = (p * np.cos(u * z)).sum()
-        assert noise.stairs.waves(np.array([u]))[0] == pytest.approx(due, abs=1e-9)
-    assert noise.stairs.waves(np.array([0.0]))[0] == 1
+        assert noise.staircase.waves(np.array([u]))[0] == pytest.approx(due, abs=1e-9)
+    assert noise.staircase.waves(np.array([0.0]))[0] == 1

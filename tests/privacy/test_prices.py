@@ -483,7 +483,7 @@ def test_a_charge_for_other_cells_is_caught(monkeypatch):
 @pytest.mark.parametrize("rho", [3, 20])
 def test_laplace_noise_for_a_rho_is_as_little_as_its_price_allows(rho):
     of_1000 = integer_noise(ZCDP(rho), Sensitivity.of_one(1000))
-    of_box = box_noise(ZCDP(rho), [1000]).each[0]
+    of_box = box_noise(ZCDP(rho), [1000]).independent[0]
     for cells, scale in (
         (0, additive(ZCDP(rho)).unit),
         (1000, of_1000.scale / 1000),

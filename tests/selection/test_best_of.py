@@ -179,7 +179,7 @@ def test_the_best_leaves_with_the_probability_that_was_derived():
         answer = int(chance.choice(4, p=q))
         return int(scores[answer]), answer
 
-    mechanism = quoted(dp.selection.best_of, run, each=Pure(1), gamma=0.3, neighbors="replace")
+    mechanism = quoted(dp.selection.best_of, run, run_loss=Pure(1), gamma=0.3, neighbors="replace")
     rng = InsecureGenerator(2)
     found = [mechanism.finish(run, rng) for _ in range(3000)]
     assert all(one.score == scores[one.answer] for one in found)
@@ -190,7 +190,7 @@ def test_the_best_leaves_with_the_probability_that_was_derived():
 
 
 def test_scores_that_are_no_numbers_and_the_first_of_equals():
-    given = {"each": Pure(1), "gamma": 0.01}
+    given = {"run_loss": Pure(1), "gamma": 0.01}
     answers = iter([(math.nan, "a"), (-math.inf, "b"), (1, "c"), (Fraction(1), "d")] * 10**4)
 
     class Seven(RunCount):
@@ -208,30 +208,30 @@ def test_scores_that_are_no_numbers_and_the_first_of_equals():
 
 def test_what_is_spent():
     budget = dp.Budget(epsilon=1, delta=1e-5)
-    dp.selection.best_of(lambda: (0, 1), each=Pure(0.1), gamma=0.2, budget=budget)
+    dp.selection.best_of(lambda: (0, 1), run_loss=Pure(0.1), gamma=0.2, budget=budget)
     assert budget.spent["epsilon"] == Fraction(3, 10)
     each = ZCDP(0.001)
     price = repeated_selection(each, gamma=0.2, eta=0, delta=1e-6)
-    given = {"each": each, "gamma": 0.2, "eta": 0, "delta": 1e-6}
+    given = {"run_loss": each, "gamma": 0.2, "eta": 0, "delta": 1e-6}
     assert budget.cost(dp.selection.best_of, lambda: (0, 1), **given) == price
     dp.selection.best_of(lambda: (0, 1), **given, budget=budget)
     assert budget.spent["delta"] == Fraction(1, 10**6)
     assert budget.spent["epsilon"] == Fraction(3, 10) + price.epsilon
     called = []
     with pytest.raises(BudgetError):
-        dp.selection.best_of(lambda: called.append(1), each=Pure(1), gamma=0.5, budget=budget)
+        dp.selection.best_of(lambda: called.append(1), run_loss=Pure(1), gamma=0.5, budget=budget)
     assert not called
 
     def fails():
         raise ZeroDivisionError
 
     with pytest.raises(DataError, match=r"^run failed \(ZeroDivisionError\)"):
-        dp.selection.best_of(fails, each=Pure(Fraction(1, 100)), gamma=0.5, budget=budget)
+        dp.selection.best_of(fails, run_loss=Pure(Fraction(1, 100)), gamma=0.5, budget=budget)
     assert len(budget.history) == 3
 
 
 def test_what_is_refused():
-    given = {"each": Pure(1), "gamma": 0.5}
+    given = {"run_loss": Pure(1), "gamma": 0.5}
     for bad, error in [
         ({"gamma": 0}, ArgumentError),
         ({"gamma": 1}, ArgumentError),
@@ -240,9 +240,9 @@ def test_what_is_refused():
         ({"eta": -1}, ArgumentError),
         ({"eta": 1e-9}, ArgumentError),
         ({"eta": 1000}, ArgumentError),
-        ({"each": ZCDP(1)}, ArgumentError),
-        ({"each": Approx(1, 1e-6)}, ArgumentTypeError),
-        ({"each": 1.0}, ArgumentTypeError),
+        ({"run_loss": ZCDP(1)}, ArgumentError),
+        ({"run_loss": Approx(1, 1e-6)}, ArgumentTypeError),
+        ({"run_loss": 1.0}, ArgumentTypeError),
         ({"delta": 2}, ArgumentError),
     ]:
         with pytest.raises(error):
@@ -286,7 +286,7 @@ def test_a_run_that_fails_tells_nothing_of_those_before(last, monkeypatch):
         raise ValueError("secret")
 
     with pytest.raises(DataError) as caught:
-        dp.selection.best_of(run, each=Pure(1), gamma=0.5)
+        dp.selection.best_of(run, run_loss=Pure(1), gamma=0.5)
     assert len(runs) == 3 and "secret" not in str(caught.value)
     held = told_by(caught.value)
     assert set(held) == {"best"} and "secret" not in held["best"]
@@ -306,5 +306,5 @@ def test_an_error_that_is_passed_on_is_found(monkeypatch):
     exec(compile(PASSED_ON, FILE, "exec"), space)
     monkeypatch.setattr(BestOf, "finish", space["finish"])
     with pytest.raises(ZeroDivisionError) as caught:
-        dp.selection.best_of(lambda: 1 / 0, each=Pure(1), gamma=0.5)
+        dp.selection.best_of(lambda: 1 / 0, run_loss=Pure(1), gamma=0.5)
     assert "_" in told_by(caught.value)

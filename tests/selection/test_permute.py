@@ -219,7 +219,7 @@ def decide(distances, exponents, c, shift, after, words):
     scores[0] = 0.0
     flips, script = permute.Flips(Stored(scores), c), Script(words)
     flips._exponents, flips._shift = np.array([0, *exponents], np.uint8), shift
-    kept = flips._coins(64 * np.arange(1, len(distances) + 1), after, script)
+    kept = flips._heads(64 * np.arange(1, len(distances) + 1), after, script)
     return kept.tolist(), script.words
 
 
@@ -386,9 +386,9 @@ def test_a_time_after_t_without_its_condition_is_caught(monkeypatch):
         return fits(tally(draws(placed(scores, places), 20_000, 6), places), chances(scores))
 
     assert fit() > ALPHA
-    real = permute.Flips._coins
+    real = permute.Flips._heads
     monkeypatch.setattr(
-        permute.Flips, "_coins", lambda self, left, after, bits: real(self, left, False, bits)
+        permute.Flips, "_heads", lambda self, left, after, bits: real(self, left, False, bits)
     )
     assert fit() < ALPHA
 

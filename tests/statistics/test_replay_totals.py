@@ -60,7 +60,7 @@ class Tape:
 
         def box(noise, values, generator):
             tape.values += values
-            sizes = noise.sensitivities[len(noise.each) :]
+            sizes = noise.sensitivities[len(noise.independent) :]
             law, scales = noise.distribution, [x / noise.epsilon for x in sizes if x]
             tape.noise += [(law, scale, 0) for scale in scales]
             return [value + (tape.played.pop(0) if tape.played else 0) for value in values]

@@ -580,7 +580,7 @@ def the_first_of_some_runs(bits, one, kw):
         return 0, dp.count(bits, where=one & bits, **part)
 
     each_run = dp.privacy.Pure(part["epsilon"])
-    return dp.selection.best_of(run, each=each_run, gamma=0.5, **REPLACE, **pay).answer
+    return dp.selection.best_of(run, run_loss=each_run, gamma=0.5, **REPLACE, **pay).answer
 
 
 # ---- Randomized response: an answer for each row, and estimates from all of them. ----

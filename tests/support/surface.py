@@ -688,7 +688,7 @@ for _name in ("probabilities", "expected_error"):
     known(dp.selection, _name, scores=[1, 2], sensitivity=1)
 _CANDIDATES = {"candidates": 3, "sensitivity": 1, "epsilon": 1.0}
 add("dp.selection.utility_bound", t=1.0, **_CANDIDATES)
-_BEST = {"run": lambda: (0, 0), "each": dp.privacy.Pure(1), "gamma": 0.5, "eta": 1}
+_BEST = {"run": lambda: (0, 0), "run_loss": dp.privacy.Pure(1), "gamma": 0.5, "eta": 1}
 add("dp.selection.best_of", **_BEST, neighbors="replace")
 _SCORES = {"scores": lambda data, j: j, "data": None}
 add("dp.selection.exponential of a function", **_SCORES, **_CANDIDATES)
@@ -763,7 +763,7 @@ LOSSES = {
     "dp.privacy.loss of rho": (P.loss, {"rho": 0.1}),
     "dp.privacy.float_down": (P.float_down, {"amount": 0.1}),
     "dp.privacy.repeated_selection": (
-        P.repeated_selection, {"each": PURE, "gamma": 0.1, "eta": 1, "delta": 0.1}
+        P.repeated_selection, {"run_loss": PURE, "gamma": 0.1, "eta": 1, "delta": 0.1}
     ),
     "dp.privacy.range_within": (P.range_within, {"rho": 0.1}),
     "dp.privacy.pure_within": (P.pure_within, {"rho": 0.1}),

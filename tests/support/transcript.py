@@ -53,13 +53,13 @@ def boxed(noise, moves):
     """What a vector of moves costs by joint noise, and by noise of their own of the first ones."""
     sizes, left = noise.sensitivities, 0
     assert not any(move for move, size in zip(moves, sizes, strict=True) if not size)
-    for own, move in zip(noise.each, moves, strict=False):
+    for own, move in zip(noise.independent, moves, strict=False):
         if move:
             assert own.distribution == "laplace"
             left += Fraction(abs(move) >> own.shift) / own.scale
     parts = [Fraction(abs(moves[i]), sizes[i]) for i in noise._joint]
     norm = max(parts, default=Fraction(0))
-    return left + noise.epsilon * (norm if noise.stairs is None else math.ceil(norm))
+    return left + noise.epsilon * (norm if noise.staircase is None else math.ceil(norm))
 
 
 def recorded(run):

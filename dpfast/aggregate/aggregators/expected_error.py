@@ -69,7 +69,7 @@ def _attention(k: int, width: float, loss: Loss, deviation: float) -> float:
     first = majority(k)
 
     def length(points: float) -> float:
-        return 2.0 * _place((k + points) / 2, k, deviation, width) if points <= k else width
+        return 2.0 * _at_rank((k + points) / 2, k, deviation, width) if points <= k else width
 
     def at(t: float) -> float:
         return 0.5 * (length(first + t) + length(first + t + 1))
@@ -108,7 +108,7 @@ _ERRORS: dict[str, _Error] = {
 Windows = tuple[Callable[[float], float], tuple[float, ...]]
 
 
-def _place(rank: float, k: int, deviation: float, width: float) -> float:
+def _at_rank(rank: float, k: int, deviation: float, width: float) -> float:
     """Return the expected order statistic of a rank, 1 to k; beyond, an end of the bounds."""
     part = (rank - 0.375) / (k + 0.25)
     if not 0.0 < part < 1.0:
@@ -126,7 +126,7 @@ def _windows(k: int, trim: float, deviation: float, width: float) -> Windows:
     def at(t: float) -> float:
         top = min(k - trim + 1 + t, k + 1)
         bottom = top - (k - 2 * trim + t)
-        return _place(top, k, deviation, width) - _place(bottom, k, deviation, width)
+        return _at_rank(top, k, deviation, width) - _at_rank(bottom, k, deviation, width)
 
     return at, (trim, 2 * trim + 1)
 

@@ -73,22 +73,22 @@ class Mean(OnGrid):
     """
 
     noise: Additive = field(init=False)
-    stairs: IntegerNoise | None = field(init=False)
+    staircase: IntegerNoise | None = field(init=False)
 
     def calibrated(self, grid: OutputGrid) -> dict[str, object]:
         noise, staircase = additive(self.loss), None
         if _has_stairs(self.loss) and grid.span > 1:
             staircase = integer_noise(self.loss, Sensitivity.of_one(grid.span), "staircase")
-        return {"noise": noise, "stairs": staircase, "loss": (staircase or noise).loss}
+        return {"noise": noise, "staircase": staircase, "loss": (staircase or noise).loss}
 
     def half_width(self, failure: float) -> float:
-        return half_width(self.grid, self.stairs or self.noise, failure)
+        return half_width(self.grid, self.staircase or self.noise, failure)
 
     def noisy_cell(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return the noisy average; O(blocks)."""
         total = self.grid.total(z)
-        if self.stairs is not None:
-            return self.stairs.add([total], generator)[0] / self.blocks
+        if self.staircase is not None:
+            return self.staircase.add([total], generator)[0] / self.blocks
         scale = self.noise.scale(self.grid.span)
         return noisy(self.noise.distribution, total, scale, scale, generator) / self.blocks
 

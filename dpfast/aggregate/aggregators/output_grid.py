@@ -80,7 +80,7 @@ class OutputGrid:
         checks.assign(self, lo=lo, hi=hi, step=step, first=first, span=last - first)
 
     def cell(self, x: float) -> int:
-        """Return the cell of one number."""
+        """Return the grid cell nearest to one number."""
         return int(self.cells(np.array([x]))[0])
 
     def cells(

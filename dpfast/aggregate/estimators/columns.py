@@ -46,12 +46,12 @@ class Columns:
             return rows[self.names[j]]
         return rows if rows.ndim == 1 else rows[:, j]
 
-    def place(self, name: str, value: int | str) -> int:
-        """Return the place of a column that is given by its place or its name."""
+    def index_of(self, name: str, value: int | str) -> int:
+        """Return the index of a column from its index or its name."""
         if isinstance(value, str):
             if self.names is None or value not in self.names:
                 listed = "columns have no names here" if self.names is None else repr(self.names)
-                checks.fail(name, f"the place of a column, or its name ({listed})", value)
+                checks.fail(name, f"the index of a column, or its name ({listed})", value)
             return self.names.index(value)
         if not -self.count <= value < self.count:
             checks.fail(name, f"from {-self.count} to {self.count - 1}", value)

@@ -33,7 +33,7 @@ class Regression(ByColumn):
     def __post_init__(self) -> None:
         if not isinstance(self.target, str):
             if not checks.is_whole(self.target):
-                rule = "the place of a column (an integer) or its name"
+                rule = "the index of a column (an integer) or its name"
                 checks.fail_type("target", rule, self.target)
             object.__setattr__(self, "target", int(self.target))
         checks.flag("intercept", self.intercept)
@@ -42,7 +42,7 @@ class Regression(ByColumn):
         if columns.count < 2:
             rule = f"rows of a target and at least one feature for {self.name!r}"
             checks.fail("data", rule, columns.count)
-        columns.place("target", self.target)
+        columns.index_of("target", self.target)
         return columns.count - 1 + self.intercept
 
 
@@ -92,7 +92,7 @@ class LeastSquares(Regression, Streamed):
     name = "least-squares"
 
     def _compute(self, source: RowSource, partition: Partition, columns: Columns) -> Floats:
-        y = columns.place("target", self.target)
+        y = columns.index_of("target", self.target)
         x = [j for j in range(columns.count) if j != y]
         if self.intercept:
             tally = centered(source, partition, columns)
@@ -240,7 +240,7 @@ class LogisticRegression(Regression):
         object.__setattr__(self, "tolerance", checks.positive("tolerance", self.tolerance))
 
     def _bound(self, columns: Columns) -> Bound:
-        target = columns.place("target", self.target)
+        target = columns.index_of("target", self.target)
         work_size = _native.logistic_work(columns.count)
 
         def work(

@@ -72,7 +72,7 @@ class Damaged(Exception):
     """The file is a ledger, but its rows were changed."""
 
 
-class Place(NamedTuple):
+class LastRow(NamedTuple):
     """The last row of a ledger at some time: of `steps`, or of `lines` if there are none."""
 
     table: str
@@ -152,7 +152,7 @@ def _step(db: Connection, what: str, seal: str) -> None:
     db.execute("INSERT INTO steps VALUES (?, ?, ?)", row)
 
 
-def last(db: Connection) -> Place:
+def last(db: Connection) -> LastRow:
     """Return the last row of the ledger."""
     table, number = ("lines", "line") if db.form == 1 else ("steps", "step")
     query = f"SELECT {number}, seal FROM {table} ORDER BY {number} DESC LIMIT 1"
@@ -161,19 +161,19 @@ def last(db: Connection) -> Place:
         row = 0, *db.execute("SELECT seal FROM ledger").fetchone()
     if row is None:
         raise Damaged("entries are missing")
-    return Place(table, *row)
+    return LastRow(table, *row)
 
 
-def held(db: Connection, place: Place) -> bool:
-    """Return whether the ledger still holds all rows up to `place`."""
-    if place.number == 0:
+def held(db: Connection, row_seen: LastRow) -> bool:
+    """Return whether the ledger still holds all rows up to one of them."""
+    if row_seen.number == 0:
         return True  # the ledger itself, which the header checks
-    if not has(db, place.table):
+    if not has(db, row_seen.table):
         return False
-    number = "line" if place.table == "lines" else "step"
-    query = f"SELECT seal FROM {place.table} WHERE {number} = ?"
-    row: tuple[str] | None = db.execute(query, (place.number,)).fetchone()
-    return row == (place.seal,)
+    number = "line" if row_seen.table == "lines" else "step"
+    query = f"SELECT seal FROM {row_seen.table} WHERE {number} = ?"
+    row: tuple[str] | None = db.execute(query, (row_seen.number,)).fetchone()
+    return row == (row_seen.seal,)
 
 
 def check(db: Connection, table: str, name: str, seal: str | None) -> None:
@@ -232,25 +232,25 @@ def _rows_named(db: Connection, names: Iterable[str]) -> Iterator[tuple[str, str
 # --- sums ---------------------------------------------------------------------------------------
 
 
-def check_sums(db: Connection) -> Place:
+def check_sums(db: Connection) -> LastRow:
     """Return the last row. Raise `Damaged` unless the sums are those that were sealed with it."""
     *parts, seal = sums(db)
     (lines,) = db.execute("SELECT ifnull(max(line), 0) FROM lines").fetchone()
     if lines != parts[0]:
         raise Damaged("entries are missing")
-    place = last(db)
-    if seal != (place.seal if place.table == "lines" else _sealed(place.seal, parts)):
+    last_row = last(db)
+    if seal != (last_row.seal if last_row.table == "lines" else _sealed(last_row.seal, parts)):
         raise Damaged("its sums are not what was written")
-    return place
+    return last_row
 
 
-def close(db: Connection, before: Place | None = None) -> Place:
+def close(db: Connection, before: LastRow | None = None) -> LastRow:
     """Seal the sums with the last step, if there is a new one. Return the last row."""
-    place = last(db)
-    if place != before:
+    last_row = last(db)
+    if last_row != before:
         *parts, _ = sums(db)
-        db.execute("UPDATE state SET seal = ?", (_sealed(place.seal, parts),))
-    return place
+        db.execute("UPDATE state SET seal = ?", (_sealed(last_row.seal, parts),))
+    return last_row
 
 
 def sums(db: Connection) -> tuple[Any, ...]:

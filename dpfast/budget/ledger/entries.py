@@ -29,7 +29,7 @@ def plus(a: Fraction, b: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Exact sums. A ledger uses epsilon and delta, or rho."""
+    """Exact sums of losses: epsilon and delta, or rho, as the ledger needs."""
 
     epsilon: Fraction = ZERO
     delta: Fraction = ZERO

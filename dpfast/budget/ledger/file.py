@@ -65,7 +65,7 @@ from ..._kernels.rng import witnesses
 from ...errors import DpfastError, LedgerBusyError, LedgerError, LedgerMissingError
 from ...privacy import Loss
 from . import chain, text
-from .chain import VERSION, Connection, Damaged, Place, define, guards, pragma, sqlite3
+from .chain import VERSION, Connection, Damaged, LastRow, define, guards, pragma, sqlite3
 from .entries import Amounts, Decide, Spend, State, began, now, process
 
 T = TypeVar("T")
@@ -114,7 +114,7 @@ _ALONE = threading.RLock()
 #: thread that holds the lock, and meets its own process here, is in a signal handler.
 _at_work: tuple[int, int] | None = None
 #: The last row that this process has seen of each ledger, by its path and the seal of its header.
-_seen: dict[tuple[str, str], Place] = {}
+_seen: dict[tuple[str, str], LastRow] = {}
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -235,13 +235,13 @@ class File:
         return self._written(add)
 
     @property
-    def place(self) -> Place | None:
+    def last_row(self) -> LastRow | None:
         """The last row of the ledger that this process has seen."""
         return _seen.get((self.path, self.header.seal))
 
-    def since(self, place: Place) -> None:
+    def since(self, last_row: LastRow) -> None:
         """Refuse a ledger without the rows that another process has seen."""
-        self._run(lambda db: self._not_put_back(db, place))
+        self._run(lambda db: self._not_put_back(db, last_row))
 
     # --- transactions ---------------------------------------------------------------------------
 
@@ -323,14 +323,14 @@ class File:
                     if blank:
                         done = job(db)
                     else:
-                        head, place = self._same(db, way)
+                        head, last_row = self._same(db, way)
                         if write and db.form < VERSION:
                             self._renew(db, head)
                         done = job(db)
                         if write:
-                            place = chain.close(db, place)
+                            last_row = chain.close(db, last_row)
                     if witnesses() != here:
-                        raise LedgerError(f"ledger {self.path}: a fork came into the transaction")
+                        raise LedgerError(f"ledger {self.path}: the process was forked meanwhile")
                     db.execute("COMMIT")
                     if write and files != self._files():
                         raise LedgerError(
@@ -338,7 +338,7 @@ class File:
                             "was written; nothing may be released"
                         )
                     if not blank:
-                        _seen[self.path, head.seal] = place
+                        _seen[self.path, head.seal] = last_row
                     return done
             finally:
                 _at_work = None
@@ -353,7 +353,7 @@ class File:
             )
         return here
 
-    def _same(self, db: Connection, way: Way) -> tuple[Header, Place]:
+    def _same(self, db: Connection, way: Way) -> tuple[Header, LastRow]:
         """Check that this is the ledger that was opened, at its place, with all rows seen here.
 
         Each transaction begins with this. Return the header and the last row.
@@ -366,14 +366,14 @@ class File:
                 f"ledger {self.path} was made in another directory, or is a copy: if you moved it, "
                 f"and nobody spends from a copy, run dpfast budget move {self.path}"
             )
-        place = chain.check_sums(db)
+        last_row = chain.check_sums(db)
         seen = _seen.get((self.path, head.seal))
-        if seen not in (None, place):
+        if seen not in (None, last_row):
             self._not_put_back(db, seen)
-        return head, place
+        return head, last_row
 
-    def _not_put_back(self, db: Connection, place: Place) -> None:
-        if not chain.held(db, place):
+    def _not_put_back(self, db: Connection, last_row: LastRow) -> None:
+        if not chain.held(db, last_row):
             raise LedgerError(
                 f"ledger {self.path} was put back to an earlier state: it lacks entries that this "
                 "process has seen; nothing can be spent"

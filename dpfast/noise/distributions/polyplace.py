@@ -80,7 +80,7 @@ class PolyPlace(Distribution):
 
 @dataclass(frozen=True)
 class _Tail(Piece):
-    """The tail, Q + 1 = (p a / C_t)^(-1/a)."""
+    """The quantile function Q on the tail, Q + 1 = (p a / C_t)^(-1/a)."""
 
     distribution: PolyPlace
 
@@ -103,7 +103,7 @@ class _Tail(Piece):
 
 @dataclass(frozen=True)
 class _Center(Piece):
-    """The center, Q = 1 - W, W = B^(1/a), B = (p - p_s) a / C, on p > p_s."""
+    """The center of the quantile function, Q = 1 - W, W = B^(1/a), B = (p - p_s) a / C, p > p_s."""
 
     distribution: PolyPlace
 

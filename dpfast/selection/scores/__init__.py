@@ -157,7 +157,7 @@ class PlainScores(Scores):
     _block: int
     _maxima: NDArray[Any]  # of each block
 
-    def _found(self, block: int, maxima: NDArray[Any]) -> NDArray[np.float64]:
+    def _keep_peaks(self, block: int, maxima: NDArray[Any]) -> NDArray[np.float64]:
         """Keep the largest score of each block, and return the distances of the blocks."""
         self.best, self._block, self._maxima = maxima.max(), block, maxima
         return distances(self.best, maxima)

@@ -117,7 +117,7 @@ class Computed(OneRow):
             refuse(flags | ABOVE)  # NaN and infinity at once
         refuse(flags)
         self._kept = values if self.count <= min(step, STRETCH) else None
-        return self._found(block, best)
+        return self._keep_peaks(block, best)
 
     def _evaluated(self, tiles: NDArray[np.int64]) -> NDArray[Any]:
         scores = np.empty((len(tiles), self._loop.tile), self._loop.dtype)

@@ -28,7 +28,7 @@ FEW = 1 << 20
 
 RULE = "an array of real numbers"
 
-Pieces = tuple[tuple[int, NDArray[Any]], ...]
+Slices = tuple[tuple[int, NDArray[Any]], ...]
 
 
 class DistributedScores(OneRow):
@@ -81,7 +81,7 @@ class DistributedScores(OneRow):
             covered = best[first : first + len(maxima)]
             np.maximum(covered, maxima, out=covered)
         refuse(flags)
-        return self._found(block, best)
+        return self._keep_peaks(block, best)
 
     def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
         wanted, back = np.unique(index, return_inverse=True)
@@ -146,12 +146,12 @@ def _count(chunk: RowChunk) -> tuple[tuple[int, int], ...]:
     return ((part, row + len(chunk.rows)),)
 
 
-def _slices(first: Mapping[int, int], chunk: RowChunk) -> Pieces:
+def _slices(first: Mapping[int, int], chunk: RowChunk) -> Slices:
     """Return the scores of a chunk."""
     return ((_start(first, chunk), chunk.rows.reshape(-1).copy()),)
 
 
-def _values(first: Mapping[int, int], wanted: NDArray[np.int64], chunk: RowChunk) -> Pieces:
+def _values(first: Mapping[int, int], wanted: NDArray[np.int64], chunk: RowChunk) -> Slices:
     """Return the scores of some candidates, by their index among these."""
     start = _start(first, chunk)
     i, j = np.searchsorted(wanted, [start, start + len(chunk.rows)]).tolist()
@@ -160,7 +160,7 @@ def _values(first: Mapping[int, int], wanted: NDArray[np.int64], chunk: RowChunk
 
 def _peaks(
     first: Mapping[int, int], block: int, dtype: np.dtype[Any], chunk: RowChunk
-) -> tuple[int, Pieces]:
+) -> tuple[int, Slices]:
     """Return the flags of a chunk, and the best of its share of each block."""
     start, values = _start(first, chunk), aligned(chunk.rows.reshape(-1), dtype)
     head = min(-start % block, len(values))
@@ -173,5 +173,5 @@ def _peaks(
     return flags, tuple(maxima)
 
 
-def _joined(a: tuple[int, Pieces], b: tuple[int, Pieces]) -> tuple[int, Pieces]:
+def _joined(a: tuple[int, Slices], b: tuple[int, Slices]) -> tuple[int, Slices]:
     return a[0] | b[0], a[1] + b[1]

@@ -55,7 +55,7 @@ class Stored(PlainScores):
             first = start // block
             seen |= block_maxima(part, block, best[first : first - (-len(part) // block)])
         refuse(seen)
-        return self._found(block, best)
+        return self._keep_peaks(block, best)
 
     def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
         return self.array[index].astype(self._dtype, copy=False)
