@@ -828,7 +828,7 @@ class Budget(Payer):
         return replace(state, spent=sum(amounts, Amounts()), entries=len(entries)), entries
 
     def _listed(self, show: Callable[[Fraction], Any]) -> dict[str, Any]:
-        """Return the whole ledger, with amounts in a form."""
+        """Return the whole ledger, with amounts as `show` formats them."""
         state, entries = self._after_all()
         lines = [
             {
@@ -949,7 +949,7 @@ class Budget(Payer):
             self._refuse_late(state, spend, f"ids={self._ids!r}", str(unit))
         relation, counted = self._counted(state, spend, share, units)
         total = state.spent + counted
-        if not total.within(self._ceiling):
+        if not total.fits(self._ceiling):
             less = self._fitting(state, spend, counted, share)
             self._refuse(state, spend, "counted as " + self._words(counted), less)
         after = State(total, relation, state.entries + 1, unit.ids, time)

@@ -161,7 +161,7 @@ class Prepared(Generic[Value]):
     mechanism : Mechanism
         What is charged and run: its `loss`, and its error bar.
     source : object
-        What the mechanism reads: data, as the intake has read them.
+        What the mechanism reads: data, as `read` returns them.
     budget : Budget, optional
         Pays when it is run. NOT PRIVATE before that: it holds the data.
     rng : Generator, optional
@@ -368,7 +368,7 @@ def release(
     budget: Payer | None,
     rng: _rng.Generator | None,
 ) -> Value:
-    """Spend the loss of a mechanism, then run it on `data`, as the intake has read them."""
+    """Spend the loss of a mechanism, then run it on `data`, as `read` returns them."""
     prepared: Prepared[Value] = Prepared(mechanism, data, budget, rng)
     with paid():
         return prepared.run()

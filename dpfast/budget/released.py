@@ -195,9 +195,9 @@ class Release(Generic[Value]):
             return f"{_short(value)} ({why})"
         is_time = isinstance(value, np.timedelta64)  # which calls itself a number
         if isinstance(value, numbers.Real) and isinstance(width, numbers.Real) and not is_time:
-            return f"{within(float(value), float(width))} {confidence}"
+            return f"{bar_text(float(value), float(width))} {confidence}"
         if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.ndim == 1:
-            return f"{_texts(value, within, width)} {confidence}"
+            return f"{_texts(value, bar_text, width)} {confidence}"
         bars = width if isinstance(width, (float, np.generic)) else np.asarray(width)
         return f"{_short(value)} ± {bars} {confidence}"
 
@@ -216,7 +216,7 @@ def answer_of(value: Any) -> Any:
     return described(value if to_dict is None else to_dict())
 
 
-def within(value: float, half_width: float) -> str:
+def bar_text(value: float, half_width: float) -> str:
     """Return a number with its error bar as text, with the digits that the bar leaves.
 
     The bar is rounded up, to one digit if that adds no more than a tenth, and else to two.

@@ -187,7 +187,7 @@ class Rows:
         return counts
 
     def differences(self, other: Rows, relation: str) -> list[str]:
-        """Say why the two are no neighbors."""
+        """Say why the rows of two releases are no neighbors."""
         most = 2 if relation == "replace" else 1
         if relation == "replace" and self.ids is None and len(self.rows) != len(other.rows):
             numbers = f"there are {len(self.rows)} rows on x and {len(other.rows)} on x2"

@@ -15,7 +15,7 @@ from .._core import checks
 from .._core.error_bars import CONFIDENCE, Expected
 from .._core.extras import extra
 from .._core.html import table
-from ..budget.released import within
+from ..budget.released import bar_text
 from ..tables.key_words import shown_key
 
 #: How many groups are shown, half of them from either end; in HTML the others unfold.
@@ -274,7 +274,7 @@ def _with_bar(column: str, value: Any, bar: Any) -> str:
     elif isinstance(bar, np.timedelta64):
         text = f"{_shown(value)} ± {_shown(bar)}"
     else:
-        text = within(float(value), float(bar))
+        text = bar_text(float(value), float(bar))
     return text.replace(" ", "\xa0")
 
 

@@ -81,7 +81,7 @@ def without_delta(loss: Loss) -> Pure | ZCDP:
 
 
 def several(loss: Pure, times: int) -> Pure:
-    """Return the loss of `times` independent releases, in a form that is priced in rho too."""
+    """Return the loss of `times` independent releases, as a loss whose rho is known too."""
     if times == 1:
         return loss
     if isinstance(loss, Draws):

@@ -188,7 +188,7 @@ def _uniform(size: int, stream: BitStream) -> NDArray[np.int64]:
 
 
 def refined(cells: NDArray[np.int64], bits: int, stream: BitStream) -> list[NDArray[np.int64]]:
-    """Draw where in its cell each normal number lies, if it rounds to that in units of 2**-bits.
+    """Draw further bits of normal numbers, given the multiples of 2**-bits they round to.
 
     One chunk of `MORE` bits after the other, the first from the lower end of the cell. What is left
     is uniform.

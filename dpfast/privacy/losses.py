@@ -75,7 +75,7 @@ class _Amounts:
 
 
 def _float_up(amount: Fraction) -> float:
-    """Return the least float that is no less."""
+    """Return a fraction as a float, rounded up."""
     near = float(amount)
     return near if near >= amount else math.nextafter(near, math.inf)
 

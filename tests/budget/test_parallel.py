@@ -204,7 +204,7 @@ def replayed(kind, relation, seed):
                     pairs += [x + y for x, y in itertools.combinations(sums.values(), 2)]
                 lost = [past + own + outside for past in (told or [Amounts()]) for own in pairs]
                 state = budget._storage.state().spent
-                wrong += [one for one in lost if not one.within(state)]
+                wrong += [one for one in lost if not one.fits(state)]
         past = told or [Amounts()]
         told = [before + own for before in past for own in pairs]
     return wrong, state, told, outside

@@ -159,7 +159,7 @@ def test_the_period_is_sealed(tmp_path, statement):
 def test_a_period_over_its_limit_is_damage(tmp_path, clock, monkeypatch):
     path = tmp_path / "study.db"
     budget = dp.Budget(epsilon=1, every="month", path=path)
-    monkeypatch.setattr(entries.Amounts, "within", lambda self, limit: True)
+    monkeypatch.setattr(entries.Amounts, "fits", lambda self, limit: True)
     spend(budget)
     spend(budget)
     clock("2024-02-01T00:00:00.000000Z")

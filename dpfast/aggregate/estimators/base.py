@@ -36,11 +36,11 @@ class Job:
 
 
 class Bound(Protocol):
-    """An estimator that has been checked against the form of the data."""
+    """An estimator that was checked against the columns of the data."""
 
     @property
     def name(self) -> str:
-        """Its name in the ledger."""
+        """The name of the estimator in the ledger."""
 
     def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
         """NOT PRIVATE. Return one row a block, shape (blocks, d), d = 1 for a scalar.
@@ -55,7 +55,7 @@ class Estimator(Protocol):
     """A function of a block."""
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
-        """Check, before anything is spent, that it suits these data.
+        """Check, before anything is spent, that the estimator suits the data.
 
         `width` is the number of coordinates that the bounds are for, None for a scalar. Looks at
         the form of the source only (dtype, width), never at rows.

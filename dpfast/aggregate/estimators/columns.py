@@ -17,7 +17,7 @@ from .base import Bound
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The form of a row.
+    """The columns of a row: how many, and their names.
 
     `count` columns, with `names` or without; `is_row` is false where a row is a single number.
     """
@@ -82,7 +82,7 @@ class ByColumn(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Its name in the ledger."""
+        """The name of the estimator in the ledger."""
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
         """Check, before anything is spent, that bounds and columns agree.
@@ -123,11 +123,11 @@ class ByColumn(ABC):
 
     @abstractmethod
     def _bound(self, columns: Columns) -> Bound:
-        """Return the estimator for columns of this form."""
+        """Return the estimator, checked for these columns."""
 
 
 def _pairs(count: int | None) -> str:
-    """Return the form of bounds of so many answers."""
+    """Say which bounds so many answers need."""
     if count is None:
         return "one pair (lo, hi)"
     return f"a sequence of {count} pair{'s' * (count != 1)} (lo, hi)"

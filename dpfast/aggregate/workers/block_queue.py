@@ -50,8 +50,8 @@ class Board:
         self.offsets[:] = offsets
         self.out[:] = np.nan
 
-    def form(self, slot: int) -> Any:
-        """Return what worker `slot` needs to map the board."""
+    def mapping(self, slot: int) -> Any:
+        """Return the file and the sizes with which worker `slot` maps the board."""
         blocks, d = self.out.shape
         return self.file.path, len(self.slots), blocks, d, slot
 

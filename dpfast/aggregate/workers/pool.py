@@ -147,7 +147,7 @@ class WorkerPool:
                 for worker in self._workers:
                     if worker.ready and not worker.busy and ranges.waiting:
                         if worker.board is not board:
-                            worker.send((*window, board.form(worker.slot)), [fd, board.file.fd])
+                            worker.send((*window, board.mapping(worker.slot)), [fd, board.file.fd])
                             worker.board = board
                         worker.send(("range", *ranges.take(worker.slot)))
                         worker.busy = True
@@ -219,7 +219,7 @@ def _end(workers: list[Worker]) -> None:
 
 
 def _finalize(owner: int, workers: list[Worker], payload: File) -> None:
-    """Do `_end` for a pool that is no longer referenced, but not for its copy after a fork."""
+    """End a pool that is no longer referenced, but not its copy in a forked process."""
     if os.getpid() == owner:
         _end(workers)
     payload.close()

@@ -115,7 +115,7 @@ _shared = _Silence()
 
 
 def _silence() -> _Silence:
-    """Return that of the process; or a new one, where filters belong to the context of a thread."""
+    """Return the silence of the process, or a new one if warning filters belong to a thread."""
     return _Silence() if getattr(sys.flags, "context_aware_warnings", False) else _shared
 
 

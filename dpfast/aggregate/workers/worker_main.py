@@ -56,7 +56,7 @@ def main(argument: str, parent: str) -> None:
     try:
         import numpy as np
 
-        calls = _beside("calls")
+        calls = _load_neighbor("calls")
         function = pickle.loads(_mapped(payload, fds, size)[:size])
         _close(fds)
     except BaseException as error:
@@ -82,7 +82,7 @@ def main(argument: str, parent: str) -> None:
 
 
 def _give_up(control: socket.socket, error: BaseException) -> None:
-    """Tell the parent why nothing can be called here."""
+    """Tell the parent why this worker cannot call the function."""
     with contextlib.suppress(Exception):
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         control.sendall(FAILED + reason.encode(errors="replace")[:500])
@@ -196,7 +196,7 @@ def _receive(control: socket.socket) -> tuple[Any, list[int]]:
     return pickle.loads(body), list(fds)
 
 
-def _beside(name: str) -> ModuleType:
+def _load_neighbor(name: str) -> ModuleType:
     """Load the module in the file of that name beside this one."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
     spec = importlib.util.spec_from_file_location(f"_dpfast_{name}", path)
@@ -208,7 +208,7 @@ def _beside(name: str) -> ModuleType:
 
 
 def _watched(parent: int, control: socket.socket) -> bool:
-    """Start a process that ends this group, itself too, as soon as this one or the parent is dead.
+    """Start a process that ends this process group once this process or the parent is dead.
 
     However either ends: the function may hold the interpreter, and what it has started may hold
     rows. Return whether the parent still lives. On systems without `pidfd_open` nothing is started.

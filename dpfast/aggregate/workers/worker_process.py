@@ -37,7 +37,7 @@ GRACE = 2.0
 
 @contextlib.contextmanager
 def no_resources() -> Iterator[None]:
-    """Turn what the system says when it has no files, memory or processes left into one error."""
+    """Turn errors of a system without files, memory or processes left into one error."""
     try:
         yield
     except OSError as error:
@@ -84,7 +84,7 @@ class Worker:
                 theirs.close()
 
     def send(self, order: Any, fds: Sequence[int] = ()) -> None:
-        """Send an order; a dead worker is noticed elsewhere."""
+        """Send an order to the worker; a dead worker is noticed elsewhere."""
         body = pickle.dumps(order)
         head = len(body).to_bytes(HEAD, "little")
         with contextlib.suppress(OSError):
@@ -95,14 +95,14 @@ class Worker:
             self.control.sendall(body)
 
     def receive(self) -> bytes:
-        """Return its next messages; nothing if it is dead."""
+        """Return the next messages of the worker; nothing if the worker is dead."""
         try:
             return self.control.recv(4096)
         except OSError:
             return b""
 
     def ended(self) -> bool:
-        """Return whether it is dead, even if a process that it left behind holds its socket."""
+        """Return whether the worker is dead, even if a process of it still holds the socket."""
         if not hasattr(os, "waitid"):
             return self.process.poll() is not None
         try:  # Popen.poll would release its number, which is that of its group
@@ -112,7 +112,7 @@ class Worker:
         return status is not None
 
     def kill(self) -> bytes:
-        """Make sure that it is dead, and return its last messages."""
+        """Kill the worker if it is alive, and return its last messages."""
         self._kill()
         self.process.wait()
         messages = b""
@@ -124,7 +124,7 @@ class Worker:
         return messages
 
     def dismiss(self) -> None:
-        """Let it end by itself, after it has flushed what the function printed; do not wait."""
+        """Let the worker flush printed text and end by itself; do not wait."""
         if self.ready and not self.busy:
             with contextlib.suppress(OSError):
                 self.control.shutdown(socket.SHUT_WR)

@@ -52,7 +52,7 @@ class Amounts:
     def __sub__(self, other: Amounts) -> Amounts:
         return Amounts(self.epsilon - other.epsilon, self.delta - other.delta, self.rho - other.rho)
 
-    def within(self, limit: Amounts) -> bool:
+    def fits(self, limit: Amounts) -> bool:
         pairs = (self.epsilon, limit.epsilon), (self.delta, limit.delta), (self.rho, limit.rho)
         return not [amount for amount, most in pairs if amount is not ZERO and amount > most]
 

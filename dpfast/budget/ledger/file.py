@@ -620,7 +620,7 @@ class File:
             if head.every is not None and since != (since := began(head.every, when)):
                 total = Amounts()
             total += counted
-            is_over |= not total.within(Amounts.of(head.limit))
+            is_over |= not total.fits(Amounts.of(head.limit))
             facts = None if record is None else json.loads(record)
             spends.append(Spend(
                 cost, neighbors, what, note, when, by, counted, answers.get(number), ids, facts

@@ -67,7 +67,7 @@ def limit(text: str) -> tuple[Loss, str | None]:
 
 
 def parts_of(amount: Loss, shown: Callable[[Fraction], Any]) -> dict[str, Any]:
-    """Return the name of the kind of a loss, and its parameters, with amounts in a form."""
+    """Return the kind of a loss and its parameters, with amounts as `shown` formats them."""
     named = {f.name: getattr(amount, f.name) for f in fields(amount) if f.compare}
     formed = {n: shown(v) if isinstance(v, Fraction) else v for n, v in named.items()}
     return {"kind": type(amount).__name__, **formed}
