@@ -53,12 +53,12 @@ def _query_loops(function: Any) -> tuple[Any, Any]:
 
 
 def _expect_real(
-    name: str, rule: str, function: Any, one: Any, kinds: Callable[[Any], tuple[Any, ...]]
+    name: str, rule: str, function: Any, compiled: Any, kinds: Callable[[Any], tuple[Any, ...]]
 ) -> None:
     """Refuse a function that does not return a real number for arguments of some types."""
     numba = load()
     with compiling(name, rule, function):
-        real = is_real(numba, returned(one, kinds(numba)))
+        real = is_real(numba, returned(compiled, kinds(numba)))
     if not real:
         fail_kind(name, rule, function)
 
@@ -68,12 +68,12 @@ class DistanceLoop:
 
     def __init__(self, function: Any, args: tuple[Any, ...]) -> None:
         self._args = args
-        self._fill, one = _distance_loops(function)
+        self._fill, compiled = _distance_loops(function)
         _expect_real(
             "statistic",
             _DISTANCES,
             function,
-            one,
+            compiled,
             lambda numba: (numba.typeof(0), numba.typeof(args)),
         )
 

@@ -66,9 +66,9 @@ def _loop(function: Any, form: str) -> Any:
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
-def _draws(one: Any, row: Any) -> bool:
+def _draws(compiled: Any, row: Any) -> bool:
     """Tell whether the call asks for the state of a generator, which all rows of a thread share."""
-    code = one.inspect_llvm((row,))
+    code = compiled.inspect_llvm((row,))
     return any(f"numba_get_{kind}_random_state" in code for kind in ("np", "py"))
 
 
@@ -117,9 +117,9 @@ class RowLoop:
         A row for which the function raises, or returns None or an array of another length, is NaN.
         """
         out = np.full((len(rows), size), np.nan)
-        own = np.empty((min(STRETCH, len(rows)), *rows.shape[1:]), rows.dtype)
+        block = np.empty((min(STRETCH, len(rows)), *rows.shape[1:]), rows.dtype)
         for at in range(0, len(rows), STRETCH):
             part = rows[at : at + STRETCH]
-            own[: len(part)] = part
-            self._fill(own[: len(part)], out[at : at + STRETCH])
+            block[: len(part)] = part
+            self._fill(block[: len(part)], out[at : at + STRETCH])
         return out

@@ -103,7 +103,7 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
         ends = _decimal_ends(lo, hi, kind)
         if max(map(abs, ends)) < 10**EXACT_DIGITS:  # then it is compared, and cast exactly, at once
             compared, x = column, column.cast("float64")
-            first, last = (ibis.literal(Decimal(one).scaleb(-kind.scale), kind) for one in ends)
+            first, last = (ibis.literal(Decimal(end).scaleb(-kind.scale), kind) for end in ends)
     above = compared > last if dialect == "sqlite" else (compared > last) & ~x.isnan()
     inside = (compared >= first) & (compared <= last)
     arms = [(inside, x), (compared < first, least), (above, most)]
@@ -119,8 +119,8 @@ def _decimal_ends(lo: float, hi: float, kind: Any) -> tuple[int, int]:
 
     Either may be beyond the other by 1: then none is between.
     """
-    one, most = 10**kind.scale, 10**kind.precision
-    ends = math.ceil(Fraction(lo) * one), math.floor(Fraction(hi) * one)
+    unit, most = 10**kind.scale, 10**kind.precision
+    ends = math.ceil(Fraction(lo) * unit), math.floor(Fraction(hi) * unit)
     return max(ends[0], 1 - most), min(ends[1], most - 1)
 
 
@@ -146,8 +146,8 @@ def equal_bins(x: Any, edges: Sequence[float], last: float) -> Any:
     largest = [math.nextafter(end, -math.inf) for end in ends]
     for start, first in ((0.0, edges[0] / width), (edges[0], 0.0)):
         if first % 1.0 or any(
-            [math.floor((one - start) / width) - first for one in each] != list(range(len(edges)))
-            for each in (edges, largest)
+            [math.floor((y - start) / width) - first for y in points] != list(range(len(edges)))
+            for points in (edges, largest)
         ):
             continue
         lo, hi = exactly(edges[0]), exactly(last)
@@ -167,5 +167,5 @@ def binary_search(x: Any, edges: Sequence[Any], are_single: bool = False, first:
         lower = binary_search(x, edges[:half], are_single, first)
         upper = binary_search(x, edges[half:], are_single, first + half)
         return (x >= edges[half]).ifelse(upper, lower)
-    place = extra("ibis", "data in a database").literal(first, "int64")
-    return (x == edges[0]).ifelse(place, None) if are_single else place
+    index = extra("ibis", "data in a database").literal(first, "int64")
+    return (x == edges[0]).ifelse(index, None) if are_single else index

@@ -63,8 +63,8 @@ class SqlNumbers:
     def between(self, first: float, last: float) -> tuple[int, float, float]:
         """Return how many numbers lie from `first` to `last`, the least and the largest of them."""
         x = self._within(first, last).x
-        asked = x.as_table().aggregate(n=x.count(), least=x.min(), most=x.max())
-        rows, least, most = answer(asked).columns
+        question = x.as_table().aggregate(n=x.count(), least=x.min(), most=x.max())
+        rows, least, most = answer(question).columns
         return rows[0].as_py(), least[0].as_py(), most[0].as_py()
 
     def counts(

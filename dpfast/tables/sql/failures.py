@@ -125,11 +125,11 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
     if name in COMPARISONS:
         return _are_alike(operands, never_fail)
     if name in CHOICES:
-        made = (*node.results, node.default) if name == "SimpleCase" else operands
+        values = (*node.results, node.default) if name == "SimpleCase" else operands
         tests = (node.base, *node.cases) if name == "SimpleCase" else ()
         if not node.dtype.is_boolean():
-            made = [one for one in made if not one.dtype.is_boolean()]
-        return _are_alike(made, never_fail) and _are_alike(tests, never_fail)
+            values = [one for one in values if not one.dtype.is_boolean()]
+        return _are_alike(values, never_fail) and _are_alike(tests, never_fail)
     if name in LIKE:  # a pattern that ends with what escapes fails on texts that begin alike
         ends = ("\\", node.escape or "\\")
         return _is_literal(node.pattern) and not str(node.pattern.value).endswith(ends)
@@ -184,8 +184,8 @@ def _is_literal(node: Any) -> bool:
 def _operands(node: Any) -> list[Any]:
     """Return the values that an operation takes."""
     value = extra("ibis", "data in a database").expr.operations.Value
-    flat = (one for arg in node.args for one in (arg if isinstance(arg, tuple) else (arg,)))
-    return [one for one in flat if isinstance(one, value)]
+    flat = (operand for arg in node.args for operand in (arg if isinstance(arg, tuple) else (arg,)))
+    return [operand for operand in flat if isinstance(operand, value)]
 
 
 def _are_alike(operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
@@ -319,7 +319,7 @@ def _range(node: Any) -> Range:
         low = -math.inf if node.lower is None else _range(node.lower).lo
         high = math.inf if node.upper is None else _range(node.upper).hi
         lo, hi = max(of[0].lo, low), min(of[0].hi, high)
-        return Range(min(lo, high), max(hi, low), min(one.least for one in of))
+        return Range(min(lo, high), max(hi, low), min(term.least for term in of))
     if name == "Negate":
         return Range(-of[0].hi, -of[0].lo, of[0].least)
     if name == "Abs":
@@ -381,9 +381,9 @@ def _sources(node: Any) -> list[Any]:
     ops = extra("ibis", "data in a database").expr.operations
     if not isinstance(node, ops.Field):
         return []
-    made = node.rel.values.get(node.name)
-    if isinstance(node.rel, ops.PhysicalTable) or made == node:
+    source = node.rel.values.get(node.name)
+    if isinstance(node.rel, ops.PhysicalTable) or source == node:
         return []
-    if made is not None:
-        return [made]
-    return [ops.Field(one, node.name) for one in node.rel.args if isinstance(one, ops.Relation)]
+    if source is not None:
+        return [source]
+    return [ops.Field(arg, node.name) for arg in node.rel.args if isinstance(arg, ops.Relation)]

@@ -59,8 +59,8 @@ def groups_of(
     else:
         every = [term for some in terms for term in some]
         answers, totals = sums_by(rows, every, [*keys, *places])
-        each = iter(totals)
-        sums = [reduce(add, (next(each) for _ in some)) for some in terms]
+        by_term = iter(totals)
+        sums = [reduce(add, (next(by_term) for _ in some)) for some in terms]
     is_key = np.ones(len(answers), bool)
     for key in keys:  # arrays keep no NUL at the end, so two such keys would be one
         if rows[key].type().is_binary():
@@ -70,7 +70,7 @@ def groups_of(
     return Groups(
         {name: _keys(answers[key], columns[name]) for key, name in zip(keys, by, strict=True)},
         answers["bin"].fill_null(-1).to_numpy().astype("int64") if places else None,
-        [each[is_key] for each in sums],
+        [by_term[is_key] for by_term in sums],
     )
 
 
@@ -85,12 +85,12 @@ def selected(
 ) -> tuple[Any, list[str], list[Feature]]:
     """Return rows that have keys and ids, the names of the columns of keys, and the features."""
     if isinstance(by, Listed) and by.others:
-        made = others_apart([columns[name] for name in by], by, dialect)
+        exact_keys = others_apart([columns[name] for name in by], by, dialect)
         by = dict.fromkeys(by)  # rows with any key count
     else:
-        made = [exact(columns[name], dialect, f"column {name!r}") for name in by]
-    keys = {f"key{i}": key for i, key in enumerate(made)}
-    whose = {} if ids is None else {"unit": exact(columns[ids], dialect, "ids")}
+        exact_keys = [exact(columns[name], dialect, f"column {name!r}") for name in by]
+    keys = {f"key{i}": key for i, key in enumerate(exact_keys)}
+    units = {} if ids is None else {"unit": exact(columns[ids], dialect, "ids")}
     places = {} if bins is None else {"bin": bins}
     parts = [linear(feature.above) for feature in features]
     bases = {base.op(): f"base{i}" for i, (base, _, _) in enumerate(parts)}
@@ -98,8 +98,8 @@ def selected(
     for name, listed in by.items():
         condition = None if listed is None else asked(columns[name], listed)
         table = table if condition is None else table.filter(condition)
-    table = table.filter(*(column.notnull() for column in (*keys.values(), *whose.values())))
-    rows = table.select(**keys, **whose, **places, **sums)
+    table = table.filter(*(column.notnull() for column in (*keys.values(), *units.values())))
+    rows = table.select(**keys, **units, **places, **sums)
     features = [
         feature._replace(above=rows[bases[base.op()]] * factor + offset)
         for feature, (base, factor, offset) in zip(features, parts, strict=True)
@@ -114,15 +114,15 @@ def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:
     cells = cells.mutate(some=cells.bin.notnull().ifelse(cells.rows, 0))
     upto, every = ibis.cumulative_window(group_by=keys, order_by="bin"), ibis.window(group_by=keys)
     sums = {"upto": (cells.some, upto), "size": (cells.some, every), "all": (cells.rows, every)}
-    made = {name: as_int64(count.sum().over(which)) for name, (count, which) in sums.items()}
-    cells = cells.mutate(**made)
+    cumulated = {name: as_int64(count.sum().over(which)) for name, (count, which) in sums.items()}
+    cells = cells.mutate(**cumulated)
     before, upto, size = (
         count.cast("float64") for count in (cells.upto - cells.some, cells.upto, cells.size)
     )
     tests = [cells.bin.isnull()]
-    for place, ranks in near:
-        middle, far = size * exactly(place), exactly(ranks)
-        tests.append((upto > middle - far) & (before < middle + far))
+    for quantile, ranks in near:
+        middle, reach = size * exactly(quantile), exactly(ranks)
+        tests.append((upto > middle - reach) & (before < middle + reach))
     return cells.filter(any_of(tests))
 
 
@@ -147,13 +147,13 @@ def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, li
     counts = (units.whole < MOST).ifelse(units.rows0, 0)
     units = units.mutate(times=counts * ibis.least(units.whole, most))
     units = units.mutate(rows=floored(units.times, units.whole))
-    rest = (units.times - units.rows * units.whole) * parts
-    return units, [[Term(units.rows * parts + floored(rest, units.whole), most * parts)]]
+    remainder = (units.times - units.rows * units.whole) * parts
+    return units, [[Term(units.rows * parts + floored(remainder, units.whole), most * parts)]]
 
 
-def _keys(found: Any, column: Any) -> Piece:
+def _keys(array: Any, column: Any) -> Piece:
     """Return keys in the type that their column declares; text comes as bytes."""
-    kind, keys = column.type().to_pyarrow(), found.combine_chunks()
+    kind, keys = column.type().to_pyarrow(), array.combine_chunks()
     try:
         return Arrow.of(keys.view(kind) if column.type().is_string() else keys.cast(kind))
     except ValueError:

@@ -116,8 +116,8 @@ def expect_declared(column: Any, name: str) -> None:
             elif field.name in table.values:
                 left.append(table.values[field.name])
             else:  # it has the columns of others
-                tables = [one for one in table.__args__ if isinstance(one, ops.Relation)]
-                left += [ops.Field(one, field.name) for one in tables]
+                tables = [arg for arg in table.__args__ if isinstance(arg, ops.Relation)]
+                left += [ops.Field(arg, field.name) for arg in tables]
 
 
 def asked(column: Any, keys: NDArray[Any]) -> Any:
@@ -158,9 +158,9 @@ def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[A
             rule = f"left out in a database, but for {LISTED} integers, texts, booleans or dates"
             checks.fail("other_key", rule, listed.others[name].tolist()[0])
         keys.append(exact(column, dialect, f"column {name!r}"))
-        made = list(map(ibis.literal, plain))
+        literals = list(map(ibis.literal, plain))
         is_text = column.type().is_string()
-        every.append([bytes_of(text, dialect) for text in made] if is_text else made)
+        every.append([bytes_of(text, dialect) for text in literals] if is_text else literals)
     if listed.is_product or len(keys) == 1:
         pairs = zip(keys, every, strict=True)
         is_listed = reduce(and_, (key.isin(public[:-1]) for key, public in pairs))

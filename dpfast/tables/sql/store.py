@@ -71,8 +71,8 @@ class Database(Store):
             return None
         if any(find_others(value) for value in chosen.values.values()):
             return None
-        made = {name: value.to_expr() for name, value in chosen.values.items()}
-        return Database(chosen.parent.to_expr(), self.dialect, made)
+        expressions = {name: value.to_expr() for name, value in chosen.values.items()}
+        return Database(chosen.parent.to_expr(), self.dialect, expressions)
 
     def name_of(self, column: Any, argument: str) -> str:
         names = self.given.columns
@@ -95,8 +95,8 @@ class Database(Store):
 
     def with_numbers(self, name: str, numbers: AsNumbers) -> Database:
         """Return the same columns, of which one of times is read as whole numbers."""
-        made = counted(self.expressions[name], *numbers, self.dialect)
-        return Database(self.given, self.dialect, {**self.expressions, name: made})
+        numbered = counted(self.expressions[name], *numbers, self.dialect)
+        return Database(self.given, self.dialect, {**self.expressions, name: numbered})
 
     def column(self, name: str) -> SqlColumn:
         return SqlColumn(self, [name])
@@ -231,12 +231,12 @@ class SqlRows:
         if 0 < most < SMALL:
             checks.fail("bounds", f"at least {SMALL} in size or apart, in a database", bounds)
         dialect, (lo, hi) = self.store.dialect, bounds
-        given = without_nan(self._column(column), dialect)
+        value = without_nan(self._column(column), dialect)
         if not isinstance(missing, str):
-            given = given.fill_null(exactly(missing))
-        x = self._ibis.greatest(self._ibis.least(given, exactly(hi)), exactly(lo))
+            value = value.fill_null(exactly(missing))
+        x = self._ibis.greatest(self._ibis.least(value, exactly(hi)), exactly(lo))
         if dialect != "sqlite":  # others take NULL for one of the bounds
-            x = given.notnull().ifelse(x, None)
+            x = value.notnull().ifelse(x, None)
         x = x - exactly(least) if least else x
         if not DIALECTS[dialect].products_vanish:
             speck = exactly(most * SPECK)
@@ -293,21 +293,21 @@ class SqlRows:
         """
         x = without_nan(self._column(column), self.store.dialect)
         if last is not None and DIALECTS[self.store.dialect].products_vanish:
-            place = equal_bins(x, edges, last)
-            if place is not None:
-                return place
+            index = equal_bins(x, edges, last)
+            if index is not None:
+                return index
         lower = list(map(exactly, edges))
         most = lower[-1] if last is None else exactly(last)
-        place = binary_search(x, lower, last is None)
-        return ((x >= lower[0]) & (x <= most)).ifelse(place, None)
+        index = binary_search(x, lower, last is None)
+        return ((x >= lower[0]) & (x <= most)).ifelse(index, None)
 
     def word(self, column: int) -> Any:
         """Return the integer that is the number of the word that a column of text equals."""
         text = exact(self._column(column), self.store.dialect, "data")
         own = self.words[self.names[column]]
-        each = [bytes_of(self._ibis.literal(word), self.store.dialect) for word in own.words]
-        arms = [(text == word, i) for i, word in enumerate(each)]
-        arms += [(text.notnull(), len(each))] if own.others else []
+        literals = [bytes_of(self._ibis.literal(word), self.store.dialect) for word in own.words]
+        arms = [(text == word, i) for i, word in enumerate(literals)]
+        arms += [(text.notnull(), len(literals))] if own.others else []
         return self._ibis.cases(*arms)
 
     def filled(self, integer: Any, value: int) -> Any:
@@ -333,8 +333,8 @@ class SqlRows:
         unit = exact(store.expressions[ids], store.dialect, "ids")
         rows = self._rows.select(**values, unit=unit).drop_null(["unit"])
         rows = first_rows(rows, ["unit"], list(values), most, secret, store.dialect)
-        made = {name: rows[value] for name, value in zip(self.names, values, strict=True)}
-        return SqlRows(Database(rows, store.dialect, made), self.names, self.words)
+        columns = {name: rows[value] for name, value in zip(self.names, values, strict=True)}
+        return SqlRows(Database(rows, store.dialect, columns), self.names, self.words)
 
     def unit_sizes(
         self,
@@ -367,8 +367,8 @@ class SqlRows:
         rows, keys, features = selected(self._rows, columns, dialect, by, features, ids)
         pairs = units_of(rows, ["unit", *keys], features, dialect)
         totals = zip(totals_of(pairs, features, dialect), sizes, strict=True)
-        each = [-(total.abs() / exactly(-part)).floor() for total, (_, part) in totals]
-        size = pairs.count() if of_groups else reduce(self._ibis.greatest, each).max()
+        needed = [-(total.abs() / exactly(-part)).floor() for total, (_, part) in totals]
+        size = pairs.count() if of_groups else reduce(self._ibis.greatest, needed).max()
         units = pairs.group_by("unit").aggregate(size=size)
         counts = answer(units.group_by("size").aggregate(units=units.count()))
         size, many = (np.array(counts[name].to_pylist(), np.int64) for name in ("size", "units"))
@@ -385,8 +385,8 @@ class SqlRows:
         """Return the numbers of a column, in which a row without one is `missing`, or none."""
         return SqlNumbers(self._rows, self._column(column), self.store.dialect, bounds, missing)
 
-    def _column(self, place: int) -> Any:
-        return self.store.expressions[self.names[place]]
+    def _column(self, index: int) -> Any:
+        return self.store.expressions[self.names[index]]
 
     def counted(self, integer: Any) -> Any:
         """Return an integer that is missing where it is 0."""

@@ -57,18 +57,18 @@ def sums_by(
     if dialect == "sqlite":  # it may work out twice what is written once, and so draw twice
         made |= {f"{name}_again": column + 0 for name, column in made.items()}
         copies = ["", "_again"]
-    rows, pieces = table.select(*by, **made), {}
+    rows, parts = table.select(*by, **made), {}
     for copy in copies:
         for name, bits, shifts, factor, offset in recipes:
             column = rows[name + copy]
             if offset or not factor:
-                pieces[f"{name}{copy}_rows"] = column.count()
+                parts[f"{name}{copy}_rows"] = column.count()
             for shift in shifts:
-                piece = column >> shift if shift else column
-                piece = piece & (1 << BITS) - 1 if bits > shift + BITS else piece
-                pieces[f"{name}{copy}_{shift}"] = piece.sum().cast("string")
-    groups = answer(rows.aggregate(**pieces, by=list(by)))
-    sums = {name: _integers(groups[name]) for name in pieces}
+                part = column >> shift if shift else column
+                part = part & (1 << BITS) - 1 if bits > shift + BITS else part
+                parts[f"{name}{copy}_{shift}"] = part.sum().cast("string")
+    groups = answer(rows.aggregate(**parts, by=list(by)))
+    sums = {name: _integers(groups[name]) for name in parts}
     totals, *again = (
         [
             sum((sums[f"{name}{copy}_{shift}"] * (factor << shift) for shift in shifts), 0)

@@ -38,8 +38,8 @@ def counted(column: Any, times: Times, numbering: Numbering, dialect: str) -> An
     x = exact(column, dialect, "data")
     if isinstance(numbering, Binned):
         edges = [literal_of(count, times, "bins") for count in numbering.edges]
-        place = binary_search(x, edges[:-1])
-        return ((x >= edges[0]) & (x <= edges[-1])).ifelse(place, None)
+        index = binary_search(x, edges[:-1])
+        return ((x >= edges[0]) & (x <= edges[-1])).ifelse(index, None)
     assert isinstance(numbering, Clipped)
     lo, hi = (literal_of(count, times, "bounds") for count in (numbering.lo, numbering.hi))
     arms = ((x >= lo) & (x <= hi), x), (x < lo, lo), (x > hi, hi)

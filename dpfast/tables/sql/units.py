@@ -85,8 +85,8 @@ def first_groups(
     ibis = extra("ibis", "data in a database")
     keys = [units[name] for name in by]
     order = [digest(secret, [units[ids], *keys], dialect), *keys]
-    place = ibis.dense_rank().over(group_by=ids, order_by=order)
-    return units.mutate(place=place).filter(lambda rows: rows.place < most)
+    rank = ibis.dense_rank().over(group_by=ids, order_by=order)
+    return units.mutate(place=rank).filter(lambda rows: rows.place < most)
 
 
 def first_rows(
@@ -114,8 +114,8 @@ def first_rows(
     table = rows.mutate(**texts)
     copy = ibis.row_number().over(group_by=[*by, *texts], order_by=list(values))
     table = table.mutate(copy=copy)
-    own = [*(table[text] for text in texts), table.copy]
-    order = [digest(secret, [*(table[name] for name in by), *own], dialect), *own]
+    row_order = [*(table[text] for text in texts), table.copy]
+    order = [digest(secret, [*(table[name] for name in by), *row_order], dialect), *row_order]
     table = table.mutate(place=ibis.row_number().over(group_by=by, order_by=order))
     return table.filter(table.place < most)
 
@@ -148,8 +148,8 @@ def bounded(
         elif most is not None and not factor:
             total = ibis.least(rows, most) * least
         elif most is not None:
-            within = (rows < MOST).ifelse(total, 0) * min(most, MOST)
-            total = (rows <= most).ifelse(total, quotient(within, rows.nullif(0), dialect))
+            bounded_rows = (rows < MOST).ifelse(total, 0) * min(most, MOST)
+            total = (rows <= most).ifelse(total, quotient(bounded_rows, rows.nullif(0), dialect))
         terms.append([Term(total, 0)])
     return units, terms
 
@@ -243,8 +243,8 @@ def _clamped(total: Any, ends: tuple[int, int] | None) -> Any:
     return ibis.greatest(ibis.least(total, most), least)
 
 
-def _column(table: Any, place: int, name: str) -> Any:
-    return table[f"{name}{place}"]
+def _column(table: Any, index: int, name: str) -> Any:
+    return table[f"{name}{index}"]
 
 
 def as_int64(total: Any) -> Any:
