@@ -352,6 +352,13 @@ def test_one_of_k_answers(epsilon, k):
     assert used(p, loss) <= price * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("k", [5, 1000])
+def test_one_of_k_answers_for_hardly_any_loss_is_charged_its_bound(k):
+    epsilon = F(1, 10**25)
+    price = rho_of_response(epsilon, k)
+    assert 1 <= price / (epsilon**2 / 4) <= 1 + F(1, 10**9)  # epsilon tanh(epsilon / 4)
+
+
 def test_more_answers_cost_less():
     for epsilon in (F(1, 100), F(1), F(7)):
         prices = [rho_of_response(epsilon, k) for k in (1, 2, 3, 4, 5, 6, 7, 8, 20, 1000, 10**7)]
