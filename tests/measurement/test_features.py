@@ -65,6 +65,17 @@ def test_no_neighbor_moves_a_sum_further_and_some_do_as_far(name, number, form, 
     assert max(sum(x * x for x in v) for v in vectors) == times * form.norm**2
 
 
+def test_how_far_values_of_a_range_are_apart_by_enumeration():
+    """A row that leaves takes its value along, which may be more than another value changes."""
+    for lo, hi in itertools.combinations_with_replacement(range(-3, 4), 2):
+        feature, values = Feature((1, 0, 0), lo, hi), range(lo, hi + 1)
+        most = max(abs(a - b) for a in values for b in values)
+        assert feature.sensitivity("replace", is_public=True) == most
+        alone = max(map(abs, values))
+        assert feature.sensitivity("add-remove", is_public=False) == alone
+        assert feature.sensitivity("replace", is_public=False) == max(most, alone)
+
+
 def test_a_range_that_is_too_narrow_is_found():
     """Planted: as if a mask could hide no row."""
     form = MEAN.forms(COLUMN, is_public=False)[1]
