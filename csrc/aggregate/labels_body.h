@@ -1,4 +1,4 @@
-/* The loops of aggregate/labels.c that gain from wide registers; once per instruction set. */
+/* The loops of aggregate/labels.c that gain from wide registers. */
 #include "core/scale_body.h"
 
 static uint32_t DPF_NAME(largest)(const uint32_t *labels, size_t n)

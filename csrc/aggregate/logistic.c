@@ -7,10 +7,11 @@
 #include <string.h>
 
 #define TILE DPF_LOGISTIC_TILE
-/* A column counts as a function of those before it where they leave less of its square than this. */
+/* A column counts as a function of those before it where they leave less of its square than
+ * this. */
 #define SINGULAR 0x1p-40
-/* A step is halved until the loss falls by this part of what its slope promises; rounding of the loss
- * is forgiven. */
+/* A step is halved until the loss falls by this part of what its slope promises; rounding of the
+ * loss is forgiven. */
 #define ENOUGH 1e-4
 #define ROUNDING 1e-12
 #define HALVINGS 60
@@ -36,8 +37,8 @@ static double evaluate(const double *rows, size_t n, const dpf_logistic_model *m
     return loss;
 }
 
-/* Solves H x = g by Cholesky's method, H given by its upper triangle, which is overwritten, and x in
- * place of g. Returns whether H is positive definite as far as float64 can tell. */
+/* Solves H x = g by Cholesky's method, H given by its upper triangle, which is overwritten, and x
+ * in place of g. Returns whether H is positive definite as far as float64 can tell. */
 static int solve(double *h, size_t p, double *x)
 {
     for (size_t i = 0; i < p; i++) {

@@ -1,5 +1,5 @@
-/* One pass over the rows of a block: loss, gradient and Hessian. The including file defines
- * DPF_SUFFIX. Loops over TILE run over columns of a tile of rows, side by side. */
+/* One pass over the rows of a block: loss, gradient and Hessian. Loops over
+ * TILE run over the columns of a tile of rows, side by side. */
 
 static double DPF_NAME(logistic_dot)(const double *u, const double *v)
 {

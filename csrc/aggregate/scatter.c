@@ -75,19 +75,19 @@ static inline int refine(const void *low, size_t low_width, unsigned shift, cons
     for (size_t g = 0; g < groups; g++) {
         const size_t first = (size_t)(cuts[g] - cuts[0]), stop = (size_t)(cuts[g + 1] - cuts[0]);
         const size_t before = g << shift;
-        const size_t own = blocks - before < (size_t)1 << shift ? blocks - before
+        const size_t many = blocks - before < (size_t)1 << shift ? blocks - before
                                                                 : (size_t)1 << shift;
         int64_t *at = offsets + before + 1; /* counts, then cursors, then ends */
         size_t most = 0;
-        memset(at, 0, own * sizeof *at);
+        memset(at, 0, many * sizeof *at);
         for (size_t i = first; i < stop; i++) {
             const size_t b = low_at(low, low_width, i);
             most = b > most ? b : most;
-            if (most >= own)
+            if (most >= many)
                 return 0;
             at[b]++;
         }
-        for (size_t b = 0, sum = first; b < own; b++) {
+        for (size_t b = 0, sum = first; b < many; b++) {
             const size_t count = (size_t)at[b];
             at[b] = (int64_t)sum;
             sum += count;

@@ -19,7 +19,8 @@
 /* Up to so many keys are compared in pairs. */
 #define PAIRED 24
 
-/* --- doubles as integers in the same order ------------------------------------------------------ */
+/* --- doubles as integers in the same order
+ * ------------------------------------------------------ */
 
 static uint64_t key_of(double v)
 {
@@ -45,7 +46,8 @@ static int any_nan(const double *x, size_t n)
     return odd;
 }
 
-/* --- radix selection: for rows that lead the samples astray ------------------------------------- */
+/* --- radix selection: for rows that lead the samples astray
+ * ------------------------------------- */
 
 /* found[i] = the value of rank ranks[i], where ranks[1] is ranks[0] or the next. No value is NaN.
  * `to` has room for n values and may be x itself. */
@@ -81,7 +83,8 @@ static void by_digits(const double *x, size_t n, const size_t ranks[2], double *
     found[1] = known ? value_of(next) : x[0];
 }
 
-/* --- selection by brackets ---------------------------------------------------------------------- */
+/* --- selection by brackets
+ * ---------------------------------------------------------------------- */
 
 static int select_two(const double *x, size_t n, const size_t wanted[2], size_t effort,
                       double *scratch, double found[2]);
@@ -143,7 +146,8 @@ static int select_two(const double *x, size_t n, const size_t wanted[2], size_t 
         }
         left -= n;
         if (ranks[0] < c.below || ranks[1] >= n - c.above) {
-            /* Missed. A pivot is one of the values, so what is wanted is on one side of it or at it. */
+            /* Missed. A pivot is one of the values, so what is wanted is on one side of it or at
+             * it. */
             if (ranks[0] < c.below)
                 pivots[1] = pivots[0], pivots[0] = -INFINITY;
             else
@@ -185,7 +189,8 @@ static int select_two(const double *x, size_t n, const size_t wanted[2], size_t 
     return 0;
 }
 
-/* --- blocks ------------------------------------------------------------------------------------- */
+/* --- blocks
+ * ------------------------------------------------------------------------------------- */
 
 int dpf_select_pairs(const double *rows, const int64_t *offsets, size_t blocks,
                      const int64_t *ranks, size_t effort, double *scratch, double *lower,

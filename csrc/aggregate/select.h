@@ -3,10 +3,12 @@
  * A block is only read; everything else happens in the caller's scratch. What comes out is a value
  * of the block, so no order of the rows and no instruction set changes it. A zero comes out as +0.
  *
- * A value of given rank is found by bracketing: two values of a small sample, taken at fixed places,
- * are almost surely on either side of it, one pass (summaries/window.h) counts what lies outside and
- * collects what lies between, and so on in what was collected. When rows are made so that the
- * samples lead astray, a radix selection takes over, so the worst case is O(n) too.
+ * A value of given rank is found by bracketing: two values of a small sample, taken at fixed
+ * places, are almost surely on either side of it, one pass (summaries/window.h) counts what lies
+ * outside and collects what lies between, and so on in what was collected. When rows are made so
+ * that the samples lead astray, a radix selection takes over, so the worst case is O(n) too.
+ *
+ * Its slow twin is tests/reference/aggregate/estimators.py.
  */
 #ifndef DPF_SELECT_H
 #define DPF_SELECT_H
@@ -20,8 +22,8 @@
 /* Times the size of a block that passes may read before radix selection takes over. */
 #define DPF_SELECT_EFFORT 6
 
-/* Block j is rows[offsets[j]] .. rows[offsets[j + 1] - 1], for j < blocks. All functions return 0, or
- * -1 when dpf_isa() has no path, and have made tables ready by dpf_window_init(). */
+/* Block j is rows[offsets[j]] .. rows[offsets[j + 1] - 1], for j < blocks. All functions return 0,
+ * or -1 when dpf_isa() has no path, and have made tables ready by dpf_window_init(). */
 
 /* lower[j], upper[j] = the values of rank ranks[j] and ranks[j] + 1 of block j, counted from 0; the
  * second is the first again where there is none. Both are NaN for an empty block and for one

@@ -1,5 +1,4 @@
-/* Ranks among a few values by counting: no branch depends on how they lie. The including file
- * defines DPF_SUFFIX. */
+/* Ranks among a few values by counting: no branch depends on how they lie. */
 
 /* found[i] = the value of rank ranks[i] < n of x, for i < 2; no value is NaN. */
 static void DPF_NAME(select_few)(const double *x, size_t n, const size_t ranks[2], double found[2])

@@ -46,16 +46,16 @@ static inline void add_one(const dpf_sums *sums, size_t block, double x)
 
 static void add_each(const dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
 {
-    const dpf_sums own = *sums;
+    const dpf_sums copy = *sums;
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n) {
             uint64_t bits;
             memcpy(&bits, x + i + AHEAD, 8);
             const unsigned e = (unsigned)(bits >> 52) & 0x7ff; /* NaN falls in the last plane */
             const size_t plane = (e - (e != 0)) >> 5;
-            PREFETCH(own.planes + plane * own.blocks + labels[i + AHEAD]);
+            PREFETCH(copy.planes + plane * copy.blocks + labels[i + AHEAD]);
         }
-        add_one(&own, labels[i], x[i]);
+        add_one(&copy, labels[i], x[i]);
     }
 }
 
@@ -80,16 +80,16 @@ void dpf_sums_settle(dpf_sums *sums)
     sums->rows = 0;
 }
 
-/* Makes room for n values below 2^own. */
-static void make_room(dpf_sums *sums, int own, size_t n)
+/* Makes room for n values below 2^exponent. */
+static void make_room(dpf_sums *sums, int exponent, size_t n)
 {
-    if (sums->rows && own <= sums->e && n <= ROWS - sums->rows)
+    if (sums->rows && exponent <= sums->e && n <= ROWS - sums->rows)
         return;
     /* After numbers much larger than these, too much would be left of each. */
-    const int keeps = sums->rows && own <= sums->e && sums->e - own <= 8;
+    const int keeps = sums->rows && exponent <= sums->e && sums->e - exponent <= 8;
     dpf_sums_settle(sums);
     if (!keeps)
-        sums->e = own;
+        sums->e = exponent;
 }
 
 void dpf_sums_add(dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
@@ -108,11 +108,11 @@ void dpf_sums_add(dpf_sums *sums, const uint32_t *labels, const double *x, size_
             bits &= INT64_MAX;
             top = bits > top ? bits : top;
         }
-        const int own = (int)(top >> 52) - 1022; /* 1025 with NaN or infinity */
-        if (own < -900 || own > 900) {
+        const int exponent = (int)(top >> 52) - 1022; /* 1025 with NaN or infinity */
+        if (exponent < -900 || exponent > 900) {
             add_each(sums, labels, x, here);
         } else {
-            make_room(sums, own, here);
+            make_room(sums, exponent, here);
             const double s = ldexp(1.5, sums->e + 16), t = ldexp(1.5, sums->e - 21);
             for (size_t i = 0; i < here; i++) {
                 high[i] = (x[i] + s) - s;
@@ -187,7 +187,8 @@ void dpf_sums_merge(const dpf_sums *sums, const dpf_sums *from)
 
 #define DIGITS (DPF_SUMS_PLANES + 4)
 
-/* The numbers of one block with all carries made: 32 bits each, and whether the whole is negative. */
+/* The numbers of one block with all carries made: 32 bits each, and whether the whole is
+ * negative. */
 static int digits_of(const dpf_sums *sums, size_t block, uint32_t digits[DIGITS])
 {
     uint64_t low = 0, high = 0;

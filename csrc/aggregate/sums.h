@@ -1,16 +1,18 @@
 /* Exact sums of float64 values, one for each block: no order of the rows, no cut into chunks and no
  * number of workers changes a bit.
  *
- * A sum is kept as DPF_SUMS_PLANES integers of 128 bits; number j counts units of 2^(32 j - 1074). A
- * value m 2^p with 2^53 > m has at most 85 bits there, so 2^42 values fit before any carry. Plane j
- * holds number j of all blocks side by side: real data use a few planes, and what is not used
- * is neither touched nor merged.
+ * A sum is kept as DPF_SUMS_PLANES integers of 128 bits; number j counts units of 2^(32 j - 1074).
+ * A value m 2^p with 2^53 > m has at most 85 bits there, so 2^42 values fit before any carry. Plane
+ * j holds number j of all blocks side by side: real data use a few planes, and what is not used is
+ * neither touched nor merged.
  *
- * Before they get there, values under labels are gathered in two doubles a block. With |x| < 2^e, the
- * first takes x rounded to a multiple of 2^(e-36), the second what is left, rounded to a multiple of
- * 2^(e-73): 2^17 such numbers add up to at most 2^53 units, so both sums are exact in any order. They
- * are settled before they could hold more, or when larger values come; what is left of a value after
- * both, seldom anything, goes to the planes at once.
+ * Before they get there, values under labels are gathered in two doubles a block. With |x| < 2^e,
+ * the first takes x rounded to a multiple of 2^(e-36), the second what is left, rounded to a
+ * multiple of 2^(e-73): 2^17 such numbers add up to at most 2^53 units, so both sums are exact in
+ * any order. They are settled before they could hold more, or when larger values come; what is left
+ * of a value after both, seldom anything, goes to the planes at once.
+ *
+ * Its slow twin is tests/reference/aggregate/blocks.py.
  */
 #ifndef DPF_SUMS_H
 #define DPF_SUMS_H

@@ -1,10 +1,10 @@
-/* The sum of at most 1024 values by splitting them at two fixed places; once per instruction set.
+/* The sum of at most 1024 values by splitting them at two fixed places.
  * Without vectors nothing is split.
  *
  * With |x| < 2^e and s = 1.5 2^(e+10), q = (x + s) - s is x rounded to a multiple of 2^(e-42), and
- * x - q is exact. 1024 such multiples add up to less than 2^(e+11), so their sum is exact in any order.
- * The rest, at most 2^(e-43), is split in the same way at 2^(e-84); where something is still left, or
- * the numbers are too large for s, the caller adds one by one.
+ * x - q is exact. 1024 such multiples add up to less than 2^(e+11), so their sum is exact in any
+ * order. The rest, at most 2^(e-43), is split in the same way at 2^(e-84); where something is still
+ * left, or the numbers are too large for s, the caller adds one by one.
  */
 #include "core/vector.h"
 

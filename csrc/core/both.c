@@ -2,7 +2,8 @@
 
 #include "core/isa.h"
 
-/* Words of a stretch. Each adds at most 16 to one of four sums of 16 bits, which stay below 2^16. */
+/* Words of a stretch. Each adds at most 16 to one of four sums of 16 bits, which stay below
+ * 2^16. */
 #define WORDS ((size_t)1 << 11)
 
 #define DPF_BODY "core/both_body.h"

@@ -1,4 +1,4 @@
-/* The bits that two stretches of at most WORDS words have in common, for one instruction set. */
+/* The bits that two stretches of at most WORDS words have in common. */
 static uint64_t DPF_NAME(both)(const uint64_t *restrict a, const uint64_t *restrict b, size_t n)
 {
     const uint64_t one = 0x5555555555555555u, two = 0x3333333333333333u;

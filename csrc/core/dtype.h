@@ -32,7 +32,8 @@ static inline void dpf_narrow(int kind, int64_t *lo, int64_t *hi)
         [DPF_I64] = INT64_MIN, [DPF_I32] = INT32_MIN, [DPF_I16] = INT16_MIN, [DPF_I8] = INT8_MIN};
     static const int64_t most[DPF_DTYPES] = {
         [DPF_I64] = INT64_MAX, [DPF_I32] = INT32_MAX, [DPF_I16] = INT16_MAX, [DPF_I8] = INT8_MAX,
-        [DPF_U64] = INT64_MAX, [DPF_U32] = UINT32_MAX, [DPF_U16] = UINT16_MAX, [DPF_U8] = UINT8_MAX};
+        [DPF_U64] = INT64_MAX, [DPF_U32] = UINT32_MAX, [DPF_U16] = UINT16_MAX,
+        [DPF_U8] = UINT8_MAX};
     *lo = *lo < least[kind] ? least[kind] : *lo;
     *hi = *hi > most[kind] ? most[kind] : *hi;
 }

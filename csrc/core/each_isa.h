@@ -1,5 +1,6 @@
-/* Compiles DPF_BODY, the name of a header, once for each instruction set; see core/isa.h. In the body
- * DPF_LEVEL is the path, and DPF_VECTOR the bytes of the compiler's vectors; 0 if it has none. */
+/* Compiles DPF_BODY, the name of a header, once for each instruction set; see core/isa.h. In the
+ * body DPF_LEVEL is the path, and DPF_VECTOR the bytes of the compiler's vectors; 0 if it has
+ * none. */
 #include "core/isa.h"
 
 #define DPF_SUFFIX baseline

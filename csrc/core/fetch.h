@@ -1,5 +1,5 @@
-/* Rows that are needed soon: left to itself, memory that is read and worked on in the same loop comes
- * slower than either. */
+/* Rows that are needed soon: left to itself, memory that is read and worked on in the same loop
+ * comes slower than either. */
 #ifndef DPF_FETCH_H
 #define DPF_FETCH_H
 
@@ -29,7 +29,8 @@ static inline void dpf_fetch(const double *x, size_t n)
         dpf_prefetch(x + i);
 }
 
-/* The rows of the next stretch, of `most` or fewer that are left of x; fetches the fourth after it. */
+/* The rows of the next stretch, of `most` or fewer that are left of x; fetches the fourth after
+ * it. */
 static inline size_t dpf_stretch(const double *x, size_t left, size_t most, size_t width)
 {
     const size_t rows = left < most ? left : most;

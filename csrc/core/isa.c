@@ -7,8 +7,8 @@ int dpf_isa_best(void)
 {
 #if DPF_X86
     __builtin_cpu_init();
-    /* Also asks whether the operating system saves the registers. Every processor with avx2 and bmi2
-     * has lzcnt, which clang cannot ask for by name. */
+    /* Also asks whether the operating system saves the registers. Every processor with avx2 and
+     * bmi2 has lzcnt, which clang cannot ask for by name. */
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
         !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt"))
         return DPF_ISA_BASELINE;

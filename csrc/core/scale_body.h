@@ -1,6 +1,6 @@
-/* Words of 32 random bits as integers below a limit, for one instruction set: out[i] is
- * floor(words[i] limit / 2^32). Tells whether the low half of any product is below `least`, the
- * 2^32 mod limit: such a word has to be drawn again for integers that are exactly uniform. */
+/* Words of 32 random bits as integers below a limit: out[i] is floor(words[i] limit / 2^32). Tells
+ * whether the low half of any product is below `least`, the 2^32 mod limit: such a word has to be
+ * drawn again for integers that are exactly uniform. */
 static int DPF_NAME(scale)(const uint32_t *restrict words, uint32_t limit, uint32_t least, size_t n,
                            uint32_t *restrict out)
 {

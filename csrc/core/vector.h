@@ -1,5 +1,6 @@
 /* The compiler's vectors, for the body that includes this: VEC of LANES float64, INT and BITS of as
- * many integers; plain numbers where there are none. core/vector_end.h undefines them at its end. */
+ * many integers; plain numbers where there are none. core/vector_end.h undefines them at its
+ * end. */
 #if DPF_VECTOR
 #define LANES (DPF_VECTOR / 8)
 typedef double DPF_NAME(vec) __attribute__((vector_size(DPF_VECTOR)));

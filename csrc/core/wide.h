@@ -1,4 +1,5 @@
-/* Positive numbers far outside the range of a float64: m 2^(512 e), with 2^-256 <= m < 2^256 or m = 0.
+/* Positive numbers far outside the range of a float64: m 2^(512 e), with 2^-256 <= m < 2^256 or m =
+ * 0.
  *
  * Products and sums of such numbers round once, relatively, and never underflow; what is left out
  * of a sum is below 2^-512 of it. dpf_wide2 carries a second word (about 102 bits): a chain of a

@@ -42,14 +42,14 @@ void dpf_bound_place(const uint16_t *part, const uint64_t *low, const uint64_t *
 
 /* A row: three hashes and its record. */
 typedef struct {
-    uint64_t person, group, row;
+    uint64_t unit, group, row;
     const uint64_t *record;
     uint64_t high;
 } item;
 
 static inline int same_person(const item *a, const item *b)
 {
-    return a->person == b->person && a->record[0] == b->record[0] && a->high == b->high;
+    return a->unit == b->unit && a->record[0] == b->record[0] && a->high == b->high;
 }
 
 static inline int same_group(const item *a, const item *b)
@@ -60,8 +60,8 @@ static inline int same_group(const item *a, const item *b)
 /* By hashes; if they may tie, by what they are of as well. */
 static inline int less(const item *a, const item *b, int ties)
 {
-    if (a->person != b->person)
-        return a->person < b->person;
+    if (a->unit != b->unit)
+        return a->unit < b->unit;
     if (ties && a->record[0] != b->record[0])
         return a->record[0] < b->record[0];
     if (ties && a->high != b->high)
@@ -107,7 +107,7 @@ static inline void sort(item *x, size_t n, item *scratch, int ties)
 static int tied(const item *x, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
-        if (x[i].person != x[i - 1].person)
+        if (x[i].unit != x[i - 1].unit)
             continue;
         if (!same_person(x + i, x + i - 1))
             return 1;
@@ -149,7 +149,7 @@ static void fill(const dpf_bound *bound, const dpf_bound_run *run, item *x)
         }
         dpf_keys_hash(&bound->key, low, high, m, hash);
         for (size_t j = 0; j < m; j++) {
-            x[j].person = hash[j];
+            x[j].unit = hash[j];
             low[j] = hash[j];
             const uint64_t code = x[j].record[2];
             high[j] = code < bound->named ? (uint64_t)bound->names[code] : code;
@@ -195,7 +195,7 @@ int dpf_bound_mark(const dpf_bound *bound, const dpf_bound_run *runs, size_t cou
         return -1;
     }
     item *sorted = items + n;
-#define BUCKET(i) ((size_t)(items[i].person << DPF_BOUND_BITS >> (64 - bits)))
+#define BUCKET(i) ((size_t)(items[i].unit << DPF_BOUND_BITS >> (64 - bits)))
     for (size_t r = 0; r < count; at += runs[r].n, r++)
         fill(bound, runs + r, items + at);
     for (size_t i = 0; i < n; i++)
@@ -205,7 +205,7 @@ int dpf_bound_mark(const dpf_bound *bound, const dpf_bound_run *runs, size_t cou
     for (size_t i = 0; i < n; i++) {
         item *to = sorted + end[BUCKET(i)]++;
         *to = items[i];
-        to->person &= bound->mask;
+        to->unit &= bound->mask;
     }
     for (size_t b = 0, start = 0; b < buckets; start = end[b], b++) {
         item *x = sorted + start;

@@ -35,20 +35,20 @@ typedef struct {
     uint64_t low[TILE], high[TILE], hash[TILE];
 } far_rows;
 
-/* Writes the codes of rows that have a shortcut, -1 for rows without a key; the others are gathered,
- * and their number is returned. */
+/* Writes the codes of rows that have a shortcut, -1 for rows without a key; the others are
+ * gathered, and their number is returned. */
 static inline size_t gather(const dpf_codes *codes, const uint64_t *low, const uint64_t *high,
                             const uint8_t *present, size_t n, int32_t *out, far_rows *far)
 {
     size_t m = 0;
     const int few = codes->count && codes->count <= DPF_CODES_FEW;
     for (size_t j = 0; j < n; j++) {
-        const uint64_t own = high ? high[j] : 0;
-        const dpf_codes_slot *s = few ? shortcut(codes, low[j], own) : codes->slots;
+        const uint64_t upper = high ? high[j] : 0;
+        const dpf_codes_slot *s = few ? shortcut(codes, low[j], upper) : codes->slots;
         const int known = few & (s->next != 0) & (s->low == low[j]);
         out[j] = known ? (int32_t)s->next - 1 : -1;
-        far->row[m] = (uint16_t)j, far->low[m] = low[j], far->high[m] = own;
-        m += (!present || present[j]) & !(known && codes->high[s->next - 1] == own);
+        far->row[m] = (uint16_t)j, far->low[m] = low[j], far->high[m] = upper;
+        m += (!present || present[j]) & !(known && codes->high[s->next - 1] == upper);
     }
     if (present)
         for (size_t j = 0; j < n; j++)

@@ -1,9 +1,11 @@
 /* Codes of keys: 0, 1, ... in the order in which their words (tables/keys.h) were first seen.
  *
- * An open hash table of slots side by side, at most half of them taken, in the order of SipHash-2-4 of
- * the words under a secret key: no data can make it slow. The first keys have a shortcut besides, whose
- * places come from one product instead of a SipHash; two keys of one place cost what they did without
- * it. Slots, high words and shortcuts are zeroed memory of the caller's.
+ * An open hash table of slots side by side, at most half of them taken, in the order of SipHash-2-4
+ * of the words under a secret key: no data can make it slow. The first keys have a shortcut
+ * besides, whose places come from one product instead of a SipHash; two keys of one place cost what
+ * they did without it. Slots, high words and shortcuts are zeroed memory of the caller's.
+ *
+ * Its slow twin is tests/reference/groups/codes.py.
  */
 #ifndef DPF_GROUPS_CODES_H
 #define DPF_GROUPS_CODES_H
@@ -39,9 +41,9 @@ typedef struct {
 void dpf_codes_find(const dpf_codes *codes, const uint64_t *low, const uint64_t *high,
                     const uint8_t *present, size_t n, int32_t *out);
 
-/* The same, and words that are new get the next code; their rows, counted from `first`, are written to
- * `fresh`, which has room for all, from *news on. Returns how many rows were done: fewer than n when
- * the table has to grow, or is as large as it can be. */
+/* The same, and words that are new get the next code; their rows, counted from `first`, are written
+ * to `fresh`, which has room for all, from *news on. Returns how many rows were done: fewer than n
+ * when the table has to grow, or is as large as it can be. */
 size_t dpf_codes_add(dpf_codes *codes, const uint64_t *low, const uint64_t *high,
                      const uint8_t *present, size_t n, int32_t *out, int64_t first, int64_t *fresh,
                      size_t *news);

@@ -1,9 +1,11 @@
-/* The exponential mechanism for a quantile of each of many groups of rows: one draw (statistics/draw.h) for
- * each, from all cells and all rows of the group.
+/* The exponential mechanism for a quantile of each of many groups of rows: one draw
+ * (statistics/draw.h) for each, from all cells and all rows of the group.
  *
  * Only the rows within some ranks of the target are sorted, `reach` of them at most. A draw that is
  * open, or that proposes a lump, stops the kernel: the caller decides, and goes on with that group
  * anew if the proposal is not kept.
+ *
+ * Its slow twin is tests/reference/groups/quantile.py.
  */
 #ifndef DPF_GROUPS_QUANTILE_H
 #define DPF_GROUPS_QUANTILE_H
@@ -33,7 +35,8 @@ static inline size_t dpf_groups_window(size_t rows, size_t reach)
 
 /* Draws out[g] for the groups g = *at .. groups - 1, whose rows are rows[offsets[g]] up to
  * rows[offsets[g + 1]]; they are put in another order. Stops at a group that the caller has to
- * decide, and names it in *at. Returns as dpf_draw_node; `window` and `room` are for the largest. */
+ * decide, and names it in *at. Returns as dpf_draw_node; `window` and `room` are for the
+ * largest. */
 int dpf_groups_quantiles(const dpf_groups_quantile *in, int32_t *rows, const int64_t *offsets,
                          size_t groups, dpf_words *words, int64_t *window, const dpf_draw_room *room,
                          int32_t *out, size_t *at, dpf_draw_found *found);

@@ -1,8 +1,8 @@
 /* Rows of several columns as small integers around a public middle, kept as float64, so that a
  * library for matrices sums their products exactly as long as all partial sums stay below 2^53.
  *
- * A value x of column j is rint(min(max(x / grid, lo_j), hi_j)) - middle_j, ties to even; lo_j, hi_j
- * and middle_j are integers below 2^51 in size. One grid serves all columns.
+ * A value x of column j is rint(min(max(x / grid, lo_j), hi_j)) - middle_j, ties to even; lo_j,
+ * hi_j and middle_j are integers below 2^51 in size. One grid serves all columns.
  */
 #ifndef DPF_BOX_H
 #define DPF_BOX_H

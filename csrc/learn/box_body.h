@@ -1,4 +1,4 @@
-/* One stretch of rows for one instruction set. The including file defines DPF_SUFFIX. */
+/* Writes one stretch of rows as integers, and returns how many of its numbers are NaN. */
 static size_t DPF_NAME(box)(const double *restrict x, size_t n, const dpf_box_limits *limits,
                             double *restrict out)
 {

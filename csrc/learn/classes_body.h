@@ -1,5 +1,4 @@
-/* Sums by class for one instruction set. The including file defines DPF_SUFFIX, which ends the names,
- * and DPF_VECTOR. Lanes are columns; those that fill no vector go one by one. All sums are exact. */
+/* Sums by class. Lanes are columns; those that fill no vector go one by one. All sums are exact. */
 #if DPF_VECTOR
 #define LANES (DPF_VECTOR < 32 ? DPF_VECTOR / 8 : 4) /* wider ones wait longer for their sums */
 typedef double DPF_NAME(classes_vec) __attribute__((vector_size(8 * LANES)));
@@ -10,25 +9,25 @@ typedef int64_t DPF_NAME(classes_int) __attribute__((vector_size(8 * LANES)));
 #define CHOOSE(truth, a, b) ((truth) ? (a) : (b))
 
 /* Adds as many columns as T has numbers, from column j on; `nan` counts what is none. */
-#define ADD(T, WHICH, nan)                                                                          \
-    {                                                                                               \
-        T v, s, q, unit, least, most, centre;                                                       \
-        memcpy(&v, row + j, sizeof v);                                                              \
-        memcpy(&s, own + j, sizeof s);                                                              \
-        memcpy(&q, own + width + j, sizeof q);                                                      \
-        memcpy(&unit, limits->scale + j, sizeof unit);                                              \
-        memcpy(&least, limits->lo + j, sizeof least);                                               \
-        memcpy(&most, limits->hi + j, sizeof most);                                                 \
-        memcpy(&centre, limits->middle + j, sizeof centre);                                         \
-        v *= unit;                                                                                  \
-        nan += v != v;                                                                              \
-        v = WHICH(v > least, v, least);                                                             \
-        v = WHICH(v < most, v, most);                                                               \
-        v = ((v + MAGIC) - MAGIC) - centre;                                                         \
-        s += v;                                                                                     \
-        q += v * v;                                                                                 \
-        memcpy(own + j, &s, sizeof s);                                                              \
-        memcpy(own + width + j, &q, sizeof q);                                                      \
+#define ADD(T, WHICH, nan)                                                                         \
+    {                                                                                              \
+        T v, s, q, unit, least, most, centre;                                                      \
+        memcpy(&v, row + j, sizeof v);                                                             \
+        memcpy(&s, totals + j, sizeof s);                                                          \
+        memcpy(&q, totals + width + j, sizeof q);                                                  \
+        memcpy(&unit, limits->scale + j, sizeof unit);                                             \
+        memcpy(&least, limits->lo + j, sizeof least);                                              \
+        memcpy(&most, limits->hi + j, sizeof most);                                                \
+        memcpy(&centre, limits->middle + j, sizeof centre);                                        \
+        v *= unit;                                                                                 \
+        nan += v != v;                                                                             \
+        v = WHICH(v > least, v, least);                                                            \
+        v = WHICH(v < most, v, most);                                                              \
+        v = ((v + MAGIC) - MAGIC) - centre;                                                        \
+        s += v;                                                                                    \
+        q += v * v;                                                                                \
+        memcpy(totals + j, &s, sizeof s);                                                          \
+        memcpy(totals + width + j, &q, sizeof q);                                                  \
     }
 
 static size_t DPF_NAME(classes)(const double *x, size_t n, size_t width,
@@ -41,7 +40,7 @@ static size_t DPF_NAME(classes)(const double *x, size_t n, size_t width,
 #endif
     for (size_t i = 0; i < n; i++) {
         const double *row = x + i * width;
-        double *own = sums + 2 * width * (key[i] < keys ? key[i] : keys);
+        double *totals = sums + 2 * width * (key[i] < keys ? key[i] : keys);
         size_t j = 0;
 #if defined(__GNUC__) || defined(__clang__)
         if (n - i > AHEAD) /* left to itself, memory comes slower than it is worked on */

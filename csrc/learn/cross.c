@@ -16,7 +16,8 @@ int dpf_cross_codes(const double *x, size_t n, size_t width, const dpf_cross_lim
         return -1;
     for (size_t at = 0; at < n; at += limits->rows) {
         const size_t here = dpf_stretch(x + at * width, n - at, limits->rows, width);
-        DPF_CHOSEN(cross_codes)(x + at * width, here * width, limits->first, limits->values, codes + at * width);
+        DPF_CHOSEN(cross_codes)(x + at * width, here * width, limits->first, limits->values,
+                                codes + at * width);
     }
     return 0;
 }
@@ -31,8 +32,8 @@ void dpf_cross_walk(const uint32_t *codes, size_t width, size_t n, const dpf_cro
 {
     for (size_t s = 0; s < steps; s++) /* all rows a step at a time: none waits for its own loads */
         for (size_t i = 0; i < n; i++) {
-            const dpf_cross_node own = nodes[node[i]];
-            node[i] = own.child + least(codes[i * width + own.split], own.last);
+            const dpf_cross_node at = nodes[node[i]];
+            node[i] = at.child + least(codes[i * width + at.split], at.last);
         }
 }
 
@@ -40,9 +41,9 @@ void dpf_cross_keys(const uint32_t *node, const uint32_t *label, size_t n, const
                     uint32_t classes, uint32_t *key)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint32_t own = slot[node[i]];
-        const uint32_t none = (own == UINT32_MAX) | (label[i] >= classes);
-        key[i] = (own * classes + label[i]) | (0 - none); /* without a branch to guess */
+        const uint32_t first = slot[node[i]];
+        const uint32_t none = (first == UINT32_MAX) | (label[i] >= classes);
+        key[i] = (first * classes + label[i]) | (0 - none); /* without a branch to guess */
     }
 }
 
@@ -62,12 +63,14 @@ int dpf_cross_count(const uint32_t *codes, size_t width, size_t n, const uint32_
         }
         for (size_t i = 0; i < n; i += rows) {
             const size_t here = n - i < rows ? n - i : rows;
-            DPF_CHOSEN(cross_places)(codes + i * width + from, here * some, limit, at, keys + 1, place);
-            /* Two rows that fall into one cell are as many additions apart as there are attributes. */
+            DPF_CHOSEN(cross_places)(codes + i * width + from, here * some, limit, at, keys + 1,
+                                     place);
+            /* Two rows that fall into one cell are as many additions apart as there are
+             * attributes. */
             for (size_t r = 0; r < here; r++) {
-                int64_t *own = counts + least(key[i + r], keys);
+                int64_t *cells = counts + least(key[i + r], keys);
                 for (size_t a = 0; a < some; a++)
-                    own[place[r * some + a]]++;
+                    cells[place[r * some + a]]++;
             }
         }
     }

@@ -1,4 +1,4 @@
-/* For one instruction set: codes of some numbers, each with limits of its own. */
+/* Writes the codes of some numbers, each with limits of its own. */
 static void DPF_NAME(cross_codes)(const double *restrict x, size_t count,
                                   const double *restrict first, const double *restrict values,
                                   uint32_t *restrict codes)

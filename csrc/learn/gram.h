@@ -1,7 +1,9 @@
 /* Exact sums of columns and of products of two columns, in one pass over rows of a few columns.
  *
- * Rows become integers as in learn/box.h, here below 2^20 in size. So sums of products of DPF_GRAM_ROWS
- * rows are integers of a float64, and no order of additions rounds them.
+ * Rows become integers as in learn/box.h, here below 2^20 in size. So sums of products of
+ * DPF_GRAM_ROWS rows are integers of a float64, and no order of additions rounds them.
+ *
+ * Its slow twin is tests/reference/learn/gram.py.
  */
 #ifndef DPF_GRAM_H
 #define DPF_GRAM_H

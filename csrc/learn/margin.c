@@ -14,5 +14,7 @@
 int dpf_margin(const double *rows, const double *labels, size_t n, const dpf_margin_model *model,
                double *sums, double *scratch, dpf_margin_found *found)
 {
-    return dpf_isa() < 0 ? -1 : DPF_CHOSEN(margin_rows)(rows, labels, n, model, sums, scratch, found);
+    if (dpf_isa() < 0)
+        return -1;
+    return DPF_CHOSEN(margin_rows)(rows, labels, n, model, sums, scratch, found);
 }

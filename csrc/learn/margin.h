@@ -1,11 +1,13 @@
 /* One step of a perceptron in one pass: which rows are on the wrong side of a hyperplane, how many
  * they are, and the exact sums of their coordinates, each times its row's label.
  *
- * Coordinates t are those of learn/place.h; a row longer than `length`, if that is not 0, is shortened
- * to it by one factor, length / sqrt(sum of t t). Then z = rint(t), ties to even. The row is wrong unless
- * y (bias + sum of w z) > 0, added in the order of the columns. All of that is a function of the row
- * alone, and sums of z are sums of integers: neither the order of the rows nor chunks, threads or
- * instruction sets change a bit.
+ * Coordinates t are those of learn/place.h; a row longer than `length`, if that is not 0, is
+ * shortened to it by one factor, length / sqrt(sum of t t). Then z = rint(t), ties to even. The row
+ * is wrong unless y (bias + sum of w z) > 0, added in the order of the columns. All of that is a
+ * function of the row alone, and sums of z are sums of integers: neither the order of the rows nor
+ * chunks, threads or instruction sets change a bit.
+ *
+ * Its slow twin is tests/reference/learn/margin.py.
  */
 #ifndef DPF_MARGIN_H
 #define DPF_MARGIN_H
@@ -33,7 +35,8 @@ typedef struct {
 #define DPF_MARGIN_SCRATCH(width) (((width) + 4) * (size_t)DPF_PLACE_BLOCK + ((width) + 1) * 8)
 
 /* n rows with their labels, of which the sign counts: 1 above 0, else -1. Adds the sums of y z over
- * the rows that are wrong to `sums`, one a column. -1 when DPFAST_ISA asks for what cannot be had. */
+ * the rows that are wrong to `sums`, one a column. -1 when DPFAST_ISA asks for what cannot be
+ * had. */
 int dpf_margin(const double *rows, const double *labels, size_t n, const dpf_margin_model *model,
                double *sums, double *scratch, dpf_margin_found *found);
 

@@ -1,8 +1,8 @@
-/* A step of a perceptron for one instruction set. The including file defines DPF_SUFFIX, which ends
- * the names, and DPF_VECTOR. */
+/* A step of a perceptron. Lanes are rows. */
 #include "learn/place_body.h"
 
-/* Rows to integers, and bias + sum of w z. A row is shortened by its factor, unless there is none. */
+/* Rows to integers, and bias + sum of w z. A row is shortened by its factor, unless there is
+ * none. */
 static void DPF_NAME(margin_sides)(const dpf_margin_model *model, double *z, const double *factor,
                                    double *side)
 {
@@ -10,14 +10,14 @@ static void DPF_NAME(margin_sides)(const dpf_margin_model *model, double *z, con
         side[r] = model->bias;
     for (size_t j = 0; j < model->place.width; j++) {
         const VEC w = ALL(model->w[j]), magic = ALL(MAGIC);
-        double *own = z + j * B;
+        double *column = z + j * B;
         for (size_t r = 0; r < B; r += LANES) {
-            VEC v = DPF_NAME(vec_load)(own + r), s = DPF_NAME(vec_load)(side + r);
+            VEC v = DPF_NAME(vec_load)(column + r), s = DPF_NAME(vec_load)(side + r);
             if (factor)
                 v *= DPF_NAME(vec_load)(factor + r);
             v = (v + magic) - magic;
             s += w * v;
-            memcpy(own + r, &v, sizeof v);
+            memcpy(column + r, &v, sizeof v);
             memcpy(side + r, &s, sizeof s);
         }
     }
@@ -60,21 +60,21 @@ static int DPF_NAME(margin_rows)(const double *rows, const double *labels, size_
             side[r] = -1, odd[r] = 0; /* rows that are not there are of class -1, and right */
         for (size_t r = 0; r < B; r += LANES) {
             const VEC none = {0}, one = ALL(1.0), gone = DPF_NAME(vec_load)(odd + r);
-            VEC own = DPF_NAME(vec_load)(y + r);
-            own = PICK(own > none, one, -one);
-            own = PICK(own * DPF_NAME(vec_load)(side + r) > none, none, own);
+            VEC label = DPF_NAME(vec_load)(y + r);
+            label = PICK(label > none, one, -one);
+            label = PICK(label * DPF_NAME(vec_load)(side + r) > none, none, label);
             if (model->skip) {
-                own = PICK(gone > none, none, own);
+                label = PICK(gone > none, none, label);
                 missing += gone;
             }
-            wrong += own * own, total += own;
-            memcpy(y + r, &own, sizeof own);
+            wrong += label * label, total += label;
+            memcpy(y + r, &label, sizeof label);
         }
         for (size_t j = 0; j < width; j++) {
-            VEC own = DPF_NAME(vec_load)(totals + j * LANES);
+            VEC sum = DPF_NAME(vec_load)(totals + j * LANES);
             for (size_t r = 0; r < B; r += LANES)
-                own += DPF_NAME(vec_load)(z + j * B + r) * DPF_NAME(vec_load)(y + r);
-            memcpy(totals + j * LANES, &own, sizeof own);
+                sum += DPF_NAME(vec_load)(z + j * B + r) * DPF_NAME(vec_load)(y + r);
+            memcpy(totals + j * LANES, &sum, sizeof sum);
         }
     }
     memcpy(y, &wrong, sizeof wrong);

@@ -1,11 +1,14 @@
-/* One step of k-means in one pass: the nearest centre of each row, and for each centre how many rows
- * have it and the exact sums of their cells.
+/* One step of k-means in one pass: the nearest centre of each row, and for each centre how many
+ * rows have it and the exact sums of their cells.
  *
- * A column's value is clamped to public bounds and put on a public grid as in summaries/quantise.h. Its
- * coordinate is (clamped value - middle) unit, in [-1, 1] with the unit that the caller chooses. The
- * nearest centre is the first one with the least score half - sum of at x coordinate, added in the
- * order of the columns in float64: a function of the row and the centres alone. Sums are integers.
- * So neither the order of the rows nor chunks, threads or instruction sets change a bit.
+ * A column's value is clamped to public bounds and put on a public grid as in summaries/quantise.h.
+ * Its coordinate is (clamped value - middle) unit, in [-1, 1] with the unit that the caller
+ * chooses. The nearest centre is the first one with the least score half - sum of at x coordinate,
+ * added in the order of the columns in float64: a function of the row and the centres alone. Sums
+ * are integers. So neither the order of the rows nor chunks, threads or instruction sets change a
+ * bit.
+ *
+ * Its slow twin is tests/reference/learn/nearest.py.
  */
 #ifndef DPF_NEAREST_H
 #define DPF_NEAREST_H
@@ -37,8 +40,8 @@ typedef struct {
 
 /* Numbers of scratch memory: rows of whole vectors for sums, what is known of the columns, and a
  * block of rows twice; labels of a block, and room to start where a vector does. */
-#define DPF_NEAREST_SCRATCH(width, centres)                                                         \
-    (((width) + DPF_NEAREST_LANES) * ((centres) + 8 + 2 * DPF_NEAREST_BLOCK) + DPF_NEAREST_BLOCK +   \
+#define DPF_NEAREST_SCRATCH(width, centres)                                                        \
+    (((width) + DPF_NEAREST_LANES) * ((centres) + 8 + 2 * DPF_NEAREST_BLOCK) + DPF_NEAREST_BLOCK + \
      2 * DPF_NEAREST_LANES)
 
 /* For each of n rows its centre, into `labels`, if given; `centres` for a row without one. Adds to

@@ -1,6 +1,5 @@
-/* A step of k-means for one instruction set. The including file defines DPF_SUFFIX, which ends the
- * names, and DPF_VECTOR. For scores lanes are rows: each row has the same operations in the same
- * order on all paths. For sums, which are exact, they are columns. */
+/* A step of k-means. For scores lanes are rows: each row has the same operations in the same order
+ * on all paths. For sums, which are exact, they are columns. */
 #include "core/vector.h"
 #if DPF_VECTOR
 #define TRUTH(a) (INT)(a)
@@ -65,30 +64,30 @@ static void DPF_NAME(nearest_columns)(const double *x, const dpf_nearest_model *
     }
 }
 
-/* The scores of `own` centres (1, 2 or 4) for 2 x LANES rows, and the best so far. */
-#define SCORES(own)                                                                                 \
-    {                                                                                               \
-        VEC s[own], t[own];                                                                         \
-        for (int i = 0; i < own; i++)                                                               \
-            s[i] = t[i] = ALL(model->half[k + i]);                                                  \
-        for (size_t j = 0; j < width; j++) {                                                        \
-            const VEC a = DPF_NAME(vec_load)(y + j * block);                                    \
-            const VEC b = DPF_NAME(vec_load)(y + j * block + LANES);                            \
-            for (int i = 0; i < own; i++) {                                                         \
-                const VEC at = ALL(model->at[(k + i) * width + j]);                                 \
-                s[i] -= at * a;                                                                     \
-                t[i] -= at * b;                                                                     \
-            }                                                                                       \
-        }                                                                                           \
-        for (int i = 0; i < own; i++) {                                                             \
-            const INT p = TRUTH(s[i] < best), q = TRUTH(t[i] < other);                              \
-            const INT number = (INT){0} + (int64_t)(k + i);                                         \
-            best = PICK(p, s[i], best);                                                             \
-            other = PICK(q, t[i], other);                                                           \
-            first = PICK_INT(p, number, first);                                                     \
-            second = PICK_INT(q, number, second);                                                   \
-        }                                                                                           \
-        k += own;                                                                                   \
+/* The scores of `many` centres (1, 2 or 4) for 2 x LANES rows, and the best so far. */
+#define SCORES(many)                                                                               \
+    {                                                                                              \
+        VEC s[many], t[many];                                                                      \
+        for (int i = 0; i < many; i++)                                                             \
+            s[i] = t[i] = ALL(model->half[k + i]);                                                 \
+        for (size_t j = 0; j < width; j++) {                                                       \
+            const VEC a = DPF_NAME(vec_load)(y + j * block);                                       \
+            const VEC b = DPF_NAME(vec_load)(y + j * block + LANES);                               \
+            for (int i = 0; i < many; i++) {                                                       \
+                const VEC at = ALL(model->at[(k + i) * width + j]);                                \
+                s[i] -= at * a;                                                                    \
+                t[i] -= at * b;                                                                    \
+            }                                                                                      \
+        }                                                                                          \
+        for (int i = 0; i < many; i++) {                                                           \
+            const INT p = TRUTH(s[i] < best), q = TRUTH(t[i] < other);                             \
+            const INT number = (INT){0} + (int64_t)(k + i);                                        \
+            best = PICK(p, s[i], best);                                                            \
+            other = PICK(q, t[i], other);                                                          \
+            first = PICK_INT(p, number, first);                                                    \
+            second = PICK_INT(q, number, second);                                                  \
+        }                                                                                          \
+        k += many;                                                                                 \
     }
 
 static void DPF_NAME(nearest_labels)(const dpf_nearest_model *model, const nearest_work *w)
@@ -118,18 +117,18 @@ static void DPF_NAME(nearest_add)(const double *x, size_t here, size_t ahead, si
                                   const nearest_work *w)
 {
     const VEC magic = ALL(MAGIC);
-    const nearest_work own = *w; /* which nothing that is stored can change */
+    const nearest_work work = *w; /* which nothing that is stored can change */
     for (size_t r = 0; r < here; r++, x += width) {
-        int64_t *sums = own.sums + (size_t)own.label[r] * own.wide;
-        own.counts[own.label[r]]++;
+        int64_t *sums = work.sums + (size_t)work.label[r] * work.wide;
+        work.counts[work.label[r]]++;
         dpf_fetch(x + ahead, width);
         for (size_t j = 0; j < width; j += LANES) {
-            const VEC lo = DPF_NAME(vec_load)(own.lo + j), hi = DPF_NAME(vec_load)(own.hi + j);
-            const VEC fill = DPF_NAME(vec_load)(own.fill + j);
-            const VEC scale = DPF_NAME(vec_load)(own.scale + j);
+            const VEC lo = DPF_NAME(vec_load)(work.lo + j), hi = DPF_NAME(vec_load)(work.hi + j);
+            const VEC fill = DPF_NAME(vec_load)(work.fill + j);
+            const VEC scale = DPF_NAME(vec_load)(work.scale + j);
             const VEC v = DPF_NAME(nearest_clamp)(DPF_NAME(vec_load)(x + j), lo, hi, fill);
             INT sum, base;
-            memcpy(&base, own.base + j, sizeof base);
+            memcpy(&base, work.base + j, sizeof base);
             memcpy(&sum, sums + j, sizeof sum);
             sum += BITS_OF(v * scale + magic) - base;
             memcpy(sums + j, &sum, sizeof sum);

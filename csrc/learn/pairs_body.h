@@ -1,5 +1,5 @@
-/* Coordinates of a block of rows for one instruction set. The including file defines DPF_SUFFIX. Returns
- * whether there is a NaN, which has the coordinate of the lower limit. */
+/* Writes the coordinates of a block of rows. Returns whether there is a NaN, which has the
+ * coordinate of the lower limit. */
 static int DPF_NAME(pairs_place)(const double *restrict x, size_t width,
                                  const double *restrict limits, double *restrict z)
 {

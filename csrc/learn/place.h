@@ -1,7 +1,7 @@
 /* Coordinates of rows within public limits, column by column.
  *
- * Coordinate j of a row is t = (min(max(x, lo), hi) - middle) scale, one rounded operation after the
- * other: a function of the number alone.
+ * Coordinate j of a row is t = (min(max(x, lo), hi) - middle) scale, one rounded operation after
+ * the other: a function of the number alone.
  */
 #ifndef DPF_PLACE_H
 #define DPF_PLACE_H

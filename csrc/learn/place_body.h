@@ -1,4 +1,4 @@
-/* Coordinates of a block of rows for one instruction set; see learn/place.h. Lanes are rows: each has
+/* Coordinates of a block of rows; see learn/place.h. Lanes are rows: each has
  * the same operations in the same order on all paths. */
 #include "core/vector.h"
 #define B DPF_PLACE_BLOCK
@@ -29,15 +29,15 @@ static void DPF_NAME(place_block)(const dpf_place *place, double *z, double *odd
     for (size_t j = 0; j < place->width; j++) {
         const VEC lo = ALL(place->lo[j]), hi = ALL(place->hi[j]), fill = ALL(place->fill[j]);
         const VEC middle = ALL(place->middle[j]), scale = ALL(place->scale[j]);
-        double *own = z + j * B;
+        double *column = z + j * B;
         for (size_t r = 0; r < B; r += LANES) {
-            VEC v = DPF_NAME(vec_load)(own + r), some = DPF_NAME(vec_load)(odd + r);
+            VEC v = DPF_NAME(vec_load)(column + r), some = DPF_NAME(vec_load)(odd + r);
             some = PICK(v == v, some, ALL(1.0));
             v = PICK(v == v, v, fill);
             v = PICK(v > lo, v, lo);
             v = PICK(v < hi, v, hi);
             v = (v - middle) * scale;
-            memcpy(own + r, &v, sizeof v);
+            memcpy(column + r, &v, sizeof v);
             memcpy(odd + r, &some, sizeof some);
         }
     }

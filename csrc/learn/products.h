@@ -9,7 +9,8 @@
 #define DPF_PRODUCTS_ROWS 64  /* rows of a block */
 #define DPF_PRODUCTS_BEYOND 7 /* doubles beyond a block that are read, and belong to nobody */
 
-/* Doubles for the sums of so many columns: a square, a row of sums, and one of products with labels. */
+/* Doubles for the sums of so many columns: a square, a row of sums, and one of products with
+ * labels. */
 #define DPF_PRODUCTS_WIDE(width) (((width) + 7) / 8 * 8)
 #define DPF_PRODUCTS_FOUND(width) ((DPF_PRODUCTS_WIDE(width) + 2) * DPF_PRODUCTS_WIDE(width))
 
@@ -24,7 +25,8 @@ static inline size_t dpf_products_at(size_t width, size_t i, size_t j)
     return j < width / 8 * 8 ? i * wide + j : j * wide + i;
 }
 
-/* Where the sum of column j is; that of its products with labels is DPF_PRODUCTS_WIDE(width) later. */
+/* Where the sum of column j is; that of its products with labels is DPF_PRODUCTS_WIDE(width)
+ * later. */
 static inline size_t dpf_products_sum(size_t width, size_t j)
 {
     return DPF_PRODUCTS_WIDE(width) * DPF_PRODUCTS_WIDE(width) + j;

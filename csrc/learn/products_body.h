@@ -1,26 +1,26 @@
-/* Sums of products for one instruction set. The including file defines DPF_SUFFIX, which ends the
- * names, and DPF_VECTOR. Lanes are columns, and where columns end they go on into the next row: what
- * is found there is nobody's. */
+/* Sums of products. Lanes are columns, and where columns end they go on into the next row: what is
+ * found there is not used. */
 #include "core/vector.h"
 
-/* Adds the products of `high` factors of each row (1, 2, 4 or 8, which lie `step` after those of the
- * row before) with the columns of a vector. Eight sums are under way, so none waits for another. */
-#define TILE(high, factors, step, to)                                                               \
-    {                                                                                               \
-        const double *f = (factors);                                                                \
-        VEC s[8] = {0};                                                                             \
-        for (size_t r = 0; r < B; r += 8 / (high))                                                  \
-            for (size_t u = 0; u < 8 / (high); u++) {                                               \
+/* Adds the products of `high` factors of each row (1, 2, 4 or 8, which lie `step` after those of
+ * the row before) with the columns of a vector. Eight sums are under way, so none waits for
+ * another. */
+#define TILE(high, factors, step, to)                                                              \
+    {                                                                                              \
+        const double *f = (factors);                                                               \
+        VEC s[8] = {0};                                                                            \
+        for (size_t r = 0; r < B; r += 8 / (high))                                                 \
+            for (size_t u = 0; u < 8 / (high); u++) {                                              \
                 const VEC v = DPF_NAME(vec_load)(z + (r + u) * width + j);                         \
-                for (size_t k = 0; k < (high); k++)                                                 \
-                    s[u * (high) + k] += f[(r + u) * (step) + k] * v;                               \
-            }                                                                                       \
-        for (size_t k = 0; k < (high); k++) {                                                       \
-            VEC t = DPF_NAME(vec_load)((to) + k * wide + j);                                   \
-            for (size_t u = 0; u < 8 / (high); u++)                                                 \
-                t += s[u * (high) + k];                                                             \
-            memcpy((to) + k * wide + j, &t, sizeof t);                                              \
-        }                                                                                           \
+                for (size_t k = 0; k < (high); k++)                                                \
+                    s[u * (high) + k] += f[(r + u) * (step) + k] * v;                              \
+            }                                                                                      \
+        for (size_t k = 0; k < (high); k++) {                                                      \
+            VEC t = DPF_NAME(vec_load)((to) + k * wide + j);                                       \
+            for (size_t u = 0; u < 8 / (high); u++)                                                \
+                t += s[u * (high) + k];                                                            \
+            memcpy((to) + k * wide + j, &t, sizeof t);                                             \
+        }                                                                                          \
     }
 
 /* Tiles of eight columns and a vector of others, not below them; what is left of the columns, and

@@ -1,13 +1,14 @@
-/* The bounds. Let u = 2^-53 and x = the lesser of nearer() and ceiling(). D >= (d - slack) (1 - 2^-50) where d >= slack (with DBL_MAX for
- * d = infinity), and the computed lower is at most d (1 - 2^-48) (1 + 2 u) - slack (1 - u): below D by more
- * than u D, or 0. So the rounding of the product with c cannot take x above c D, but for subnormal numbers,
- * where it and that of d (1 - 2^-48) cost 2^-1074 + 2^-1075 c < 2^-50. The exponential is within a relative
- * 2^-26 of e^-x, the products with count (exact as a double), with 2^shift and with 1 + 2^-20 round by less
- * than 2^-50: what is made an integer, g, is at least weight (1 + 2^-21), and nearest(g) + 1 > g. For an x
- * beyond the ceiling the weight is below 2^-DEPTH 2^53 2^50 < 1, and the bound at least 1.
+/* The bounds. Let u = 2^-53 and x = the lesser of nearer() and ceiling(). D >= (d - slack) (1 -
+ * 2^-50) where d >= slack (with DBL_MAX for d = infinity), and the computed lower is at most d (1 -
+ * 2^-48) (1 + 2 u) - slack (1 - u): below D by more than u D, or 0. So the rounding of the product
+ * with c cannot take x above c D, but for subnormal numbers, where it and that of d (1 - 2^-48)
+ * cost 2^-1074 + 2^-1075 c < 2^-50. The exponential is within a relative 2^-26 of e^-x, the
+ * products with count (exact as a double), with 2^shift and with 1 + 2^-20 round by less than
+ * 2^-50: what is made an integer, g, is at least weight (1 + 2^-21), and nearest(g) + 1 > g. For an
+ * x beyond the ceiling the weight is below 2^-DEPTH 2^53 2^50 < 1, and the bound at least 1.
  *
- * The sum. g < 2^room (1 + 2^-19), with room <= 50 (as nearest() asks) and n < 2^(61 - room), so the sum of
- * g + 1.5 is below 2^61 (1 + 2^-19) + 1.5 n < 2^62.
+ * The sum. g < 2^room (1 + 2^-19), with room <= 50 (as nearest() asks) and n < 2^(61 - room), so
+ * the sum of g + 1.5 is below 2^61 (1 + 2^-19) + 1.5 n < 2^62.
  */
 #include "noise/choice.h"
 
@@ -31,13 +32,13 @@ int dpf_choice_bounds(dpf_choice_runs *runs)
     return DPF_CHOSEN(bounds)(runs);
 }
 
-/* t = factor e^(-x) 2^lift 2^64 stands for the exact tau = t e^(+-delta). The parts of delta: x carries
- * 2^-50 x from d and c slack, 2^-53 x from the product; dpf_exp 2^-52, the products with factor 2^-51 and
- * twice 2^-53. With a lift, x - lift ln 2 is taken in two steps that cost 2^-43 each at most (lift < 2^31.6
- * times 21 bits is exact, and so is the first difference; the second product is below 8).
- * |tau - t| <= t e^delta delta <= 2 t delta for delta <= 1/2, and k = word to the nearest double is off by
- * 2^-53 k. The margin pays for both, for the width 1 of the interval of U 2^64 and for its own roundings;
- * tau < 2 where t was flushed to 0. */
+/* t = factor e^(-x) 2^lift 2^64 stands for the exact tau = t e^(+-delta). The parts of delta: x
+ * carries 2^-50 x from d and c slack, 2^-53 x from the product; dpf_exp 2^-52, the products with
+ * factor 2^-51 and twice 2^-53. With a lift, x - lift ln 2 is taken in two steps that cost 2^-43
+ * each at most (lift < 2^31.6 times 21 bits is exact, and so is the first difference; the second
+ * product is below 8). |tau - t| <= t e^delta delta <= 2 t delta for delta <= 1/2, and k = word to
+ * the nearest double is off by 2^-53 k. The margin pays for both, for the width 1 of the interval
+ * of U 2^64 and for its own roundings; tau < 2 where t was flushed to 0. */
 int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, int64_t lift, double factor)
 {
     const double l1 = 0x1.62e43p-1, l2 = -0x1.05c610ca86c39p-29;

@@ -1,5 +1,3 @@
-/* Included once per instruction set by noise/choice.c. Every path makes the same IEEE operations. */
-
 /* x of each run, NaN for an excluded one. */
 static inline void DPF_NAME(products)(const dpf_choice_runs *runs, double ceiling, size_t at, size_t n,
                                       double *x)
@@ -13,7 +11,8 @@ static inline void DPF_NAME(products)(const dpf_choice_runs *runs, double ceilin
     }
 }
 
-/* Numbers that are not negative order like their bits, so that minima and maxima are integer work. */
+/* Numbers that are not negative order like their bits, so that minima and maxima are integer
+ * work. */
 static int DPF_NAME(bounds)(dpf_choice_runs *runs)
 {
     double x[STRETCH];

@@ -1,10 +1,10 @@
 /* e^(-x) to a relative 2^-26, as a loop that vectorises on every instruction set.
  *
- * For 0 <= x <= 2^30: k = x / ln 2 to the nearest integer by adding and taking away 1.5 2^52, below 2^31.
- * ln 2 = L1 + L2 with 21 bits in L1, so that k L1 is exact; |x - k L1| and k L2 are below 2^10, and each of the
- * two roundings that follow, and that of k L2, costs at most 2^-43. |r| <= ln(2) / 2 + 2^-20. The Taylor
- * polynomial of degree 7 leaves out less than |r|^8 / 8! (1 + |r| / 8) < 2^-27.4, and e^r > 0.7: a relative
- * error below 2^-26.8, the roundings below 2^-40 included.
+ * For 0 <= x <= 2^30: k = x / ln 2 to the nearest integer by adding and taking away 1.5 2^52, below
+ * 2^31. ln 2 = L1 + L2 with 21 bits in L1, so that k L1 is exact; |x - k L1| and k L2 are below
+ * 2^10, and each of the two roundings that follow, and that of k L2, costs at most 2^-43. |r| <=
+ * ln(2) / 2 + 2^-20. The Taylor polynomial of degree 7 leaves out less than |r|^8 / 8! (1 + |r| /
+ * 8) < 2^-27.4, and e^r > 0.7: a relative error below 2^-26.8, the roundings below 2^-40 included.
  */
 #ifndef DPF_CHOICE_EXP_H
 #define DPF_CHOICE_EXP_H

@@ -1,5 +1,3 @@
-/* Included once per instruction set by noise/choice_rows.c. Every path makes the same IEEE operations. */
-
 /* Running sums of the bounds of one row. */
 static inline uint64_t DPF_NAME(sums)(const double *values, double best, double c, double slack, size_t n,
                                       uint64_t *total)

@@ -1,4 +1,5 @@
-/* Random words for the kernels of exact choice: out of a bit stream or, in tests, out of a script. */
+/* Random words for the kernels of exact choice: out of a bit stream or, in tests, out of a
+ * script. */
 #ifndef DPF_CHOICE_WORDS_H
 #define DPF_CHOICE_WORDS_H
 
@@ -40,8 +41,8 @@ static inline void dpf_words_fill(dpf_words *w, uint64_t *out, size_t n)
     dpf_rng_fill(w->rng, out, n * sizeof *out);
 }
 
-/* A uniform integer below n >= 2, of a word: as many leading bits as n - 1 has, drawn again while they are n
- * or more. */
+/* A uniform integer below n >= 2, of a word: as many leading bits as n - 1 has, drawn again while
+ * they are n or more. */
 static inline uint64_t dpf_words_below_of(dpf_words *w, uint64_t word, uint64_t n)
 {
 #if defined(__GNUC__) || defined(__clang__)

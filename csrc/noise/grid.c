@@ -10,13 +10,14 @@
 #define DPF_GRID_FLOOR ((double)((UINT64_C(1) << DPF_GRID_OCTAVE) - 1))
 #define DPF_GRID_TOP 9223372036854774784.0 /* the double below 2^63 */
 
-/* With u = 2^-53: ratio * z adds u |y|, the sum with frac u (|y| + 1/2), and r is at most 1/2 from y. The
- * excess pays for the roundings of the bound itself. For |y| >= 2^51, where nearest() ends, e >= 1/2. */
+/* With u = 2^-53: ratio * z adds u |y|, the sum with frac u (|y| + 1/2), and r is at most 1/2 from
+ * y. The excess pays for the roundings of the bound itself. For |y| >= 2^51, where nearest() ends,
+ * e >= 1/2. */
 #define Y_ERROR 0x1.004p-52
 #define Y_FLOOR 0x1p-52
 
-/* d = |y| - centre is off by u (centre + |d|), so that gamma = d^2 h is off by 2 u centre |d| h + 5 u gamma; the
- * difference from z and this sum's own roundings take less than the rest. */
+/* d = |y| - centre is off by u (centre + |d|), so that gamma = d^2 h is off by 2 u centre |d| h + 5
+ * u gamma; the difference from z and this sum's own roundings take less than the rest. */
 #define GAMMA_ERROR 0x1p-50
 #define GAMMA_SLOPE 0x1p-51
 #define GAMMA_FLOOR 0x1p-60
@@ -26,8 +27,8 @@ static inline double magnitude(double x)
     return double_of(bits_of(x) & ~(UINT64_C(1) << 63));
 }
 
-/* k < 2^63 to the nearest double: the two halves are put under the exponents 2^84 and 2^52, so that only
- * the last sum rounds. Vectorises on every instruction set, which a conversion does not. */
+/* k < 2^63 to the nearest double: the two halves are put under the exponents 2^84 and 2^52, so that
+ * only the last sum rounds. Vectorises on every instruction set, which a conversion does not. */
 static inline double to_double(uint64_t k)
 {
     double high = double_of((k >> 32) | UINT64_C(0x4530000000000000)) - 0x1.00000001p84;

@@ -1,5 +1,3 @@
-/* Included once per instruction set by noise/grid.c. Every path makes the same IEEE operations. */
-
 /* Words to (m - d, row). */
 static inline void DPF_NAME(locate)(const uint64_t *words, size_t n, double knee, double *delta,
                                     int64_t *row)

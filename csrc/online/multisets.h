@@ -1,9 +1,9 @@
 /* Sums of a query over many small multisets.
  *
- * Multiset i holds counts[u * stride + i] copies of element u of a universe: a column of bytes for each
- * element, so that neighbouring multisets are neighbours in memory and a query is one multiply-and-add of
- * columns. Weights are integers, so the sums are exact and the same on every path; the caller sees to it
- * that (size of a multiset) * (largest weight) is below 2^31.
+ * Multiset i holds counts[u * stride + i] copies of element u of a universe: a column of bytes for
+ * each element, so that neighbouring multisets are neighbours in memory and a query is one
+ * multiply-and-add of columns. Weights are integers, so the sums are exact and the same on every
+ * path; the caller sees to it that (size of a multiset) * (largest weight) is below 2^31.
  */
 #ifndef DPF_MULTISETS_H
 #define DPF_MULTISETS_H

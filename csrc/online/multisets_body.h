@@ -1,5 +1,3 @@
-/* Included once per instruction set by online/multisets.c. */
-
 static inline void DPF_NAME(add)(const uint8_t *restrict counts, int32_t weight, size_t n,
                                  int32_t *restrict out)
 {

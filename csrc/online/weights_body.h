@@ -1,5 +1,5 @@
-/* Included once per instruction set by online/weights.c. Eight lanes are one vector or several; each lane has
- * the same operations in the same order on all paths. */
+/* Eight lanes are one vector or several; each lane has the same operations in the same order on all
+ * paths. */
 #if DPF_VECTOR
 typedef double DPF_NAME(weights_vec) __attribute__((vector_size(DPF_VECTOR)));
 typedef int64_t DPF_NAME(weights_int) __attribute__((vector_size(DPF_VECTOR)));

@@ -1,18 +1,20 @@
 /* Secure bits: a ChaCha20 stream (RFC 8439 block function) with fast key erasure.
  *
- * The stream. A refill runs the block function on counters 0, 1, ... under the current key and a zero
- * nonce, DPF_RNG_BLOCKS blocks in groups of 16; within a group, word w of block b is stored at word
- * 16 w + b (the order in which a 16-lane register holds it, so no path has to transpose), each word
- * with its low byte first. The first 32 bytes of a refill become the next key, the rest is handed out
- * in order and wiped as it goes. The bytes depend neither on the instruction set, nor on how requests
- * are cut. (Large requests also go through the buffer: it stays in the first-level cache, and writing
- * straight to the reader measured no faster.)
+ * The stream. A refill runs the block function on counters 0, 1, ... under the current key and a
+ * zero nonce, DPF_RNG_BLOCKS blocks in groups of 16; within a group, word w of block b is stored at
+ * word 16 w + b (the order in which a 16-lane register holds it, so no path has to transpose), each
+ * word with its low byte first. The first 32 bytes of a refill become the next key, the rest is
+ * handed out in order and wiped as it goes. The bytes depend neither on the instruction set, nor on
+ * how requests are cut. (Large requests also go through the buffer: it stays in the first-level
+ * cache, and writing straight to the reader measured no faster.)
  *
- * What a look at the memory tells. Bytes that were handed out are gone, and the key that made them was
- * overwritten by its successor, so past output cannot be computed from the state.
+ * What a look at the memory tells. Bytes that were handed out are gone, and the key that made them
+ * was overwritten by its successor, so past output cannot be computed from the state.
  *
  * The state knows nothing of entropy, threads or processes: dpfast/rng.py gives each thread its own
  * state, keys it from the operating system, and throws it away in a new process.
+ *
+ * Its slow twin is tests/reference/rng.py.
  */
 #ifndef DPF_RNG_H
 #define DPF_RNG_H

@@ -1,9 +1,9 @@
-/* ChaCha20, twice V_LANES blocks at a time, for one instruction set.
+/* ChaCha20, twice V_LANES blocks at a time.
  *
- * Lane l of a register holds block l, so the sixteen words of a block live in sixteen registers and a
- * round never moves data across lanes. Two such sets go through each round together, because a round
- * is one long chain of dependent operations and one set alone leaves the processor waiting.
- * 2 V_LANES divides 32.
+ * Lane l of a register holds block l, so the sixteen words of a block live in sixteen registers and
+ * a round never moves data across lanes. Two such sets go through each round together, because a
+ * round is one long chain of dependent operations and one set alone leaves the processor waiting. 2
+ * V_LANES divides 32.
  */
 #if DPF_LEVEL == DPF_ISA_AVX512
 #define dpf_v __m512i

@@ -2,6 +2,8 @@
  *
  * NaN is left out of the comparisons and reported. A peak of only NaN is minus infinity, and a zero
  * comes out as +0, so the result does not depend on the order of comparison.
+ *
+ * Its slow twin is tests/reference/selection/peaks.py.
  */
 #ifndef DPF_PEAKS_H
 #define DPF_PEAKS_H

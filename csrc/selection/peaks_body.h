@@ -1,13 +1,12 @@
-/* Peaks of one type on one instruction set. The including file defines
- *   DPF_SUFFIX   ends the names of the functions
- *   KIND         ends the names too (undefined again here, like the next four)
+/* Peaks of one type. The including file defines
+ *   KIND         the type, in the names of functions (undefined again here, like the next four)
  *   TYPE, TRUTH  the type, and the signed integer as wide
  *   LOWEST       not above any value
  *   IS_FLOAT     whether NaN and infinities exist
  *   WIDE         bytes of a vector; 0 for plain C
  *
- * Four accumulators hide the latency of a comparison. The end of a block that fills no vector is read
- * by one that overlaps values already seen: a maximum does not mind.
+ * Four accumulators hide the latency of a comparison. The end of a block that fills no vector is
+ * read by one that overlaps values already seen: a maximum does not mind.
  */
 #if WIDE
 #define LANES ((size_t)WIDE / sizeof(TYPE))

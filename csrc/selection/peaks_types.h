@@ -1,4 +1,4 @@
-/* Peaks of every type on one instruction set, and the table of them. Registers of 64 bytes measured
+/* Peaks of every type, and the table of them. Registers of 64 bytes measured
  * slower: nearly every load of theirs lies across two cache lines. */
 #if DPF_LEVEL == DPF_ISA_AVX512
 #define passes_avx512 passes_avx2

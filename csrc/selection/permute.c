@@ -6,9 +6,9 @@
 void dpf_coins_exponents(const double *distance, size_t blocks, double c, double slack,
                          uint8_t *exponents, uint64_t counts[256])
 {
-    /* Errors, all relative: 2^-50 in the distance; 2^-53 for each of the constant, the subtraction and
-     * three products (2^-50 for the first of them if it is subnormal and the result still reaches 1).
-     * Together they stay below 2^-48. */
+    /* Errors, all relative: 2^-50 in the distance; 2^-53 for each of the constant, the subtraction
+     * and three products (2^-50 for the first of them if it is subnormal and the result still
+     * reaches 1). Together they stay below 2^-48. */
     const double scaled = c * 1.4426950408889634, rate = scaled < DBL_MAX ? scaled : DBL_MAX;
     memset(counts, 0, 256 * sizeof *counts);
     for (size_t b = 0; b < blocks; b++) {

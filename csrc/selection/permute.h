@@ -1,8 +1,8 @@
 /* Independent coins for many candidates, where most of them show tails.
  *
  * Candidates stand in blocks of 64, and one integer says how rare heads are in a block: each of its
- * coins shows heads with probability 2^-e. For a small e, the AND of e random words is 64 such coins.
- * For e >= 6 a block mostly needs a byte:
+ * coins shows heads with probability 2^-e. For a small e, the AND of e random words is 64 such
+ * coins. For e >= 6 a block mostly needs a byte:
  *
  *   with probability 64 2^-e, pick a slot uniformly, let it be heads, flip the 63 others, and keep
  *   the set S of heads with probability 1 / |S|; in every other case nothing is heads.
@@ -10,6 +10,8 @@
  * A set S that is not empty is made from each of its |S| members, so its probability is
  * 64 2^-e * |S| (1/64) 2^-e(|S| - 1) (1 - 2^-e)^(64 - |S|) / |S| = 2^-e|S| (1 - 2^-e)^(64 - |S|),
  * which is that of 64 independent coins. All numbers are dyadic, so nothing is rounded.
+ *
+ * Its slow twin is tests/reference/selection/permute.py.
  */
 #ifndef DPF_COINS_H
 #define DPF_COINS_H
@@ -25,8 +27,9 @@
 
 /* Exponents for blocks at `distance` below the best score: the largest integer up to DPF_COINS_MOST
  * that is surely not above c d / ln 2, so that exp(-c d) <= 2^-exponent. `distance` is within a
- * relative 2^-50 and an absolute `slack` of d; it is negative for a block to leave out, and infinity
- * stands for anything beyond the largest double. counts[e] becomes the number of blocks with e. */
+ * relative 2^-50 and an absolute `slack` of d; it is negative for a block to leave out, and
+ * infinity stands for anything beyond the largest double. counts[e] becomes the number of blocks
+ * with e. */
 void dpf_coins_exponents(const double *distance, size_t blocks, double c, double slack,
                          uint8_t *exponents, uint64_t counts[256]);
 

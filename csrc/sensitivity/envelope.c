@@ -31,7 +31,8 @@ double dpf_local_replace(const dpf_column *x, int64_t m, int64_t k)
 {
     int64_t first = dpf_reach_first(x), last = dpf_reach_last(x);
     double best = 0;
-    /* Beyond the ends nothing changes with t: i = m + t - k - 1 in [first, m], j = m + t <= last. */
+    /* Beyond the ends nothing changes with t: i = m + t - k - 1 in [first, m], j = m + t <=
+     * last. */
     int64_t from = m - k - 1 > first ? m - k - 1 : first;
     for (int64_t i = from; i <= m; i++) {
         int64_t j = i + k + 1 < last ? i + k + 1 : last;

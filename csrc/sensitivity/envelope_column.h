@@ -1,9 +1,9 @@
 /* Reading a column as float64, clipped to [lo, hi]: what all envelope*.c share.
  *
  * Conversion to float64 (which rounds 64-bit integers beyond 2^53) and clipping are non-decreasing
- * maps of each row by itself. They keep the order, so the order statistics of the mapped rows are the
- * mapped order statistics, and neighbours are mapped to neighbours: the sensitivity computed here is
- * exactly that of the statistic computed here.
+ * maps of each row by itself. They keep the order, so the order statistics of the mapped rows are
+ * the mapped order statistics, and neighbours are mapped to neighbours: the sensitivity computed
+ * here is exactly that of the statistic computed here.
  */
 #ifndef DPF_ENVELOPE_COLUMN_H
 #define DPF_ENVELOPE_COLUMN_H
@@ -49,8 +49,8 @@ static inline double dpf_at(const dpf_column *x, int64_t rank)
     return x->lo;
 }
 
-/* x_rank, x_{rank + 1} .. for step 1, -x_rank, -x_{rank - 1} .. for step -1: `count` of them into out.
- * Memory is read in the direction of step, which is what processors fetch ahead. */
+/* x_rank, x_{rank + 1} .. for step 1, -x_rank, -x_{rank - 1} .. for step -1: `count` of them into
+ * out. Memory is read in the direction of step, which is what processors fetch ahead. */
 static inline void dpf_read(const dpf_column *x, int64_t rank, int64_t count, int step, double *out)
 {
     while (count > 0 && (rank < 1 || rank > x->n)) {
@@ -96,8 +96,8 @@ static inline double dpf_weight(double beta, int64_t k)
     return dpf_exp_pair(p);
 }
 
-/* A k above which e^(-beta k) (hi - lo) <= floor; at most about 1e18. Only powers of two are used, so
- * that it owes nothing to a logarithm: the excess is at most 2 ln 2 / beta. */
+/* A k above which e^(-beta k) (hi - lo) <= floor; at most about 1e18. Only powers of two are used,
+ * so that it owes nothing to a logarithm: the excess is at most 2 ln 2 / beta. */
 int64_t dpf_envelope_span(const dpf_column *x, double beta, double floor);
 
 /* The largest candidate, raised above all errors and to the floor: see sensitivity/envelope.h. */

@@ -4,8 +4,8 @@
  *     A(k) = x_{floor((n+k)/2) + 1} - x_{ceil((n-1-k)/2)},   S* = max_k e^(-beta k) A(k),
  *
  * ranks clipped to 0 .. n + 1. One loop; A does not decrease, so a block of k is not read when the
- * last A with the first weight cannot win. Errors as in sensitivity/envelope_replace.c: 3.2 u for a pair, and
- * 8 u for taking a wrong one in a block.
+ * last A with the first weight cannot win. Errors as in sensitivity/envelope_replace.c: 3.2 u for a
+ * pair, and 8 u for taking a wrong one in a block.
  */
 #include "sensitivity/envelope_column.h"
 

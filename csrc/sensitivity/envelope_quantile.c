@@ -1,22 +1,22 @@
 /* Smooth sensitivity of any lower quantile, one row added or removed; exact.
  *
  * Let m(n) be the rank rule. A pair (i, j) becomes the two sides of a step of the statistic by
- * removing the j - i - 1 rows between them, and then bringing the numbers L = i of rows below and
- * U = n + 1 - j above to some `active` (L, U), where a single row more or less moves the statistic over
- * the gap. Moving along one axis is enough:
+ * removing the j - i - 1 rows between them, and then bringing the numbers L = i of rows below and U
+ * = n + 1 - j above to some `active` (L, U), where a single row more or less moves the statistic
+ * over the gap. Moving along one axis is enough:
  *
  *     D(i, j) = (j - i - 1) + min(distance of U from the active interval at L = i,
  *                                 distance of L from the active interval at U = n + 1 - j).
  *
- * With s_L the least n' >= 1 of rank m(n') = L, the active U at L are an interval: from s_L - L, or one
- * more when m(s_L + 1) = L, to max(s_{L+1}, s_{L+2} - 2) - L; and at L = 0 from 0 to max(0, s_2 - 2).
- * Both ends ascend with L, so the active L at a U are an interval too.
+ * With s_L the least n' >= 1 of rank m(n') = L, the active U at L are an interval: from s_L - L, or
+ * one more when m(s_L + 1) = L, to max(s_{L+1}, s_{L+2} - 2) - L; and at L = 0 from 0 to max(0, s_2
+ * - 2). Both ends ascend with L, so the active L at a U are an interval too.
  *
  * The matrix of values is not totally monotone, so no envelope applies. Branch and bound: a block
  * (i1..i2) x (j1..j2) of pairs is worth at most (x_j2 - x_i1) e^(-beta D'), with D' from the three
- * bounds below by their best corners; blocks that cannot beat the best by 2^-44 = 512 u are dropped,
- * the others halved. That depends on the data for its speed only: the result is S* to the stated
- * errors (512 u and 3.2 u) for all data, so nothing is chosen by the data or by n.
+ * bounds below by their best corners; blocks that cannot beat the best by 2^-44 = 512 u are
+ * dropped, the others halved. That depends on the data for its speed only: the result is S* to the
+ * stated errors (512 u and 3.2 u) for all data, so nothing is chosen by the data or by n.
  */
 #include <stdlib.h>
 

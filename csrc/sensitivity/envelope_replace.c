@@ -1,11 +1,12 @@
 /* Smooth sensitivity of x_m, one row replaced:  max over i <= m <= j, i < j of
  * (x_j - x_i) e^(-beta (j - i - 1)).
  *
- * The upper envelope. For a fixed column j the value is, but for the factor e^(beta (i+1)) of the row,
- * the line v -> (x_j - v) e^(-beta j) at v = x_i. A later column j' overtakes j where v exceeds
- * x_j - h(j, j'), with h(j, j') = (x_j' - x_j) / expm1(beta (j' - j)). A stack holds the columns that
- * are somewhere the best, in the order of their turns; then the rows, whose x_i ascend, walk along it
- * with one pointer. Column and row passes are linear. Two shortcuts skip most of either:
+ * The upper envelope. For a fixed column j the value is, but for the factor e^(beta (i+1)) of the
+ * row, the line v -> (x_j - v) e^(-beta j) at v = x_i. A later column j' overtakes j where v
+ * exceeds x_j - h(j, j'), with h(j, j') = (x_j' - x_j) / expm1(beta (j' - j)). A stack holds the
+ * columns that are somewhere the best, in the order of their turns; then the rows, whose x_i
+ * ascend, walk along it with one pointer. Column and row passes are linear. Two shortcuts skip most
+ * of either:
  *  - a column that overtakes the top of the stack only beyond x_m never counts (and neither does a
  *    block of columns, by its last value and first rank);
  *  - a block of rows whose first value and last rank together cannot beat the best is not read.
@@ -18,8 +19,8 @@
  * which is for any ascending column, holds for the one in the mirror, and its pairs have the same
  * values. Nothing is copied; value_at() and values_at() are the mirror.
  *
- * Errors, u = 2^-53. Differences of values, not values, are compared throughout, so everything below
- * is relative and needs no word about cancellation. x_j' - x_j costs u, the reciprocal 8 u
+ * Errors, u = 2^-53. Differences of values, not values, are compared throughout, so everything
+ * below is relative and needs no word about cancellation. x_j' - x_j costs u, the reciprocal 8 u
  * (sensitivity/exp.h), so h is good to 10 u and k = (x_j - x_i) + h to 11 u.
  *  - Replacing column b by its successor c at any v below their crossing, or by its predecessor above
  *    it, but within 16 u times the distance of x_b from the crossing, loses at most 16 u (1 + 32 u) of
@@ -39,11 +40,11 @@
  * In all less than (64 + 3) 17 u + 12 u + 4 u < 1160 u, of the 2048 u of dpf_envelope_up().
  *
  * Divide and conquer: the best column of the middle row, by direct comparison, splits the columns.
- * A comparison of two values, each good to 3.2 u, loses 6.4 u in that row; in a row of the same half
- * the loss of being on the wrong side is at most twice that (with v' = v + delta: the wrong column
- * loses at most 6.4 u A - delta (1 - w) of A - delta, where A is the value of the right column at v
- * and w <= 1 the ratio of the two weights; either delta <= A/2, or 1 - w < 13 u and then the wrong
- * column, being the higher, loses no more than 1 - w). Over 63 levels below 820 u.
+ * A comparison of two values, each good to 3.2 u, loses 6.4 u in that row; in a row of the same
+ * half the loss of being on the wrong side is at most twice that (with v' = v + delta: the wrong
+ * column loses at most 6.4 u A - delta (1 - w) of A - delta, where A is the value of the right
+ * column at v and w <= 1 the ratio of the two weights; either delta <= A/2, or 1 - w < 13 u and
+ * then the wrong column, being the higher, loses no more than 1 - w). Over 63 levels below 820 u.
  */
 #if defined(__linux__)
 #define _DEFAULT_SOURCE
@@ -149,10 +150,10 @@ static line *new_stack(int64_t room)
     return stack;
 }
 
-/* Upper bounds from blocks. A block of columns counts as one column with its highest value and least
- * rank, a block of rows as one row with its least value and greatest rank. bounds() gives each query
- * the worth of its best line. There are at most 2^21 lines, so even if every call were close and wrong
- * the result would be short by 2^21 16 u = 2^-28, which the factor makes good. */
+/* Upper bounds from blocks. A block of columns counts as one column with its highest value and
+ * least rank, a block of rows as one row with its least value and greatest rank. bounds() gives
+ * each query the worth of its best line. There are at most 2^21 lines, so even if every call were
+ * close and wrong the result would be short by 2^21 16 u = 2^-28, which the factor makes good. */
 typedef struct {
     double x;
     int64_t rank;
@@ -200,8 +201,8 @@ static int64_t bounds(const point *lines, int64_t n_lines, const point *queries,
     return best;
 }
 
-/* Bounds of all blocks of rows first .. m - 1 and columns m + 1 .. last; row m and column m are lines
- * by themselves. Raises best to the worth of a pair in the best blocks. */
+/* Bounds of all blocks of rows first .. m - 1 and columns m + 1 .. last; row m and column m are
+ * lines by themselves. Raises best to the worth of a pair in the best blocks. */
 static int coarse(envelope *s)
 {
     int64_t n_rows = s->m - s->first, n_cols = s->last - s->m, size = DPF_BLOCK, best_line = 0;
@@ -343,7 +344,8 @@ static double rows(const envelope *s)
         for (; filled < count; filled++)
             falling[filled] = dpf_weight(beta, filled);
         values_at(s, c, count, buffer);
-        /* In units of e^(-beta span): value times e^(-beta (end - i)) e^(-beta (rank_p - origin)). */
+        /* In units of e^(-beta span): value times e^(-beta (end - i)) e^(-beta (rank_p -
+         * origin)). */
         double threshold = best / weight * (1 - 0x1p-40);
         double along = 1.0, xp = stack[p].x, xi = 0, xj = 0;
         double hp = stack[p].h;
@@ -381,8 +383,8 @@ static double rows(const envelope *s)
     return best;
 }
 
-/* Raises best to the smooth sensitivity, unless `close` exceeds its limit. With `choose` the mirror is
- * turned where the bounds leave clearly fewer rows than columns. */
+/* Raises best to the smooth sensitivity, unless `close` exceeds its limit. With `choose` the mirror
+ * is turned where the bounds leave clearly fewer rows than columns. */
 static int by_envelope(envelope *s, int choose)
 {
     line local[LOCAL];

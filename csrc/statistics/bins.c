@@ -25,21 +25,21 @@ typedef struct {
     uint32_t count[TABLES][NARROW + 1];
 } tables;
 
-static void add(tables *own, const uint32_t *place, size_t n, uint32_t cells)
+static void add(tables *seen, const uint32_t *place, size_t n, uint32_t cells)
 {
     size_t i = 0;
     for (; i + TABLES <= n; i += TABLES)
         for (size_t t = 0; t < TABLES; t++)
-            own->count[t][place[i + t] < cells ? place[i + t] : cells]++;
+            seen->count[t][place[i + t] < cells ? place[i + t] : cells]++;
     for (; i < n; i++)
-        own->count[0][place[i] < cells ? place[i] : cells]++;
+        seen->count[0][place[i] < cells ? place[i] : cells]++;
 }
 
-static void flush(tables *own, uint32_t cells, int64_t *counts)
+static void flush(tables *seen, uint32_t cells, int64_t *counts)
 {
     for (size_t t = 0; t < TABLES; t++)
         for (uint32_t k = 0; k <= cells; k++)
-            counts[k] += own->count[t][k], own->count[t][k] = 0;
+            counts[k] += seen->count[t][k], seen->count[t][k] = 0;
 }
 
 static void add_wide(const uint32_t *place, size_t n, uint32_t cells, int64_t *counts)
@@ -68,12 +68,12 @@ void dpf_bins_tally(const uint32_t *place, size_t n, uint32_t cells, int64_t *co
         add_wide(place, n, cells, counts);
         return;
     }
-    tables own;
+    tables seen;
     for (size_t t = 0; t < TABLES; t++)
-        memset(own.count[t], 0, (cells + 1) * sizeof own.count[t][0]);
+        memset(seen.count[t], 0, (cells + 1) * sizeof seen.count[t][0]);
     for (size_t i = 0; i < n; i += ROWS) {
-        add(&own, place + i, n - i < ROWS ? n - i : ROWS, cells);
-        flush(&own, cells, counts);
+        add(&seen, place + i, n - i < ROWS ? n - i : ROWS, cells);
+        flush(&seen, cells, counts);
     }
 }
 
@@ -85,14 +85,14 @@ void dpf_bins_marginals(const uint32_t *codes, size_t n, size_t stride, const ui
     for (size_t from = 0; of && from < n; from += ROWS_OF_ALL) {
         const size_t here = n - from < ROWS_OF_ALL ? n - from : ROWS_OF_ALL;
         for (size_t i = 0; i < many; i++) {
-            const uint32_t *own = subset + i * of;
-            if (!i || memcmp(own, own - of, (of - 1) * sizeof *own)) {
+            const uint32_t *columns = subset + i * of;
+            if (!i || memcmp(columns, columns - of, (of - 1) * sizeof *columns)) {
                 memset(before, 0, here * sizeof *before);
                 for (size_t j = 0; j + 1 < of; j++)
                     for (size_t r = 0; r < here; r++)
-                        before[r] = before[r] * size[j] + codes[own[j] * stride + from + r];
+                        before[r] = before[r] * size[j] + codes[columns[j] * stride + from + r];
             }
-            const uint32_t *last = codes + own[of - 1] * stride + from;
+            const uint32_t *last = codes + columns[of - 1] * stride + from;
             for (size_t r = 0; r < here; r++)
                 place[r] = before[r] * size[of - 1] + last[r];
             dpf_bins_tally(place, here, (uint32_t)cells - 1, counts + i * cells);
@@ -176,8 +176,8 @@ static int by_ladder(const float *x, size_t n, const dpf_bins_axis *axis, int64_
 {
     uint8_t place[BLOCK];
     uint32_t seen[TABLES][LADDER_MOST + 1];
-    ladder own;
-    if (!ladder_make(&own, axis))
+    ladder rungs;
+    if (!ladder_make(&rungs, axis))
         return 0;
     for (size_t from = 0; from < n; from += ROWS) {
         const size_t to = n - from < ROWS ? n : from + ROWS;
@@ -185,7 +185,7 @@ static int by_ladder(const float *x, size_t n, const dpf_bins_axis *axis, int64_
         for (size_t i = from; i < to; i += BLOCK) {
             const size_t here = to - i < BLOCK ? to - i : BLOCK;
             size_t j = 0;
-            ladder_block(&own, x + i, here, place);
+            ladder_block(&rungs, x + i, here, place);
             for (; j + TABLES <= here; j += TABLES)
                 for (size_t t = 0; t < TABLES; t++)
                     seen[t][place[j + t]]++;

@@ -1,12 +1,14 @@
 /* Rows to numbered bins with public edges, and how many rows are in each.
  *
- * Bin k holds v with edges[k] <= v < edges[k + 1], within lo <= v <= hi. A row outside, or a NaN, is
- * in none. With `exact`, a bin holds its lower edge alone. An integer beyond 2^53 counts as the
+ * Bin k holds v with edges[k] <= v < edges[k + 1], within lo <= v <= hi. A row outside, or a NaN,
+ * is in none. With `exact`, a bin holds its lower edge alone. An integer beyond 2^53 counts as the
  * float64 nearest to it.
  *
- * Where to look is read from a table: v is in cell t = (int)((v - lo) * scale), and so is each edge.
- * The map never falls, in float64 too, so an edge of an earlier cell is below v and one of a later
- * cell above it: v is in bin first[t], or in one of the next `near`, and comparisons decide.
+ * Where to look is read from a table: v is in cell t = (int)((v - lo) * scale), and so is each
+ * edge. The map never falls, in float64 too, so an edge of an earlier cell is below v and one of a
+ * later cell above it: v is in bin first[t], or in one of the next `near`, and comparisons decide.
+ *
+ * Its slow twin is tests/reference/statistics/histogram.py.
  */
 #ifndef DPF_BINS_H
 #define DPF_BINS_H
@@ -33,9 +35,10 @@ int dpf_bins_place(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                    uint32_t *place);
 /* Adds 1 to counts[place[i]] for each row, to counts[cells] if it is outside. */
 void dpf_bins_tally(const uint32_t *place, size_t n, uint32_t cells, int64_t *counts);
-/* Adds 1 to a cell of each of `many` marginals of `of` columns for each of n rows. Column j of codes
- * begins at j stride; its numbers are below the size of that column. Marginal i is that of the columns
- * subset[i of], ..., which have the sizes size[0], ... in each, and its counts begin at i cells. */
+/* Adds 1 to a cell of each of `many` marginals of `of` columns for each of n rows. Column j of
+ * codes begins at j stride; its numbers are below the size of that column. Marginal i is that of
+ * the columns subset[i of], ..., which have the sizes size[0], ... in each, and its counts begin at
+ * i cells. */
 void dpf_bins_marginals(const uint32_t *codes, size_t n, size_t stride, const uint32_t *subset,
                         size_t many, size_t of, const uint32_t *size, size_t cells,
                         int64_t *counts);

@@ -1,4 +1,4 @@
-/* Places of at most BLOCK rows, and other loops, for one instruction set. */
+/* Places of at most BLOCK rows: a search for all of them at once. */
 static void DPF_NAME(bins_block)(const double *x, size_t n, const dpf_bins_axis *axis,
                                  uint32_t stride, uint32_t *place)
 {
@@ -57,14 +57,14 @@ static void DPF_NAME(bins_compare)(const double *x, size_t n, const double edge[
 }
 
 /* Integers as places: x - lo, or DPF_BINS_OUTSIDE beyond `most` above it. */
-#define DIRECT(bits)                                                                                \
-    static void DPF_NAME(bins_direct_##bits)(const uint##bits##_t *restrict x, size_t n,            \
-                                             uint64_t lo, uint32_t most, uint32_t *restrict place)  \
-    {                                                                                               \
-        for (size_t i = 0; i < n; i++) {                                                            \
-            const uint##bits##_t u = (uint##bits##_t)(x[i] - (uint##bits##_t)lo);                   \
-            place[i] = u <= (uint##bits##_t)most ? (uint32_t)u : DPF_BINS_OUTSIDE;                  \
-        }                                                                                           \
+#define DIRECT(bits)                                                                               \
+    static void DPF_NAME(bins_direct_##bits)(const uint##bits##_t *restrict x, size_t n,           \
+                                             uint64_t lo, uint32_t most, uint32_t *restrict place) \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            const uint##bits##_t u = (uint##bits##_t)(x[i] - (uint##bits##_t)lo);                  \
+            place[i] = u <= (uint##bits##_t)most ? (uint32_t)u : DPF_BINS_OUTSIDE;                 \
+        }                                                                                          \
     }
 DIRECT(8)
 DIRECT(16)

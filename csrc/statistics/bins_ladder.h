@@ -1,11 +1,12 @@
 /* Float32 rows to bins by a search in registers: up to LADDER_MOST edges lie in vectors, where one
  * instruction looks up those of 16 rows. To be included where code for AVX-512 may be compiled.
  *
- * The edges are in 32 groups. A search among the last ones of the groups finds the group of a row, and
- * comparisons with the others of this group how many edges are at or below it. Behind the edges lie
- * NaNs, which are at or below nothing.
+ * The edges are in 32 groups. A search among the last ones of the groups finds the group of a row,
+ * and comparisons with the others of this group how many edges are at or below it. Behind the edges
+ * lie NaNs, which are at or below nothing.
  *
- * An edge is replaced by the least float32 at or above it: a float32 is at or above both or neither.
+ * An edge is replaced by the least float32 at or above it: a float32 is at or above both or
+ * neither.
  */
 #ifndef DPF_BINS_LADDER_H
 #define DPF_BINS_LADDER_H
@@ -34,9 +35,9 @@ static float least_at_or_above(double x)
 }
 
 /* The edges between places, of which there is one for each number of edges at or below a row: 0 is
- * below all, then comes bin 0, and so on; with `exact`, each bin is followed by what lies between it
- * and the next. 0 if there are too many. */
-static int ladder_make(ladder *own, const dpf_bins_axis *axis)
+ * below all, then comes bin 0, and so on; with `exact`, each bin is followed by what lies between
+ * it and the next. 0 if there are too many. */
+static int ladder_make(ladder *rungs, const dpf_bins_axis *axis)
 {
     float edges[LADDER_MOST + 1];
     size_t count = 0;
@@ -49,16 +50,16 @@ static int ladder_make(ladder *own, const dpf_bins_axis *axis)
     }
     if (!axis->exact)
         edges[count++] = least_at_or_above(nextafter(axis->hi, INFINITY));
-    own->group = count < 128 ? 4 : 8;
+    rungs->group = count < 128 ? 4 : 8;
     while (count <= LADDER_MOST)
         edges[count++] = NAN;
     for (size_t j = 0; j < 2 * LANES; j++) {
         for (size_t r = 0; r < RUNGS; r++) {
             const size_t met = j + (LANES >> r) - 1;
-            own->rung[r][j] = met < 2 * LANES ? edges[own->group * (met + 1) - 1] : NAN;
+            rungs->rung[r][j] = met < 2 * LANES ? edges[rungs->group * (met + 1) - 1] : NAN;
         }
-        for (size_t k = 0; k + 1 < own->group; k++)
-            own->inner[k][j] = edges[own->group * j + k];
+        for (size_t k = 0; k + 1 < rungs->group; k++)
+            rungs->inner[k][j] = edges[rungs->group * j + k];
     }
     return 1;
 }
@@ -73,7 +74,7 @@ static uint32_t ladder_bin(const dpf_bins_axis *axis, uint32_t place)
 
 DPF_BEGIN_AVX512
 /* Places of n rows; `place` has room for the next multiple of LANES. */
-static inline __attribute__((always_inline)) void ladder_rows(const ladder *own, const float *x,
+static inline __attribute__((always_inline)) void ladder_rows(const ladder *rungs, const float *x,
                                                               size_t n, uint8_t *place,
                                                               const size_t group)
 {
@@ -81,9 +82,9 @@ static inline __attribute__((always_inline)) void ladder_rows(const ladder *own,
     __m512 rung[RUNGS][2], inner[7][2];
     for (size_t h = 0; h < 2; h++) {
         for (size_t r = 0; r < RUNGS; r++)
-            rung[r][h] = _mm512_loadu_ps(own->rung[r] + LANES * h);
+            rung[r][h] = _mm512_loadu_ps(rungs->rung[r] + LANES * h);
         for (size_t k = 0; k + 1 < group; k++)
-            inner[k][h] = _mm512_loadu_ps(own->inner[k] + LANES * h);
+            inner[k][h] = _mm512_loadu_ps(rungs->inner[k] + LANES * h);
     }
     for (size_t i = 0; i < n; i += LANES) {
         const __mmask16 here = (__mmask16)(n - i < LANES ? (1u << (n - i)) - 1 : 0xffff);
@@ -104,12 +105,12 @@ static inline __attribute__((always_inline)) void ladder_rows(const ladder *own,
     }
 }
 
-static void ladder_block(const ladder *own, const float *x, size_t n, uint8_t *place)
+static void ladder_block(const ladder *rungs, const float *x, size_t n, uint8_t *place)
 {
-    if (own->group == 4)
-        ladder_rows(own, x, n, place, 4);
+    if (rungs->group == 4)
+        ladder_rows(rungs, x, n, place, 4);
     else
-        ladder_rows(own, x, n, place, 8);
+        ladder_rows(rungs, x, n, place, 8);
 }
 DPF_END
 

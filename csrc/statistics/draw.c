@@ -10,21 +10,22 @@ __extension__ typedef __int128 wide;
 #define ONE ((int64_t)1 << 32)
 /* Half a rank, in 2^-64. */
 #define HALF ((wide)1 << 63)
-/* Blocks of fractions on either side of the target; those of the last are more than 2^BLOCKS / c away. */
+/* Blocks of fractions on either side of the target; those of the last are more than 2^BLOCKS / c
+ * away. */
 #define BLOCKS 8
 /* ln 2, to a relative 2^-53. */
 #define LN2 0x1.62e42fefa39efp-1
-/* The sizes of runs that are no blocks of fractions: cells with the same positions, an end that is not
- * divided, and a whole gap, of which a proposal has its own position. */
+/* The sizes of runs that are no blocks of fractions: cells with the same positions, an end that is
+ * not divided, and a whole gap, of which a proposal has its own position. */
 #define ALIKE 0
 #define UNDIVIDED (-1)
 #define GAP (-2)
-/* Half ranks from the target within which gaps are divided: so few proposals are not kept. (Fractions of
- * the ties of more than ONE rows may be farther than that.) */
+/* Half ranks from the target within which gaps are divided: so few proposals are not kept.
+ * (Fractions of the ties of more than ONE rows may be farther than that.) */
 #define CLOSE 3
 
-/* What the cells 0 .. m - 1 weigh, of which those from 2^k - 1 on weigh 2^(top - k) each, and all before
- * them as those where k is the floor. */
+/* What the cells 0 .. m - 1 weigh, of which those from 2^k - 1 on weigh 2^(top - k) each, and all
+ * before them as those where k is the floor. */
 static inline int64_t around(const dpf_draw_base *base, int64_t m)
 {
     const int bits = (int)(bits_of((double)(m + 1)) >> 52) - 1023; /* m is below 2^53 */
@@ -47,9 +48,10 @@ static int64_t upto(const dpf_draw_base *base, int64_t cell)
     return total;
 }
 
-/* A cell of start .. end, whose weights add up to `mass`, in proportion to its weight: the first cell
- * up to which they are more than a random place. Weights are nearly even in most gaps, so it is looked
- * for by turns a little below and above where it would lie then, and in the middle of what is left. */
+/* A cell of start .. end, whose weights add up to `mass`, in proportion to its weight: the first
+ * cell up to which they are more than a random place. Weights are nearly even in most gaps, so it
+ * is looked for by turns a little below and above where it would lie then, and in the middle of
+ * what is left. */
 static int64_t cell_of(const dpf_draw_base *base, int64_t start, int64_t end, int64_t mass,
                        dpf_words *words)
 {
@@ -171,20 +173,20 @@ static inline int halvings(int64_t parts, int64_t size)
 static inline void block(survey *s, const divided *d, size_t i, int64_t begin, int64_t size)
 {
     const dpf_draw_room *room = s->room;
-    const size_t own = s->runs - 1;
-    room->start[i] = room->end[i] = room->start[own];
-    room->low[i] = room->low[own];
-    room->high[i] = room->high[own];
-    room->mass[i] = room->mass[own];
+    const size_t last = s->runs - 1;
+    room->start[i] = room->end[i] = room->start[last];
+    room->low[i] = room->low[last];
+    room->high[i] = room->high[last];
+    room->mass[i] = room->mass[last];
     room->begin[i] = begin;
     room->size[i] = size;
     room->distance[i] = (double)away(s, d, begin, size) * 0x1p-63 +
                         halvings(d->parts, size) * LN2 / s->in->c;
 }
 
-/* The rows on the next cell, with fractions: all in one run if they are within few ranks; else in blocks
- * that grow with the distance from the target, so that the distances in a block are like the least of
- * them, or have no weight. */
+/* The rows on the next cell, with fractions: all in one run if they are within few ranks; else in
+ * blocks that grow with the distance from the target, so that the distances in a block are like the
+ * least of them, or have no weight. */
 static void tie(survey *s, int64_t less, int64_t leq)
 {
     const dpf_draw *in = s->in;
@@ -265,7 +267,8 @@ static size_t first_from(const int64_t *rows, size_t w, int64_t cell)
     return from;
 }
 
-/* All runs, ascending. Says whether the first and the last are lumps, or returns DPF_DRAW_NARROW. */
+/* All runs, ascending. Says whether the first and the last are lumps, or returns
+ * DPF_DRAW_NARROW. */
 static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
 {
     const dpf_draw *in = s->in;
@@ -289,7 +292,8 @@ static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
         below_end = rows[from] - 1;
         const int64_t last = rows[to - 1];
         const size_t first = first_from(rows, to, rows[from] + 1), start = first_from(rows, to, last);
-        /* The window may cut the first cell and the last one, whose rows are then too few to tell. */
+        /* The window may cut the first cell and the last one, whose rows are then too few to
+         * tell. */
         if (lump[0] && in->under < 0 && (in->divides || (int64_t)(first - from) <= in->ties)) {
             below_end = rows[from];
             from = first;
@@ -337,7 +341,8 @@ static inline wide apart(const survey *s, wide low, wide high)
     return above > 0 ? above : below > 0 ? below : 0;
 }
 
-/* How far a run is from the target, at the least, in 2^-64. It is no lump, and no block of fractions. */
+/* How far a run is from the target, at the least, in 2^-64. It is no lump, and no block of
+ * fractions. */
 static wide distance_of(const survey *s, size_t i)
 {
     const dpf_draw_room *room = s->room;

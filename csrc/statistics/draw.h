@@ -1,12 +1,12 @@
-/* One draw of the exponential mechanism for a quantile, from the sorted cells of the ranks round its
- * target.
+/* One draw of the exponential mechanism for a quantile, from the sorted cells of the ranks round
+ * its target.
  *
- * A node is the cells from `low` to `high`, its ends, with the rows on the cells between them, and of
- * the rows on an end a part: of those on the low end what lies above the fraction part / 2^32 of each,
- * of those on the high end what lies below. So it begins at the position L = less + (leq - less) part / 2^32 of the
- * low end, and stops at U, the same of the high one; less and leq are how many rows are on cells below
- * a cell, and not above it. The utility of a cell o is minus the distance of its positions from the
- * target t. They are
+ * A node is the cells from `low` to `high`, its ends, with the rows on the cells between them, and
+ * of the rows on an end a part: of those on the low end what lies above the fraction part / 2^32 of
+ * each, of those on the high end what lies below. So it begins at the position L = less + (leq -
+ * less) part / 2^32 of the low end, and stops at U, the same of the high one; less and leq are how
+ * many rows are on cells below a cell, and not above it. The utility of a cell o is minus the
+ * distance of its positions from the target t. They are
  *
  *   on an end, those of its rows that are in the node: L .. leq, or less .. U;
  *   on another cell with k rows, those of the middles of these, but for some: with r = min(ties, k - 1)
@@ -15,15 +15,17 @@
  *   after a, less + 1/2 on the last w before b, and less between,
  *   with w = min(floor(share s / 2^20), (s - 1) / 2).
  *
- * If the node `divides`, drawn are a cell and a fraction, part / 2^32, at which its rows are divided,
- * and a cell with rows has the position that lies so far between the first and the last of those above.
- * The probability is proportional to base(o) e^(-c u), shared evenly by the fractions, of which those
- * of an end are its own. Exactly so: runs of cells and fractions are proposed by integer bounds of their
- * weights, and kept by coins (noise/choice.h).
+ * If the node `divides`, drawn are a cell and a fraction, part / 2^32, at which its rows are
+ * divided, and a cell with rows has the position that lies so far between the first and the last of
+ * those above. The probability is proportional to base(o) e^(-c u), shared evenly by the fractions,
+ * of which those of an end are its own. Exactly so: runs of cells and fractions are proposed by
+ * integer bounds of their weights, and kept by coins (noise/choice.h).
  *
- * What lies outside the window is one run on either side, a lump, with the least u that it can have. A
- * proposal of a lump, and a coin that float64 leaves open, are for the caller to decide, who calls
- * again if the proposal is not kept.
+ * What lies outside the window is one run on either side, a lump, with the least u that it can
+ * have. A proposal of a lump, and a coin that float64 leaves open, are for the caller to decide,
+ * who calls again if the proposal is not kept.
+ *
+ * Its slow twin is tests/reference/statistics/quantile_draws.py.
  */
 #ifndef DPF_DRAW_H
 #define DPF_DRAW_H
@@ -85,10 +87,10 @@ static inline size_t dpf_draw_runs(size_t rows, int divides)
 #define DPF_DRAW_LUMP 2
 #define DPF_DRAW_NARROW 3
 
-/* What is drawn; less and leq are of the cell, but not of one of a lump. Where it is not decided, it is
- * kept with probability mass e^(-2 c u) 2^scale / bound: of an open coin u is (far + further / 2^64), and
- * its word is told; for a lump the caller finds u, and draws a part. Where it is decided, u is told all
- * the same. */
+/* What is drawn; less and leq are of the cell, but not of one of a lump. Where it is not decided,
+ * it is kept with probability mass e^(-2 c u) 2^scale / bound: of an open coin u is (far + further
+ * / 2^64), and its word is told; for a lump the caller finds u, and draws a part. Where it is
+ * decided, u is told all the same. */
 typedef struct {
     int64_t cell, part, less, leq, mass, scale, far;
     uint64_t further, bound, word;
@@ -98,8 +100,8 @@ typedef struct {
     uint64_t nearer;
 } dpf_draw_found;
 
-/* `rows` are w ascending cells of the whole column, and among them are the rows on either side of the
- * target. -1 when they do not ascend, or the target is not there. */
+/* `rows` are w ascending cells of the whole column, and among them are the rows on either side of
+ * the target. -1 when they do not ascend, or the target is not there. */
 int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *words,
                   const dpf_draw_room *room, dpf_draw_found *found);
 

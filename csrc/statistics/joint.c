@@ -54,7 +54,8 @@ dpf_wide dpf_joint_here(const dpf_joint *g, int64_t s, int64_t i) {
     return sum;
 }
 
-/* --- forward ----------------------------------------------------------------------------------- */
+/* --- forward
+ * ----------------------------------------------------------------------------------- */
 
 /* B_s from A_s: step s + 1. */
 static void convolve(dpf_joint *g, int64_t s, const dpf_wide *a, dpf_wide2 *sums,
@@ -132,7 +133,8 @@ void dpf_joint_fill(dpf_joint *g, dpf_wide *here, dpf_wide2 *sums, dpf_wide2 *de
     *total = dpf_wide2_to1(sum);
 }
 
-/* --- backward ---------------------------------------------------------------------------------- */
+/* --- backward
+ * ---------------------------------------------------------------------------------- */
 
 /* An integer above 2^60 x / scale, for an x that is below 2^16 scale. */
 static uint64_t bound(dpf_wide x, dpf_wide scale) {

@@ -16,10 +16,14 @@
  * where r quantiles share the run: stay is exp(-c (t_{s-r+2} + ... + t_s)), and choose counts the
  * ordered choices of r cells. The step from A_s to B_s is a convolution with a two-sided geometric
  * kernel; what lies at least t behind is carried along by a recursion, what lies less than t behind
- * is kept in a queue made of two stacks (suffix sums and a running sum). Nothing is ever subtracted.
+ * is kept in a queue made of two stacks (suffix sums and a running sum). Nothing is ever
+ * subtracted.
  *
  * Error. The recursions run in two words and add nothing that counts; beside them a weight is
- * rounded at most JOINT_ROUNDINGS(m) times (dpfast/statistics/quantiles/joint.py), whatever the data.
+ * rounded at most JOINT_ROUNDINGS(m) times (dpfast/statistics/quantiles/joint.py), whatever the
+ * data.
+ *
+ * Its slow twin is tests/reference/statistics/joint_quantiles.py.
  */
 #ifndef DPF_JOINT_H
 #define DPF_JOINT_H

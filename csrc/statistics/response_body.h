@@ -1,4 +1,4 @@
-/* The loops of statistics/response.c that gain from wide registers; once per instruction set. */
+/* The loops of statistics/response.c that gain from wide registers. */
 #include "core/scale_body.h"
 
 /* bits ^= u < first, and for each STRETCH of rows whether any has u = first. */

@@ -6,7 +6,8 @@
 
 #include "summaries/window.h"
 
-/* Numbers that are sorted by insertion; numbers from which on pivots come from a sample, of so many. */
+/* Numbers that are sorted by insertion; numbers from which on pivots come from a sample, of so
+ * many. */
 #define FEW 12
 #define MANY 256
 #define SAMPLE 32

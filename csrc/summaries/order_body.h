@@ -1,6 +1,6 @@
 /* The window of ranks for one type. The including file defines KIND, which ends the names of the
- * functions, CODE, its number in core/dtype.h, T, the type, IS_NAN(v), 0 for a type without NaN, and
- * LEAST and MOST, which no number is outside of; all are undefined again here. */
+ * functions, CODE, its number in core/dtype.h, T, the type, IS_NAN(v), 0 for a type without NaN,
+ * and LEAST and MOST, which no number is outside of; all are undefined again here. */
 #define NAME2(a, b) a##_##b
 #define NAME1(a, b) NAME2(a, b)
 #define NAME(a) NAME1(a, KIND)
@@ -45,8 +45,9 @@ static void NAME(heap)(T *x, size_t n)
     }
 }
 
-/* Puts the numbers below a bound, or with `tied` those up to it, in front of the others, and returns
- * how many they are. Which way a number goes is not foreseen, so there is no branch on it. */
+/* Puts the numbers below a bound, or with `tied` those up to it, in front of the others, and
+ * returns how many they are. Which way a number goes is not foreseen, so there is no branch on
+ * it. */
 static inline size_t NAME(divide)(T *x, size_t n, T bound, const int tied)
 {
     size_t below = 0;
@@ -100,7 +101,8 @@ static T NAME(pivot)(const T *x, size_t n, size_t rank)
     return some[(size_t)((double)rank / (double)n * SAMPLE)];
 }
 
-/* Sorts x[0 .. n) as far as it lies in [from, to); `depth` is how many more divisions are suffered. */
+/* Sorts x[0 .. n) as far as it lies in [from, to); `depth` is how many more divisions are
+ * suffered. */
 static void NAME(window)(T *x, size_t n, size_t from, size_t to, int depth)
 {
     while (n > FEW) {
@@ -144,8 +146,8 @@ static void NAME(order)(T *x, size_t n, size_t from, size_t to)
 }
 
 /* Two pivots that the ranks of [from, to) mostly lie between, from a sample of about n**(2/3) / 3
- * numbers, one of each stretch: several standard deviations of its error on either side. Returns how
- * many numbers lie between them, about, or 0 if the sample has a NaN. */
+ * numbers, one of each stretch: several standard deviations of its error on either side. Returns
+ * how many numbers lie between them, about, or 0 if the sample has a NaN. */
 static size_t NAME(pivots)(const T *x, size_t n, size_t from, size_t to, T *sample, size_t size,
                            T pivots[2])
 {

@@ -29,8 +29,8 @@ const double *dpf_quantise_floats(int kind, const void *x, size_t from, size_t n
     return buffer;
 }
 
-/* Integers between integers that are cells need no float64: their own sum says it. 0 if they are not
- * so. */
+/* Integers between integers that are cells need no float64: their own sum says it. 0 if they are
+ * not so. */
 static int whole_sum(int kind, const void *x, size_t n,
                      const dpf_quantise_cells *cells, dpf_quantise_totals *totals)
 {

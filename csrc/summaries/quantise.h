@@ -2,9 +2,11 @@
  * the rows, no cut into chunks and no number of workers changes a bit.
  *
  * A value x counts as the cell u = rint(min(max(x, lo), hi) / grid) - first, ties to even, a number
- * from 0 to `span`; lo and hi are multiples of the grid, so clamping reaches nothing else. An integer
- * beyond 2^53 counts as the float64 nearest to it. u never falls as x grows. A NaN is counted, and is
- * cell 0 everywhere else, so that it adds nothing to a sum.
+ * from 0 to `span`; lo and hi are multiples of the grid, so clamping reaches nothing else. An
+ * integer beyond 2^53 counts as the float64 nearest to it. u never falls as x grows. A NaN is
+ * counted, and is cell 0 everywhere else, so that it adds nothing to a sum.
+ *
+ * Its slow twin is tests/reference/summaries/quantise.py.
  */
 #ifndef DPF_QUANTISE_H
 #define DPF_QUANTISE_H
@@ -35,7 +37,8 @@ typedef struct {
     dpf_quantise_whole sum, squares; /* of cells */
 } dpf_quantise_totals;
 
-/* Adds n values to *totals, their squares too if asked for. -1 when there is no such kind or path. */
+/* Adds n values to *totals, their squares too if asked for. -1 when there is no such kind or
+ * path. */
 int dpf_quantise_sum(int kind, const void *x, size_t n, const dpf_quantise_cells *cells, int squares,
                      dpf_quantise_totals *totals);
 /* The cell of each of n values, and where `missing` is given, 1 for each NaN. Returns as above. */

@@ -1,9 +1,9 @@
-/* Cells and their sums for one instruction set.
+/* Cells and their sums.
  *
  * v / grid + MAGIC, with MAGIC = 1.5 2^52, is a float64 whose last bits are the integer nearest to
  * v / grid; the bits of MAGIC + first, taken off as an integer, leave the cell. v / grid is exact:
- * the grid is a power of two (what underflows is less than half a cell and stays so). v + MAGIC grid
- * has the same last bits, as long as it is finite, and saves a product.
+ * the grid is a power of two (what underflows is less than half a cell and stays so). v + MAGIC
+ * grid has the same last bits, as long as it is finite, and saves a product.
  */
 #include "core/vector.h"
 #if DPF_VECTOR
@@ -154,10 +154,10 @@ static void DPF_NAME(quantise_products)(const uint32_t *a, const uint32_t *b, si
     add(whole, high << 32, high >> 32);
 }
 
-#define WIDEN(KIND, TYPE)                                                                           \
-    case KIND:                                                                                      \
-        for (size_t i = 0; i < n; i++)                                                              \
-            out[i] = (double)((const TYPE *)x)[i];                                                  \
+#define WIDEN(KIND, TYPE)                                                                          \
+    case KIND:                                                                                     \
+        for (size_t i = 0; i < n; i++)                                                             \
+            out[i] = (double)((const TYPE *)x)[i];                                                 \
         return;
 
 static void DPF_NAME(quantise_widen)(int kind, const void *x, size_t n, double *out)
@@ -178,23 +178,23 @@ static void DPF_NAME(quantise_widen)(int kind, const void *x, size_t n, double *
 
 #undef WIDEN
 
-/* The sum of min(max(x, lo), hi) - lo, which stays below 2^63 in 64 bits. Those of PIECE narrow rows
- * do in 32. */
-#define CLAMPED(KIND, BITS_OF, SIGN, NARROW)                                                        \
-    case KIND: {                                                                                    \
-        typedef SIGN##BITS_OF##_t value;                                                            \
-        typedef uint##BITS_OF##_t plain;                                                            \
-        const value *const y = x, least = (value)lo, most = (value)hi;                              \
-        for (size_t i = 0; i < n; i += PIECE) {                                                     \
-            const size_t end = n - i < PIECE ? n : i + PIECE;                                       \
-            NARROW piece = 0;                                                                       \
-            for (size_t j = i; j < end; j++) {                                                      \
-                const value v = y[j] < least ? least : y[j];                                        \
-                piece += (plain)((plain)(v < most ? v : most) - (plain)least);                      \
-            }                                                                                       \
-            sum += piece;                                                                           \
-        }                                                                                           \
-        return sum;                                                                                 \
+/* The sum of min(max(x, lo), hi) - lo, which stays below 2^63 in 64 bits. Those of PIECE narrow
+ * rows do in 32. */
+#define CLAMPED(KIND, BITS_OF, SIGN, NARROW)                                                       \
+    case KIND: {                                                                                   \
+        typedef SIGN##BITS_OF##_t value;                                                           \
+        typedef uint##BITS_OF##_t plain;                                                           \
+        const value *const y = x, least = (value)lo, most = (value)hi;                             \
+        for (size_t i = 0; i < n; i += PIECE) {                                                    \
+            const size_t end = n - i < PIECE ? n : i + PIECE;                                      \
+            NARROW piece = 0;                                                                      \
+            for (size_t j = i; j < end; j++) {                                                     \
+                const value v = y[j] < least ? least : y[j];                                       \
+                piece += (plain)((plain)(v < most ? v : most) - (plain)least);                     \
+            }                                                                                      \
+            sum += piece;                                                                          \
+        }                                                                                          \
+        return sum;                                                                                \
     }
 
 #if DPF_X86 && DPF_VECTOR == 16

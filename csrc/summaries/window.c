@@ -11,8 +11,8 @@
 /* Bytes counted against every group of thresholds while they are in the first-level cache. */
 #define BLOCK 8192
 
-/* AVX2 cannot compress. For each mask of lanes: the numbers of the lanes in it, a byte each; of 32-bit
- * lanes, and of both halves of 64-bit lanes. */
+/* AVX2 cannot compress. For each mask of lanes: the numbers of the lanes in it, a byte each; of
+ * 32-bit lanes, and of both halves of 64-bit lanes. */
 static uint64_t squeeze[256], squeeze_pairs[16];
 
 static uint64_t lanes_in(unsigned mask)

@@ -1,10 +1,14 @@
 /* Passes that find a window of order statistics without sorting.
  *
  * The bracket pass reads values once, counts those below, at and above two pivots, and collects the
- * ones strictly between. Values equal to a pivot are only counted, so heavy ties take no memory; NaN
- * is counted as itself. The counts go on when the output is full, so a pass is never without result.
+ * ones strictly between. Values equal to a pivot are only counted, so heavy ties take no memory;
+ * NaN is counted as itself. The counts go on when the output is full, so a pass is never without
+ * result.
  *
- * The byte pass counts the values up to each of a few thresholds: a type of 256 values needs no more.
+ * The byte pass counts the values up to each of a few thresholds: a type of 256 values needs no
+ * more.
+ *
+ * Its slow twin is tests/reference/summaries/order.py.
  */
 #ifndef DPF_WINDOW_H
 #define DPF_WINDOW_H

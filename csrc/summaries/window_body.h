@@ -1,12 +1,12 @@
-/* The bracket pass for one type and one instruction set. The including file defines
- *   DPF_SUFFIX    ends the names of the functions
+/* The bracket pass for one type. The including file defines
+ *   KIND          the type, in the names of the functions
  *   IN, OUT       the type read; the type compared and collected (IN widened without loss)
  *   IS_NAN(v)     v != v, or 0 for a type without NaN
  *   WIDE          bytes of a vector; 0 for plain C
  *   LANE_INT      the signed integer as wide as OUT
  *   LANE, PACK, REG   (64 bytes) see summaries/window_types.h
  *   STAGE         values in a block
- * all but the last three lines and DPF_SUFFIX are undefined again here.
+ * of which KIND, IN, OUT, IS_NAN, LANE, PACK and REG are undefined again here.
  *
  * Block by block, the values that are neither below lo nor above hi go to a small stage, which is
  * then sorted out. A NaN compares false both ways and lands there too, so nothing else asks for it.

@@ -1,9 +1,9 @@
-/* The bracket pass for every type on one instruction set, and the table of them. */
+/* The bracket pass for every type, and the table of them. */
 #define WIDE DPF_VECTOR
 
 #if WIDE == 64
-/* LANE (PACK in a compress) is the lane type in the names of intrinsics, REG its register. The predicates have the same
- * numbers for integers and floats, and NOT_LESS is true for NaN. */
+/* LANE (PACK in a compress) is the lane type in the names of intrinsics, REG its register. The
+ * predicates have the same numbers for integers and floats, and NOT_LESS is true for NaN. */
 #define EQUAL 0
 #define NOT_LESS 5
 #define OP3(a, b, c) a##b##c

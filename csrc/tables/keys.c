@@ -98,9 +98,9 @@ static void words(const dpf_keys_key *key, const uint8_t *data, size_t bytes, un
         *high = top | SHORT | (uint64_t)bytes << 56 | (bytes > 8 ? load(data + 8, bytes - 8) : 0);
         return;
     }
-    uint64_t own;
-    *low = sip(key, data, bytes, (int)kind, &own);
-    *high = top | (own & (((uint64_t)1 << 61) - 1));
+    uint64_t upper;
+    *low = sip(key, data, bytes, (int)kind, &upper);
+    *high = top | (upper & (((uint64_t)1 << 61) - 1));
 }
 
 /* The words of 1 to 15 bytes, from two loads that may hold more: no branch depends on how many. */
@@ -118,11 +118,11 @@ void dpf_keys_bytes(const dpf_keys_key *key, const uint8_t *data, const int64_t 
     const uint64_t top = top_of(kind) | SHORT;
     for (size_t i = 0; i < n; i++) {
         const size_t bytes = (size_t)(from[i + 1] - from[i]);
-        const uint8_t *own = data + from[i];
-        if (bytes - 1 < 15 && from[n] - from[i] >= 16 && own[bytes - 1])
-            short_words(load(own, 8), load(own + 8, 8), bytes, top, low + i, high + i);
+        const uint8_t *text = data + from[i];
+        if (bytes - 1 < 15 && from[n] - from[i] >= 16 && text[bytes - 1])
+            short_words(load(text, 8), load(text + 8, 8), bytes, top, low + i, high + i);
         else
-            words(key, own, bytes, kind, low + i, high + i);
+            words(key, text, bytes, kind, low + i, high + i);
     }
 }
 
@@ -140,14 +140,14 @@ int dpf_keys_views(const dpf_keys_key *key, const uint8_t *views, const uint8_t 
         low[i] = high[i] = 0;
         if (present && !present[i])
             continue; /* its view may be anything */
-        const uint8_t *own = views + 4;
+        const uint8_t *text = views + 4;
         if (bytes > 12) {
             const uint64_t buffer = load(views + 8, 4), place = load(views + 12, 4);
             if (buffer >= count || place + bytes > (uint64_t)sizes[buffer])
                 return 0;
-            own = buffers[buffer] + place;
+            text = buffers[buffer] + place;
         }
-        words(key, own, bytes, kind, low + i, high + i);
+        words(key, text, bytes, kind, low + i, high + i);
     }
     return 1;
 }

@@ -1,11 +1,13 @@
 /* Keys and ids as words of 128 bits: equal ones have equal words, in whatever form they come.
  *
- * The top bit of the high word is set in those of text and bytes, and in no others; the next one tells
- * bytes from text. Up to 15 bytes are words by themselves, so they meet no other key. Longer ones are
- * their SipHash-2-4 with 128 bits (Aumasson and Bernstein 2012, and their program), of their bytes and
- * one that tells the kind, under a secret key: two of them meet with probability 2^-125. What is a
- * number is its own words (dpfast/tables/key_words.py). Zeros at the end do not count, because NumPy
- * drops them.
+ * The top bit of the high word is set in those of text and bytes, and in no others; the next one
+ * tells bytes from text. Up to 15 bytes are words by themselves, so they meet no other key. Longer
+ * ones are their SipHash-2-4 with 128 bits (Aumasson and Bernstein 2012, and their program), of
+ * their bytes and one that tells the kind, under a secret key: two of them meet with probability
+ * 2^-125. What is a number is its own words (dpfast/tables/key_words.py). Zeros at the end do not
+ * count, because NumPy drops them.
+ *
+ * Its slow twin is tests/reference/tables/key_words.py.
  */
 #ifndef DPF_KEYS_H
 #define DPF_KEYS_H
@@ -24,9 +26,9 @@ typedef struct {
 /* Words of byte strings, from[i] .. from[i + 1] - 1 of `data`; kind: the last byte. */
 void dpf_keys_bytes(const dpf_keys_key *key, const uint8_t *data, const int64_t *from, unsigned kind,
                     size_t n, uint64_t *low, uint64_t *high);
-/* Words of Arrow's views of 16 bytes: a length, then up to 12 bytes, or the first 4, the number of one
- * of `count` buffers and a place in it. A row that is not `present` (NULL: all are) may have any view.
- * 0 if another points outside of the buffers, of these sizes. */
+/* Words of Arrow's views of 16 bytes: a length, then up to 12 bytes, or the first 4, the number of
+ * one of `count` buffers and a place in it. A row that is not `present` (NULL: all are) may have
+ * any view. 0 if another points outside of the buffers, of these sizes. */
 int dpf_keys_views(const dpf_keys_key *key, const uint8_t *views, const uint8_t *const *buffers,
                    const int64_t *sizes, size_t count, const uint8_t *present, unsigned kind,
                    size_t n, uint64_t *low, uint64_t *high);

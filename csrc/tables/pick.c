@@ -17,29 +17,29 @@ static int kept(const uint8_t *keep)
     return any == 0 ? NONE : all == 0x0101010101010101u ? ALL : SOME;
 }
 
-#define PICK(bits)                                                                                  \
-    static size_t pick_##bits(const uint##bits##_t *restrict x, const uint8_t *restrict keep,       \
-                              size_t n, uint##bits##_t *restrict out)                               \
-    {                                                                                               \
-        size_t i = 0, k = 0;                                                                        \
-        for (; i + STRETCH <= n; i += STRETCH) {                                                    \
-            const int which = kept(keep + i);                                                       \
-            if (which == NONE)                                                                      \
-                continue;                                                                           \
-            if (which == ALL) {                                                                     \
-                memcpy(out + k, x + i, STRETCH * sizeof *x);                                        \
-                k += STRETCH;                                                                       \
-                continue;                                                                           \
-            }                                                                                       \
-            for (size_t j = i; j < i + STRETCH; j++) {                                              \
-                out[k] = x[j];                                                                      \
-                k += keep[j] != 0;                                                                  \
-            }                                                                                       \
-        }                                                                                           \
-        for (; i < n; i++)                                                                          \
-            if (keep[i])                                                                            \
-                out[k++] = x[i];                                                                    \
-        return k;                                                                                   \
+#define PICK(bits)                                                                                 \
+    static size_t pick_##bits(const uint##bits##_t *restrict x, const uint8_t *restrict keep,      \
+                              size_t n, uint##bits##_t *restrict out)                              \
+    {                                                                                              \
+        size_t i = 0, k = 0;                                                                       \
+        for (; i + STRETCH <= n; i += STRETCH) {                                                   \
+            const int which = kept(keep + i);                                                      \
+            if (which == NONE)                                                                     \
+                continue;                                                                          \
+            if (which == ALL) {                                                                    \
+                memcpy(out + k, x + i, STRETCH * sizeof *x);                                       \
+                k += STRETCH;                                                                      \
+                continue;                                                                          \
+            }                                                                                      \
+            for (size_t j = i; j < i + STRETCH; j++) {                                             \
+                out[k] = x[j];                                                                     \
+                k += keep[j] != 0;                                                                 \
+            }                                                                                      \
+        }                                                                                          \
+        for (; i < n; i++)                                                                         \
+            if (keep[i])                                                                           \
+                out[k++] = x[i];                                                                   \
+        return k;                                                                                  \
     }
 PICK(8)
 PICK(16)

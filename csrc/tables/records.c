@@ -7,7 +7,8 @@
 #define STRETCH 64 /* bytes that are looked at together: rows of fewer than 256 */
 
 #define IS_END(c) ((uint8_t)(((c) == '\n') | ((c) == '\r')))
-/* Whether a byte that is a line end ends a row: not the second one of \r\n, nor that of an empty line. */
+/* Whether a byte that is a line end ends a row: not the second one of \r\n, nor that of an empty
+ * line. */
 #define COUNTS(c, before, empty)                                                                   \
     ((uint8_t)((((before) != '\r') | ((c) != '\n')) & ((empty) | !IS_END(before))))
 
