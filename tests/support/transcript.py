@@ -44,8 +44,8 @@ def nuclear(noise, moves):
     matrix = np.zeros((d, d))
     matrix[np.triu_indices(d, 1)] = moves[d:]
     matrix += matrix.T + np.diag(moves[:d])
-    if noise.known:
-        assert not any(moves[: noise.known])
+    if noise.public:
+        assert not any(moves[: noise.public])
     return float(np.abs(np.linalg.eigvalsh(matrix)).sum())
 
 
