@@ -168,9 +168,9 @@ def compiled(
     numba = load()
     with compiling(name, f"a function that Numba can compile for {of}", function):
         with _lock:  # so that two threads do not make two loops of one function
-            one = _one(function)
-        kind = returned(one, (taken,))
-    if _interprets(one, taken):
+            single_call = _one(function)
+        kind = returned(single_call, (taken,))
+    if _interprets(single_call, taken):
         # An exception there leaves Numba with a made-up answer and the thread with an error.
         fail_kind(
             name, "a compiled function that does not call the interpreter (objmode)", function
@@ -179,7 +179,7 @@ def compiled(
     if form is None:
         rule = "a function that returns a real number, or a 1-D array or a tuple of them"
         fail_kind(name, rule, function, f" that returns {kind}")
-    return one, form, length
+    return single_call, form, length
 
 
 class BlockLoop:
