@@ -37,7 +37,7 @@ from .rows import Rows
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Additive(Weighted, Binned):
-    """The common part of the classifier and the regressor."""
+    """Learn shapes of columns, for the classifier and for the regressor."""
 
     bounds: BoundsOfSome | None = None  # again, as `Weighted` has none
     max_iter: int = 5
@@ -45,7 +45,7 @@ class _Additive(Weighted, Binned):
     _name = "additive boosting"
 
     def _design(self, width: int) -> Design:
-        return Design(self._columns().each(width), "drop")
+        return Design(self._columns().for_width(width), "drop")
 
     def _boost(self, rounds: Rounds, gradients: Gradients) -> Floats:
         """Learn a shape of each column, and return the noisy numbers of rows of each answer."""
@@ -71,7 +71,7 @@ class _Additive(Weighted, Binned):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
-    """An explainable boosting machine: classes whose scores are sums of one shape a column.
+    """Classify rows by sums of one shape a column: an explainable boosting machine.
 
     Privacy
     -------
@@ -159,7 +159,7 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdditiveBoostingRegressor(_Additive, Regressor):
-    """An explainable boosting machine: a number that is a sum of one shape a column.
+    """Predict numbers by sums of one shape a column: an explainable boosting machine.
 
     Privacy
     -------
@@ -219,12 +219,12 @@ class AdditiveBoostingRegressor(_Additive, Regressor):
     nan: NanPolicy = "raise"
 
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
-        policy = checks.nan_policy(self.nan, relation)
+        missing_rule = checks.nan_policy(self.nan, relation)
         target = checks.bounds(self.y_bounds, "y_bounds")
         expect_size([target], 500, "y_bounds", self.y_bounds)
-        answers = TargetAnswers(target, policy)
+        answers = TargetAnswers(target, missing_rule)
         times, design = times_of(self.max_iter), self._design(rows.width)
-        gradients = Gradients(design, answers, policy, relation)
+        gradients = Gradients(design, answers, missing_rule, relation)
 
         def learn(rounds: Rounds) -> None:
             self.n_rows_ = float(self._boost(rounds, gradients).sum())

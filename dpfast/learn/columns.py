@@ -101,7 +101,7 @@ class Columns(Generic[Kind]):
         """The categories of each column that are numbers; None for other columns."""
         return [kind.numbers if isinstance(kind, Bins) else None for kind in self.kinds]
 
-    def each(self, width: int) -> list[Kind]:
+    def for_width(self, width: int) -> list[Kind]:
         """Return what is known of each of `width` columns."""
         kinds = [*self.kinds] * (width if self.width is None else 1)
         checks.columns(self.name, len(kinds), width)
@@ -150,8 +150,8 @@ def columns_of(bounds: Any, categories: Any) -> Columns[NumberColumn | Bins]:
     return Columns(columns, len(columns))
 
 
-def _number(pair: tuple[float, float], given: Any) -> NumberColumn:
-    expect_size([pair], 500, "bounds", given)  # squares are numbers
+def _number(pair: tuple[float, float], bounds_argument: Any) -> NumberColumn:
+    expect_size([pair], 500, "bounds", bounds_argument)  # squares are numbers
     grid = cells(*pair, BITS - 1)
     middle = (grid.first + grid.last) // 2
     return NumberColumn(pair, grid.grid, grid.first, grid.last, middle, grid.last - middle)
@@ -160,11 +160,11 @@ def _number(pair: tuple[float, float], given: Any) -> NumberColumn:
 def _mixed(bounds: Any, categories: Any) -> list[NumberColumn | Bins]:
     rule = "for each column a pair, or None where it has categories"
     try:
-        each = list(zip(bounds, categories, strict=True))
+        pairs_and_lists = list(zip(bounds, categories, strict=True))
     except Exception:  # one is longer, or whatever an object thinks of being a sequence
         checks.fail("bounds", rule, bounds)
     columns: list[NumberColumn | Bins] = []
-    for j, (pair, listed) in enumerate(each):
+    for j, (pair, listed) in enumerate(pairs_and_lists):
         if (pair is None) == (listed is None):
             checks.fail("bounds", rule, bounds)
         if listed is None:
@@ -210,11 +210,11 @@ class Coder:
         out = np.empty(rows.shape, np.uint32) if out is None else out
         if len(self._searched) < self.width:
             cross.codes(rows, self._first, self._values, out)
-        place = np.empty(len(rows), np.uint32)
+        codes = np.empty(len(rows), np.uint32)
         for j in self._searched:
-            place[...] = 0
-            self._axes[j].native.place(np.ascontiguousarray(rows[:, j]), 1, place)
-            out[:, j] = place
+            codes[...] = 0
+            self._axes[j].native.place(np.ascontiguousarray(rows[:, j]), 1, codes)
+            out[:, j] = codes
         return out
 
 
@@ -234,7 +234,7 @@ class Layout:
 
     Parameters
     ----------
-    each : sequence of NumberColumn or Bins
+    columns : sequence of NumberColumn or Bins
     nan : str or float
         What a NaN in a column of numbers counts as.
 
@@ -248,10 +248,10 @@ class Layout:
         Whether rows with a NaN in a column of numbers are left out.
     """
 
-    def __init__(self, each: Sequence[NumberColumn | Bins], nan: str | float) -> None:
-        self.width = len(each)
-        self.numbers = {j: x for j, x in enumerate(each) if isinstance(x, NumberColumn)}
-        self.axes = {j: x for j, x in enumerate(each) if isinstance(x, Bins)}
+    def __init__(self, columns: Sequence[NumberColumn | Bins], nan: str | float) -> None:
+        self.width = len(columns)
+        self.numbers = {j: x for j, x in enumerate(columns) if isinstance(x, NumberColumn)}
+        self.axes = {j: x for j, x in enumerate(columns) if isinstance(x, Bins)}
         self.coder = Coder([*self.axes.values()])
         fills, self.skip = nan_fills(nan, [x.bounds for x in self.numbers.values()])
         self._fills = np.array(fills)
@@ -284,10 +284,10 @@ def column_bounds(
     return pairs
 
 
-def expect_size(pairs: Iterable[tuple[float, float]], bits: int, name: str, given: Any) -> None:
+def expect_size(pairs: Iterable[tuple[float, float]], bits: int, name: str, argument: Any) -> None:
     """Refuse bounds above 2**bits in size."""
     if max(max(abs(lo), abs(hi)) for lo, hi in pairs) > 2.0**bits:
-        checks.fail(name, f"at most 2**{bits} in size", given)
+        checks.fail(name, f"at most 2**{bits} in size", argument)
 
 
 def nan_fills(nan: str | float, bounds: Iterable[tuple[float, float]]) -> tuple[list[float], bool]:

@@ -194,7 +194,7 @@ def cross_validate(
 
 
 def _part(whole: Loss, neighbors: Any, folds: int) -> Loss:
-    """Return what each of so many answers may cost for a row, or a person, that comes or goes."""
+    """Return the loss of each of so many answers for a row, or a person, added or removed."""
     if isinstance(whole, Approx):
         whole = ZCDP.within(whole.epsilon, whole.delta)
     step = one_row(whole, neighbors, 1)

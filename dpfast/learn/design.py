@@ -33,10 +33,10 @@ ROWS = 1 << 12
 
 
 class Vectors(NamedTuple):
-    """Some rows: their coordinates of numbers, the places of their indicators, who has a NaN."""
+    """Some rows: coordinates of numbers, the indices of indicators, which rows have a NaN."""
 
     numbers: Floats
-    places: NDArray[np.intp]
+    indices: NDArray[np.intp]
     absent: NDArray[np.bool_]
 
     @property
@@ -50,7 +50,7 @@ class Design:
 
     Parameters
     ----------
-    each : sequence of NumberColumn or Bins
+    columns : sequence of NumberColumn or Bins
     nan : str or float
         What a NaN in a column of numbers counts as. In another it is none of the values.
 
@@ -66,10 +66,10 @@ class Design:
         p + c.
     """
 
-    def __init__(self, each: Sequence[NumberColumn | Bins], nan: str | float) -> None:
-        self._layout = Layout(each, nan)
-        self.columns, ends = len(each), [1]
-        for x in each:
+    def __init__(self, columns: Sequence[NumberColumn | Bins], nan: str | float) -> None:
+        self._layout = Layout(columns, nan)
+        self.columns, ends = len(columns), [1]
+        for x in columns:
             ends.append(ends[-1] + (x.native.bins if isinstance(x, Bins) else 1))
         self.size = ends[-1]
         self.spans = [slice(a, b) for a, b in itertools.pairwise(ends)]
@@ -84,21 +84,21 @@ class Design:
         self.middle, self.scale = self._limits.middle, self._limits.scale / REACH
 
     def vectors(self, rows: Floats) -> Vectors:
-        """Return the vectors of some rows. An indicator of none stands at the place `size`."""
+        """Return the vectors of some rows. Of a value that is none the index is `size`."""
         lo, hi, middle, scale, _ = self._limits.columns
         x, absent = self._layout.filled(rows)
         numbers = np.rint((np.clip(x, lo, hi) - middle) * scale)
         coder = self._layout.coder
         codes = coder.codes(np.clip(rows[:, [*self._layout.axes]], *self._edges))
-        places = np.where(codes < coder.values, codes + self._first, self.size)
-        return Vectors(numbers, places.astype(np.intp), absent)
+        indices = np.where(codes < coder.values, codes + self._first, self.size)
+        return Vectors(numbers, indices.astype(np.intp), absent)
 
     def scores(self, vectors: Vectors, weights: Floats) -> Floats:
         """Return the sums of products with weights, in units of 2**-40 if these are `whole`."""
         table = np.vstack([weights, np.zeros((1, weights.shape[1]))])
         indicators = np.zeros((len(vectors.absent), weights.shape[1]))
-        for place in vectors.places.T:
-            indicators += table[place]
+        for index in vectors.indices.T:
+            indicators += table[index]
         products = vectors.numbers @ weights[self.numbers]
         return np.asarray(products + REACH * (indicators + weights[0]))
 
@@ -108,8 +108,8 @@ class Design:
         sums[:, 0] = REACH * multiples.sum(axis=0)
         sums[:, self.numbers] = multiples.T @ vectors.numbers
         for row, multiple in zip(sums, multiples.T, strict=True):
-            for place in vectors.places.T:
-                row += REACH * np.bincount(place, multiple, self.size + 1)
+            for index in vectors.indices.T:
+                row += REACH * np.bincount(index, multiple, self.size + 1)
         return sums[:, :-1].astype(np.int64)
 
 

@@ -56,7 +56,7 @@ from ..tables.intake import View
 from ..tables.labels import aligned, labels_of
 from ..tables.people import apart
 from .columns import Classes, Columns, Floats, NumberColumn, attributes, columns_of
-from .rows import Piece, Rows, answers, expect_same, labeled_rows, unlabeled_rows
+from .rows import Block, Rows, answers, expect_same, labeled_rows, unlabeled_rows
 from .weights import weights_of
 
 if TYPE_CHECKING:
@@ -276,24 +276,24 @@ class Estimator(ABC):
         rng: Generator | None,
     ) -> Prepared[Self]:
         """Learn in a copy: what was learned before stays until everything is learned anew."""
-        loss, made = loss_of(self.epsilon, self.delta, self.rho), self._fresh()
+        loss, fresh = loss_of(self.epsilon, self.delta, self.rho), self._fresh()
         rows, unit = self._taken(X, y, sample_weight, ids, max_rows, budget)
 
         def keep(_: None) -> Any:
             for name in self._learned():
                 delattr(self, name)
-            vars(self).update(made._learned(), _fitted_with=made.get_params())
+            vars(self).update(fresh._learned(), _fitted_with=fresh.get_params())
             return self
 
-        question = partial(Parameters, self._name, made.get_params())
-        return replace(made._prepared(rows, unit, loss, budget, rng).then(keep), asked=question)
+        question = partial(Parameters, self._name, fresh.get_params())
+        return replace(fresh._prepared(rows, unit, loss, budget, rng).then(keep), asked=question)
 
     def _fresh(self) -> Self:
         """Return a copy that has learned nothing."""
-        made = copy.copy(self)
+        fresh = copy.copy(self)
         for name in self._learned():
-            delattr(made, name)
-        return made
+            delattr(fresh, name)
+        return fresh
 
     def _taken(
         self,
@@ -306,16 +306,16 @@ class Estimator(ABC):
         width: int | None = None,
     ) -> tuple[Rows, Unit]:
         """Check the data of a call, by types alone; `width` columns were learned from before."""
-        form, name = (None, None) if ids is None else (checked(ids), id_name(ids))
+        id_column, name = (None, None) if ids is None else (checked(ids), id_name(ids))
         if ids is not None and max_rows is None:
             checks.fail("max_rows", "given with ids: how many rows of a person count at most", None)
         most = None if max_rows is None else checks.rows_each(max_rows)  # which is not "auto"
         unit = Unit(relation_of(self.neighbors, budget), name, most)
         relation = unit.of_rows
-        X, whose = apart(X, form, 0, "X", (y, sample_weight), relation)
+        X, row_ids = apart(X, id_column, 0, "X", (y, sample_weight), relation)
         rows = self._read(X, y, relation, width)
         source = aligned(rows.source, labels_of(rows.source, sample_weight, ids))
-        rows = replace(rows, source=source, ids=whose)
+        rows = replace(rows, source=source, ids=row_ids)
         if sample_weight is not None:
             weights = weights_of(sample_weight, self.weight_bounds, source, relation, self.nan)
             rows = replace(rows, weights=weights)
@@ -331,8 +331,8 @@ class Estimator(ABC):
 
         def learned(rows: Rows, part: Loss, **payment: Any) -> Prepared[None]:
             number, parts, learn = self._training(rows, part, of_rows)
-            known: Any = {"weights": weights, "ids": unit.ids, "max_rows": most, **payment}
-            rounds = prepare(Rounds, rows, part, relation, number, self._name, parts, **known)
+            options: Any = {"weights": weights, "ids": unit.ids, "max_rows": most, **payment}
+            rounds = prepare(Rounds, rows, part, relation, number, self._name, parts, **options)
             return rounds.then(learn)
 
         def keep(_: None) -> None:
@@ -342,11 +342,11 @@ class Estimator(ABC):
 
         if not checks.is_auto(self.bounds):
             return learned(rows, loss, budget=budget, rng=rng).then(keep)
-        first, rest = divided(loss)
-        learned(rows, rest, budget=None, rng=rng)  # refuses what cannot be had
+        first, remaining = divided(loss)
+        learned(rows, remaining, budget=None, rng=rng)  # refuses what cannot be had
         of_row = first if unit.ids is None else one_row(first, relation, most)
-        policy = checks.nan_policy(self.nan, unit.of_rows)
-        limits = drawn_bounds(of_row, rows.width, unit.of_rows, policy)
+        missing_rule = checks.nan_policy(self.nan, unit.of_rows)
+        limits = drawn_bounds(of_row, rows.width, unit.of_rows, missing_rule)
 
         def learn(allotted: tuple[None, Generator]) -> None:
             _, generator = allotted
@@ -354,7 +354,7 @@ class Estimator(ABC):
             columns = View(rows.source, True, rows.width, kept.kept)
             self.bounds_ = release(columns, limits, budget=None, rng=generator)
             with paid():
-                learned(kept, rest, budget=None, rng=generator).run()
+                learned(kept, remaining, budget=None, rng=generator).run()
 
         allocation = Allocation(with_bounds(self._name), loss, relation, ids=unit.ids)
         allocated: Prepared[None] = Prepared(allocation, rows, budget, rng, learn)
@@ -367,7 +367,7 @@ class Estimator(ABC):
 
     @abstractmethod
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
-        """Check all arguments, and say what is asked of the rows, none of which is read."""
+        """Check all arguments, and return what `fit` will ask; no row is read."""
 
     def _columns(self) -> Columns[Any]:
         """Return public facts about the columns, by default how many the arguments are for."""
@@ -396,12 +396,12 @@ class Estimator(ABC):
 
     def _expect(self, width: int, names: Sequence[str] | None, argument: str = "X") -> None:
         """Refuse columns that are not those that were learned from."""
-        known, learner = vars(self).get("feature_names_in_"), type(self).__name__
-        expect_same(width, names, self.n_features_in_, known, argument, learner)
+        names_learned, learner = vars(self).get("feature_names_in_"), type(self).__name__
+        expect_same(width, names, self.n_features_in_, names_learned, argument, learner)
 
     def _apply(self, X: Any, size: int, function: Callable[[Floats], Floats]) -> Floats:
         """Return `size` numbers for each row. This is not private."""
-        return self._rows(X).each(size, function)
+        return self._rows(X).computed(size, function)
 
     def __sklearn_tags__(self) -> object:
         from sklearn import utils
@@ -479,12 +479,44 @@ class Transformer(Weighted):
     _sklearn_output_config: dict[str, str] = field(init=False)
 
     @abstractmethod
-    def _columns_out(self) -> int:
-        """Return how many numbers it computes from a row."""
+    def _transformed(self) -> tuple[int, Callable[[Floats], Floats]]:
+        """Return how many numbers `transform` computes from a row, and the function of rows."""
 
-    @abstractmethod
+    @as_fitted
     def transform(self, X: Any) -> Transformed:
-        """Return numbers for each row, which are not private."""
+        """Return the coordinates of the rows: distances from centers, along components, or scaled.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            Not clipped.
+
+        Returns
+        -------
+        float64 array of shape (n, columns)
+            One column for each center, component or column; or a DataFrame, as `set_output` has it.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN, whatever `nan` says.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
+        >>> pca = dp.learn.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)
+        >>> bool(abs(abs(pca.transform([[3, 4]])[0, 0]) - 5) < 0.2)
+        True
+        """
+        width, function = self._transformed()
+        return self._in_form(self._apply(X, width, function), X)
 
     @releases
     def fit_transform(
@@ -518,7 +550,7 @@ class Transformer(Weighted):
         >>> bool(abs(scaled.mean()) < 0.1), bool(abs(scaled.std() - 1) < 0.1)
         (True, True)
         """
-        self._form()  # refused, if it cannot be had, before anything is spent
+        self._container()  # refused, if it cannot be had, before anything is spent
         people = {"ids": ids, "max_rows": max_rows}
         fitted = prepare(self.fit, X, None, sample_weight, **people, budget=budget, rng=rng)
         return fitted.then(lambda learned: learned.transform(without_ids(X, ids)))
@@ -550,8 +582,8 @@ class Transformer(Weighted):
         ['pca0']
         """
         if transform is not None:
-            form = checks.choice("transform", transform, FORMS)
-            self._sklearn_output_config = {"transform": form}
+            container = checks.choice("transform", transform, FORMS)
+            self._sklearn_output_config = {"transform": container}
         return self
 
     @as_fitted
@@ -587,19 +619,10 @@ class Transformer(Weighted):
             names = [input_features] if isinstance(input_features, str) else list(input_features)
             self._expect(len(names), names, "input_features")
         name = type(self).__name__.lower()
-        return np.array([f"{name}{i}" for i in range(self._columns_out())], object)
+        return np.array([f"{name}{i}" for i in range(self._transformed()[0])], object)
 
-    def _inverse(
-        self, X: Any, width: int, why: str, size: int, function: Callable[[Floats], Floats]
-    ) -> Floats:
-        """Return `size` numbers for each row of `width` numbers. This is not private."""
-        rows = unlabeled_rows(X, width=width)
-        if rows.width != width:
-            checks.fail("X", f"of {width} columns, {why}", f"{rows.width} of them")
-        return rows.each(size, function)
-
-    def _form(self) -> str:
-        """Return the form that is asked for: the object's own, or else that of scikit-learn.
+    def _container(self) -> str:
+        """Return what `transform` returns by `set_output`, or else by scikit-learn's setting.
 
         Raises
         ------
@@ -608,25 +631,67 @@ class Transformer(Weighted):
         MissingExtraError
             If it is "pandas", which is not installed.
         """
-        form = vars(self).get("_sklearn_output_config", {}).get("transform")
-        if form is None:
+        container = vars(self).get("_sklearn_output_config", {}).get("transform")
+        if container is None:
             if "sklearn" not in sys.modules:
                 return "default"
             from sklearn import get_config
 
             theirs = get_config().get("transform_output", "default")
-            form = checks.choice("scikit-learn's transform_output", theirs, FORMS)
-        if form == "pandas":
+            container = checks.choice("scikit-learn's transform_output", theirs, FORMS)
+        if container == "pandas":
             extra("pandas", "transform='pandas'")
-        return str(form)
+        return str(container)
 
     def _in_form(self, numbers: Floats, X: Any) -> Transformed:
-        """Return the numbers for the rows of X in the form that is asked for."""
-        if self._form() == "default":
+        """Return the numbers as an array, or a DataFrame if `set_output` says so."""
+        if self._container() == "default":
             return numbers
         pandas, labels = extra("pandas", "transform='pandas'"), labels_of(X)
         index = labels[0] if labels else None
         return pandas.DataFrame(numbers, index, self.get_feature_names_out())
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Invertible(Transformer):
+    """A transformer whose numbers lead back to rows."""
+
+    @abstractmethod
+    def _inverted(self) -> tuple[int, Callable[[Floats], Floats]]:
+        """Return how many numbers a row has, and the function from transformed rows to rows."""
+
+    @as_fitted
+    def inverse_transform(self, X: Any) -> Floats:
+        """Return rows from what `transform` makes of them.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, columns of `transform`), structured array, table, or source
+
+        Returns
+        -------
+        float64 array of shape (n, d)
+
+        Raises
+        ------
+        NotFittedError, ArgumentError, DataError
+            As in `transform`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
+        >>> pca = dp.learn.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)
+        >>> bool(np.abs(pca.inverse_transform(pca.transform([[3, 4]])) - [[3, 4]]).max() < 0.2)
+        True
+        """
+        width, (size, function) = self._transformed()[0], self._inverted()
+        rows = unlabeled_rows(X, width=width)
+        if rows.width != width:
+            checks.fail("X", f"rows of {width} columns, as those of transform", rows.width)
+        return rows.computed(size, function)
 
 
 class Score(NamedTuple):
@@ -800,16 +865,21 @@ class Supervised(Scored):
         y: Any,
         compare: Callable[[NDArray[Any], NDArray[Any]], Compared],
     ) -> list[Compared]:
-        """Return what `compare` makes of predictions and labels, piece by piece."""
+        """Return what `compare` makes of predictions and labels, block by block."""
         rows = self._read(X, y, "replace", self.n_features_in_)
         self._expect(rows.width, rows.names)
         numbers = self._numbers()
 
-        def summarize(pieces: Iterator[Piece]) -> list[Compared]:
+        def summarize(blocks: Iterator[Block]) -> list[Compared]:
             with np.errstate(invalid="ignore"):  # of infinite numbers
-                return [compare(self._predicted(answers(numbers(x))), y) for x, y in pieces]
+                return [compare(self._predicted(answers(numbers(x))), y) for x, y in blocks]
 
         return rows.reduce(summarize, lambda a, b: a + b)
+
+
+def _agreements(predicted: NDArray[Any], labels: NDArray[Any]) -> tuple[int, int]:
+    """Return how many predictions are the labels, and how many there are."""
+    return int(np.count_nonzero(predicted == labels)), len(labels)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -819,12 +889,12 @@ class Classifier(Supervised):
     _estimator_type = "classifier"
     classes_: NDArray[np.generic] = field(init=False)
 
-    def _places(self, numbers: Floats) -> NDArray[Any]:
+    def _class_indices(self, numbers: Floats) -> NDArray[Any]:
         """Return the place of the class of each row among `classes_`."""
         return np.asarray(numbers.argmax(axis=1))
 
     def _predicted(self, numbers: Floats) -> NDArray[Any]:
-        return np.asarray(self.classes_[self._places(numbers)])
+        return np.asarray(self.classes_[self._class_indices(numbers)])
 
     @as_fitted
     def predict(self, X: Any) -> NDArray[np.generic]:
@@ -852,8 +922,10 @@ class Classifier(Supervised):
             For NaN that leads to no answer.
         """
         numbers = self._numbers()
-        places = self._apply(X, 1, lambda rows: self._places(answers(numbers(rows)))[:, None] + 0.0)
-        return self.classes_[places[:, 0].astype(np.intp)]
+        indices = self._apply(
+            X, 1, lambda rows: self._class_indices(answers(numbers(rows)))[:, None] + 0.0
+        )
+        return self.classes_[indices[:, 0].astype(np.intp)]
 
     def _score(self) -> Score:
         numbers = self._numbers()
@@ -864,7 +936,7 @@ class Classifier(Supervised):
         return Score(Mean(bounds=(0.0, 1.0)), right, lambda shares: float(shares[0]))
 
     def _exact_score(self, X: Any, y: Any) -> float:
-        parts = self._compared(X, y, lambda one, y: (int(np.count_nonzero(one == y)), len(y)))
+        parts = self._compared(X, y, _agreements)
         right, rows = (sum(part) for part in zip(*parts, strict=True)) if parts else (0, 0)
         return right / rows if rows else math.nan
 
@@ -995,7 +1067,7 @@ class ProbabilisticClassifier(Classifier):
         return self._apply(X, len(self.classes_), self._numbers())
 
     def _predicted(self, numbers: Floats) -> NDArray[Any]:
-        return self._places(numbers) if self._labels().words else super()._predicted(numbers)
+        return self._class_indices(numbers) if self._labels().words else super()._predicted(numbers)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

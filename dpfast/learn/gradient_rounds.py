@@ -119,8 +119,8 @@ class ClassAnswers:
 
     def variance(self, shares: Floats) -> float:
         """Return the largest variance of a row's gradient at 0, from the shares of all answers."""
-        each = shares * (1.0 - shares)
-        return float(each[1] if self.outputs == 1 else each.sum())
+        variances = shares * (1.0 - shares)
+        return float(variances[1] if self.outputs == 1 else variances.sum())
 
 
 class TargetAnswers:
@@ -196,7 +196,7 @@ def chances(scores: Floats) -> Floats:
 
 
 def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:
-    """Return what is asked in the first round, and in each other one; see above."""
+    """Return the parts of the first round, and of each other one; see above."""
     p, m, size = len(design.numbers), 1 + design.columns, design.size
     sums, gradient = answers.parts * size + p, answers.outputs * size
     wrong = m if answers.outputs == 1 else 2 * m
@@ -207,12 +207,12 @@ def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:
         l2_squared = 4 * p * (UNIT + SCALE) ** 2 + 2 * (m - p) * UNIT**2
     most, few = steps * UNIT, gradient <= 3 * wrong  # joint noise of more is not less
     sizes = (most,) * gradient if few else ()
-    each = Part(gradient, wrong * most, wrong * most**2, gradient, sizes=sizes)
-    return [Part(sums, steps * l1, l2_squared, sums), each]
+    gradient_part = Part(gradient, wrong * most, wrong * most**2, gradient, sizes=sizes)
+    return [Part(sums, steps * l1, l2_squared, sums), gradient_part]
 
 
 class Gradients:
-    """Everything that is asked of the rows, with its sensitivity.
+    """Integer sums of the rows in each round, with their sensitivity.
 
     Parameters
     ----------
@@ -229,24 +229,24 @@ class Gradients:
     def totals(self, rows: Rows) -> list[int]:
         """Return the integers of the first round."""
 
-        def each(vectors: Vectors, parts: Floats) -> NDArray[np.int64]:
+        def integers(vectors: Vectors, parts: Floats) -> NDArray[np.int64]:
             sums = self.design.sums(vectors, parts)
             return np.append(sums, (parts.sum(axis=1) @ vectors.less_squares).astype(np.int64))
 
-        return self._sums(rows, each, self.parts[0].size)
+        return self._sums(rows, integers, self.parts[0].size)
 
     def gradient(self, rows: Rows, weights: Floats) -> list[int]:
         """Return the integers of another round; weights are `whole`."""
 
-        def each(vectors: Vectors, parts: Floats) -> NDArray[np.int64]:
+        def integers(vectors: Vectors, parts: Floats) -> NDArray[np.int64]:
             wrong = self.answers.wrong(parts, self.design.scores(vectors, weights))
             wrong[~parts.any(axis=1)] = 0.0
             return self.design.sums(vectors, wrong).ravel()
 
-        return self._sums(rows, each, self.parts[1].size)
+        return self._sums(rows, integers, self.parts[1].size)
 
     def _sums(
-        self, rows: Rows, each: Callable[[Vectors, Floats], NDArray[np.int64]], size: int
+        self, rows: Rows, integers: Callable[[Vectors, Floats], NDArray[np.int64]], size: int
     ) -> list[int]:
         """Sum what `each` makes of some rows; one that is left out has no parts."""
 
@@ -256,7 +256,7 @@ class Gradients:
             absent |= vectors.absent
             if self.nan in ("raise", "drop"):
                 parts[absent] = 0.0
-            sums += each(vectors, parts)
+            sums += integers(vectors, parts)
             return int(np.count_nonzero(absent))
 
         return rows.sums(size, add, self.nan, ROWS)

@@ -105,12 +105,12 @@ class GramMatrix:
         self.most = self.constant**2 + squares
         self.size = len(reach) + (self.constant > 0)
         self.middle, self.reach = np.array(middle, np.float64), np.array(reach, np.float64)
-        each = np.array([*zip(*edges, strict=True), middle], np.float64)
-        low, high, middles = np.tile(each[:, None], (1, max(1, LONG // len(bounds)), 1))
+        column_limits = np.array([*zip(*edges, strict=True), middle], np.float64)
+        low, high, middles = np.tile(column_limits[:, None], (1, max(1, LONG // len(bounds)), 1))
         self._limits = low, high, middles
 
     def parts_within(self, loss: Loss, neighbors: str, *, alone: bool = False) -> list[Some]:
-        """Return what is asked for, for a loss.
+        """Return the parts of a round for a loss.
 
         Where nothing else is asked, with a delta too the noise is that which is less.
         """
@@ -123,8 +123,8 @@ class GramMatrix:
     def whole(self, neighbors: str) -> Matrix:
         """Return all products as one matrix, for an epsilon alone."""
         replaced = neighbors == "replace"
-        known = int(replaced and self.constant > 0)  # the number of rows
-        return Matrix(self.size, (2 if replaced else 1) * self.most, known)
+        public_squares = int(replaced and self.constant > 0)  # the number of rows
+        return Matrix(self.size, (2 if replaced else 1) * self.most, public_squares)
 
     def deviations(
         self, rounds: Rounds, parts: Sequence[Some], uses: int
@@ -134,9 +134,9 @@ class GramMatrix:
         if isinstance(first, Matrix):
             deviation = rounds.deviation(first, uses)
             squares = math.sqrt(2.0) * deviation
-            return 0.0 if first.known else squares, squares, deviation
-        each = [rounds.deviation(part, uses) for part in parts]
-        return each[0], each[-2], each[-1]
+            return 0.0 if first.public_squares else squares, squares, deviation
+        deviations = [rounds.deviation(part, uses) for part in parts]
+        return deviations[0], deviations[-2], deviations[-1]
 
     def parts(self, neighbors: str) -> list[Part]:
         """Return the number of rows times c^2 (if there is a c), the squares, and the products.

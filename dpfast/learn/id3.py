@@ -58,7 +58,7 @@ from ..sulq.parts import Part
 from ..sulq.rounds import Rounds
 from .columns import BLOCK, Classes, Coder, Floats
 from .estimator import Binned, ProbabilisticClassifier, Training
-from .rows import Piece, Rows
+from .rows import Block, Rows
 
 CRITERIA = ("entropy", "gini", "max")
 _UNIT = 20
@@ -74,11 +74,11 @@ def _information(n: int) -> int:
     return int(mp.nint(mp.ldexp(n * mp.log(n, 2), _UNIT)))
 
 
-def _each(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _informations(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the same for many numbers, each looked up once."""
-    distinct, place = np.unique(counts, return_inverse=True)
+    distinct, index = np.unique(counts, return_inverse=True)
     values = np.array([_information(n) for n in distinct.tolist()], np.int64)
-    return values[place].reshape(counts.shape)
+    return values[index].reshape(counts.shape)
 
 
 def spread(criterion: str, rows: int) -> int:
@@ -105,10 +105,10 @@ def score(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         n = exact.sum(axis=2)
         safe = np.maximum(n, 1)
         wrong = n * n - (exact * exact).sum(axis=2)
-        whole, rest = wrong // safe, wrong % safe
-        units = whole * (1 << _UNIT) + rest * (1 << _UNIT) // safe
+        whole, remainder = wrong // safe, wrong % safe
+        units = whole * (1 << _UNIT) + remainder * (1 << _UNIT) // safe
         return np.asarray(-units.sum(axis=0).astype(np.int64))
-    return np.asarray(_each(counts).sum(axis=(0, 2)) - _each(total).sum(axis=0))
+    return np.asarray(_informations(counts).sum(axis=(0, 2)) - _informations(total).sum(axis=0))
 
 
 def noisy_score(criterion: str, counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -254,8 +254,8 @@ def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
     """
     children, many = counts.shape
     p = _shares(counts.sum(axis=0, keepdims=True), np.full(many, 1.0))[0]
-    apart = counts - counts.sum(axis=1, keepdims=True) * p
-    squares = float(((apart / np.maximum(deviation, LEAST)[:, None]) ** 2).sum())
+    differences = counts - counts.sum(axis=1, keepdims=True) * p
+    squares = float(((differences / np.maximum(deviation, LEAST)[:, None]) ** 2).sum())
     noise = children * (many - 2 + many * float((p**2).sum()))
     return max(0.0, 1.0 - noise / squares) if squares > 0 else 0.0
 
@@ -300,7 +300,7 @@ MOST_CHOICES = 1 << 12
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ID3Classifier(Binned, ProbabilisticClassifier):
-    """A decision tree over public categories, learned from noisy counts alone.
+    """Learn a decision tree over public categories from noisy counts alone.
 
     Privacy
     -------
@@ -398,7 +398,7 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
         exact = checks.choice("splits", self.splits, ("exponential", "counts")) == "exponential"
         if self.most_rows is not None:
             checks.whole("most_rows", self.most_rows, 1)
-        classes, coder = Classes(self.classes), Coder(self._columns().each(rows.width))
+        classes, coder = Classes(self.classes), Coder(self._columns().for_width(rows.width))
         if exact and coder.width > MOST_CHOICES:
             checks.fail("splits", f"'counts' for more than {MOST_CHOICES} columns", self.splits)
         most = self._most(relation, rows.length) if exact and criterion == "entropy" else None
@@ -420,7 +420,7 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
         return Training(1 + SHARES if chosen else depth + 1, parts, learn)
 
     def _numbers(self) -> Callable[[Floats], Floats]:
-        coder, tree = Coder(self._columns().each(self.n_features_in_)), self.tree_
+        coder, tree = Coder(self._columns().for_width(self.n_features_in_)), self.tree_
         native, steps, chances = tree.native(coder.width), tree.depth, tree.chances()
 
         def likelihood(rows: Floats) -> Floats:
@@ -462,7 +462,7 @@ class _Growth:
         changes = 0 if self._rounds.neighbors == "replace" else 1
 
         def total(source: Rows) -> list[int]:
-            return [source.reduce(lambda pieces: sum(len(x) for x, _ in pieces), operator.add)]
+            return [source.reduce(lambda blocks: sum(len(x) for x, _ in blocks), operator.add)]
 
         (rows,) = self._rounds.ask(total, [Part(1, changes, changes, 1)])
         values = float(np.mean(self._coder.values))
@@ -476,40 +476,43 @@ class _Growth:
     def count(self, level: int) -> None:
         """Divide the nodes of a level by noisy counts of values and classes."""
         unused, many = self._unused(), len(self._classes)
-        sizes = [(self._coder.values[each] + 1).astype(np.int64) * many for each in unused]
+        values = self._coder.values
+        sizes = [(values[attributes] + 1).astype(np.int64) * many for attributes in unused]
 
         def total(source: Rows) -> list[int]:
             tables = self._tables(source, level)
-            counted = [tables[a][:, s] for s, each in enumerate(unused) for a in each]
+            counted = [tables[a][:, s] for s, attributes in enumerate(unused) for a in attributes]
             return [int(x) for table in counted for x in table.ravel()]
 
         ends = np.cumsum(np.concatenate(sizes))
         part = Part.of_counts(int(ends[-1]), len(unused[0]), self._rounds.neighbors)
         noisy = np.array(self._rounds.ask(total, [part], self._uses), np.float64)
         deviation = self._rounds.deviation(part, self._uses)
-        pieces, chosen = iter(np.split(noisy, ends[:-1])), list[int | None]()
-        for each, cells in zip(unused, sizes, strict=True):
-            tables = [next(pieces).reshape(-1, 1, many) for _ in each]
+        noisy_tables, chosen = iter(np.split(noisy, ends[:-1])), list[int | None]()
+        for attributes, cells in zip(unused, sizes, strict=True):
+            tables = [next(noisy_tables).reshape(-1, 1, many) for _ in attributes]
             scores = [float(noisy_score(self._criterion, table)[0]) for table in tables]
             rows = sum(table.sum() for table in tables)
-            few = deviation * int(cells.sum()) / len(each)
-            chosen.append(each[int(np.argmax(scores))] if rows / len(each) > few else None)
+            few = deviation * int(cells.sum()) / len(attributes)
+            chosen.append(
+                attributes[int(np.argmax(scores))] if rows / len(attributes) > few else None
+            )
         self._divide(chosen)
 
     def choose(self, level: int) -> None:
         """Divide the nodes of a level by attributes that the exponential mechanism chooses."""
         unused = self._unused()
-        places = np.array(unused)
+        candidates = np.array(unused)
 
         def scores(source: Rows) -> NDArray[np.int64]:
             tables = self._tables(source, level)
             if self._most is not None and sum(table.sum() for table in tables[:1]) > self._most:
                 raise DataError(f"there are more than most_rows={self._most} rows")
             every = np.stack([score(self._criterion, table) for table in tables], axis=1)
-            return np.take_along_axis(every, places, axis=1)
+            return np.take_along_axis(every, candidates, axis=1)
 
         chosen = self._rounds.choose(scores, spread(self._criterion, self._most or 1), self._uses)
-        self._divide([each[i] for each, i in zip(unused, chosen, strict=True)])
+        self._divide([attributes[i] for attributes, i in zip(unused, chosen, strict=True)])
 
     def finish(self, depth: int) -> Tree:
         """Count the classes at the leaves with all rounds that are left."""
@@ -539,8 +542,8 @@ class _Growth:
 
     def _room(self, nodes: list[int]) -> list[int]:
         """Return as many of some nodes as there is room to count."""
-        each = int(self._coder.values.sum(dtype=np.int64)) + self._coder.width
-        return nodes[: MOST_CELLS // (each * (len(self._classes) + 1))]
+        cells = int(self._coder.values.sum(dtype=np.int64)) + self._coder.width
+        return nodes[: MOST_CELLS // (cells * (len(self._classes) + 1))]
 
     def _tables(self, source: Rows, level: int) -> list[NDArray[np.int64]]:
         """Count rows by value, node and class for each attribute; the last value is none."""
@@ -563,10 +566,10 @@ class _Growth:
         slot = np.full(len(self._nodes), cross.NONE, np.uint32)
         slot[list(nodes)] = np.arange(len(nodes))
 
-        def summarize(pieces: Iterator[Piece]) -> NDArray[np.int64]:
+        def summarize(blocks: Iterator[Block]) -> NDArray[np.int64]:
             out = np.zeros(size, np.int64)
             table, room = np.empty((BLOCK, coder.width), np.uint32), np.empty((2, BLOCK), np.uint32)
-            for rows, labels in pieces:
+            for rows, labels in blocks:
                 codes, node, key = table[: len(rows)], room[0, : len(rows)], room[1, : len(rows)]
                 coder.codes(rows, codes)
                 native.walk(codes, steps, node)

@@ -54,7 +54,7 @@ same points.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
@@ -78,7 +78,7 @@ from ..sulq.parts import Boxes, Part
 from ..sulq.rounds import Rounds
 from ..summaries.cells import SQUARES, cells
 from .columns import Floats, column_bounds, nan_fills
-from .estimator import Score, Scored, Training, Transformed, Transformer, as_fitted, without_ids
+from .estimator import Score, Scored, Training, Transformer, as_fitted, without_ids
 from .rows import Rows, answers
 
 #: Points of the sequence to choose from, for each that is wanted; and comparisons of two, at most.
@@ -92,15 +92,14 @@ LEAST = 1e-9
 MOST_SQUARE = 2.0**1000
 
 
-class Box:
+class Grid:
     """Public bounds of each column, and the grid between them.
 
     Attributes
     ----------
     lo, hi, middle : float64 array of shape (d,)
         The first and the last cell of each column, and the middle between them.
-    grid : float64 array of shape (d,)
-        The width of a cell.
+    cell_width : float64 array of shape (d,)
     span : list of int
         The last cell, counted from the first.
     nan : str or float
@@ -110,7 +109,7 @@ class Box:
     def __init__(self, bounds: Sequence[tuple[float, float]], nan: str | float) -> None:
         self.nan = nan
         columns = [cells(lo, hi, SQUARES) for lo, hi in bounds]
-        self.grid = np.array([c.grid for c in columns])
+        self.cell_width = np.array([c.grid for c in columns])
         self.span = [c.span for c in columns]
         self.lo = np.array([c.first * c.grid for c in columns])
         self.hi = np.array([c.last * c.grid for c in columns])
@@ -119,7 +118,7 @@ class Box:
         self.unit = math.ldexp(1.0, -math.frexp(half)[1]) if half else 1.0
         fills, skip = nan_fills(nan, bounds)
         self._columns = Columns(
-            1.0 / self.grid,
+            1.0 / self.cell_width,
             np.array([c.first for c in columns]),
             np.array(self.span),
             self.middle,
@@ -134,7 +133,7 @@ class Box:
 
     def totals(self, rows: Rows, centers: Floats) -> list[list[int]]:
         """Count the rows of each center and sum their cells, column by column."""
-        at, half = self._place(centers)
+        at, half = self._coordinates(centers)
         k, d = centers.shape
 
         def add(x: Floats, _: Any, sums: NDArray[np.int64]) -> int:
@@ -148,17 +147,17 @@ class Box:
 
     def labels(self, rows: Rows, centers: Floats) -> NDArray[np.int64]:
         """Return the number of each row's center; that of centers, where it has none."""
-        at, half = self._place(centers)
+        at, half = self._coordinates(centers)
 
         def nearest(x: Floats) -> Floats:
             labels = np.empty(len(x), np.int64)
             self._columns.labels(x, at, half, labels)
             return labels[:, None].astype(np.float64)  # of fewer centers than 2**53
 
-        return rows.each(1, nearest)[:, 0].astype(np.int64)
+        return rows.computed(1, nearest)[:, 0].astype(np.int64)
 
-    def _place(self, centers: Floats) -> tuple[Floats, Floats]:
-        """Return coordinates of centers inside the box, and half of their squared lengths."""
+    def _coordinates(self, centers: Floats) -> tuple[Floats, Floats]:
+        """Return coordinates of centers inside the grid, and half of their squared lengths."""
         at = np.ascontiguousarray((centers - self.middle) * self.unit)
         return at, np.array([0.5 * math.fsum(squares) for squares in (at * at).tolist()])
 
@@ -188,11 +187,11 @@ def spread(k: int, lo: Floats, hi: Floats) -> Floats:
     wide = hi - lo
     unit = math.ldexp(1.0, -math.frexp(float(wide.max()))[1])  # squares neither overflow nor vanish
     choice = min(CHOICE, MOST // k**2)
-    places = margin + (1 - 2 * margin) * evenly(max(1, choice) * k, d)
-    points: Floats = lo + places * wide
+    points_of_cube = margin + (1 - 2 * margin) * evenly(max(1, choice) * k, d)
+    points: Floats = lo + points_of_cube * wide
     if choice < 2:
         return points
-    inside = places * (wide * unit)
+    inside = points_of_cube * (wide * unit)
     taken = [int(np.argmin(((inside - wide * unit / 2) ** 2).sum(axis=1)))]
     nearest = np.full(len(inside), np.inf)
     for _ in range(k - 1):
@@ -301,7 +300,7 @@ LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KMeans(Transformer, Scored):
-    """Centers of clusters, learned from noisy counts and sums alone.
+    """Learn centers of clusters from noisy counts and sums alone.
 
     Privacy
     -------
@@ -405,15 +404,15 @@ class KMeans(Transformer, Scored):
         times = USUAL if self.max_iter is None else checks.whole("max_iter", self.max_iter, 1)
         if relation == "replace" and rows.length is not None and rows.length < k:
             checks.fail("n_clusters", f"at most the number of rows, {rows.length}", k)
-        box = self._box(rows.width, relation)
-        start, cells = self._start(box, k, times)
+        grid = self._grid(rows.width, relation)
+        start, cells = self._start(grid, k, times)
 
         chosen = self.max_iter is None
-        counted = chosen and cells is not None and 2.0**box.width <= MOST_CELLS
+        counted = chosen and cells is not None and 2.0**grid.width <= MOST_CELLS
         unit = ROUND if counted else 1
 
         def learn(rounds: Rounds) -> None:
-            walk = _Walk(rounds, box, k, chosen, unit)
+            walk = _Walk(rounds, grid, k, chosen, unit)
             if counted and walk.count_rows():
                 centers, counts = walk.count_cells(start)
             else:
@@ -424,7 +423,7 @@ class KMeans(Transformer, Scored):
             self.n_iter_ = walk.questions
 
         rounds = unit * times + COUNT * counted
-        return Training(rounds, _parts(box, k, relation, loss), learn)
+        return Training(rounds, _parts(grid, k, relation, loss), learn)
 
     @as_fitted
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -451,7 +450,7 @@ class KMeans(Transformer, Scored):
         DataError
             For NaN under ``nan="raise"``.
         """
-        labels = self._box(self.n_features_in_).labels(self._rows(X), self.cluster_centers_)
+        labels = self._grid(self.n_features_in_).labels(self._rows(X), self.cluster_centers_)
         missing = labels == len(self.cluster_centers_)
         if self.nan == "raise" and missing.any():
             raise DataError("X holds NaN, which nan='raise' does not allow")
@@ -503,50 +502,26 @@ class KMeans(Transformer, Scored):
         fitted = prepare(self.fit, X, None, sample_weight, **people, budget=budget, rng=rng)
         return fitted.then(lambda learned: learned.predict(without_ids(X, ids)))
 
-    @as_fitted
-    def transform(self, X: Any) -> Transformed:
-        """Return the distance of each row from each center, without clipping.
-
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d), structured array, table, or source
-
-        Returns
-        -------
-        float64 array of shape (n, n_clusters)
-            Or a DataFrame of as many columns, as `set_output` has it.
-
-        Raises
-        ------
-        NotFittedError, ArgumentError, DataError
-            As in `predict`; a NaN is refused whatever `nan` says.
-        """
-
-        def distances(rows: Floats) -> Floats:
-            return np.sqrt(squared_distances(rows, self.cluster_centers_))
-
-        return self._in_form(self._apply(X, self._columns_out(), distances), X)
-
-    def _columns_out(self) -> int:
-        return len(self.cluster_centers_)
+    def _transformed(self) -> tuple[int, Callable[[Floats], Floats]]:
+        """Return the number of centers, and the distances of rows from them, without clipping."""
+        centers = self.cluster_centers_
+        return len(centers), lambda rows: np.sqrt(squared_distances(rows, centers))
 
     def _score(self) -> Score:
-        centers, box = self.cluster_centers_, self._box(self.n_features_in_)
-        fills, skip = nan_fills(box.nan, zip(box.lo, box.hi, strict=True))
+        centers, grid = self.cluster_centers_, self._grid(self.n_features_in_)
+        fills, skip = nan_fills(grid.nan, zip(grid.lo, grid.hi, strict=True))
 
         def distances(x: Floats, _: NDArray[Any]) -> Floats:
             filled = x if skip else np.where(np.isnan(x), fills, x)
             with np.errstate(over="ignore"):  # what is infinite is clamped
-                nearest = squared_distances(np.clip(filled, box.lo, box.hi), centers).min(axis=1)
-            if box.nan == "drop":
+                nearest = squared_distances(np.clip(filled, grid.lo, grid.hi), centers).min(axis=1)
+            if grid.nan == "drop":
                 nearest = np.nan_to_num(nearest)  # a row without a number is in no cluster
             return answers(nearest[:, None])
 
-        # No row is farther from its center than a corner of the box is from any one.
+        # No row is farther from its center than a corner of the grid is from any one.
         with np.errstate(over="ignore"):
-            squares = np.maximum(centers - box.lo, box.hi - centers) ** 2
+            squares = np.maximum(centers - grid.lo, grid.hi - centers) ** 2
             farthest = squares.sum(axis=1).min()
         limits = 0.0, min(float(farthest), MOST_SQUARE)
         return Score(Sum(bounds=limits), distances, lambda total: -float(total[0]))
@@ -556,31 +531,31 @@ class KMeans(Transformer, Scored):
         sums = rows.reduce(lambda chunk: np.array([chunk.rows.sum(), len(chunk.rows)]), np.add)
         return -float(sums[0]) if sums[1] else math.nan
 
-    def _box(self, width: int, relation: str = "add-remove") -> Box:
-        policy = checks.nan_policy(self.nan, relation)
+    def _grid(self, width: int, relation: str = "add-remove") -> Grid:
+        missing_rule = checks.nan_policy(self.nan, relation)
         # Squares and sums are numbers, with their noise.
-        return Box(column_bounds(self._bounds, width, 900), policy)
+        return Grid(column_bounds(self._bounds, width, 900), missing_rule)
 
-    def _start(self, box: Box, k: int, times: int) -> tuple[Floats, Floats | None]:
+    def _start(self, grid: Grid, k: int, times: int) -> tuple[Floats, Floats | None]:
         """Return centers to start with, and the points of the cells of a round before."""
         if isinstance(self.init, str):
             name = checks.choice("init", self.init, ("cells", "spread"))
-            apart = spread(k, box.lo, box.hi)
+            spread_out = spread(k, grid.lo, grid.hi)
             count = min(CELLS * k, MOST_CELLS)
             if name == "spread" or times == 1 or count < 2 * k:
-                return apart, None
-            return apart, box.lo + evenly(count, box.width) * (box.hi - box.lo)
-        rule = f"'cells', 'spread' or a finite array of shape {k, box.width}"
+                return spread_out, None
+            return spread_out, grid.lo + evenly(count, grid.width) * (grid.hi - grid.lo)
+        rule = f"'cells', 'spread' or a finite array of shape {k, grid.width}"
         try:
             centers = np.array(self.init, np.float64)
         except Exception:  # whatever an object thinks of being made an array
             checks.fail_kind("init", rule, self.init)
-        if centers.shape != (k, box.width) or not np.isfinite(centers).all():
+        if centers.shape != (k, grid.width) or not np.isfinite(centers).all():
             checks.fail("init", rule, self.init)
-        return np.clip(centers, box.lo, box.hi), None
+        return np.clip(centers, grid.lo, grid.hi), None
 
 
-def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part] | list[Boxes]:
+def _parts(grid: Grid, k: int, relation: str, loss: Loss) -> list[Part] | list[Boxes]:
     """Return the counts, then the sums of each column; see above.
 
     Columns in a row that are alike are one part. It has the joint sensitivity of them and the
@@ -591,29 +566,29 @@ def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part] | list[Box
     # other, so 2 covers both.
     f = 2 if relation == "replace" else 1
     if isinstance(loss, Pure):
-        widths = (box.hi - box.lo) * box.unit / 2
+        widths = (grid.hi - grid.lo) * grid.unit / 2
         weights = (float((widths**2).sum() / 4), *(widths**2).tolist())
-        return [Boxes(Moves((1, *box.span), weights, 1), k, f)]
-    columns = groupby(zip(box.span, box.grid.tolist(), strict=True))
+        return [Boxes(Moves((1, *grid.span), weights, 1), k, f)]
+    columns = groupby(zip(grid.span, grid.cell_width.tolist(), strict=True))
     alike = [(len(list(same)), s, s * Fraction(g)) for (s, g), same in columns]
     least = sum(m * w for m, _, w in alike) * NARROW
     alike = [(m, s, max(w, least) if w else w) for m, s, w in alike]
     whole = sum(m * w for m, _, w in alike)
-    counts = Fraction(1, 1 + math.isqrt(4 * box.width)) if f == 1 else Fraction(1, 2)
+    counts = Fraction(1, 1 + math.isqrt(4 * grid.width)) if f == 1 else Fraction(1, 2)
     if not whole:
         counts = Fraction(1)
-    rest = 1 - counts if f == 1 else Fraction(1)
+    sums_share = 1 - counts if f == 1 else Fraction(1)
     parts = [Part(k, f, f, f, counts)]
     for m, s, w in alike:
-        share = rest * w / whole if w else Fraction(1)
+        share = sums_share * w / whole if w else Fraction(1)
         parts.append(Part(k * m, m * f * s, m * (f * s) ** 2, m * f * f, m * share))
     return parts
 
 
-def _noise(rounds: Rounds, box: Box, parts: Sequence[Part | Boxes], uses: int) -> float:
+def _noise(rounds: Rounds, grid: Grid, parts: Sequence[Part | Boxes], uses: int) -> float:
     """Return the variance of noise in the sums of a center, of all columns, in coordinates."""
     _, *sums = (deviation for part in parts for deviation in rounds.deviations(part, uses))
-    return float(((np.array(sums) * box.grid / 2 * box.unit) ** 2).sum())
+    return float(((np.array(sums) * grid.cell_width / 2 * grid.unit) ** 2).sum())
 
 
 class _Walk:
@@ -635,42 +610,42 @@ class _Walk:
     rows : float or None
         The noisy number of rows, once it is known.
     full : float
-        The variance within k cells that fill the box.
+        The variance within k cells that fill the grid.
     """
 
-    def __init__(self, rounds: Rounds, box: Box, k: int, chosen: bool, unit: int = 1) -> None:
-        self.rounds, self.box, self.k, self.chosen, self.unit = rounds, box, k, chosen, unit
+    def __init__(self, rounds: Rounds, grid: Grid, k: int, chosen: bool, unit: int = 1) -> None:
+        self.rounds, self.grid, self.k, self.chosen, self.unit = rounds, grid, k, chosen, unit
         self.questions = self.cells = self.counted = 0
         self.rows: float | None = None
-        squares = float((((box.hi - box.lo) * box.unit) ** 2).sum())
-        self.full = squares / 12 * k ** (-2 / box.width)
+        squares = float((((grid.hi - grid.lo) * grid.unit) ** 2).sum())
+        self.full = squares / 12 * k ** (-2 / grid.width)
         self.use(unit)
 
     def use(self, uses: int) -> None:
         """Use so many rounds at once from now on."""
         parts = self.parts(1)
-        self.uses, self.noise = uses, _noise(self.rounds, self.box, parts, uses)
+        self.uses, self.noise = uses, _noise(self.rounds, self.grid, parts, uses)
         self.enough = 3.0 * self.rounds.deviation(parts[0], uses)
 
     def parts(self, k: int) -> list[Part] | list[Boxes]:
-        """Return what is asked about k centers."""
-        return _parts(self.box, k, self.rounds.neighbors, self.rounds.loss)
+        """Return the parts of a round about k centers."""
+        return _parts(self.grid, k, self.rounds.neighbors, self.rounds.loss)
 
     def ask(self, centers: Floats) -> _Answer:
         """Ask a round: noisy counts, and sums of shape (k, d)."""
-        k, box = len(centers), self.box
+        k, grid = len(centers), self.grid
 
         def total(rows: Rows) -> list[int]:
             """Count rows, and sum distances from the middle in half cells."""
-            counts, *sums = self.box.totals(rows, centers)
+            counts, *sums = self.grid.totals(rows, centers)
             integers = list(counts)
-            for column, span in zip(sums, box.span, strict=True):
+            for column, span in zip(sums, grid.span, strict=True):
                 integers += [2 * u - span * n for u, n in zip(column, counts, strict=True)]
             return integers
 
         noisy = np.array(self.rounds.ask(total, self.parts(k), self.uses), np.float64)
-        sums = noisy[k:].reshape(box.width, k).T
-        answer = _Answer(box, noisy[:k], sums, self.noise, self.enough)
+        sums = noisy[k:].reshape(grid.width, k).T
+        answer = _Answer(grid, noisy[:k], sums, self.noise, self.enough)
         self.questions += 1
         if self.questions == 1 and self.chosen:
             self.choose(answer)
@@ -691,11 +666,11 @@ class _Walk:
 
         They have to part each column, and noise has to let see them.
         """
-        box, k, rounds = self.box, self.k, self.rounds
+        grid, k, rounds = self.grid, self.k, self.rounds
         changes = 0 if rounds.neighbors == "replace" else 1
         part = Part(1, changes, changes, 1)
-        middle = box.middle[None]
-        (noisy,) = rounds.ask(lambda rows: self.box.totals(rows, middle)[0], [part], COUNT)
+        middle = grid.middle[None]
+        (noisy,) = rounds.ask(lambda rows: self.grid.totals(rows, middle)[0], [part], COUNT)
         self.rows = max(float(noisy), 0.0)
         squared = (self.rows / k) ** 2
         if self.noise <= LITTLE_BESIDE_CELLS * self.full * squared:
@@ -704,41 +679,44 @@ class _Walk:
             self.counted = rounds.remaining - left
             noise = rounds.deviation(Part.of_counts(1, 1, rounds.neighbors), self.counted)
             self.cells = int(min(self.rows / (FULL * noise), MOST_CELLS))
-            if self.cells < 2.0**box.width:
+            if self.cells < 2.0**grid.width:
                 continue
-            within = self.full * (self.cells / k) ** (-2 / box.width)
+            variance = self.full * (self.cells / k) ** (-2 / grid.width)
             if left:
                 self.use(left)
-            if not left or self.noise < COARSE * within * squared:
+            if not left or self.noise < COARSE * variance * squared:
                 return True
         self.use(self.unit)
         return False
 
     def count_cells(self, centers: Floats) -> tuple[Floats, Floats]:
         """Return centers for the noisy counts of cells alone, and the counts of these."""
-        box, points = self.box, evenly(self.cells, self.box.width)
-        cells = box.lo + points * (box.hi - box.lo)
+        grid, points = self.grid, evenly(self.cells, self.grid.width)
+        cells = grid.lo + points * (grid.hi - grid.lo)
         part, uses = Part.of_counts(self.cells, 1, self.rounds.neighbors), self.counted
-        noisy = self.rounds.ask(lambda rows: box.totals(rows, cells)[0], [part], uses)
+        noisy = self.rounds.ask(lambda rows: grid.totals(rows, cells)[0], [part], uses)
         self.questions += 1
         counts, alive = np.array(noisy, np.float64), ALIVE * self.rounds.deviation(part, uses)
-        places, counts = (cells - box.middle)[counts > alive] * box.unit, counts[counts > alive]
-        chosen, totals = centers_of(places, counts, self.k), np.zeros(self.k)
+        points_alive, counts = (
+            (cells - grid.middle)[counts > alive] * grid.unit,
+            counts[counts > alive],
+        )
+        chosen, totals = centers_of(points_alive, counts, self.k), np.zeros(self.k)
         if len(chosen):
-            totals += np.bincount(squared_distances(places, chosen).argmin(1), counts, self.k)
-        chosen = np.clip(chosen / box.unit + box.middle, box.lo, box.hi)
+            totals += np.bincount(squared_distances(points_alive, chosen).argmin(1), counts, self.k)
+        chosen = np.clip(chosen / grid.unit + grid.middle, grid.lo, grid.hi)
         return np.concatenate([chosen, centers[len(chosen) :]]), totals
 
     def summarize(self, cells: Floats, centers: Floats) -> Floats:
         """Return centers for noisy counts and means of more cells, from a round or two."""
-        box, count = self.box, 0
+        grid, count = self.grid, 0
         while count != self.k:
             answer = self.ask(cells)
             several = self.questions == 1 and self.rounds.remaining // self.uses >= 3
             count = 2 * self.k if several else self.k
-            points = (answer.means(cells) - box.middle) * box.unit
+            points = (answer.means(cells) - grid.middle) * grid.unit
             chosen = centers_of(points[answer.live], answer.counts[answer.live], count)
-            chosen = np.clip(chosen / box.unit + box.middle, box.lo, box.hi)
+            chosen = np.clip(chosen / grid.unit + grid.middle, grid.lo, grid.hi)
             if not answer.live.any():
                 centers = answer.means(centers)
             cells = np.concatenate([chosen, centers[len(chosen) :]])
@@ -759,8 +737,10 @@ class _Walk:
 class _Answer:
     """Noisy counts and sums of a round; `live` are the centers with rows to speak of."""
 
-    def __init__(self, box: Box, counts: Floats, sums: Floats, noise: float, enough: float) -> None:
-        self.box, self.counts, self.sums = box, counts, sums
+    def __init__(
+        self, grid: Grid, counts: Floats, sums: Floats, noise: float, enough: float
+    ) -> None:
+        self.grid, self.counts, self.sums = grid, counts, sums
         self.noise, self.enough, self.live = noise, enough, counts > enough
 
     def means(self, centers: Floats) -> Floats:
@@ -770,44 +750,44 @@ class _Answer:
         center has rows to speak of, all go half way to the mean of all rows: which rows are whose
         cannot be told then, but where all are can be.
         """
-        box, live, noise = self.box, self.live, self.noise
-        counts, sums, shift = self.counts, self.sums, box.grid / 2 * box.unit
+        grid, live, noise = self.grid, self.live, self.noise
+        counts, sums, shift = self.counts, self.sums, grid.cell_width / 2 * grid.unit
         if not live.any():
             whole = float(counts.sum())
             if whole <= self.enough * math.sqrt(len(counts)):
                 return centers
             mean = sums.sum(axis=0) * (shift / whole)
             mean *= _kept(mean[None], len(counts) * noise / whole**2)[0]
-            middle = np.clip(box.middle + mean / box.unit, box.lo, box.hi)
+            middle = np.clip(grid.middle + mean / grid.unit, grid.lo, grid.hi)
             return np.asarray(centers + (middle - centers) / 2)
         rows = counts[live, None]
         means, whole = sums[live] * shift / rows, rows.sum()
         mean = sums[live].sum(axis=0) * shift / whole
         mean *= _kept(mean[None], len(rows) * noise / whole**2)[0]
         parts = _kept(means - mean, noise / rows[:, 0] ** 2)
-        places = centers.copy()
+        moved = centers.copy()
         drawn = mean + parts * (means - mean)
-        places[live] = np.clip(box.middle + drawn / box.unit, box.lo, box.hi)
-        return places
+        moved[live] = np.clip(grid.middle + drawn / grid.unit, grid.lo, grid.hi)
+        return moved
 
     def split(self, centers: Floats, step: int) -> Floats:
         """Put centers with hardly a row to those with most: one on either side of where that was.
 
         The side is a direction that differs from case to case and does not depend on the data.
         """
-        box, k = self.box, len(centers)
-        places, weights = centers.copy(), np.where(self.live, self.counts, 0.0)
-        reach = (box.hi - box.lo) * (0.25 * k ** (-1.0 / box.width))
-        sides = evenly(k * (step + 2), box.width)[-k:] - 0.5
+        grid, k = self.grid, len(centers)
+        moved, weights = centers.copy(), np.where(self.live, self.counts, 0.0)
+        reach = (grid.hi - grid.lo) * (0.25 * k ** (-1.0 / grid.width))
+        sides = evenly(k * (step + 2), grid.width)[-k:] - 0.5
         for j in np.flatnonzero(~self.live).tolist():
             most = int(np.argmax(weights))
             if not weights[most]:
                 break
             weights[most] = weights[j] = weights[most] / 2
             side = sides[j] / np.abs(sides[j]).max() * reach
-            places[j] = np.clip(places[most] + side, box.lo, box.hi)
-            places[most] = np.clip(places[most] - side, box.lo, box.hi)
-        return places
+            moved[j] = np.clip(moved[most] + side, grid.lo, grid.hi)
+            moved[most] = np.clip(moved[most] - side, grid.lo, grid.hi)
+        return moved
 
 
 def _kept(distances: Floats, noise: Floats | float) -> Floats:

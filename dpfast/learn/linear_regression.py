@@ -45,14 +45,14 @@ from ..sulq.parts import Some
 from ..sulq.rounds import Rounds
 from .columns import Floats, column_bounds, expect_size
 from .estimator import Regressor, Training, Weighted
-from .normal_equations import PLACE, REACH, Moments, Normal, Products
+from .normal_equations import LINE_REACH, REACH, Moments, Normal, Products
 from .rows import Rows
 
 Sums = TypeVar("Sums", Moments, Normal)
 
 #: How often a fit asks, at most, where it chooses what.
 ROUNDS = 4
-#: Rows, in units of the size of the noise, from which on all products are asked for, with a line
+#: Rows, in units of the size of the noise, from which on a round asks for all products, with a line
 #: and without.
 ENOUGH, MANY = 10.0, 20.0
 #: Deviations by which products with the target are beyond noise; and the noise of the mean that
@@ -62,7 +62,7 @@ BEYOND, MATTERS = 3.0, 0.1
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearRegression(Weighted, Regressor):
-    """Least squares from noisy sums: of all products, or along a line, or the mean alone.
+    """Fit least squares to noisy sums: of all products, or along a line, or the mean alone.
 
     What is asked for depends on the noisy number of rows: products of all features where that is
     enough for them, else a direction and the slope along it. Where noise hides that too, the
@@ -173,7 +173,7 @@ class LinearRegression(Weighted, Regressor):
         self.coef_, self.intercept_, self.coef_standard_error_ = coef, intercept, errors
 
     def conf_int(self, confidence: float = 0.95) -> Floats:
-        """Return an interval for each coefficient, by its standard error and the normal law.
+        """Return an interval for each coefficient, by its standard error, as of a normal variable.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class _Learned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Question(Generic[Sums]):
-    """Sums over the rows that are asked for with so many rounds at once."""
+    """Sums over the rows, with the noise of so many rounds at once."""
 
     sums: Sums
     parts: Sequence[Some]
@@ -252,7 +252,7 @@ class _Question(Generic[Sums]):
 
 
 class _Walk:
-    """What is asked of the rows, and what is learned from the answers.
+    """Ask rounds of sums of products, and learn coefficients from the answers.
 
     Parameters
     ----------
@@ -277,22 +277,22 @@ class _Walk:
             sums = Normal(bounds, nan, centered, line)
             return _Question(sums, sums.gram.parts_within(loss, relation), uses)
 
-        self.centered, place, rest = centered, (-1.0, 1.0), ROUNDS - 1
+        self.centered, line_bounds, remaining = centered, (-1.0, 1.0), ROUNDS - 1
         self.moments = moments = Moments(bounds, nan, centered)
         self.fixed_ridge = normal(bounds, 1, line=False)
         self.first, self.again = (
             _Question(moments, moments.parts_within(loss, relation, Fraction(ROUNDS, uses)), uses)
-            for uses in (1, rest - 1)
+            for uses in (1, remaining - 1)
         )
-        self.mean = _Question(moments, moments.parts(relation, targets=True), rest)
-        self.all = normal(bounds, rest, line=False)
-        #: With the place along a line as one more column, and with that alone.
-        self.with_line = normal([place, *bounds], rest, line=True)
-        self.line = normal([place, bounds[-1]], 1, line=False)
+        self.mean = _Question(moments, moments.parts(relation, targets=True), remaining)
+        self.all = normal(bounds, remaining, line=False)
+        #: With the coordinate along a line as one more column, and with that alone.
+        self.with_line = normal([line_bounds, *bounds], remaining, line=True)
+        self.line = normal([line_bounds, bounds[-1]], 1, line=False)
         self._scale, self._middle = moments.limits.scale, moments.limits.middle
         # And coefficients are numbers.
-        *each, last = np.where(self._scale > 0, self._scale / REACH, 0.0).tolist()
-        if last and max(each) > 2.0**800 * last:
+        *features, last = np.where(self._scale > 0, self._scale / REACH, 0.0).tolist()
+        if last and max(features) > 2.0**800 * last:
             rule = "at most 2**800 times as wide as those of a feature"
             checks.fail("y_bounds", rule, bounds[-1])
 
@@ -334,22 +334,22 @@ class _Walk:
         return question.sums.noise(question.deviations(rounds))
 
     def _along(self, rounds: Rounds, before: Products, question: _Question[Normal]) -> _Learned:
-        """Ask for products of the place along a line, and of all else there is in a question."""
+        """Ask for products of the coordinate along a line, and of all else in a question."""
         line = self.moments.line(before, self.centered)
         alone = len(question.sums.live) == 1
 
         def columns(x: Floats) -> Floats:
-            places = line.places(x)[:, None]
-            return places if alone else np.hstack([places, x])
+            along = line.coordinates(x)[:, None]
+            return along if alone else np.hstack([along, x])
 
         products = question.ask(rounds, functools.partial(question.sums.total, columns=columns))
-        known = before.ends() if alone else before
+        products_before = before.ends() if alone else before
         size = len(products.values)
-        products = products.joined(known.only([0, *range(2, size)], size))
+        products = products.joined(products_before.only([0, *range(2, size)], size))
         number, slopes, value, _ = self._solved(rounds, products, question)
-        place, *each = slopes.tolist()
-        whole = place * line.slopes[self.moments.live] + np.array(each or [0.0])
-        return _Learned(number, whole, value - place * line.middle / PLACE)
+        along_slope, *others = slopes.tolist()
+        whole = along_slope * line.slopes[self.moments.live] + np.array(others or [0.0])
+        return _Learned(number, whole, value - along_slope * line.middle / LINE_REACH)
 
     def _solved(self, rounds: Rounds, products: Products, question: _Question[Normal]) -> _Learned:
         """Return what is learned with the ridge that noise asks for."""

@@ -19,7 +19,7 @@ from .rows import Rows
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LogisticRegression(MixedClassifier):
-    """Probabilities of classes that are linear in the logarithm, from noisy gradients alone.
+    """Learn probabilities of classes, linear in the logarithm, from noisy gradients alone.
 
     Privacy
     -------
@@ -104,10 +104,10 @@ class LogisticRegression(MixedClassifier):
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         times = times_of(self.max_iter)
         constant = checks.flag("fit_intercept", self.fit_intercept)
-        policy = checks.nan_policy(self.nan, relation)
+        missing_rule = checks.nan_policy(self.nan, relation)
         classes = Classes(self.classes)
-        design = Design(self._columns().each(rows.width), policy)
-        gradients = Gradients(design, ClassAnswers(classes), policy, relation)
+        design = Design(self._columns().for_width(rows.width), missing_rule)
+        gradients = Gradients(design, ClassAnswers(classes), missing_rule, relation)
 
         def learn(rounds: Rounds) -> None:
             weights, self.class_count_, _ = learned(rounds, gradients, constant=constant)
@@ -138,8 +138,8 @@ class LogisticRegression(MixedClassifier):
         return scores[:, 0] if len(self.coef_) == 1 else scores
 
     def _scores(self) -> Callable[[Floats], Floats]:
-        policy = checks.nan_policy(self.nan, "add-remove")
-        design = Design(self._columns().each(self.n_features_in_), policy)
+        missing_rule = checks.nan_policy(self.nan, "add-remove")
+        design = Design(self._columns().for_width(self.n_features_in_), missing_rule)
         weights = np.vstack([self.intercept_, self.coef_.T])
         slopes = weights[design.numbers]
         weights[0] += design.middle @ slopes
@@ -148,7 +148,7 @@ class LogisticRegression(MixedClassifier):
         def scores(rows: Floats) -> Floats:
             vectors = design.vectors(rows)
             sums = design.scores(vectors, weights) / REACH
-            if policy in ("raise", "drop"):
+            if missing_rule in ("raise", "drop"):
                 sums[vectors.absent] = np.nan  # which is refused
             return sums
 

@@ -53,7 +53,7 @@ MOST = 1 << 22
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NaiveBayes(MixedClassifier):
-    """Classes with independent columns: normal variables, or categories with probabilities.
+    """Learn classes of independent columns, each normal or of categories, from noisy sums alone.
 
     Privacy
     -------
@@ -125,8 +125,8 @@ class NaiveBayes(MixedClassifier):
 
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         alpha = checks.scale("alpha", self.alpha)
-        policy = checks.nan_policy(self.nan, relation)
-        sums = ClassSums(self._columns().each(rows.width), Classes(self.classes), policy)
+        missing_rule = checks.nan_policy(self.nan, relation)
+        sums = ClassSums(self._columns().for_width(rows.width), Classes(self.classes), missing_rule)
         parts = sums.parts(relation, loss)
 
         def learn(rounds: Rounds) -> None:
@@ -158,14 +158,14 @@ class NaiveBayes(MixedClassifier):
             unit = np.where(live, counts, 1.0) * max(1.0, float(column.reach) ** 2)
             mean = np.where(live, np.clip(first / unit, -1.0, 1.0), 0.0)
             least = np.minimum(np.maximum(deviations[1 + j] / unit, LEAST), 1 / 3)
-            rest = np.maximum(1.0 - second / unit - mean**2, least)
-            spread = np.where(live, rest, 1 / 3)
+            variance = np.maximum(1.0 - second / unit - mean**2, least)
+            spread = np.where(live, variance, 1 / 3)
             half = column.reach * column.grid
             self.theta_[:, j] = np.clip(column.middle * column.grid + mean * half, *column.bounds)
             self.var_[:, j] = np.maximum(np.minimum(spread, 1.0) * half**2, TINY)
 
     def _numbers(self) -> Callable[[Floats], Floats]:
-        layout = Layout(self._columns().each(self.n_features_in_), "drop")
+        layout = Layout(self._columns().for_width(self.n_features_in_), "drop")
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_prior_)
         learned = [table for table in self.category_log_prob_ if table is not None]
@@ -193,7 +193,7 @@ class ClassSums:
 
     Parameters
     ----------
-    each : sequence of NumberColumn or Bins
+    columns_known : sequence of NumberColumn or Bins
         The columns.
     labels : Classes
     nan : str or float
@@ -201,9 +201,9 @@ class ClassSums:
     """
 
     def __init__(
-        self, each: Sequence[NumberColumn | Bins], labels: Classes, nan: str | float
+        self, columns_known: Sequence[NumberColumn | Bins], labels: Classes, nan: str | float
     ) -> None:
-        self.layout, self.labels, self.classes = Layout(each, nan), labels, len(labels)
+        self.layout, self.labels, self.classes = Layout(columns_known, nan), labels, len(labels)
         self._nan = nan
         columns = self.layout.numbers.values()
         self._limits = np.array(

@@ -65,8 +65,8 @@ from .columns import Floats, Limits, limits
 from .gram_matrix import GramMatrix
 from .rows import Rows
 
-#: Of the reach of a coordinate in moments; of the weights of a line; of the place along one.
-REACH, WEIGHT, PLACE = 2.0**16, 2.0**20, 2.0**36
+#: Of the reach of a coordinate in moments; of the weights of a line; of the coordinate along one.
+REACH, WEIGHT, LINE_REACH = 2.0**16, 2.0**20, 2.0**36
 #: c^2, as a part of the largest squared length of a row.
 CONSTANT = 0.25
 #: What stands for a variance of 0, in squared rows.
@@ -83,9 +83,9 @@ class Products(NamedTuple):
         """Return the mean of both, each counted by its variance."""
         mine, theirs = 1.0 / self.variances, 1.0 / other.variances
         whole = mine + theirs
-        known = np.where(whole > 0, whole, 1.0)
-        values = (mine * self.values + theirs * other.values) / known
-        return Products(values, np.where(whole > 0, 1.0 / known, math.inf))
+        precision = np.where(whole > 0, whole, 1.0)
+        values = (mine * self.values + theirs * other.values) / precision
+        return Products(values, np.where(whole > 0, 1.0 / precision, math.inf))
 
     def only(self, kept: Sequence[int], size: int) -> Products:
         """Return the same as part of `size` columns, of the others of which nothing is known."""
@@ -184,16 +184,18 @@ class Line(NamedTuple):
 
     @property
     def slopes(self) -> Floats:
-        """What a place changes by with each coordinate, in units of the bounds."""
-        return np.asarray(self.weights * (REACH / PLACE))
+        """How far each coordinate of a row moves that along the line, in units of the bounds."""
+        return np.asarray(self.weights * (REACH / LINE_REACH))
 
-    def places(self, x: Floats) -> Floats:
-        """Return the place of each row; that of a row which is left out may be NaN."""
+    def coordinates(self, x: Floats) -> Floats:
+        """Return the coordinate of each row along the line, NaN for some that are left out."""
         lo, hi, middle, scale, fills = self.limits.columns[:, :-1]
         if not self.limits.skip:
             x = np.where(np.isnan(x), fills, x)
         cells = np.clip(np.rint((np.clip(x, lo, hi) - middle) * scale), -REACH, REACH)
-        return np.asarray(np.clip(cells @ self.weights - self.middle, -PLACE, PLACE) / PLACE)
+        return np.asarray(
+            np.clip(cells @ self.weights - self.middle, -LINE_REACH, LINE_REACH) / LINE_REACH
+        )
 
 
 def _same(x: Floats) -> Floats:
@@ -211,8 +213,10 @@ def _totals(
 
     def add(x: Floats, y: NDArray[Any], sums: NDArray[np.int64]) -> int:
         target = np.asarray(y, np.float64)
-        each, products = sums[1 : 1 + width], sums[1 + width :]
-        missing: int = pairs(columns(x), target, bounded.columns, bounded.skip, each, products)
+        column_sums, products = sums[1 : 1 + width], sums[1 + width :]
+        missing: int = pairs(
+            columns(x), target, bounded.columns, bounded.skip, column_sums, products
+        )
         sums[0] += len(x) - missing if bounded.skip else len(x)
         return missing
 
@@ -238,15 +242,15 @@ class Moments:
         self.live = np.flatnonzero(self.limits.scale[:-1])
 
     def parts(self, relation: str, *, targets: bool = False) -> list[Part]:
-        """Return what is asked for; of `targets`, two parts only."""
-        d, one = len(self.live), int(REACH)
+        """Return the parts of a round; of `targets`, two only."""
+        d, reach = len(self.live), int(REACH)
         if targets:
-            sizes = [(1, Fraction(2), Fraction(2), 1), (1, Fraction(2), Fraction(2), one)]
+            sizes = [(1, Fraction(2), Fraction(2), 1), (1, Fraction(2), Fraction(2), reach)]
         else:
             l1, l2_squared = Fraction(17, 10), Fraction(29, 20)
-            sizes = [(1, 10 * l1, 10 * l2_squared, unit) for unit in (1, one)]
-            sizes += [(d, 2 * d * l1, 4 * d * l2_squared, unit) for unit in (one, one**2)]
-            sizes += [(d, d * l1, d * l2_squared, one**2)]
+            sizes = [(1, 10 * l1, 10 * l2_squared, unit) for unit in (1, reach)]
+            sizes += [(d, 2 * d * l1, 4 * d * l2_squared, unit) for unit in (reach, reach**2)]
+            sizes += [(d, d * l1, d * l2_squared, reach**2)]
         times = 2 if relation == "replace" else 1
         changed = 16 * sum(size for size, *_ in sizes)
         parts = [
@@ -265,15 +269,15 @@ class Moments:
     def parts_within(self, loss: Loss, relation: str, rounds: Fraction) -> list[Some]:
         """Return what one of `rounds` asks for, with joint noise where each has less so."""
         parts = self.parts(relation)
-        d, one, times = len(self.live), int(REACH), 2 if relation == "replace" else 1
+        d, reach, times = len(self.live), int(REACH), 2 if relation == "replace" else 1
         if not d or not isinstance(loss, Pure):
             return [*parts]
-        sizes = [times * one] * d + [one**2] * d + [times * one**2] * d
-        box = Boxes(Moves(tuple(sizes)), share=Fraction(15, 17))
-        each = box.noise(loss, rounds).noise.deviations[::d]
-        apart = [part.noise(loss, rounds).deviation for part in parts[2:]]
-        less = all(a < b for a, b in zip(each, apart, strict=True))
-        return [*parts[:2], box] if less else [*parts]
+        sizes = [times * reach] * d + [reach**2] * d + [times * reach**2] * d
+        joint = Boxes(Moves(tuple(sizes)), share=Fraction(15, 17))
+        joint_deviations = joint.noise(loss, rounds).noise.deviations[::d]
+        separate_deviations = [part.noise(loss, rounds).deviation for part in parts[2:]]
+        less = all(a < b for a, b in zip(joint_deviations, separate_deviations, strict=True))
+        return [*parts[:2], joint] if less else [*parts]
 
     def deviations(self, rounds: Rounds, parts: Sequence[Some], uses: int) -> list[float]:
         """Return those of the noise of each kind of sums."""
@@ -297,10 +301,10 @@ class Moments:
         products = Products(np.zeros((d + 2, d + 2)), np.full((d + 2, d + 2), math.inf))
         x, first = np.arange(1, d + 1), np.zeros(d, np.intp)
         ends: list[tuple[Any, Any]] = [([0], [0]), ([0], [-1])]
-        places = [*ends, (first, x), (x, x), (x, first - 1)]
+        entries = [*ends, (first, x), (x, x), (x, first - 1)]
         units = [1.0, REACH, REACH, REACH**2, REACH**2]
         numbers = np.split(np.array(noisy, np.float64), [1, 2, 2 + d, 2 + 2 * d])
-        for (i, j), part, unit, deviation in zip(places, numbers, units, deviations, strict=False):
+        for (i, j), part, unit, deviation in zip(entries, numbers, units, deviations, strict=False):
             products.values[i, j] = products.values[j, i] = part / unit
             products.variances[i, j] = products.variances[j, i] = max(
                 (deviation / unit) ** 2, LEAST
@@ -323,7 +327,7 @@ class Moments:
         whole = np.clip(squares.diagonal(), 0.0, rows) + 3.0 * noise.mean()
         kept = 1.0 - variances / np.maximum(along**2, variances)
         slopes = kept * along / whole
-        # Places are clipped if they are further than 4 deviations of columns that go apart.
+        # RowIndices are clipped if they are further than 4 deviations of columns that go apart.
         size = min(float(np.abs(slopes).sum()), 4.0 * math.sqrt(float((slopes**2).sum())))
         weights = np.zeros(self.width - 1)
         if size > 0:
@@ -349,7 +353,7 @@ class Normal:
     centered : bool
         Whether there is an intercept.
     line : bool, default False
-        Whether the first column is the place along a line, in [-1, 1].
+        Whether the first column is the coordinate along a line, in [-1, 1].
     """
 
     def __init__(
@@ -367,8 +371,8 @@ class Normal:
             sides[0] = math.sqrt(d - 1)
         most = (1.0 + CONSTANT * centered) * float(sides[:-1] @ (sides[:-1] * live[:-1]))
         sides[-1] = math.sqrt((math.sqrt(1.0 + 8.0 * max(most, 1.0)) - 1.0) / 4.0)
-        box = [(-side, side) for side in np.where(live, sides, 0.0).tolist()]
-        self.gram = GramMatrix(box, "raise", centered, CONSTANT)
+        side_bounds = [(-side, side) for side in np.where(live, sides, 0.0).tolist()]
+        self.gram = GramMatrix(side_bounds, "raise", centered, CONSTANT)
         self.limits = limits(bounds, nan, centered, self.gram.reach)
         self.live = np.flatnonzero(live[:-1])
         #: Features that have more than one value, and the target; and their sides.
@@ -397,7 +401,8 @@ class Normal:
         at = [*range(first), *(self._kept + first)]
         of = range(1 - first, len(self._kept) + 1)
         products = Products(matrix / whole, variances)
-        return Products(*(each[np.ix_(at, at)] for each in products)).only(of, len(self._kept) + 1)
+        kept = Products(*(numbers[np.ix_(at, at)] for numbers in products))
+        return kept.only(of, len(self._kept) + 1)
 
     def of_mean(self, deviations: Sequence[float]) -> float:
         """Return the deviation of the sum of targets."""

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,13 +25,13 @@ from .._core.types import Auto, BoundsEach, NanPolicy
 from ..privacy import Loss
 from ..sulq.rounds import Rounds
 from .columns import Floats, column_bounds
-from .estimator import Training, Transformed, Transformer, as_fitted
+from .estimator import Invertible, Training
 from .gram_matrix import GramMatrix
 from .rows import Rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _Components(Transformer):
+class _Components(Invertible):
     """The common part of PCA and TruncatedSVD."""
 
     _estimator_type = "transformer"
@@ -43,8 +44,8 @@ class _Components(Transformer):
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         # Squares are numbers, with any noise.
         pairs = column_bounds(self._bounds, rows.width, 400)
-        policy = checks.nan_policy(self.nan, relation)
-        gram = GramMatrix(pairs, policy, self._centered, 0.5 / math.sqrt(rows.width))
+        missing_rule = checks.nan_policy(self.nan, relation)
+        gram = GramMatrix(pairs, missing_rule, self._centered, 0.5 / math.sqrt(rows.width))
         count = rows.width
         if self.n_components is not None:
             count = checks.whole("n_components", self.n_components, 1)
@@ -67,77 +68,13 @@ class _Components(Transformer):
         """Return the row that has all coordinates 0."""
         return 0.0
 
-    @as_fitted
-    def transform(self, X: Any) -> Transformed:
-        """Return the coordinates of the rows along the components.
-
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d), structured array, table, or source
-            Not clipped.
-
-        Returns
-        -------
-        float64 array of shape (n, n_components)
-            Or a DataFrame of as many columns, as `set_output` has it.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            For rows of another number of columns.
-        DataError
-            For NaN.
-
-        Examples
-        --------
-        >>> import numpy as np, dpfast as dp
-        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
-        >>> pca = dp.learn.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)
-        >>> bool(abs(abs(pca.transform([[3, 4]])[0, 0]) - 5) < 0.2)
-        True
-        """
+    def _transformed(self) -> tuple[int, Callable[[Floats], Floats]]:
         components, mean = self.components_, self._middle()
-        along = self._apply(X, len(components), lambda rows: (rows - mean) @ components.T)
-        return self._in_form(along, X)
+        return len(components), lambda rows: (rows - mean) @ components.T
 
-    def _columns_out(self) -> int:
-        return len(self.components_)
-
-    @as_fitted
-    def inverse_transform(self, X: Any) -> Floats:
-        """Return rows from coordinates along the components.
-
-        NOT PRIVATE: an answer is a function of its place. Do not publish those of secret rows.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, n_components), structured array, table, or source
-
-        Returns
-        -------
-        float64 array of shape (n, d)
-
-        Raises
-        ------
-        NotFittedError, ArgumentError, DataError
-            As in `transform`.
-
-        Examples
-        --------
-        >>> import numpy as np, dpfast as dp
-        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
-        >>> pca = dp.learn.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)
-        >>> bool(np.abs(pca.inverse_transform(pca.transform([[3, 4]])) - [[3, 4]]).max() < 0.2)
-        True
-        """
+    def _inverted(self) -> tuple[int, Callable[[Floats], Floats]]:
         components, mean = self.components_, self._middle()
-        count, d = components.shape
-        why = "one for each component"
-        return self._inverse(X, count, why, d, lambda places: places @ components + mean)
+        return components.shape[1], lambda coordinates: coordinates @ components + mean
 
 
 def _largest(matrix: Floats, count: int) -> tuple[Floats, Floats]:
@@ -152,7 +89,7 @@ def _largest(matrix: Floats, count: int) -> tuple[Floats, Floats]:
 
 
 class PCA(_Components):
-    """Principal components, from one noisy release of the number of rows, sums and products.
+    """Learn principal components from one noisy release of the number of rows, sums, products.
 
     Privacy
     -------
@@ -228,7 +165,7 @@ class PCA(_Components):
 
 
 class TruncatedSVD(_Components):
-    """Right singular vectors of the rows as they are, from one noisy release of products.
+    """Learn right singular vectors of the rows as they are from one noisy release of products.
 
     Privacy
     -------

@@ -54,7 +54,7 @@ COUNT = Part(1, 1, 1, 1)
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Perceptron(Weighted, Classifier):
-    """A hyperplane between two classes, learned from noisy counts and sums of wrong rows alone.
+    """Learn a hyperplane between two classes from noisy counts and sums of wrong rows alone.
 
     Privacy
     -------
@@ -157,23 +157,25 @@ class Perceptron(Weighted, Classifier):
         times = checks.whole("max_iter", self.max_iter, 2)
         centered = checks.flag("fit_intercept", self.fit_intercept)
         checks.choice("step", self.step, ("shrinking", "constant"))
-        place = self._coordinates(rows.width, relation, centered)
-        parts = _parts(place, centered, relation, loss)
-        return Training(times, parts, lambda rounds: self._learn(rounds, place, centered, parts))
+        coordinates = self._coordinates(rows.width, relation, centered)
+        parts = _parts(coordinates, centered, relation, loss)
+        return Training(
+            times, parts, lambda rounds: self._learn(rounds, coordinates, centered, parts)
+        )
 
     def _learn(
-        self, rounds: Rounds, place: Coordinates, centered: bool, parts: Sequence[Some]
+        self, rounds: Rounds, coordinates: Coordinates, centered: bool, parts: Sequence[Some]
     ) -> None:
         """Move a vector, of which the constant is the last entry, by released numbers alone."""
 
         def total(w: Floats, last: bool, rows: Rows) -> list[int]:
-            number, labels, *sums = place.wrong(rows, w[:-1], float(w[-1]) * REACH)
+            number, labels, *sums = coordinates.wrong(rows, w[:-1], float(w[-1]) * REACH)
             if last:
                 return [number]
             return [number, *sums, labels * REACH] if centered else [number, *sums]
 
         enough = 3.0 * rounds.deviation(parts[0])
-        w = kept = np.zeros(place.width + 1)
+        w = kept = np.zeros(coordinates.width + 1)
         least = math.inf
         for t in range(rounds.rounds):
             last = t == rounds.rounds - 1
@@ -186,8 +188,8 @@ class Perceptron(Weighted, Classifier):
             if not centered:
                 mean = np.append(mean, 0.0)
             w = w + (mean / (t + 1) if self.step == "shrinking" else mean)
-        self.coef_ = (kept[:-1] * (place.scale / REACH))[None]
-        self.intercept_ = np.array([kept[-1] - math.fsum(self.coef_[0] * place.middle)])
+        self.coef_ = (kept[:-1] * (coordinates.scale / REACH))[None]
+        self.intercept_ = np.array([kept[-1] - math.fsum(self.coef_[0] * coordinates.middle)])
         self.classes_, self.mistakes_, self.n_iter_ = np.array([-1, 1]), least, t + 1
 
     @as_fitted
@@ -220,18 +222,18 @@ class Perceptron(Weighted, Classifier):
     def _numbers(self) -> Callable[[Floats], Floats]:
         return lambda rows: rows @ self.coef_.T + self.intercept_
 
-    def _places(self, numbers: Floats) -> NDArray[Any]:
+    def _class_indices(self, numbers: Floats) -> NDArray[Any]:
         return (numbers[:, 0] > 0).astype(np.intp)
 
     def _coordinates(self, width: int, relation: str, centered: bool) -> Coordinates:
-        policy = checks.nan_policy(self.nan, relation)
+        missing_rule = checks.nan_policy(self.nan, relation)
         if (self.radius is None) == (self._bounds is None):
             rule = "public limits of the columns, or left out where radius is given"
             checks.fail("bounds", rule, self._bounds)
         if self.radius is None:
-            return Coordinates(column_bounds(self._bounds, width), None, policy, centered)
+            return Coordinates(column_bounds(self._bounds, width), None, missing_rule, centered)
         radius = checks.scale("radius", self.radius)
-        return Coordinates([(-radius, radius)] * width, radius, policy, centered)
+        return Coordinates([(-radius, radius)] * width, radius, missing_rule, centered)
 
 
 class Coordinates:
@@ -284,9 +286,9 @@ class Coordinates:
 
         def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
             y = np.asarray(labels, np.float64)
-            known = np.abs(y) == 1
-            if not known.all():
-                x, y = x[known], y[known]
+            labeled = np.abs(y) == 1
+            if not labeled.all():
+                x, y = x[labeled], y[labeled]
             moved = np.zeros(len(sums) - 2)
             count, label_sum, missing = add_wrong(x, y, columns, w, bias, length, skip, moved)
             sums[:2] += count, label_sum
@@ -297,14 +299,14 @@ class Coordinates:
 
 
 def _parts(
-    place: Coordinates, centered: bool, relation: str, loss: Loss
+    coordinates: Coordinates, centered: bool, relation: str, loss: Loss
 ) -> list[Part] | list[Boxes]:
     """Return the count, then the sums, of which that of a constant is the last; see above."""
-    size = place.width + centered
-    if isinstance(loss, Pure) and relation != "replace" and place.sizes is not None:
-        sizes = (1, *place.sizes, *[REACH] * centered)
+    size = coordinates.width + centered
+    if isinstance(loss, Pure) and relation != "replace" and coordinates.sizes is not None:
+        sizes = (1, *coordinates.sizes, *[REACH] * centered)
         return [Boxes(Moves(sizes, (size / 4, *[1.0] * size), 1))]
-    l1, l2_squared = place.l1 + centered * REACH, place.l2_squared + centered * REACH**2
+    l1, l2_squared = coordinates.l1 + centered * REACH, coordinates.l2_squared + centered * REACH**2
     if relation == "replace":
         # Integers that are rounded down change by 1 more each. The first case is given twice as
         # much as it needs, so that the second has half of it.

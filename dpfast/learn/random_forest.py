@@ -44,7 +44,7 @@ MOST_DEPTH = 20
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomForestClassifier(MixedClassifier):
-    """Trees that divide at random places, and noisy counts of classes at their leaves.
+    """Learn trees that divide at random thresholds, from noisy counts of classes at their leaves.
 
     Privacy
     -------
@@ -129,12 +129,12 @@ class RandomForestClassifier(MixedClassifier):
         if size > MOST_COUNTS:
             rule = f"so many that there are at most {MOST_COUNTS} counts"
             checks.fail("n_estimators", rule, trees)
-        policy = checks.nan_policy(self.nan, relation)
-        splits = self._splits(rows.width, trees, depth, policy)
+        missing_rule = checks.nan_policy(self.nan, relation)
+        splits = self._splits(rows.width, trees, depth, missing_rule)
         part = Part.of_counts(size, trees, relation)
 
         def learn(rounds: Rounds) -> None:
-            noisy = rounds.ask(lambda rows: splits.counts(rows, classes, policy), [part])
+            noisy = rounds.ask(lambda rows: splits.counts(rows, classes, missing_rule), [part])
             self._learn(np.array(noisy, np.float64).reshape(shape), rounds.deviation(part))
             self.classes_ = classes.labels
 
@@ -147,19 +147,21 @@ class RandomForestClassifier(MixedClassifier):
         self.leaf_counts_ = counts
         self.leaf_proba_ = 1.0 / many + (counts - rows / many) / whole
 
-    def _splits(self, width: int, trees: int, depth: int, policy: str | float) -> RandomSplits:
+    def _splits(
+        self, width: int, trees: int, depth: int, missing_rule: str | float
+    ) -> RandomSplits:
         seed = checks.whole("random_state", self.random_state, 0)
-        return RandomSplits(self._columns().each(width), trees, depth, seed, policy)
+        return RandomSplits(self._columns().for_width(width), trees, depth, seed, missing_rule)
 
     def _numbers(self) -> Callable[[Floats], Floats]:
         trees, leaves, many = self.leaf_proba_.shape
-        policy = checks.nan_policy(self.nan, "add-remove")
-        splits = self._splits(self.n_features_in_, trees, leaves.bit_length() - 1, policy)
+        missing_rule = checks.nan_policy(self.nan, "add-remove")
+        splits = self._splits(self.n_features_in_, trees, leaves.bit_length() - 1, missing_rule)
 
         def likelihood(rows: Floats) -> Floats:
-            absent, each = splits.leaves(rows)
+            absent, leaves_by_tree = splits.leaves(rows)
             shares = np.zeros((len(rows), many))
-            for leaf, learned in zip(each, self.leaf_proba_, strict=True):
+            for leaf, learned in zip(leaves_by_tree, self.leaf_proba_, strict=True):
                 shares += learned[leaf]
             shares = np.maximum(shares, 0.0)
             shares /= shares.sum(axis=1, keepdims=True)
@@ -175,7 +177,7 @@ class RandomSplits:
 
     Parameters
     ----------
-    each : sequence of NumberColumn or Bins
+    columns : sequence of NumberColumn or Bins
         The columns.
     trees, depth : int
     seed : int
@@ -192,17 +194,17 @@ class RandomSplits:
 
     def __init__(
         self,
-        each: Sequence[NumberColumn | Bins],
+        columns: Sequence[NumberColumn | Bins],
         trees: int,
         depth: int,
         seed: int,
         nan: str | float = "drop",
     ) -> None:
-        self.layout, self.depth = Layout(each, nan), depth
+        self.layout, self.depth = Layout(columns, nan), depth
         generator = InsecureGenerator(seed)
-        ends = np.array([_ends(x) for x in each])
+        ends = np.array([_ends(x) for x in columns])
         drawn = _uniform(generator, (trees, 2, 2**depth - 1))
-        self.feature = (drawn[:, 0] * len(each)).astype(np.intp)
+        self.feature = (drawn[:, 0] * len(columns)).astype(np.intp)
         self.threshold = np.empty((trees, 2**depth - 1))
         for tree in range(trees):
             self.threshold[tree] = _thresholds(self.feature[tree], drawn[tree, 1], ends)
@@ -217,13 +219,13 @@ class RandomSplits:
         return absent, self._walk(table, codes)
 
     def _walk(self, table: Floats, codes: NDArray[np.uint32]) -> Iterator[NDArray[np.intp]]:
-        each = np.arange(len(table))
+        row_numbers = np.arange(len(table))
         for tree, (feature, threshold) in enumerate(zip(self.feature, self.threshold, strict=True)):
             for j, code, ranks in zip(self.layout.axes, codes.T, self._ranks, strict=True):
                 table[:, j] = ranks[tree][code]
             node = np.zeros(len(table), np.intp)
             for _ in range(self.depth):
-                node = 2 * node + 1 + (table[each, feature[node]] > threshold[node])
+                node = 2 * node + 1 + (table[row_numbers, feature[node]] > threshold[node])
             yield node - len(feature)
 
     def counts(self, rows: Rows, classes: Classes, nan: str | float) -> list[int]:
@@ -232,11 +234,11 @@ class RandomSplits:
         trees, leaves, many = shape
 
         def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
-            absent, each = self.leaves(x)
+            absent, leaves_by_tree = self.leaves(x)
             codes = np.minimum(classes.codes(labels), many).astype(np.intp)
             if self.layout.skip:
                 codes[absent] = many
-            for counts, leaf in zip(sums.reshape(shape), each, strict=True):
+            for counts, leaf in zip(sums.reshape(shape), leaves_by_tree, strict=True):
                 table = np.bincount(leaf * (many + 1) + codes, minlength=leaves * (many + 1))
                 counts += table.reshape(leaves, many + 1)[:, :many]
             return int(np.count_nonzero(absent))

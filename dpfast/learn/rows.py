@@ -33,11 +33,11 @@ from ..tables.people import IdColumn
 from ..tables.table import RULE as ROWS
 from ..tables.words import words_column
 from .columns import ANY_COLUMNS, Columns, Floats
-from .weights import Places, Weights
+from .weights import RowIndices, Weights
 
 #: Features of some rows, (r, width) float64 in C order, and their labels, (r,) in a dtype that
-#: kernels read, or (0,) if they have none. Valid until the next ones are asked for.
-Piece: TypeAlias = tuple[Floats, NDArray[Any]]
+#: kernels read, or (0,) if they have none. Valid until the next ones are made.
+Block: TypeAlias = tuple[Floats, NDArray[Any]]
 
 #: Rows that are looked at together, and those that are converted together where they do not lie in
 #: memory as float64.
@@ -98,7 +98,7 @@ class Rows:
 
     def reduce(
         self,
-        summarize: Callable[[Iterator[Piece]], S],
+        summarize: Callable[[Iterator[Block]], S],
         merge: Callable[[S, S], S],
         most: int = BLOCK,
     ) -> S:
@@ -111,25 +111,25 @@ class Rows:
         """
         weights, kept = self.weights, self.kept
         # What reads the rows of an engine stays with the driver, and is in nothing that travels.
-        cut = replace(self, source=None, ids=None, kept=None)._pieces  # type: ignore[arg-type]
+        cut = replace(self, source=None, ids=None, kept=None)._blocks  # type: ignore[arg-type]
 
-        def some(chunk: RowChunk, places: Places | None = None) -> S:
-            return summarize(cut(chunk, most, places))
+        def some(chunk: RowChunk, indices: RowIndices | None = None) -> S:
+            return summarize(cut(chunk, most, indices))
 
-        def each(chunk: RowChunk) -> tuple[S, int, int]:
+        def summarize_chunk(chunk: RowChunk) -> tuple[S, int, int]:
             keep = None if kept is None else kept[chunk.start : chunk.start + len(chunk.rows)]
             if keep is not None and len(keep) != len(chunk.rows):
                 refuse_mask()
             if weights is None:
-                places = None if keep is None else np.flatnonzero(keep)
-                return some(chunk, places), len(chunk.rows), 0
+                indices = None if keep is None else np.flatnonzero(keep)
+                return some(chunk, indices), len(chunk.rows), 0
             summary, missing = weights.summarize(chunk, some, merge, keep)
             return summary, len(chunk.rows), missing
 
         def both(a: tuple[S, int, int], b: tuple[S, int, int]) -> tuple[S, int, int]:
             return merge(a[0], b[0]), a[1] + b[1], a[2] + b[2]
 
-        summary, read, missing = self.source.reduce(each, both)
+        summary, read, missing = self.source.reduce(summarize_chunk, both)
         if weights is not None:
             weights.check(read, missing)
         if self.labels is not None and read != self.labels.length:
@@ -168,9 +168,9 @@ class Rows:
             For a NaN that is not allowed, and as `reduce`.
         """
 
-        def summarize(pieces: Iterator[Piece]) -> NDArray[np.int64]:
+        def summarize(blocks: Iterator[Block]) -> NDArray[np.int64]:
             halves, fresh = np.zeros((2, 1 + size), np.int64), 0
-            for features, labels in pieces:
+            for features, labels in blocks:
                 if fresh + len(features) > room:
                     carry(halves)
                     fresh = 0
@@ -184,7 +184,7 @@ class Rows:
         nan_policy.refuse(nan, missing)
         return integers
 
-    def each(self, size: int, function: Callable[[Floats], Floats]) -> Floats:
+    def computed(self, size: int, function: Callable[[Floats], Floats]) -> Floats:
         """Return `size` numbers for each row, none of which may be NaN. This is not private."""
         rows = self.mapped(size, lambda features, _: function(features))
         chunks = rows.reduce(lambda chunk: [(chunk.start, chunk.rows)], lambda a, b: a + b)
@@ -193,11 +193,11 @@ class Rows:
 
     def mapped(self, width: int, function: Callable[[Floats, NDArray[Any]], Floats]) -> RowSource:
         """Return rows of `width` numbers, each a function of a row and its label."""
-        cut = replace(self, source=None, ids=None, kept=None)._pieces  # type: ignore[arg-type]
+        cut = replace(self, source=None, ids=None, kept=None)._blocks  # type: ignore[arg-type]
 
         def change(chunk: RowChunk) -> RowChunk:
             with np.errstate(invalid="ignore"):  # of infinite numbers
-                blocks = [function(*piece) for piece in cut(chunk, BLOCK)]
+                blocks = [function(*block) for block in cut(chunk, BLOCK)]
             return chunk._replace(rows=np.concatenate([np.empty((0, width)), *blocks]))
 
         after = None
@@ -205,7 +205,9 @@ class Rows:
             after = expect_rows(self.labels.length, lambda: refuse_length("y"))
         return MappedRows(self.source, change, after=after, dtype=F8, width=width)
 
-    def _pieces(self, chunk: RowChunk, most: int, places: Places | None = None) -> Iterator[Piece]:
+    def _blocks(
+        self, chunk: RowChunk, most: int, indices: RowIndices | None = None
+    ) -> Iterator[Block]:
         """Yield features and labels of a chunk, or of some rows of it, `most` at a time."""
         rows, labels = chunk.rows, NO_LABELS
         if self.last_is_label:
@@ -213,8 +215,8 @@ class Rows:
             rows, labels = rows[names], rows[label]
         elif self.labels is not None:
             labels = beside_of(self.labels, chunk.start, chunk.start + len(rows), "y")
-        if places is not None:
-            rows, labels = rows.take(places, 0), labels.take(places) if len(labels) else labels
+        if indices is not None:
+            rows, labels = rows.take(indices, 0), labels.take(indices) if len(labels) else labels
         at = 0
         for features in matrices(rows, self.width, most):
             yield features, flat(labels[at : at + len(features)])
@@ -222,7 +224,7 @@ class Rows:
 
 
 def matrices(rows: NDArray[Any], width: int, most: int) -> Iterator[Floats]:
-    """Yield the rows as matrices of at most `most` rows, each valid until the next is asked for."""
+    """Yield the rows as matrices of at most `most` rows, each valid until the next is made."""
     rows = _plain(rows)
     names = rows.dtype.names
     if names is None and rows.dtype == F8 and rows.flags.c_contiguous:
@@ -392,7 +394,7 @@ def expect_same(
     width: int,
     names: Sequence[str] | None,
     learned: int,
-    known: Sequence[str] | None,
+    names_learned: Sequence[str] | None,
     argument: str = "X",
     learner: str = "it",
 ) -> None:
@@ -405,6 +407,6 @@ def expect_same(
         hint = f"{width} features, but {learner} is expecting {learned} features as input"
         row = "; Reshape your data if they are one row" if width == 1 else ""
         raise ArgumentError(f"{words} ({argument} has {hint}{row})")
-    if names is not None and known is not None and list(names) != list(known):
-        order = ", ".join(known)
+    if names is not None and names_learned is not None and list(names) != list(names_learned):
+        order = ", ".join(names_learned)
         checks.fail(argument, f"of the columns {order} in this order, as in fit", names)

@@ -12,7 +12,7 @@ than 1, and 4 becomes 4 times the square of one more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from ..sulq.parts import Part
 from ..sulq.rounds import Rounds
 from .columns import Floats, columns_of
 from .design import REACH, ROWS, Design
-from .estimator import Training, Transformed, Transformer, as_fitted
+from .estimator import Invertible, Training, as_fitted
 from .rows import Rows
 
 #: The least variance, in squares of half the width of the bounds.
@@ -34,8 +34,8 @@ LEAST = 2.0**-40
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StandardScaler(Transformer):
-    """Columns less their means, over their standard deviations, from one noisy release of both.
+class StandardScaler(Invertible):
+    """Scale columns to mean 0 and deviation 1 by one noisy release of means and variances.
 
     Privacy
     -------
@@ -106,13 +106,13 @@ class StandardScaler(Transformer):
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         checks.flag("with_mean", self.with_mean)
         checks.flag("with_std", self.with_std)
-        policy = checks.nan_policy(self.nan, relation)
-        design = Design(columns_of(self._bounds, None).each(rows.width), policy)
+        missing_rule = checks.nan_policy(self.nan, relation)
+        design = Design(columns_of(self._bounds, None).for_width(rows.width), missing_rule)
         parts = _parts(rows.width, relation)
 
         def learn(rounds: Rounds) -> None:
             deviation = rounds.deviations(parts[-1])[-1] / REACH
-            noisy = rounds.ask(lambda rows: _totals(rows, design, policy), parts)
+            noisy = rounds.ask(lambda rows: _totals(rows, design, missing_rule), parts)
             self._learn(np.array(noisy, np.float64) / REACH, design, deviation)
 
         return Training(1, parts, learn)
@@ -121,66 +121,23 @@ class StandardScaler(Transformer):
         """Compute everything that is learned from released numbers."""
         self.n_rows_ = float(noisy[0])
         rows = max(self.n_rows_, 1.0)
-        sums, rest = np.split(noisy[1:] / rows, 2)
+        sums, squares_left = np.split(noisy[1:] / rows, 2)
         live = design.scale > 0
         half = 1.0 / np.where(live, design.scale, 1.0)
         mean = np.where(live, np.clip(sums, -1.0, 1.0), 0.0)
         least = min(max(deviation / rows, LEAST), 1.0)
-        spread = np.where(live, np.clip(1.0 - rest - mean**2, least, 1.0), 0.0)
+        spread = np.where(live, np.clip(1.0 - squares_left - mean**2, least, 1.0), 0.0)
         self.mean_ = design.middle + mean * half
         self.var_ = spread * half**2
         self.scale_ = np.where(live, np.sqrt(spread) * half, 1.0)
 
-    @as_fitted
-    def transform(self, X: Any) -> Transformed:
-        """Return the rows, less the means and over the standard deviations.
-
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d), structured array, table, or source
-            Not clipped.
-
-        Returns
-        -------
-        float64 array of shape (n, d)
-            Or a DataFrame of as many columns, as `set_output` has it.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            For rows of another number of columns.
-        DataError
-            For NaN.
-        """
+    def _transformed(self) -> tuple[int, Callable[[Floats], Floats]]:
         mean, scale = self._used()
-        return self._in_form(self._apply(X, len(mean), lambda rows: (rows - mean) / scale), X)
+        return len(mean), lambda rows: (rows - mean) / scale
 
-    @as_fitted
-    def inverse_transform(self, X: Any) -> Floats:
-        """Return rows from what `transform` makes of them.
-
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d), structured array, table, or source
-
-        Returns
-        -------
-        float64 array of shape (n, d)
-
-        Raises
-        ------
-        NotFittedError, ArgumentError, DataError
-            As in `transform`.
-        """
+    def _inverted(self) -> tuple[int, Callable[[Floats], Floats]]:
         mean, scale = self._used()
-        width = len(mean)
-        return self._inverse(X, width, "as in fit", width, lambda scaled: scaled * scale + mean)
+        return len(mean), lambda scaled: scaled * scale + mean
 
     @as_fitted
     def get_feature_names_out(
@@ -211,9 +168,6 @@ class StandardScaler(Transformer):
             names = [f"x{i}" for i in range(self.n_features_in_)]
         return np.array(list(names), object)
 
-    def _columns_out(self) -> int:
-        return self.n_features_in_
-
     def _used(self) -> tuple[Floats, Floats]:
         """Return what is subtracted, and what is divided by."""
         mean = self.mean_ if self.with_mean else np.zeros_like(self.mean_)
@@ -231,17 +185,17 @@ def _parts(width: int, relation: str) -> list[Part]:
     return [Part(1 + size, l1, l2_squared, 1 + size, sizes=(REACH,) * (1 + size))]
 
 
-def _totals(rows: Rows, design: Design, policy: str | float) -> list[int]:
+def _totals(rows: Rows, design: Design, missing_rule: str | float) -> list[int]:
     """Return the integers in the order of the parts."""
 
     def add(x: Floats, _: Any, sums: NDArray[np.int64]) -> int:
         vectors = design.vectors(x)
         absent = vectors.absent
         numbers = np.hstack([vectors.numbers, vectors.less_squares])
-        if policy in ("raise", "drop"):
+        if missing_rule in ("raise", "drop"):
             numbers = numbers[~absent]
         sums[0] += REACH * len(numbers)
         sums[1:] += numbers.sum(axis=0).astype(np.int64)
         return int(np.count_nonzero(absent))
 
-    return rows.sums(1 + 2 * rows.width, add, policy, ROWS)
+    return rows.sums(1 + 2 * rows.width, add, missing_rule, ROWS)

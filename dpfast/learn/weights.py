@@ -46,8 +46,8 @@ from ..tables.engine import of_engine
 from ..tables.forms import as_column
 from ..tables.memory import Column
 
-#: Places of some rows of a chunk.
-Places: TypeAlias = NDArray[np.intp]
+#: RowIndices of some rows of a chunk.
+RowIndices: TypeAlias = NDArray[np.intp]
 
 #: About the log2 of the number of cells between 0 and hi; of hi, at most.
 BITS, SIZE = 15, 100
@@ -96,7 +96,7 @@ class Weights:
     def summarize(
         self,
         chunk: RowChunk,
-        some: Callable[[RowChunk, Places], S],
+        some: Callable[[RowChunk, RowIndices], S],
         merge: Callable[[S, S], S],
         keep: NDArray[np.bool_] | None = None,
     ) -> tuple[S, int]:
@@ -106,16 +106,16 @@ class Weights:
         `keep` leaves out count 0 times.
         """
 
-        def each(at: int) -> tuple[S, int]:
+        def summarize_block(at: int) -> tuple[S, int]:
             rows, start = chunk.rows[at : at + BLOCK], chunk.start + at
             times, missing = self.times(start, start + len(rows))
             if keep is not None:
                 times[~keep[at : at + BLOCK]] = 0
-            piece = chunk._replace(rows=rows, start=start)
-            return repeated(times, partial(some, piece), merge), missing
+            block = chunk._replace(rows=rows, start=start)
+            return repeated(times, partial(some, block), merge), missing
 
-        pieces = map(each, range(0, max(1, len(chunk.rows)), BLOCK))
-        return reduce(lambda a, b: (merge(a[0], b[0]), a[1] + b[1]), pieces)
+        blocks = map(summarize_block, range(0, max(1, len(chunk.rows)), BLOCK))
+        return reduce(lambda a, b: (merge(a[0], b[0]), a[1] + b[1]), blocks)
 
     def check(self, rows: int, missing: int) -> None:
         """Refuse more or fewer weights than rows, and a NaN that is not allowed."""
@@ -126,21 +126,21 @@ class Weights:
 
 def repeated(
     times: NDArray[np.uint32],
-    summarize: Callable[[Places], S],
+    summarize: Callable[[RowIndices], S],
     merge: Callable[[S, S], S],
 ) -> S:
     """Return the sum over rows that count so many times, from sums of some rows once."""
     bits = int(times.max(initial=0)).bit_length()
     summary = summarize(_with(times, max(bits - 1, 0)))
     for bit in reversed(range(bits - 1)):
-        places = _with(times, bit)
+        indices = _with(times, bit)
         summary = merge(summary, summary)
-        if len(places):
-            summary = merge(summary, summarize(places))
+        if len(indices):
+            summary = merge(summary, summarize(indices))
     return summary
 
 
-def _with(times: NDArray[np.uint32], bit: int) -> Places:
+def _with(times: NDArray[np.uint32], bit: int) -> RowIndices:
     """Return the places of those that have a bit."""
     return np.flatnonzero(times & np.uint32(1 << bit))
 
@@ -168,8 +168,8 @@ def weights_of(
     if column.width is not None:
         checks.fail("sample_weight", RULE, f"{column.width} for each")
     checks.entries("sample_weight", column.length, source.length, relation)
-    policy = checks.nan_policy(nan, relation)
-    fill = nan_policy.replacement(policy, lo, hi)
-    if policy == "raise":
+    missing_rule = checks.nan_policy(nan, relation)
+    fill = nan_policy.replacement(missing_rule, lo, hi)
+    if missing_rule == "raise":
         fill = "raise"
     return Weights(column, cells(lo, hi, BITS, hi), fill)

@@ -18,7 +18,7 @@ DEEPEST = 100
 
 
 class Condition(ABC):
-    """A statement about a row; conditions are combined by ``&``, ``|``, ``^``, ``~``.
+    """State something of a row; conditions are combined by ``&``, ``|``, ``^``, ``~``.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Condition(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Condition):
-    """The condition that a column is not 0, or lies between two numbers.
+    """State that a column is not 0, or lies between two numbers.
 
     By itself it computes nothing. Attributes are combined by ``&`` (and), ``|`` (or), ``^`` (one of
     the two) and ``~`` (not), and `NoisySums.sum` counts the rows where the combination holds. A row

@@ -22,13 +22,15 @@ from .hypothesis import (
     tolerance_for,
     wrong,
 )
-from .row_functions import Function, Piece, with_nan
+from .row_functions import Function, MaskedChunk, with_nan
 from .terms import Term
 
 
 @dataclass(frozen=True, slots=True)
 class Conjunction(Hypothesis):
-    """A conjunction of literals, each that a column is greater than 0, or that it is not.
+    """Say yes to the rows for which all literals hold.
+
+    A literal is that a column is greater than 0, or that it is not.
 
     Parameters
     ----------
@@ -55,10 +57,10 @@ class Conjunction(Hypothesis):
     tolerance: float
 
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        place = {column: at for at, column in enumerate(self.features)}
+        index = {column: at for at, column in enumerate(self.features)}
         holds = np.ones(len(columns[0]), np.bool_)
         for column, wanted in self.literals:
-            holds &= (columns[place[column]] > 0) == wanted
+            holds &= (columns[index[column]] > 0) == wanted
         return holds
 
 
@@ -66,8 +68,8 @@ def broken(literal: tuple[Column, bool], label: Column) -> Function:
     """Return 1 where the label says yes and a literal is false: a column must be > 0, or not."""
     column, wanted = literal
 
-    def values(piece: Piece) -> NDArray[Any]:
-        x, y = piece.column(column), piece.column(label)
+    def values(chunk: MaskedChunk) -> NDArray[Any]:
+        x, y = chunk.column(column), chunk.column(label)
         return with_nan((x <= 0 if wanted else x > 0) & (y > 0), (x, y))
 
     return Function(values, columns=frozenset([column, label]))

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from .parts import Part
-from .row_functions import Function, Piece
+from .row_functions import Function, MaskedChunk
 from .row_sets import RowSets
 from .terms import Exact
 
@@ -27,8 +27,8 @@ def contrast_part(sets: int) -> Part:
 def contrasts_of(function: Function, sets: RowSets, fill: str | float) -> Exact:
     """Return how many rows have something, then twice the contrast of each set."""
 
-    def tally(piece: Piece) -> tuple[list[int], int]:
-        values = function.values(piece)
+    def tally(chunk: MaskedChunk) -> tuple[list[int], int]:
+        values = function.values(chunk)
         holds, missing = values != 0, 0
         if values.dtype.kind == "f":
             absent = np.isnan(values)
@@ -36,6 +36,6 @@ def contrasts_of(function: Function, sets: RowSets, fill: str | float) -> Exact:
             if missing:
                 holds[absent] = fill == 1.0
         count = int(np.count_nonzero(holds))
-        return [count, *(2 * sets.counts(holds, piece.start) - count).tolist()], missing
+        return [count, *(2 * sets.counts(holds, chunk.start) - count).tolist()], missing
 
     return Exact(1 + len(sets), function.columns, Fraction(1, 2), tally)

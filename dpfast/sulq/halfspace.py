@@ -22,12 +22,12 @@ from .hypothesis import (
     tolerance_for,
     wrong,
 )
-from .row_functions import Function, Piece, shortened
+from .row_functions import Function, MaskedChunk, shortened
 
 
 @dataclass(frozen=True, slots=True)
 class Halfspace(Hypothesis):
-    """The rows on one side of a hyperplane: those with ``<weights, z> > 0``.
+    """Say yes to the rows on one side of a hyperplane: those with ``<weights, z> > 0``.
 
     z is x, cut to the length `radius` and divided by it; with `intercept`, ``(z, 1) / sqrt(2)``. It
     is no longer than 1.
@@ -82,9 +82,9 @@ def pull(plane: Halfspace, margin: float, label: Column) -> Function:
     It is the negative gradient of the hinge loss, times the margin.
     """
 
-    def values(piece: Piece) -> Floats:
-        y = piece.column(label)
-        z, absent = plane._lifted([piece.column(column) for column in plane.features])
+    def values(chunk: MaskedChunk) -> Floats:
+        y = chunk.column(label)
+        z, absent = plane._lifted([chunk.column(column) for column in plane.features])
         sign = np.where(y > 0, 1.0, -1.0)
         near = sign * _product(z, plane.weights) < margin
         z *= (sign * near)[:, None]

@@ -21,7 +21,7 @@ from .._core.types import Bounds, Floats, Number
 from ..errors import DataError
 from ..tables.base import RowChunk
 from ..tables.data import as_rows
-from .row_functions import Function, Piece, whole_row, with_nan
+from .row_functions import Function, MaskedChunk, whole_row, with_nan
 from .terms import Term
 
 #: Columns, at most.
@@ -100,11 +100,11 @@ class Hypothesis(ABC):
             order = ", ".join(map(str, self.features))
             checks.fail("X", f"of the columns {order} in this order", names)
 
-        def told(chunk: RowChunk) -> list[tuple[int, NDArray[np.bool_], bool]]:
-            rows = numbers.compute(Piece(chunk.rows, chunk.start))
+        def hold_in_chunk(chunk: RowChunk) -> list[tuple[int, NDArray[np.bool_], bool]]:
+            rows = numbers.compute(MaskedChunk(chunk.rows, chunk.start))
             return [(chunk.start, self.of(list(rows.T)), bool(np.isnan(rows).any()))]
 
-        chunks = sorted(source.reduce(told, operator.add), key=lambda chunk: chunk[0])
+        chunks = sorted(source.reduce(hold_in_chunk, operator.add), key=lambda chunk: chunk[0])
         if any(has_nan for _, _, has_nan in chunks):
             raise DataError("X holds NaN, for which there is no answer")
         return np.concatenate([np.empty(0, np.bool_), *(holds for _, holds, _ in chunks)])
@@ -113,9 +113,9 @@ class Hypothesis(ABC):
 def wrong(hypothesis: Hypothesis, label: Column) -> Function:
     """Return 1 where a hypothesis disagrees with the label."""
 
-    def values(piece: Piece) -> NDArray[Any]:
-        y = piece.column(label)
-        columns = [piece.column(column) for column in hypothesis.features]
+    def values(chunk: MaskedChunk) -> NDArray[Any]:
+        y = chunk.column(label)
+        columns = [chunk.column(column) for column in hypothesis.features]
         return with_nan(hypothesis.of(columns) != (y > 0), (y, *columns))
 
     return Function(values, columns=frozenset([*hypothesis.features, label]))

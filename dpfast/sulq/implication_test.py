@@ -36,7 +36,7 @@ class ImplicationTest:
         The same for beta.
     reliability : float
         The fraction of an excess that is expected not to be noise.
-    asked : int
+    tried : int
         Number of sets that the first party was asked about.
     strength : float
         The strength that was tested.
@@ -47,7 +47,7 @@ class ImplicationTest:
 
     >>> import dpfast as dp
     >>> found = dp.sulq.ImplicationTest(0.4, 0.5, (4.0,), (3.0,), 1.0, 9, 0.3)
-    >>> found.asked
+    >>> found.tried
     9
     >>> found.votes(0.2), found.votes(1.0)
     (1, 0)
@@ -60,7 +60,7 @@ class ImplicationTest:
     excesses: tuple[float, ...]
     answers: tuple[float, ...]
     reliability: float
-    asked: int
+    tried: int
     strength: float
 
     @property
@@ -189,7 +189,7 @@ def implication_test(
     >>> b = dp.sulq.NoisySums(coughs, queries=10, **kw)
     >>> yes = dp.sulq.Attribute()
     >>> test = dp.sulq.implication_test(a, yes, b, yes, 0.1, votes=9, trials=100)
-    >>> test.asked <= 100 and len(test.excesses) <= 9
+    >>> test.tried <= 100 and len(test.excesses) <= 9
     True
     """
     n, generator = common_rows(a, alpha, b, beta), _rng.check(rng)
@@ -204,12 +204,12 @@ def implication_test(
     other = b.sum(beta) / n
     excesses: list[float] = []
     answers: list[float] = []
-    asked = 0
-    while asked < most and len(answers) < enough:
+    tried = 0
+    while tried < most and len(answers) < enough:
         chosen = RowSets.random(n, 1, generator)
         size = int(chosen.sizes[0])
         excess = a.sum(alpha, chosen.mask(0)) - size * fraction
-        asked += 1
+        tried += 1
         if excess >= factor * math.sqrt(size * fraction * (1.0 - fraction)):
             excesses.append(excess)
             answers.append(b.sum(beta, chosen.mask(0)) - size * other)
@@ -221,6 +221,6 @@ def implication_test(
         excesses=tuple(excesses),
         answers=tuple(answers),
         reliability=spread / (spread + noise),
-        asked=asked,
+        tried=tried,
         strength=wanted,
     )

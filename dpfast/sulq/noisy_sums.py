@@ -28,7 +28,7 @@ from .totals import totals
 
 
 class NoisySums:
-    """A fixed number of noisy sums of functions of a row, for one allocation of a budget.
+    """Answer a fixed number of questions by noisy sums of functions of a row, for one loss.
 
     Privacy
     -------
@@ -139,9 +139,11 @@ class NoisySums:
         def after(rounds: Rounds) -> None:
             self._rounds = rounds
 
-        asked: Any = {"budget": budget, "rng": rng}
-        made = prepare(Rounds, self._source, loss, self._neighbors, rounds, "noisy sums", **asked)
-        return made.then(after)
+        payment: Any = {"budget": budget, "rng": rng}
+        prepared = prepare(
+            Rounds, self._source, loss, self._neighbors, rounds, "noisy sums", **payment
+        )
+        return prepared.then(after)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("noisy sums can be neither pickled nor copied: both copies could be asked")

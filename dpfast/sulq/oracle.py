@@ -34,7 +34,7 @@ from .totals import Total, totals
 
 
 class Oracle(ABC):
-    """The common part of both oracles: questions, and how many are left."""
+    """Check and count questions, as both oracles do."""
 
     _name: ClassVar[str]
 
@@ -283,17 +283,19 @@ class StatisticalQueryOracle(Oracle):
         neighbors = relation_of(neighbors, budget)
         questions = Questions(tolerance, queries, confidence, bounds, l2, size, neighbors, nan)
         source = as_rows(once(data, relation=neighbors))
-        known = _known_rows(rows, source.length, neighbors)
-        self._plan, self.cost = cost_of(questions, known, offered)
+        public_rows = _known_rows(rows, source.length, neighbors)
+        self._plan, self.cost = cost_of(questions, public_rows, offered)
         super().__init__(source, questions)
 
         def after(rounds: Rounds) -> None:
             self._rounds = rounds
-            self._rows = self._counted(known) if neighbors == "add-remove" else Fraction(known)
+            self._rows = (
+                self._counted(public_rows) if neighbors == "add-remove" else Fraction(public_rows)
+            )
 
-        number, asked = self._plan.rounds, {"budget": budget, "rng": rng}
-        made = prepare(Rounds, source, self.cost, neighbors, number, self._name, **asked)
-        return made.then(after)
+        number, payment = self._plan.rounds, {"budget": budget, "rng": rng}
+        prepared = prepare(Rounds, source, self.cost, neighbors, number, self._name, **payment)
+        return prepared.then(after)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("an oracle can be neither pickled nor copied: both copies could be asked")
@@ -345,8 +347,8 @@ def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
         checks.fail("rows", "given with neighbors='add-remove', as a public lower bound", rows)
     if rows is None and length is None:
         checks.fail("rows", "given for data of unknown length", rows)
-    given = length if rows is None else checks.whole("rows", rows, 1)
-    assert given is not None
-    if neighbors == "replace" and length not in (None, given):
+    count = length if rows is None else checks.whole("rows", rows, 1)
+    assert count is not None
+    if neighbors == "replace" and length not in (None, count):
         checks.fail("rows", f"{length}, the number of rows, or left out", rows)
-    return given
+    return count

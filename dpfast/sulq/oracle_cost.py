@@ -51,7 +51,7 @@ _LEAST = Fraction(1, 1 << 13)
 _MOST = 1e100
 #: The count of all rows, in units so small that the scale of noise is hardly rounded.
 COUNTING = Exact(
-    1, NONE, Fraction(1, 1 << 20), lambda piece: ([piece.count << 20], 0), (1 << 20, 1 << 20)
+    1, NONE, Fraction(1, 1 << 20), lambda chunk: ([chunk.count << 20], 0), (1 << 20, 1 << 20)
 )
 
 
@@ -105,8 +105,8 @@ class Plan:
 
         All hold when the first and the last do, but for rounding.
         """
-        each = {t: i for i, t in enumerate(self.tolerances)}
-        return [each[t] for t in sorted(each)]
+        question_of = {t: i for i, t in enumerate(self.tolerances)}
+        return [question_of[t] for t in sorted(question_of)]
 
     def hold(self, loss: Loss, function: Exact, questions: Iterable[int]) -> bool:
         """Return whether all these answers will be within their tolerances."""
@@ -137,14 +137,14 @@ def planned(questions: Questions, rows: int, pure: bool) -> Plan:
     counted = neighbors == "add-remove"
     failure = questions.failure / (len(tolerances) + counted)
     times: Counter[Fraction | None] = Counter(tolerances)
-    each = {t: float(t) for t in dict.fromkeys(tolerances)}
+    widths = {t: float(t) for t in dict.fromkeys(tolerances)}
     if counted:
         half = float(unit * math.isqrt(part.l2_squared))
-        off = _off(each.values(), [times[t] for t in each], sensitivity, half, power)
-        each = {t: size * (1.0 - off) - half * off for t, size in each.items()}
-    least = min(each.values())  # all sizes as parts of `rows`
+        off = _off(widths.values(), [times[t] for t in widths], sensitivity, half, power)
+        widths = {t: size * (1.0 - off) - half * off for t, size in widths.items()}
+    least = min(widths.values())  # all sizes as parts of `rows`
     weights: dict[Fraction | None, Fraction] = {
-        t: Fraction((least / size) ** power) for t, size in each.items()
+        t: Fraction((least / size) ** power) for t, size in widths.items()
     }
     if counted:
         times[None], weights[None] = 1, (Fraction(least) / Fraction(off * sensitivity)) ** power
@@ -182,8 +182,8 @@ def _shares(
     """
     least = max(weights.values()) * _LEAST / times.total()
     weights = {t: max(w, least) for t, w in weights.items()}
-    each = times.total() / sum((w * times[t] for t, w in weights.items()), Fraction(0))
-    return {t: Fraction(float_down(w * each)) for t, w in weights.items()}
+    share = times.total() / sum((w * times[t] for t, w in weights.items()), Fraction(0))
+    return {t: Fraction(float_down(w * share)) for t, w in weights.items()}
 
 
 @lru_cache(maxsize=256)
@@ -206,17 +206,17 @@ def least_loss(plan: Plan, function: Exact, offered: Loss) -> Loss | None:
     low, high = math.log(least), math.log(most)
     for _ in range(30):
         middle = (low + high) / 2
-        if enough(_within(math.exp(middle), least, most), [every[0], every[-1]]):
+        if enough(_four_digits(math.exp(middle), least, most), [every[0], every[-1]]):
             high = middle
         else:
             low = middle
-    size = _within(math.exp(high), least, most)
+    size = _four_digits(math.exp(high), least, most)
     while not enough(size, every):
-        size = _within(1.001 * float(size), least, most)
+        size = _four_digits(1.001 * float(size), least, most)
     return sized(size)
 
 
-def _within(value: float, least: Fraction, most: Fraction) -> Fraction:
+def _four_digits(value: float, least: Fraction, most: Fraction) -> Fraction:
     """Return a number of four digits that is not less, but for the limits."""
     power = Fraction(10) ** (3 - math.floor(math.log10(value)))
     return min(max(Fraction(math.ceil(Fraction(value) * power)) / power, least), most)

@@ -88,7 +88,7 @@ class Matrix:
         Number of columns.
     trace : int
         The largest nuclear norm of a change between neighbors.
-    known : int
+    public_squares : int
         How many squares, the first ones, do not change.
     share : Fraction
         As in `Part`.
@@ -96,7 +96,7 @@ class Matrix:
 
     width: int
     trace: int
-    known: int = 0
+    public_squares: int = 0
     share: Fraction = Fraction(1)
 
     @property
@@ -113,7 +113,7 @@ class Matrix:
         assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
         # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
         part = Pure(loss.epsilon * self.share / rounds)
-        return matrix_noise(part, self.width, self.trace, self.known)
+        return matrix_noise(part, self.width, self.trace, self.public_squares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,8 @@ class BoxesNoise:
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
         """Return the values with noise."""
-        each = [self.noise.add(values[j :: self.many], generator) for j in range(self.many)]
-        return [value for alike in zip(*each, strict=True) for value in alike]
+        vectors = [self.noise.add(values[j :: self.many], generator) for j in range(self.many)]
+        return [value for alike in zip(*vectors, strict=True) for value in alike]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +168,8 @@ class Boxes:
     def noise(self, loss: Loss, rounds: int | Fraction) -> BoxesNoise:
         """Return its noise, as `Part.noise` does."""
         assert isinstance(loss, Pure)
-        each = Pure(loss.epsilon * self.share / (rounds * self.steps))
-        return BoxesNoise(choose_noise(each, self.moves), self.many)
+        step_loss = Pure(loss.epsilon * self.share / (rounds * self.steps))
+        return BoxesNoise(choose_noise(step_loss, self.moves), self.many)
 
 
 @lru_cache(maxsize=256)

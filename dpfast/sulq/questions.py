@@ -63,7 +63,7 @@ class Questions:
         return function if self.neighbors == "replace" else function.centered()
 
     def functions(self, terms: Sequence[Term], source: RowSource) -> list[Exact]:
-        """Return what is asked, once everything about it has been checked."""
+        """Return the functions of the terms, once everything about them has been checked."""
         functions = []
         for term in terms:
             if term.bounds is None and term.l2 is None and not isinstance(term.f, str):
@@ -76,12 +76,12 @@ def _tolerances(tolerance: Any, queries: Any) -> tuple[Fraction, ...]:
     if queries is None:
         rule = "one for each question, or a number with queries"
         try:
-            each = [] if isinstance(tolerance, str) else list(tolerance)
+            tolerances = [] if isinstance(tolerance, str) else list(tolerance)
         except TypeError:
-            each = []
-        if not each:
+            tolerances = []
+        if not tolerances:
             checks.fail("tolerance", rule, tolerance)
-        return tuple(_positive(t) for t in each)
+        return tuple(_positive(t) for t in tolerances)
     count = checks.whole("queries", queries, 1, MOST_QUESTIONS)
     return (_positive(tolerance),) * count
 

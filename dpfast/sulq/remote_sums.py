@@ -33,9 +33,9 @@ NUMBER, SETS = 32, 1 << 20
 #: The size of numbers in an answer is less: squares of many of them can be added up.
 LARGEST = 2.0**200
 #: Errors whose text the other party may read.
-TOLD = (ArgumentError, ArgumentTypeError, BudgetError)
+SAID_TO_THE_OTHER = (ArgumentError, ArgumentTypeError, BudgetError)
 NAMES: dict[str, type[Exception]] = {
-    kind.__name__: kind for kind in (*TOLD, DataError, SourceError)
+    kind.__name__: kind for kind in (*SAID_TO_THE_OTHER, DataError, SourceError)
 }
 
 
@@ -119,7 +119,7 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
 def _reply(sums: NoisySums, message: bytes) -> bytes:
     try:
         reply = {"answer": _answer(sums, message)}
-    except TOLD as error:
+    except SAID_TO_THE_OTHER as error:
         reply = {"error": [type(error).__name__, str(error)]}
     except DataError:  # its text may name a file
         reply = {"error": ["DataError", "the data hold what the question does not allow"]}
@@ -132,17 +132,19 @@ def _reply(sums: NoisySums, message: bytes) -> bytes:
 def _answer(sums: NoisySums, message: bytes) -> Any:
     end = message.find(b"\n", 0, WORDS + 1)
     head, bits = (message, b"") if end < 0 else (message[:end], message[end + 1 :])
-    asked = _json(head) if len(head) <= WORDS else None
-    if not isinstance(asked, dict):
+    question = _json(head) if len(head) <= WORDS else None
+    if not isinstance(question, dict):
         checks.fail("a question", "one that this version knows", "something else")
-    numbered = sums.neighbors == "replace" or asked.get("sets") is None
-    if not numbered and asked.get("ask") != "noise":  # if a set fits tells how many rows there are
+    numbered = sums.neighbors == "replace" or question.get("sets") is None
+    if (
+        not numbered and question.get("ask") != "noise"
+    ):  # if a set fits tells how many rows there are
         checks.fail(
             "sets",
             "of rows with neighbors='replace', since the other party knows no others by number",
             f"neighbors={sums.neighbors!r}",
         )
-    match asked:
+    match question:
         case {"ask": "facts"}:
             return {
                 "rows": sums.rows,
@@ -160,7 +162,7 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
         case {"ask": "contrasts", "f": f, "sets": [int(rows), int(sets)]}:
             total, contrasts = sums.contrasts(read(f), _sets(sums, bits, rows, sets))
             return [total, *contrasts.tolist()]
-    checks.fail("a question", "one that this version knows", asked)
+    checks.fail("a question", "one that this version knows", question)
 
 
 def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
@@ -173,7 +175,7 @@ def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
 
 
 class RemoteSums:
-    """The `NoisySums` of another party, asked through a connection.
+    """Ask the `NoisySums` of another party through a connection.
 
     NOT PRIVATE by itself: the answers of the other party are private by its own `NoisySums`.
 

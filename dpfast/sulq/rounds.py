@@ -139,7 +139,7 @@ class _Choices(_Round):
 
 
 class Rounds:
-    """A fixed number of rounds about one source, paid for when this object is made.
+    """Ask a fixed number of rounds about one source, paid for when this object is made.
 
     Parameters
     ----------
@@ -225,9 +225,9 @@ class Rounds:
         rounds = Fraction(self.rounds, uses)
         noise = part.noise(self.loss, rounds)
         if isinstance(part, Part) and part.sizes and isinstance(self.loss, Pure):
-            box = Boxes(Moves(part.sizes), share=part.share).noise(self.loss, rounds)
-            if max(box.noise.deviations) < noise.deviation:
-                return box
+            joint = Boxes(Moves(part.sizes), share=part.share).noise(self.loss, rounds)
+            if max(joint.noise.deviations) < noise.deviation:
+                return joint
         return noise
 
     def deviation(self, part: Some, uses: int = 1) -> float:
@@ -344,7 +344,7 @@ def _enough(loss: Loss, rounds: int, max_rows: int) -> None:
 
 
 def loss_of(epsilon: Any, delta: Any, rho: Any) -> Loss:
-    """Return the loss that is asked for, of a size that noise can be made for."""
+    """Return the loss of the arguments, of a size that noise can be made for."""
     loss = privacy.loss(epsilon, delta, rho)
     amount(loss)
     return loss

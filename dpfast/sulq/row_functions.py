@@ -28,8 +28,8 @@ SHORT = 1 - 2.0**-20
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Some rows that were read, their place among all rows, and which of them are summed."""
+class MaskedChunk:
+    """Consecutive rows that were read, the number of the first, and which of them are summed."""
 
     rows: NDArray[Any]
     start: int
@@ -59,11 +59,11 @@ class Piece:
             raise DataError("f does not have one entry for each row")
         return self._kept(part)
 
-    def blocks(self) -> Iterator[Piece]:
+    def blocks(self) -> Iterator[MaskedChunk]:
         """Yield the same in blocks of few rows."""
         for at in range(0, max(1, len(self.rows)), BLOCK):
             keep = None if self.keep is None else self.keep[at : at + BLOCK]
-            yield Piece(self.rows[at : at + BLOCK], self.start + at, keep)
+            yield MaskedChunk(self.rows[at : at + BLOCK], self.start + at, keep)
 
     def _kept(self, rows: NDArray[Any]) -> NDArray[Any]:
         return rows if self.keep is None else kept(rows, self.keep)
@@ -99,26 +99,26 @@ class Function:
     Parameters
     ----------
     compute : callable
-        Takes a `Piece`, and returns shape (rows,), in a dtype that kernels read, or (rows, size) in
-        float64.
+        Takes a `MaskedChunk`, and returns shape (rows,), in a dtype that kernels read, or (rows,
+        size) in float64.
     size : int
         Numbers per row.
     columns : frozenset or None
         The columns of a row that are looked at; None for all.
     """
 
-    compute: Callable[[Piece], NDArray[Any]]
+    compute: Callable[[MaskedChunk], NDArray[Any]]
     size: int = 1
     columns: Columns = None
 
-    def values(self, piece: Piece) -> NDArray[Any]:
-        """Return the numbers for the rows of a piece."""
-        values = self.compute(piece)
+    def values(self, chunk: MaskedChunk) -> NDArray[Any]:
+        """Return the numbers for the rows of a chunk."""
+        values = self.compute(chunk)
         return values.reshape(-1) if self.size == 1 else values
 
 
 #: 1 for each row.
-ONES = Function(lambda piece: np.ones(piece.count), columns=NONE)
+ONES = Function(lambda chunk: np.ones(chunk.count), columns=NONE)
 
 
 def whole_row(source: RowSource) -> Function:
@@ -126,8 +126,8 @@ def whole_row(source: RowSource) -> Function:
     names = source.dtype.names
     size = len(names) if names else source.width or 1
 
-    def values(piece: Piece) -> NDArray[np.float64]:
-        rows = piece.summed
+    def values(chunk: MaskedChunk) -> NDArray[np.float64]:
+        rows = chunk.summed
         if names is None:
             return np.asarray(rows, np.float64).reshape(len(rows), size)
         return np.stack([np.asarray(rows[name], np.float64) for name in names]).T
@@ -137,8 +137,8 @@ def whole_row(source: RowSource) -> Function:
 
 def one_column(column: Any, source: RowSource) -> Function:
     """Return one column of each row."""
-    place = _place(column, source)
-    return Function(lambda piece: piece.column(place), columns=frozenset([place]))
+    index = _column_index(column, source)
+    return Function(lambda chunk: chunk.column(index), columns=frozenset([index]))
 
 
 def function_of(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
@@ -146,14 +146,14 @@ def function_of(f: Any, size: Any, source: RowSource, neighbors: str) -> Functio
     if isinstance(f, Function):
         return f
     if isinstance(f, Condition):
-        _sized(size, 1)
+        _checked_size(size, 1)
         return _holds(f, source)
     if not is_compiled(f):
         return _stored(f, size, source, neighbors)
     loop = RowLoop(f, source.dtype, source.width)
     length = 1 if loop.length is None else loop.length
-    width = _sized(size, None if length < 0 else length)
-    return Function(lambda piece: loop.values(piece.summed, width), width)
+    width = _checked_size(size, None if length < 0 else length)
+    return Function(lambda chunk: loop.values(chunk.summed, width), width)
 
 
 def bits(f: Any, source: RowSource, neighbors: str) -> Function:
@@ -171,10 +171,10 @@ def side_by_side(functions: Sequence[Function]) -> Function:
     """Return several functions as one vector."""
     size = sum(function.size for function in functions)
 
-    def values(piece: Piece) -> NDArray[np.float64]:
-        rows = np.empty((size, piece.count))
+    def values(chunk: MaskedChunk) -> NDArray[np.float64]:
+        rows = np.empty((size, chunk.count))
         for function, part in split(rows, functions):
-            part[...] = function.values(piece).T
+            part[...] = function.values(chunk).T
         return rows.T
 
     return Function(values, size, union(function.columns for function in functions))
@@ -190,13 +190,13 @@ def split(numbers: Any, functions: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
 
 def _holds(condition: Condition, source: RowSource) -> Function:
     """Return 1 where a condition holds, and NaN where one of its columns is NaN."""
-    places = {name: _place(name, source) for name in condition.columns()}
+    indices = {name: _column_index(name, source) for name in condition.columns()}
 
-    def values(piece: Piece) -> NDArray[Any]:
-        read = {name: piece.column(place) for name, place in places.items()}
+    def values(chunk: MaskedChunk) -> NDArray[Any]:
+        read = {name: chunk.column(index) for name, index in indices.items()}
         return with_nan(condition.holds(read.__getitem__), read.values())
 
-    return Function(values, columns=frozenset(places.values()))
+    return Function(values, columns=frozenset(indices.values()))
 
 
 def with_nan(holds: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
@@ -214,22 +214,22 @@ def _stored(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
     rule = "a name like 'count', a function compiled by Numba, or an array with one entry a row"
     if callable(f):
         checks.fail_kind("f", rule, f, " (compile it with numba.njit, or give its values)")
-    given = as_rows(f, name="f")
-    if given.dtype.names is not None or given.length is None:
+    stored = as_rows(f, name="f")
+    if stored.dtype.names is not None or stored.length is None:
         checks.fail_kind("f", rule, f)
     if source.length is None:
         checks.fail_kind("f", "a named or compiled function for data of unknown length", f)
-    checks.entries("f", given.length, source.length, neighbors)
-    array = _held(given, given.length) if given.array is None else given.array
-    if given.length != source.length:
+    checks.entries("f", stored.length, source.length, neighbors)
+    array = _held(stored, stored.length) if stored.array is None else stored.array
+    if stored.length != source.length:
         array = array[:0]  # which the pass finds too short, whatever it was
-    check = functools.cache(functools.partial(compare, labels_of(source, given)))
+    check = functools.cache(functools.partial(compare, labels_of(source, stored)))
 
-    def values(piece: Piece) -> NDArray[Any]:
+    def values(chunk: MaskedChunk) -> NDArray[Any]:
         check()
-        return flat(piece.of(array))
+        return flat(chunk.of(array))
 
-    return Function(values, _sized(size, given.width or 1), NONE)
+    return Function(values, _checked_size(size, stored.width or 1), NONE)
 
 
 def _held(source: RowSource, length: int) -> NDArray[Any]:
@@ -243,20 +243,20 @@ def _held(source: RowSource, length: int) -> NDArray[Any]:
     return array
 
 
-def _sized(given: Any, length: int | None) -> int:
+def _checked_size(size_argument: Any, length: int | None) -> int:
     """Return how many numbers a function has, which has `length` if that is known."""
-    if given is None:
+    if size_argument is None:
         if length is None:
             checks.fail("size", "given for a function that returns an array", None)
         return length
-    size = checks.whole("size", given, 1)
+    size = checks.whole("size", size_argument, 1)
     if length not in (None, size):
         checks.fail("size", f"{length}, as many numbers as f returns, or left out", size)
     return size
 
 
-def _place(column: Any, source: RowSource) -> Any:
-    """Return the column as rows are asked for it."""
+def _column_index(column: Any, source: RowSource) -> Any:
+    """Return the name or the number of a column of a source, or None for the only one."""
     names = source.dtype.names
     if names is not None:
         return checks.choice("column", column, names)

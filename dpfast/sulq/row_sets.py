@@ -14,7 +14,7 @@ from ..tables.masked import refuse_mask
 
 
 class RowSets:
-    """Public sets of rows, handed to who is asked about them as they are, and not as a seed.
+    """Public sets of rows, which the other party receives bit by bit, and not as a seed.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ class RowSets:
 
     def __init__(self, masks: ArrayLike) -> None:
         rule = "an array of booleans of shape (sets, rows)"
-        given = checks.array("masks", masks, rule)
-        if given.dtype != np.bool_ or given.ndim != 2:
+        array = checks.array("masks", masks, rule)
+        if array.dtype != np.bool_ or array.ndim != 2:
             checks.fail_kind("masks", rule, masks)
-        self.rows = given.shape[1]
-        self._words = _words(np.packbits(given, axis=1, bitorder="little"), self.rows)
+        self.rows = array.shape[1]
+        self._words = _words(np.packbits(array, axis=1, bitorder="little"), self.rows)
 
     @classmethod
     def random(cls, rows: int, sets: int, rng: _rng.Generator | None = None) -> RowSets:
@@ -106,10 +106,10 @@ class RowSets:
         size = -(-n // 8)
         if not isinstance(bits, (bytes, bytearray, memoryview)):
             checks.fail_kind("bits", "the bytes that to_bytes gave", bits)
-        given = bytes(bits)
-        if len(given) != r * size:
-            checks.fail("bits", f"{r * size} bytes for {r} sets of {n} rows", f"{len(given)} bytes")
-        return cls._of(n, _words(np.frombuffer(given, np.uint8).reshape(r, size), n))
+        data = bytes(bits)
+        if len(data) != r * size:
+            checks.fail("bits", f"{r * size} bytes for {r} sets of {n} rows", f"{len(data)} bytes")
+        return cls._of(n, _words(np.frombuffer(data, np.uint8).reshape(r, size), n))
 
     @classmethod
     def _of(cls, rows: int, words: NDArray[np.uint64]) -> RowSets:

@@ -29,7 +29,7 @@ from ..summaries.totals import totals_of
 from ..tables.base import RowSource
 from . import row_functions
 from .parts import Boxes, Part
-from .row_functions import Columns, Function, Piece, one_column
+from .row_functions import Columns, Function, MaskedChunk, one_column
 
 #: A float, or a float64 array of what has several numbers: the arguments say which.
 Answer: TypeAlias = Any
@@ -37,7 +37,7 @@ Answer: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Term:
-    """A function of a batch; see `NoisySums.batch`. By itself it computes nothing.
+    """Name one of several functions to be summed at once by `NoisySums.batch`.
 
     Parameters
     ----------
@@ -82,7 +82,8 @@ class Exact:
     unit : Fraction
         The value of the integer 1.
     tally : callable
-        Takes a `Piece`, and returns the sums for its rows, and how many had no value that had to.
+        Takes a `MaskedChunk`, and returns the sums of its rows, and how many lack a value that
+        they must have.
     limits : (int, int), optional
         The least and the largest integer of a row; None for a vector.
     length : int
@@ -96,7 +97,7 @@ class Exact:
     size: int
     columns: Columns = field(compare=False)
     unit: Fraction
-    tally: Callable[[Piece], tuple[list[int], int]] = field(compare=False)
+    tally: Callable[[MaskedChunk], tuple[list[int], int]] = field(compare=False)
     limits: tuple[int, int] | None = None
     length: int = 0
     shift: int = 0
@@ -108,9 +109,9 @@ class Exact:
         least, most = self.limits
         shift, span = least + most, most - least
 
-        def tally(piece: Piece) -> tuple[list[int], int]:
-            (total,), missing = self.tally(piece)
-            return [2 * total - shift * piece.count], missing
+        def tally(chunk: MaskedChunk) -> tuple[list[int], int]:
+            (total,), missing = self.tally(chunk)
+            return [2 * total - shift * chunk.count], missing
 
         unit, limits = self.unit / 2, (-span, span)
         return replace(self, unit=unit, tally=tally, limits=limits, shift=shift)
@@ -132,7 +133,7 @@ class Exact:
 
 
 #: 1 for each row.
-COUNT = Exact(1, row_functions.NONE, Fraction(1), lambda piece: ([piece.count], 0), (1, 1))
+COUNT = Exact(1, row_functions.NONE, Fraction(1), lambda chunk: ([chunk.count], 0), (1, 1))
 
 
 def vector(function: Function, l2: Any, nan: str | float) -> Exact:
@@ -145,9 +146,9 @@ def vector(function: Function, l2: Any, nan: str | float) -> Exact:
     radius, size = checks.scale("l2", l2), function.size
     grid = math.ldexp(1.0, max(math.frexp(radius)[1] - 1 - FINE, -1000))
 
-    def tally(piece: Piece) -> tuple[list[int], int]:
+    def tally(chunk: MaskedChunk) -> tuple[list[int], int]:
         sums, missing = [0] * size, 0
-        for block in piece.blocks():
+        for block in chunk.blocks():
             whole, lost = in_cells(function.values(block).reshape(-1, size), radius, grid)
             sums = [a + int(b) for a, b in zip(sums, whole.sum(axis=0), strict=True)]
             missing += lost
@@ -178,12 +179,12 @@ def shared(parts: Sequence[Part], loss: Loss) -> list[Part] | list[Boxes]:
 def listed(terms: Any) -> list[Term]:
     """Return the terms of a batch, some of which may be functions alone."""
     try:
-        each = [term if isinstance(term, Term) else Term(term) for term in terms]
+        terms_of_batch = [term if isinstance(term, Term) else Term(term) for term in terms]
     except Exception:  # whatever an object thinks of being a sequence
         checks.fail_kind("terms", "a sequence of functions", terms)
-    if not each:
+    if not terms_of_batch:
         checks.fail("terms", "at least one", terms)
-    return each
+    return terms_of_batch
 
 
 def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Exact:
@@ -264,8 +265,8 @@ def _power(
     ends, fill = (first**power, last**power), nan_policy.replacement(nan, *pair)
     least = 0 if power == 2 and first <= 0 <= last else min(ends)
 
-    def tally(piece: Piece) -> tuple[list[int], int]:
-        totals = totals_of(function.values(piece), 0, 0, grid, power == 2)
+    def tally(chunk: MaskedChunk) -> tuple[list[int], int]:
+        totals = totals_of(function.values(chunk), 0, 0, grid, power == 2)
         sums = totals.rows * first + totals.sum
         if power == 2:
             sums = totals.rows * first**2 + 2 * first * totals.sum + totals.squares
@@ -284,11 +285,11 @@ def _product(
     (a, b), (unit, other) = (g.first for g in grids), (Fraction(g.grid) for g in grids)
     corners = [x * y for x in (a, grids[0].last) for y in (b, grids[1].last)]
 
-    def of(block: Piece) -> Moments:
+    def of(block: MaskedChunk) -> Moments:
         return moments_of([f.values(block) for f in functions], 0, pairs, grids, nan, [(0, 1)])
 
-    def tally(piece: Piece) -> tuple[list[int], int]:
-        moments = reduce(Moments.merge, map(of, piece.blocks()))
+    def tally(chunk: MaskedChunk) -> tuple[list[int], int]:
+        moments = reduce(Moments.merge, map(of, chunk.blocks()))
         (u, v), (product,) = moments.sums, moments.products
         return [moments.rows * a * b + a * v + b * u + product], moments.missing
 

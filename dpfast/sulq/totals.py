@@ -12,7 +12,7 @@ from ..tables.base import RowChunk, RowSource
 from ..tables.labels import Labels, aligned
 from ..tables.masked import refuse_mask
 from ..tables.table import only
-from .row_functions import Piece, union
+from .row_functions import MaskedChunk, union
 from .terms import Exact
 
 #: Integers, rows without a value, and rows read.
@@ -40,7 +40,7 @@ def totals(
         keep = None if where is None else where[start : start + len(rows)]
         if keep is not None and len(keep) != len(rows):
             refuse_mask()
-        tallies = [function.tally(Piece(rows, start, keep)) for function in functions]
+        tallies = [function.tally(MaskedChunk(rows, start, keep)) for function in functions]
         return [x for sums, _ in tallies for x in sums], sum(lost for _, lost in tallies), len(rows)
 
     def merge(a: Sums, b: Sums) -> Sums:

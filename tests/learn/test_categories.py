@@ -31,7 +31,7 @@ def test_codes_are_those_of_the_definition(many):
     domain = np.array(sorted({float(x) for own in VALUES for x in own} | set(ODD)))
     rows = np.random.default_rng(many).choice(domain, (500, many))
     values = [[float(x) for x in own] for own in VALUES[-many:]]
-    coder = Coder(attributes(None, None, VALUES[-many:]).each(many))
+    coder = Coder(attributes(None, None, VALUES[-many:]).for_width(many))
     out = np.full(rows.shape, 77, np.uint32)
     coder.codes(rows, out)
     found = np.minimum(out, coder.values)  # any code beyond them stands for none of the values

@@ -83,8 +83,8 @@ class Coded(Perceptron):
         self.classes_ = names
         return self
 
-    def _places(self, numbers):
-        return np.minimum(super()._places(numbers), len(self.classes_) - 1)
+    def _class_indices(self, numbers):
+        return np.minimum(super()._class_indices(numbers), len(self.classes_) - 1)
 
 
 #: More of classifiers that are told the classes: there is a column for those that do not occur.

@@ -43,7 +43,7 @@ LABELS = {
 
 
 def asked_of(kind, relation="add-remove"):
-    return Gradients(Design(COLUMNS.each(3), "lower"), ANSWERS[kind](), "drop", relation)
+    return Gradients(Design(COLUMNS.for_width(3), "lower"), ANSWERS[kind](), "drop", relation)
 
 
 def weights_of(asked, seed, size):
@@ -116,7 +116,7 @@ def test_a_row_changes_sums_by_no_more_than_is_said(kind, relation):
 def test_gradients_of_numbers_have_joint_noise(relation):
     """With `epsilon` alone, where that is less; by one for many bins of a column it is not."""
     for columns, ratio in ((columns_of((-1, 1), None), 0.55), (attributes(9, (-1, 1), None), 1.0)):
-        design = Design(columns.each(5), "raise")
+        design = Design(columns.for_width(5), "raise")
         asked = Gradients(design, TargetAnswers((-1.0, 1.0), "raise"), "raise", relation)
         part, made = asked.parts[1], rounds_of(Pure(1), relation, 3)
         alone = made.deviation(replace(part, sizes=()))
@@ -153,7 +153,7 @@ def test_the_table_of_powers_is_that_of_arbitrary_precision():
 
 
 def test_missing_numbers_are_refused_when_all_is_read():
-    design = Design(COLUMNS.each(3), "raise")
+    design = Design(COLUMNS.for_width(3), "raise")
     asked = Gradients(design, ANSWERS["two classes"](), "raise", "replace")
     with pytest.raises(DataError, match="NaN"):
         asked.totals(rows_of([(np.nan, 0.0, 0.0, 1.0)]))
@@ -163,7 +163,7 @@ def test_steps_are_shorter_where_columns_say_the_same():
     """Fifty copies of a column have fifty times the curvature along their sum."""
     x = np.linspace(-1, 1, 2001)
     rows = labeled_rows(np.repeat(x[:, None], 50, axis=1), x)
-    design = Design(columns_of((-1, 1), None).each(50), "raise")
+    design = Design(columns_of((-1, 1), None).for_width(50), "raise")
     asked = Gradients(design, TargetAnswers((-1.0, 1.0), "raise"), "raise", "replace")
     found = learned(rounds_of(ZCDP(Fraction(400)), "replace", 6), rows_source(asked, rows))
     assert math.isclose(float(found.weights[1:].sum()), 1.0, abs_tol=0.1)
@@ -186,6 +186,6 @@ def test_rounds_are_all_used():
 
 
 def test_numbers_outside_of_bins_count_as_the_nearest_one():
-    design = Design(attributes(2, (0, 1), None).each(1), "drop")
+    design = Design(attributes(2, (0, 1), None).for_width(1), "drop")
     rows = np.array([[-np.inf], [-3.0], [0.0], [0.5], [1.0], [5.0], [np.nan]])
-    assert design.vectors(rows).places[:, 0].tolist() == [1, 1, 1, 2, 2, 2, design.size]
+    assert design.vectors(rows).indices[:, 0].tolist() == [1, 1, 1, 2, 2, 2, design.size]

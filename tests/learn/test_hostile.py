@@ -277,7 +277,7 @@ def test_sums_of_classes_may_be_of_any_number_of_rows_at_a_time():
     """2**25 and more squares of 38 bits are beyond an int64."""
     n, bound = (1 << 25) + 5000, 1.999999
     rows, classes = np.broadcast_to(bound, n), Classes([0, 1])
-    sums = ClassSums(columns_of((-bound, bound), None).each(1), classes, "raise")
+    sums = ClassSums(columns_of((-bound, bound), None).for_width(1), classes, "raise")
     result = sums.total(labeled_rows(OneChunk(rows), np.broadcast_to(np.uint8(1), n)))
     reach = sums.layout.numbers[0].reach
     assert n * reach**2 > 2**63

@@ -13,7 +13,7 @@ import pytest
 
 from dpfast.errors import DataError
 from dpfast.learn import KMeans, kmeans
-from dpfast.learn.kmeans import Box, centers_of, spread
+from dpfast.learn.kmeans import Grid, centers_of, spread
 from dpfast.learn.rows import matrices, unlabeled_rows
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
@@ -52,7 +52,7 @@ def test_without_noise_it_is_k_means():
 def test_sums_of_more_rows_than_a_kernel_takes(monkeypatch):
     """They are integers of any size from then on."""
     data, centers = mixture(20_000)
-    box, source = Box([(0.0, 1.0)] * 3, "drop"), unlabeled_rows(np.asfortranarray(data))
+    box, source = Grid([(0.0, 1.0)] * 3, "drop"), unlabeled_rows(np.asfortranarray(data))
     whole = box.totals(source, centers)
     monkeypatch.setattr("dpfast.learn.kmeans.MOST_ROWS", 1000)
     assert box.totals(source, centers) == whole
@@ -84,7 +84,7 @@ def test_columns_with_bounds_of_their_own():
     assert (made.cluster_centers_ >= shift).all()
     assert (made.cluster_centers_ <= shift + scale).all()
     # A column so narrow beside the others has no say in distances, nor much noise of its own.
-    parts = kmeans._parts(Box(bounds, "raise"), 4, "add-remove", ZCDP(1))
+    parts = kmeans._parts(Grid(bounds, "raise"), 4, "add-remove", ZCDP(1))
     assert sum(p.share for p in parts) == 1
     noises = [
         math.sqrt(p.l2_squared / p.share) * s / 2**30 for p, s in zip(parts[1:], scale, strict=True)
@@ -163,7 +163,7 @@ def test_no_row_moves_a_center_out_of_its_box(relation, init, monkeypatch):
 @pytest.mark.parametrize("d", [1, 2, 9, 40])
 def test_joint_noise_of_a_center_is_less_than_that_of_parts(d):
     """With `epsilon` alone, of counts and sums: as a center is off by both."""
-    box = Box([(0.0, 1.0)] * d, "raise")
+    box = Grid([(0.0, 1.0)] * d, "raise")
     made, (part,) = learners.rounds_of(Pure(1)), kmeans._parts(box, 1, "add-remove", Pure(1))
     count, *sums = made.deviations(part)
     share = 1 / (1 + math.isqrt(4 * d))
@@ -179,7 +179,7 @@ def test_joint_noise_of_a_center_is_less_than_that_of_parts(d):
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", [Approx(1, 1e-6), ZCDP(1), ZCDP(Fraction(1, 10**9))])
 def test_columns_alike_share_one_part_and_have_the_noise_of_each(relation, loss):
-    box = Box([(0.0, 1.0)] * 5 + [(0.0, 3.0)] * 2 + [(0.0, 1.0)], "raise")
+    box = Grid([(0.0, 1.0)] * 5 + [(0.0, 3.0)] * 2 + [(0.0, 1.0)], "raise")
     counts, *columns = kmeans._parts(box, 3, relation, loss)
     assert [part.size for part in columns] == [15, 6, 3]
     for part, m in zip(columns, (5, 2, 1), strict=True):
@@ -192,7 +192,7 @@ def test_columns_alike_share_one_part_and_have_the_noise_of_each(relation, loss)
 
 def test_integers_too_large_for_the_samplers_are_divided_by_enough():
     """Standardized, with the unit that rounding down adds: one sum by 2 s, or two by s."""
-    box = Box([(0.0, 1.0)], "raise")
+    box = Grid([(0.0, 1.0)], "raise")
     parts = kmeans._parts(box, 2, "replace", ZCDP(Fraction(1, 10**9)))
     made = learners.rounds_of(ZCDP(Fraction(1, 10**9)), "replace", 5)
     counts, sums = (made.noise(part) for part in parts)
@@ -217,13 +217,13 @@ def test_replayed_fits_go_the_same_way():
 @pytest.mark.parametrize("data", [np.zeros((0, 2)), np.zeros((1, 2)), np.full((500, 2), 0.3)])
 def test_empty_clusters_change_no_control_flow(data):
     passes = []
-    right = Box.totals
+    right = Grid.totals
 
     def counted(self, source, centers):
         passes.append(centers.shape)
         return right(self, source, centers)
 
-    with patch.object(Box, "totals", counted):
+    with patch.object(Grid, "totals", counted):
         made = KMeans(5, bounds=(0, 1), rho=1, max_iter=3).fit(data)
     assert passes == [(40, 2), (5, 2), (5, 2)]
     assert ((made.cluster_centers_ >= 0) & (made.cluster_centers_ <= 1)).all()
@@ -303,13 +303,13 @@ def test_cells_keep_it_out_of_local_minima(k, d):
 def test_rounds_and_cells():
     data, _ = mixture()
     shapes = []
-    right = Box.totals
+    right = Grid.totals
 
     def seen(self, source, centers):
         shapes.append(len(centers))
         return right(self, source, centers)
 
-    with patch.object(Box, "totals", seen):
+    with patch.object(Grid, "totals", seen):
         for k, kw in (
             (2, {}),
             (2, {"max_iter": 1}),
@@ -407,28 +407,30 @@ def means(box, centers, counts, sums, noise, enough=0.0):
 
 
 def test_means_are_drawn_together_as_far_as_noise_makes_them_differ():
-    box = Box([(0.0, 1.0)] * 40, "raise")
+    box = Grid([(0.0, 1.0)] * 40, "raise")
     g = np.random.default_rng(0)
     true = g.uniform(0.4, 0.6, (6, 40))
     counts = np.full(6, 100.0)
     deviation = 20.0  # of a sum, so 0.2 of a mean
     near, far = [], []
     for _ in range(20):
-        sums = (counts[:, None] * (true - 0.5) + g.normal(0, deviation, (6, 40))) / (box.grid / 2)
+        sums = (counts[:, None] * (true - 0.5) + g.normal(0, deviation, (6, 40))) / (
+            box.cell_width / 2
+        )
         for noise, errors in (0.0, far), (40 * (deviation * box.unit) ** 2, near):
             errors.append(((means(box, true, counts, sums, noise) - true) ** 2).sum())
     assert np.mean(near) < 0.3 * np.mean(far)
     assert (means(box, true, counts, sums, 1.0, enough=math.inf) == true).all()
-    few = Box([(0.0, 1.0)] * 2, "raise")  # of two columns nothing is drawn anywhere
+    few = Grid([(0.0, 1.0)] * 2, "raise")  # of two columns nothing is drawn anywhere
     args = few, true[:, :2], counts, sums[:, :2]
     assert (means(*args, 1.0) == means(*args, 0.0)).all()
 
 
 def test_one_mean_is_drawn_to_the_middle_as_far_as_it_may_be_noise():
     """By the factor of James and Stein."""
-    box = Box([(0.0, 1.0)] * 6, "raise")
+    box = Grid([(0.0, 1.0)] * 6, "raise")
     place = np.array([0.1, -0.2, 0.05, 0.0, 0.3, -0.1])  # from the middle
-    sums, noise = 50 * place[None] / (box.grid / 2), 1.7 * box.unit**2
+    sums, noise = 50 * place[None] / (box.cell_width / 2), 1.7 * box.unit**2
     args = box, np.full((1, 6), 0.5), np.full(1, 50.0), sums
     factor = 1 - 4 / 6 * 1.7 / 50**2 / (place @ place)
     assert means(*args, noise)[0] == pytest.approx(0.5 + factor * place)
@@ -436,7 +438,7 @@ def test_one_mean_is_drawn_to_the_middle_as_far_as_it_may_be_noise():
 
 
 def test_a_narrow_column_has_a_share_of_its_own():
-    box = Box([(0.0, 1.0), (0.0, 1e-9)], "raise")
+    box = Grid([(0.0, 1.0), (0.0, 1e-9)], "raise")
     _, wide, narrow = kmeans._parts(box, 3, "add-remove", ZCDP(1))
     assert float(narrow.share / wide.share) == pytest.approx(2.0**-10, rel=1e-6)
 

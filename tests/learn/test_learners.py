@@ -440,7 +440,7 @@ def test_places_along_components_may_be_any_rows(kind):
     back = made.inverse_transform(places)
     assert back == pytest.approx(ROWS, abs=1e-12)
     assert (made.inverse_transform({"p": places[:, 0], "q": places[:, 1]}) == back).all()
-    with pytest.raises(ArgumentError, match="X must be of 2 columns, one for each component"):
+    with pytest.raises(ArgumentError, match="X must be rows of 2 columns, as those of transform"):
         made.inverse_transform(places[:, :1])
     for bad in (places * 1j, None, [["a", "b"]]):
         with pytest.raises((ArgumentError, ArgumentTypeError, DataError)):

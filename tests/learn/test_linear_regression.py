@@ -14,7 +14,7 @@ import pytest
 from dpfast.errors import DataError
 from dpfast.learn import LinearRegression, NotFittedError, linear_regression
 from dpfast.learn.gram_matrix import GramMatrix
-from dpfast.learn.normal_equations import PLACE, REACH, WEIGHT, Line, Moments, Normal, Products
+from dpfast.learn.normal_equations import LINE_REACH, REACH, WEIGHT, Line, Moments, Normal, Products
 from dpfast.learn.rows import labeled_rows
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
@@ -263,14 +263,14 @@ def test_a_place_along_a_line_is_a_function_of_its_row_alone():
     x = g.uniform(-1.5, 1.5, (n, d))
     weights = np.rint(g.normal(size=d) * WEIGHT / 8)
     line = Line(own.limits, weights, float(1 << 30))
-    places = line.places(x)
+    places = line.coordinates(x)
     order = g.permutation(n)
-    assert (line.places(x[order]) == places[order]).all()
-    assert all(line.places(x[i : i + 1])[0] == places[i] for i in range(0, n, 97))
+    assert (line.coordinates(x[order]) == places[order]).all()
+    assert all(line.coordinates(x[i : i + 1])[0] == places[i] for i in range(0, n, 97))
     for row, place in zip(x[:50].tolist(), places.tolist(), strict=False):
         cells = [round(Fraction(min(max(v, -1.0), 1.0)) * int(REACH)) for v in row]
         sums = sum(c * int(w) for c, w in zip(cells, weights.tolist(), strict=True)) - (1 << 30)
-        assert place == max(-1.0, min(1.0, sums / PLACE))
+        assert place == max(-1.0, min(1.0, sums / LINE_REACH))
     assert np.abs(places).max() == 1.0 and np.abs(places).min() < 0.1
 
 

@@ -111,7 +111,7 @@ SPOTS = {
 def used(kind, relation, loss):
     """The largest part of the round that a row takes."""
     public, spots = SPOTS[kind]
-    each = columns_of(public.get("bounds"), public.get("categories")).each(2)
+    each = columns_of(public.get("bounds"), public.get("categories")).for_width(2)
     own = ClassSums(each, Classes([0, 1]), "raise")
     parts = own.parts(relation, loss)
     domain = [(*spot, label) for spot in spots for label in (0, 1, 7)]
@@ -160,7 +160,7 @@ def test_no_row_uses_more_than_the_loss(kind, relation, loss, monkeypatch):
 def test_integers_too_large_for_the_samplers_are_divided_by_enough(relation):
     """Standardized, with the unit that rounding down adds to each number that moves."""
     loss = ZCDP(Fraction(1, 10**9))
-    own = ClassSums(columns_of((0, 1), None).each(1), Classes([0, 1]), "raise")
+    own = ClassSums(columns_of((0, 1), None).for_width(1), Classes([0, 1]), "raise")
     made = learners.rounds_of(loss, relation, 1)
     counts, column = (made.noise(part) for part in own.parts(relation, loss))
     assert column.shift > 0 and counts.shift == 0
@@ -198,7 +198,7 @@ def test_noise_hardly_moves_what_many_rows_say(relation, loss):
 
 def test_what_noise_may_have_made_is_not_believed():
     """Few rows of a class spread evenly, and no variance is below its noise."""
-    sums = ClassSums(columns_of((0, 10), None).each(1), Classes([0, 1, 2]), "raise")
+    sums = ClassSums(columns_of((0, 10), None).for_width(1), Classes([0, 1, 2]), "raise")
     column = sums.layout.numbers[0]
     square, half = column.reach**2, column.reach * column.grid
     counts = [29, 31, 1000]  # with noise of deviation 10, all rows at the upper end

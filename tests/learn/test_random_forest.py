@@ -11,7 +11,7 @@ from dpfast.learn.random_forest import RandomSplits
 
 from ..support.learners import recorded
 
-EACH = columns_of([(0, 4), None, (-1, 1)], [None, [0.0, 1.0, 5.0], None]).each(3)
+EACH = columns_of([(0, 4), None, (-1, 1)], [None, [0.0, 1.0, 5.0], None]).for_width(3)
 G = np.random.default_rng(0)
 ROWS = np.column_stack(
     [G.uniform(-1, 5, 500), G.choice([0.0, 1.0, 5.0, 7.0], 500), G.normal(0, 1, 500)]

@@ -289,17 +289,17 @@ def test_counts_of_cells_cost_what_was_paid(relation, monkeypatch):
 
 
 def test_rounds_chosen_by_exact_numbers_are_caught(monkeypatch):
-    right = kmeans.Box.totals
+    right = kmeans.Grid.totals
 
     def totals(self, source, centers):
         self.rows = source.length
         return right(self, source, centers)
 
-    monkeypatch.setattr(kmeans.Box, "totals", totals)
+    monkeypatch.setattr(kmeans.Grid, "totals", totals)
     monkeypatch.setattr(
         kmeans._Walk,
         "choose",
-        lambda self, _: self.use(1 if self.box.rows > 2 else 4),
+        lambda self, _: self.use(1 if self.grid.rows > 2 else 4),
     )
     with pytest.raises(AssertionError, match=r"another path|a release is missing"):
         worst("k-means of its own rounds", "add-remove", LOSSES["rho"])

@@ -200,7 +200,7 @@ def test_what_never_or_always_holds_has_no_strength(fraction):
         found = implication_strength(a, YES, b, YES, rng=rng)
         assert math.isfinite(found.strength) and abs(found.strength) < 5 * found.error
         a, b, rng = parties(alpha, beta, seed, queries=9, rho=5)
-        assert implication_test(a, YES, b, YES, 0.2, trials=8, rng=rng).asked <= 8
+        assert implication_test(a, YES, b, YES, 0.2, trials=8, rng=rng).tried <= 8
 
 
 # --- the test -------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def rates(strength, times, votes, plan=(2000, 0.3, 0.6, 0.35), rho=150, change=(
         one = implication_test(a, YES, b, YES, strength, votes=votes, trials=600, rng=rng, **kw)
         one = dataclasses.replace(one, **dict(change))
         assert len(one.excesses) == votes  # a thirteenth of 600
-        yes, asked = yes + one.holds, asked + one.asked
+        yes, asked = yes + one.holds, asked + one.tried
         own, found = own + one.votes(strength), found + votes
     return yes / times, own / found, asked / found
 

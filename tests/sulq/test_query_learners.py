@@ -28,7 +28,7 @@ from dpfast.sulq import (
     learn_conjunction,
     learn_halfspace,
 )
-from dpfast.sulq.row_functions import Piece
+from dpfast.sulq.row_functions import MaskedChunk
 
 from ..reference.sulq import noisy_sums as reference
 from ..reference.sulq import query_learners as plain
@@ -96,7 +96,7 @@ def literal_of(function):
     if len(function.columns) != 2:
         return None
     column = min(function.columns)
-    return column, not function.values(Piece(np.ones((1, D + 1)), 0))[0]
+    return column, not function.values(MaskedChunk(np.ones((1, D + 1)), 0))[0]
 
 
 @pytest.mark.full
@@ -310,7 +310,7 @@ def by_definition(name, a, b, y):
 def test_what_is_asked_is_what_is_defined(name):
     function, _ = FUNCTIONS[name]
     matrix = np.array(DOMAIN)
-    result = function.values(Piece(matrix, 0))
+    result = function.values(MaskedChunk(matrix, 0))
     for row, value in zip(DOMAIN, result, strict=True):
         expected = by_definition(name, *row)
         if np.ndim(expected):
@@ -318,7 +318,7 @@ def test_what_is_asked_is_what_is_defined(name):
         else:
             assert np.isnan(value).all() if math.isnan(expected) else value == expected
     for i in range(len(matrix)):  # and a row has one value wherever it stands
-        alone = function.values(Piece(matrix[i : i + 1], 0)).astype(float)
+        alone = function.values(MaskedChunk(matrix[i : i + 1], 0)).astype(float)
         assert alone.tobytes() == result[i : i + 1].astype(float).tobytes()
 
 
@@ -346,7 +346,7 @@ def test_no_neighbor_moves_a_question_by_more_than_is_claimed(name, relation):
 
 def test_values_that_are_not_finite():
     rows = np.array([[math.inf, 0.0, 1.0], [-math.inf, math.inf, 0.0], [1e308, 1e308, 1.0]])
-    result = FUNCTIONS["pull"][0].values(Piece(rows, 0))
+    result = FUNCTIONS["pull"][0].values(MaskedChunk(rows, 0))
     assert np.isfinite(result).all() and (np.linalg.norm(result, axis=1) <= 1 + 1e-15).all()
 
 

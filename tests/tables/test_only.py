@@ -11,7 +11,7 @@ import dpfast as dp
 from dpfast.learn.rows import matrices
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import Attribute, NoisySums, Term
-from dpfast.sulq.row_functions import Piece, shortened, with_nan
+from dpfast.sulq.row_functions import MaskedChunk, shortened, with_nan
 from dpfast.tables.data import as_rows
 from dpfast.tables.table import only
 
@@ -88,10 +88,10 @@ def test_sums_are_the_same_however_rows_lie(asked, some):
 
 def test_a_piece_is_the_rows_that_are_summed():
     keep = X[:, 0] < 0.5
-    piece = Piece(X, 0, keep)
+    piece = MaskedChunk(X, 0, keep)
     assert piece.count == len(piece.summed) == keep.sum()
     assert (piece.column(1) == X[keep, 1]).all() and (piece.of(X[:, 2]) == X[keep, 2]).all()
-    parts = list(Piece(np.repeat(X, 8, axis=0), 0, np.repeat(keep, 8)).blocks())
+    parts = list(MaskedChunk(np.repeat(X, 8, axis=0), 0, np.repeat(keep, 8)).blocks())
     assert len(parts) > 1 and sum(part.count for part in parts) == 8 * keep.sum()
 
 
