@@ -127,12 +127,16 @@ RUN = {
 
 @pytest.mark.parametrize("name", RUN)
 def test_the_price_is_what_neighbors_lose(monkeypatch, name):
-    recorded, budget = Recorded(monkeypatch), dp.Budget(rho=1, neighbors="add-remove")
-    RUN[name](ROWS, **SMALL, budget=budget)
-    recorded.second = []
-    RUN[name](np.vstack([ROWS, np.full((1, 12), 100.0)]), **SMALL, budget=budget)
-    charged = budget.spent["rho"] / 2
-    assert 0.95 * charged < recorded.rho <= charged  # so a price that is less by 5 % is caught
+    """Rounds of a learner depend on noise: about one run in 80 loses less than .95 of the price."""
+    ratios = []
+    for _ in range(5 if name == "learner" else 1):
+        with monkeypatch.context() as patch:
+            recorded, budget = Recorded(patch), dp.Budget(rho=1, neighbors="add-remove")
+            RUN[name](ROWS, **SMALL, budget=budget)
+            recorded.second = []
+            RUN[name](np.vstack([ROWS, np.full((1, 12), 100.0)]), **SMALL, budget=budget)
+            ratios.append(recorded.rho / (budget.spent["rho"] / 2))
+    assert 0.95 < max(ratios) <= 1  # so a price that is less by 5 % is caught
 
 
 @pytest.mark.full
