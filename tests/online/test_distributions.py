@@ -163,7 +163,9 @@ def test_the_shipped_mwem_has_the_distribution():
         fit = mwem._Fit(held, 4, 2, 1)
         plan_ = mwem._Measurements("", fit, 2, choice, noise, Pure(epsilon), lambda found: found)
         found = plan_.finish(plan_.reduce(np.array(counts)), generator)
-        seen[tuple((q, a > 4) for q, a in zip(found.asked, found.noisy, strict=True))] += 1
+        seen[
+            tuple((q, a > 4) for q, a in zip(found.measured_queries, found.noisy, strict=True))
+        ] += 1
 
     def p_value(divide):
         few: Counter = Counter()

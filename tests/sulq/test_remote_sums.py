@@ -156,7 +156,7 @@ def test_the_published_test_between_two_processes():
     found, transcripts = between(implication_test, (31, 32, 33), 0.2, **kw)
     assert len(found.answers) == 3
     stream, same = InsecureGenerator(33), local("a", 31, 81)
-    drawn = [RowSets.random(N, 1, stream) for _ in range(found.asked)]
+    drawn = [RowSets.random(N, 1, stream) for _ in range(found.tried)]
     sets, answers = read_whole(transcripts[0], ALPHA, local("a", 31, 81))
     assert sets == [None, *(one.to_bytes() for one in drawn)]
     assert answers == [[same.sum(ALPHA)], *([same.sum(ALPHA, one.mask(0))] for one in drawn)]
