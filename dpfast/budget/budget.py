@@ -675,7 +675,7 @@ class Budget(Payer):
 
     @classmethod
     def move(cls, path: str | os.PathLike[str]) -> Self:
-        """Record that a ledger file was moved to this path: it was moved, or is a restored backup.
+        """Record that a ledger file was moved to this path, or is a restored backup.
 
         You state that nobody spends from a copy of it, here or elsewhere, and that all that was
         spent is in this one. No program can check that.

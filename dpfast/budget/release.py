@@ -59,6 +59,8 @@ _warns_unpaid = True
 UNPAID = (
     "no budget pays and adds up: call in `with dp.Budget(...):` (in each thread), or pass budget="
 )
+#: From here on the chance that a row is not protected is worth a warning.
+LARGE_DELTA = Fraction(1, 1000)
 #: The last loss about which nothing was said.
 _sensible: Loss | None = None
 
@@ -145,7 +147,7 @@ def advise_loss(loss: Loss) -> None:
     if size > 10:
         why = "above 10, so a row may change odds over 20,000-fold: choose less, such as 1"
         advise(f"{name}={shown(size)[0]} is {why}")
-    elif loss.delta >= Fraction(1, 1000):
+    elif loss.delta and loss.delta >= LARGE_DELTA:
         why = "1/1000 or more, the chance that a row is not protected: choose far below 1 / rows"
         advise(f"delta={shown(loss.delta)[0]} is {why}")
     else:
