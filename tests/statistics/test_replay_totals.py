@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast._core.once import forget
 from dpfast.measurement import features, linear, statistic
 from dpfast.noise.box import BoxNoise
 from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
@@ -265,9 +266,9 @@ def neighboring(played, loss):
                 key = next(d for d in itertools.permutations(other) if d in found)
             pairs.add((data, key))
     apart, largest = {}, {len(data): data for data in found}
-    for data, other in pairs:
+    for data, other in sorted(pairs, key=repr):  # NaN has another hash in each process
         vectors = tuple(found[data][1]), tuple(found[other][1])
-        apart.setdefault((len(data), *vectors), (data, other))
+        apart.setdefault((len(data), *vectors), []).append((data, other))
     assert all(noise == found[largest[len(data)]][0] for data, (noise, _, _) in found.items())
     return found, apart, largest
 
@@ -292,8 +293,9 @@ def test_neighbors_are_covered_and_noisy_integers_are_all_that_counts(
         assert less > 0 or (relation == REP and not masked and policy == "keep"), loss
     # Noise that makes the same integers of both: the answers must be the same bits.
     rng = np.random.default_rng(4)
-    some = list(apart.values())
-    for at in rng.permutation(len(some))[:40]:
+    # Of neighbors with the same integers several: a fault may show in the answers of few of them.
+    some = [pair for alike in apart.values() for pair in (*alike[:2], *alike[2:][-2:])]
+    for at in rng.permutation(len(some))[:100]:
         data, other = some[at]
         noise, a, _ = played.run(data, LOSSES[0])
         _, b, _ = played.run(other, LOSSES[0])
@@ -320,8 +322,11 @@ def true_count(self, summary, generator):
 
 @pytest.fixture(autouse=True)
 def _each_plan_anew(monkeypatch):
+    forget()  # what other tests made without the fault
     monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
     monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+    yield
+    forget()  # and what is made with it
 
 
 def test_a_true_count_in_the_answer_is_found(monkeypatch):
