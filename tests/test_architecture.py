@@ -48,6 +48,13 @@ def test_every_room_has_a_floor():
     assert loose == {"errors", "rng"}
 
 
+def test_the_page_on_the_house_has_the_floors():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| (\d+) \| `(\w+)` \| \S", text, re.M)
+    expected = [(str(i), name) for i, names in enumerate(rooms.FLOORS, 1) for name in names]
+    assert sorted(shown) == sorted(expected)
+
+
 def test_imports_point_down_and_in_no_circle():
     assert not list(upward(EDGES()))
     assert not rooms.circles(EDGES())

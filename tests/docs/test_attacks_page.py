@@ -31,12 +31,3 @@ def test_the_figures_of_the_page_are_those_of_the_library(quick):
         {r["way"] for r in KEPT["at_full_budget"]},
     )
     assert shown == (set(attacks.METHODS), set(attacks.WAYS))
-
-
-def test_a_figure_is_a_function_of_its_name():
-    for one in (
-        lambda: attacks.without_privacy(1.0, 4, "least-squares", 2),
-        lambda: attacks.at_full_budget("every bit at once", 0.5, 2),
-    ):
-        assert one() == one()
-    assert attacks.without_privacy(1.0, 4, "lp", 2) != attacks.without_privacy(2.0, 4, "lp", 2)

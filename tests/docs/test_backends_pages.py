@@ -7,7 +7,7 @@ import pytest
 
 from dpfast.errors import MissingExtraError
 
-from ..support.pages import GUIDE, build, runs
+from ..support.pages import GUIDE, runs
 
 INDEX = GUIDE / "backends.md"
 PAGES = sorted((GUIDE / "backends").glob("*.md"))
@@ -40,15 +40,3 @@ def test_every_adapter_that_is_named_can_be_found():
 def test_the_index_leads_to_every_page():
     text = INDEX.read_text(encoding="utf-8")
     assert {f"backends/{page.name}" for page in PAGES} <= set(re.findall(r"\]\(([^)]+)\)", text))
-
-
-@pytest.mark.full
-def test_a_page_that_prints_something_else_is_caught(tmp_path):
-    """Planted; and what skips is only a tool that is missing."""
-    page = tmp_path / "page.md"
-    page.write_text("```python\nprint(1)\n```\n\n```text\n2\n```\n")
-    with pytest.raises(AssertionError, match="printed\n1"):
-        build["run"](page, tmp_path)
-    page.write_text("```python\nimport no_such_tool\n```\n")
-    with pytest.raises(pytest.skip.Exception, match=r"page\.md needs no_such_tool"):
-        run(page, tmp_path)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from benchmarks.compare import __main__ as command
 from benchmarks.compare import page, worker, workloads
@@ -58,29 +57,6 @@ def test_dpfast_answers_each_question(workload, tmp_path):
     assert len(answers["x"]) == len(answers["x2"]) == found["answers"] / 2 > 0
 
 
-def test_lines_are_those_that_are_read_as_one():
-    def wrapped(x):  # its head is none
-        # nor is this
-        y = [
-            x,
-            x,
-        ]
-        return y
-
-    assert worker.lines(wrapped) == 2
-
-
-def test_an_error_and_a_missing_group_are_answers():
-    def fails():
-        raise ValueError
-
-    assert worker.number(fails, workloads) is None
-    found = worker.number(lambda: {"k01": 2.0}, workloads)
-    assert found[1] == 2 and np.isnan(found[0]) and len(found) == len(workloads.KEYS)
-    kept = worker.pool([None, [1.0, 2.0]])
-    assert kept.shape == (2, 2) and np.isnan(kept[0]).all() and kept[1].tolist() == [1, 2]
-
-
 @pytest.mark.parametrize(("share", "refuted"), [(0.5, True), (1.0, False)])
 def test_the_judge_finds_half_of_the_noise_and_nothing_in_the_whole(share, refuted, tmp_path):
     rng = np.random.default_rng(1)
@@ -90,45 +66,6 @@ def test_the_judge_finds_half_of_the_noise_and_nothing_in_the_whole(share, refut
     found = command.audit(tmp_path / "answers.npz", workloads.WORKLOADS["count"])
     assert found["refuted"] == refuted
     assert (found["epsilon"] > 1) == refuted
-
-
-def test_the_judge_sees_low_bits_and_is_silent_where_answers_are_few(tmp_path):
-    kept = tmp_path / "answers.npz"
-    rng = np.random.default_rng(1)
-    np.savez(kept, x=1500 + rng.laplace(0, 1500, 20_000), x2=rng.laplace(0, 1500, 20_000))
-    assert command.audit(kept, workloads.WORKLOADS["sum"])["differences"]
-    np.savez(kept, x=np.zeros(100), x2=np.ones(100))
-    assert command.audit(kept, workloads.WORKLOADS["sum"]) == {"samples": 200}
-
-
-@pytest.mark.full
-def test_a_process_that_is_too_slow_is_stopped_and_one_that_fails_says_why(tmp_path, monkeypatch):
-    pytest.importorskip("psutil")
-    monkeypatch.setattr(command, "BUILD", tmp_path)
-    python = [sys.executable, "-c"]
-    assert "no answer" in command.watch([*python, "import time; time.sleep(60)"], 0.3)["failure"]
-    failed = command.watch([*python, "raise MemoryError('too large')"], 60)
-    assert failed["failure"] == "MemoryError: too large"
-    found = command.watch(
-        [*python, "x = b'1' * (200 << 20); import time; time.sleep(0.5); print('{}')"], 60
-    )
-    assert found["memory"] > 200 << 20 and found["out"] == "{}\n"
-
-
-@pytest.mark.full
-def test_a_process_that_takes_too_much_memory_is_ended(monkeypatch):
-    monkeypatch.setattr(command, "MEMORY", 1e-9)
-    found = command.watch([sys.executable, "-c", "import time; time.sleep(60)"], 60)
-    assert found == {"failure": "more than 0 GB"}
-
-
-def test_values_are_made_in_blocks(monkeypatch):
-    """Which change where numbers come from, and not their law."""
-    whole = workloads.columns(1000)["value"]
-    monkeypatch.setattr(workloads, "BLOCK", 300)
-    parts = workloads.columns(1000)["value"]
-    assert len(parts) == 1000 and (parts[:100] != whole[:100]).any()
-    assert stats.ks_2samp(whole, parts).pvalue > 1e-6
 
 
 def row(system, warm, error, runs=200, **more):
@@ -173,23 +110,6 @@ def test_verdicts_are_of_private_rivals_the_worst_first():
     assert [one["column"] for one in clear if one["lost"]] == ["error"]
     few = page.verdicts([row("dpfast", 1e-3, 2.0), row("opendp", 1e-3, 1.0, runs=5)])
     assert "error" not in [one["column"] for one in few]
-
-
-def test_runs_disagree_where_the_winner_is_clear_in_both():
-    def run(ours, theirs):
-        return [row("dpfast", ours, 1.0), row("opendp", theirs, 1.0), row("polars", 1e-9, 0)]
-
-    assert page.winners(run(1.0, 3.0))["sum", "replace", "warm"] == ("dpfast", 3)
-    assert page.disagreements(run(1.0, 3.0), run(3.0, 1.0)) == [
-        "sum, replace, warm: dpfast here, opendp there"
-    ]
-    assert not page.disagreements(run(1.0, 3.0), run(1.4, 1.0))
-    assert not page.disagreements(run(1.0, 3.0), run(1.0, 9.0))
-
-
-def test_times_are_told_with_their_unit():
-    assert [page.told(x, "s") for x in (2.5, 1.234e-3, 5e-6)] == ["2.5 s", "1.23 ms", "5 µs"]
-    assert page.told(2e8, "B") == "200 MB" and page.told(None, "s") == ""
 
 
 @pytest.fixture

@@ -6,16 +6,11 @@ import pytest
 
 import dpfast as dp
 
-from ..support.pages import DOCS, build
+from ..support.pages import DOCS
 from ..support.types import strict
 
 PAGE = DOCS / "guide" / "extending.md"
 CODE = "".join(re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S))
-
-
-@pytest.mark.full
-def test_the_page_runs(tmp_path):
-    build["run"](PAGE, tmp_path)
 
 
 def test_it_imports_nothing_of_dpfast_but_its_name():

@@ -48,19 +48,3 @@ def test_the_figures_of_the_page_are_those_of_the_library(quick):
                 j = kept["epsilon"].index(epsilon)
                 assert again[name][kind]["q10"][i] <= one[kind]["q90"][j], (name, epsilon)
                 assert again[name][kind]["q90"][i] >= one[kind]["q10"][j], (name, epsilon)
-
-
-def test_more_loss_means_less_error():
-    _, shown = learners()
-    for name, one in shown.items():
-        for kind in learned.LOSSES:
-            middle = one[kind]["median"]
-            assert middle[-1] < middle[0], name
-            assert middle[-1] >= one["exact"] * 0.98, name
-
-
-@pytest.mark.full
-def test_a_figure_is_a_function_of_its_name():
-    (one, *_) = learned.learners()
-    first, second = (one.errors("pure", 1.0, 3).tolist() for _ in range(2))
-    assert first == second != one.errors("approx", 1.0, 3).tolist()

@@ -66,24 +66,6 @@ def test_every_way_is_there():
                 assert (statistic, loss, f"blocks, {aggregator}") in names
 
 
-def test_a_figure_is_a_function_of_its_name():
-    column = every_way.Column(np.arange(500), (0.0, 1000.0), 20)
-    for way in every_way.ways():
-        if way.name in ("smooth, cauchy", "blocks, mean", "dp.mean, replace"):
-            first, second = (way.errors("x", column, 1.0, 3) for _ in range(2))
-            assert first.tolist() == second.tolist()
-            assert first.tolist() != way.errors("y", column, 1.0, 3).tolist()
-
-
-def test_no_answer_is_an_infinite_error():
-    column = every_way.Column(np.arange(50), (0.0, 1000.0), 20)
-    (way,) = (w for w in every_way.ways() if w.statistic == "mean" and w.name.startswith("propose"))
-    silent = every_way.Way("mean", "approx", "silent", lambda *_: dp.NO_ANSWER)
-    assert np.isfinite(way.errors("x", column, 10.0, 3)).all()
-    assert np.isinf(silent.errors("x", column, 10.0, 3)).all()
-    assert every_way._short(math.inf) is None
-
-
 def test_the_threshold_in_print_falls_short_of_its_delta():
     """The audit behind the page, at a delta that can be seen: data at distance 0 pass too often."""
     delta, tries, rng = 0.02, 20_000, InsecureGenerator(7)

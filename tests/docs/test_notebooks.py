@@ -30,21 +30,6 @@ def test_numbers_may_differ_and_nothing_else():
         assert tool["outline"](other) != first
 
 
-def test_an_output_in_pieces_is_one_output():
-    one, two = ({"output_type": "stream", "text": [text]} for text in ("left: 1\n", "refused\n"))
-    both = {"output_type": "stream", "text": ["left: 20\n", "refused\n"]}
-    assert tool["outline"](cells(one, two)) == tool["outline"](cells(both))
-    assert tool["outline"](cells(one)) != tool["outline"](cells(both))
-
-
-def test_what_is_missing_is_named_with_the_line_that_installs_it(monkeypatch):
-    monkeypatch.setitem(tool["build"].__globals__, "NEEDS", ("json", "no_such_client"))
-    with pytest.raises(
-        SystemExit, match=r'no_such_client is not.*pip install -e "\.\[site,io,plot'
-    ):
-        tool["build"]([])
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_file_is_as_it_is_written(path):
     """So a run changes what has changed, and no other line."""

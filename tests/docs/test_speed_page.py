@@ -9,7 +9,7 @@ import pytest
 
 from ..support.pages import GUIDE, ROOT, program
 
-report = program("report")
+report, history = program("report"), program("history")
 
 
 def shown():
@@ -47,3 +47,11 @@ def test_a_section_can_be_measured(section):
     lines = [line for line in done.stdout.splitlines() if line.startswith("| ")]
     assert len(lines) == len(report.TABLE[section])
     assert all(re.fullmatch(r"\| .+ \| \S+ (s|ms|µs|ns) \| .+ \|", line) for line in lines)
+
+
+def test_the_history_shows_every_run():
+    text = (GUIDE / "speed-history.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- history -->\n(.*?)<!-- /history -->", text, re.S)[1]
+    kept = history.runs()
+    assert shown.splitlines() == history.lines(kept)
+    assert len(kept) > 1 and kept == sorted(kept, key=lambda run: run["date"])

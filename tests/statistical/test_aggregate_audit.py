@@ -17,8 +17,16 @@ from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
 from .kit import lower_bound
-from .test_aggregators_audit import PAIRS
 
+#: Block outputs of neighbors that an aggregator can hardly hide.
+PAIRS = {
+    "mean": ([0, 0, 0], [0, 0, 1]),
+    "smooth-median": ([0, 0, 1], [0, 1, 1]),
+    "exponential-median": ([0, 0.2], [0.2, 1]),
+    "trimmed-mean": ([0, 0, 0, 1], [0, 0, 1, 1]),
+    "winsorized-mean": ([0, 0, 0], [0, 0, 1]),
+    "attention": ([0, 0, 0, 0, 1], [0, 0, 0, 1, 1]),
+}
 #: The loss that is asked for, what its bound is measured in, and how large that may be.
 LOSSES = {
     "pure": ({"epsilon": 2}, {}, 2.0),
@@ -77,13 +85,6 @@ WAYS = [
 
 @pytest.mark.full
 @quick_rows(1)
-@pytest.mark.parametrize("name", list(PAIRS))
-def test_a_quick_audit_of_each_aggregator(name):
-    assert audit(neighbors(name, "random", "add-remove"), 1_200) <= 1
-
-
-@pytest.mark.full
-@quick_rows(1)
 @pytest.mark.parametrize(("partition", "relation"), WAYS)
 def test_a_quick_audit_of_each_partition(partition, relation):
     assert audit(neighbors("mean", partition, relation), 1_200) <= 1
@@ -95,14 +96,6 @@ def test_a_quick_audit_of_each_partition(partition, relation):
 def test_a_quick_audit_of_each_loss(loss):
     """Tight enough to see a good part of what is spent."""
     assert 0.3 < audit(neighbors("mean", "contiguous", "replace"), 3_000, loss) <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", list(LOSSES))
-@pytest.mark.parametrize(("partition", "relation"), WAYS)
-@pytest.mark.parametrize("name", list(PAIRS))
-def test_no_event_exceeds_the_loss(name, partition, relation, loss):
-    assert audit(neighbors(name, partition, relation), 8_000, loss) <= 1
 
 
 # --- an id that becomes another -------------------------------------------------------------------

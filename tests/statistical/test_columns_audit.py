@@ -78,8 +78,7 @@ def told(name, size, norm="box", **loss):
 
 
 def audit(name, size, **kw):
-    with np.errstate(divide="ignore"):  # an event that one side never shows
-        return lower_bound(*told(name, size, **kw))
+    return lower_bound(*told(name, size, **kw))
 
 
 @pytest.mark.full
@@ -112,18 +111,3 @@ def test_a_sensitivity_that_forgets_the_other_columns_is_caught(name):
         patch.object(linear, "choose_noise", alone),
     ):
         assert audit(name, 2_500, norm="laplace", epsilon=1.0) > 1.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["sum, replace", "mean, replace"])
-def test_gaussian_noise(name):
-    """rho-zCDP allows events of about rho + 2 sqrt(rho ln(1/delta)); here that of delta = 1e-3."""
-    most = 0.1 + 2 * np.sqrt(0.1 * np.log(1e3))
-    assert audit(name, 4_000, norm="gaussian", rho=0.1) <= most
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list(PAIRS))
-def test_no_event_exceeds_epsilon(name):
-    for norm in ["box", "laplace"]:
-        assert audit(name, 20_000, norm=norm, epsilon=1.0) <= 1.0

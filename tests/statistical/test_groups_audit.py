@@ -12,8 +12,7 @@ import dpfast as dp
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
-from . import repeated
-from .kit import lower_bound
+from .kit import lower_bound, repeated
 
 DELTA = 0.02
 #: A group that is not shown is a point beyond all answers.
@@ -49,7 +48,7 @@ def samples(seen, relation, people, size, epsilon):
 
     def answers(table):
         groups = dp.group_by(table, "k", neighbors=relation, **given)
-        found = repeated.answers(
+        found = repeated(
             lambda: groups.agg(ASKED, epsilon=epsilon, delta=DELTA, rng=generator), size
         )
         return np.array([number(one) for one in found])
@@ -64,8 +63,7 @@ def samples(seen, relation, people, size, epsilon):
 
 
 def audit(seen, relation, people, size, epsilon):
-    with np.errstate(divide="ignore"):
-        return lower_bound(*samples(seen, relation, people, size, epsilon), delta=DELTA)
+    return lower_bound(*samples(seen, relation, people, size, epsilon), delta=DELTA)
 
 
 CASES = [(seen, r, p) for p in (False, True) for seen in SEEN for r in ("add-remove", "replace")]
@@ -76,12 +74,6 @@ CASES = [(seen, r, p) for p in (False, True) for seen in SEEN for r in ("add-rem
 @pytest.mark.parametrize(("seen", "relation", "people"), CASES)
 def test_a_quick_audit(seen, relation, people):
     assert audit(seen, relation, people, 600, 1.0) <= 1.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("seen", "relation", "people"), CASES)
-def test_no_event_exceeds_epsilon(seen, relation, people):
-    assert audit(seen, relation, people, 6_000, 2.0) <= 2.0
 
 
 @pytest.mark.full

@@ -107,32 +107,3 @@ def test_unary(epsilon):
     assert misfit(counts, pmf(0.5, q)) < 1
     assert misfit(counts, pmf(0.5, q * 1.04)) > 1
     assert misfit(counts, pmf(0.49, q)) > 1
-
-
-#: Answers about a value of 0 or 1, and the event that tells them apart best.
-EVENTS = {
-    "binary": (lambda x, **kw: dp.response.binary(x, **kw), lambda a: a == 1),
-    "kary": (lambda x, **kw: dp.response.kary(x, categories=5, **kw), lambda a: a == 1),
-    "unary": (
-        lambda x, **kw: dp.response.unary(x, categories=3, **kw),
-        lambda a: a[:, 1] & ~a[:, 0],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", list(EVENTS))
-def test_the_loss_that_is_seen_is_not_above_the_claim(name):
-    """A lower bound of epsilon from answers about two values, at ALPHA; it proves nothing more.
-    The control tells the truth as often as for 1.05 epsilon."""
-    epsilon = 1.0
-    respond, event = EVENTS[name]
-
-    def seen(told):
-        answers = event(respond(np.arange(2 * N) % 2, epsilon=told, rng=InsecureGenerator(8)))
-        high = np.count_nonzero(answers[1::2])  # where it is a one
-        low = np.count_nonzero(answers[::2])  # and where it is not
-        beta = ALPHA / 2
-        return math.log(special.bdtri(high - 1, N, 1 - beta) / special.bdtri(low, N, beta))
-
-    assert 0.96 * epsilon < seen(epsilon) <= epsilon
-    assert seen(1.05 * epsilon) > epsilon

@@ -88,12 +88,6 @@ def test_noise_for_one_coordinate_is_caught(kind):
     assert audit(kind, 6_000, fault=True) > 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", list(LOSSES))
-def test_the_joint_mean_at_length(kind):
-    assert 0.5 < audit(kind, 60_000) <= 1
-
-
 CENTRES = np.array([[1.0, 1.0], [0.0, 0.0]])
 
 
@@ -108,12 +102,10 @@ def attend(epsilon, size):
 
 @pytest.mark.full
 def test_vector_attention():
-    with np.errstate(divide="ignore"):
-        assert lower_bound(*attend(1, 3_000)) <= 1
+    assert lower_bound(*attend(1, 3_000)) <= 1
 
 
 @pytest.mark.full
 def test_too_little_noise_of_vector_attention_is_caught():
     """The planted fault: it claims 1 and spends 6."""
-    with np.errstate(divide="ignore"):
-        assert lower_bound(*attend(6, 6_000)) > 1
+    assert lower_bound(*attend(6, 6_000)) > 1

@@ -101,11 +101,6 @@ def renyi(p, q, order):
 # Samplers in float64 with NumPy's generator: short tails, ties by index, good enough for twins.
 
 
-def gumbel_argmax(scores, c, size, rng) -> np.ndarray:
-    """The exponential mechanism as an argmax of scores with Gumbel noise."""
-    return np.argmax(np.multiply(scores, c) + rng.gumbel(size=(size, len(scores))), axis=1)
-
-
 def gumbel_top(scores, c, k, size, rng) -> np.ndarray:
     """One-shot top-k (Durfee and Rogers, NeurIPS 2019): noise once, the k largest in order."""
     noisy = np.multiply(scores, c) + rng.gumbel(size=(size, len(scores)))
@@ -114,8 +109,3 @@ def gumbel_top(scores, c, k, size, rng) -> np.ndarray:
     top = np.argpartition(-noisy, k, axis=1)[:, :k]
     order = np.argsort(-np.take_along_axis(noisy, top, axis=1), axis=1)
     return np.take_along_axis(top, order, axis=1)
-
-
-def exponential_noise_argmax(scores, c, size, rng) -> np.ndarray:
-    """Report noisy max with exponential noise, which is permute-and-flip (Ding 2021)."""
-    return np.argmax(np.multiply(scores, c) + rng.exponential(size=(size, len(scores))), axis=1)
