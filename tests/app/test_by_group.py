@@ -15,8 +15,6 @@ from dpfast.app.functions import BY_GROUP  # noqa: E402
 from dpfast.app.job.plan import plan  # noqa: E402
 from dpfast.errors import (  # noqa: E402
     ArgumentError,
-    ArgumentTypeError,
-    DataError,
     DpfastError,
     SourceError,
 )
@@ -148,21 +146,17 @@ def test_several_statistics_of_private_keys_for_one_loss(write, frame):
     assert budget.history[0].what.startswith("agg by day, nan={") and budget.spent["epsilon"] == 280
 
 
-def test_answered_it_is_neither_paid_nor_computed_again(write, folder):
+def test_answered_groups_are_kept_and_other_keys_are_another_question(write, folder):
     path = write(FOUR.replace("ids", "# ids").replace("count_distinct", "count"))
-    first = job.run(path)
-    again = job.run(path)
+    first, again = job.run(path), job.run(path)
     first.check()
     assert again.passes == 0
     assert [o.kept for o in again.outcomes] == [o.kept for o in first.outcomes]
-    budget = dp.Budget(path=folder / "study.db")
-    assert budget.spent["epsilon"] == 900 and len(budget.history) == 4
-    kept = [line.answer["value"] for line in budget.history]
+    kept = [line.answer["value"] for line in dp.Budget(path=folder / "study.db").history]
     assert all(type(column) is list for answer in kept for column in answer.values())
     assert first["most"] in kept
-    # Other keys are another question, and so are other keys of a file that is named alike.
     keys = []
-    for lines in ("1\n2\n", "1\n3\n", "1\n2\n"):
+    for lines in ("1\n2\n", "1\n3\n", "1\n2\n"):  # of a file that is named alike
         (folder / "keys.txt").write_text(lines)
         text = release(statistic='"count"', by='"month"', keys='"@keys.txt"')
         keys.append(plan(write(text, "epsilon = 1")).releases[0].key)
@@ -327,51 +321,34 @@ MEAN = {"statistic": '"mean"', "column": '"delay"', "by": '"carrier"', "keys": '
 PART = {"by": '"month"', "keys": "[1]", "agg": '{n = {statistic = "count"}}'}
 
 
-@quick_rows(9)
+@quick_rows(7)
 @pytest.mark.parametrize(
     "one, said",
     [
         ({"keys": "[1]", "statistic": '"count"', "column": '"month"'}, "keys must be left out"),
         (COUNT | {"by": "[]"}, "release 1: by must be the name of a column, or a list of"),
-        (COUNT | {"by": "[3]"}, (TypeError, "release 1: by[0] must be text")),
         (COUNT | {"by": '"mont"', "name": '"x"'},
          (SourceError, "release 'x': column 'mont' is not in t.parquet (did you mean 'month'?)")),
-        (COUNT | {"statistic": '"count_distinct"', "column": '"delay"'},
-         "column must be an argument of count_distinct, which"),
         (COUNT | {"statistic": '"iqr"'}, "'iqr by month': statistic must be one of agg, cor"),
         (COUNT | {"max_rows": "3"}, "'count by month': max_rows must be left out without ids"),
-        (COUNT | {"ids": "3"}, (TypeError, "ids must be text, got 3")),
         (COUNT | {"keys": '"UA"'}, "keys must be a list of keys, or a file of them such as"),
         (COUNT | {"keys": '"@no.txt"'}, (SourceError, "keys 'no.txt' cannot be read: No such")),
-        (COUNT | {"keys": '"@t.parquet"'}, (SourceError, "'t.parquet' must be text in UTF-8")),
         (COUNT | {"keys": '"@both.csv"', "by": '["month", "day"]'},
          (SourceError, "keys 'both.csv' must have a column 'day', got ['x', 'month', 'carrier']")),
         (COUNT | {"keys": '"@keys.txt"', "by": '["month", "day"]'}, "keys must be a .csv file wit"),
-        (COUNT | {"keys": '"@both.csv"', "by": '"x"'}, (SourceError, "column 'x' is not in")),
         (COUNT | {"keys": '["UA"]'}, "keys must be integers, as the column 'month' is"),
-        (COUNT | {"keys": "[1, 1]"}, "keys must be different from one another"),
-        ({**COUNT, "keys": "[]"}, "keys must be at least one"),
         ({"statistic": '"count"', "by": '"month"'}, "delta must be greater than 0 where keys are"),
         (MEAN, "'mean of delay by carrier': bounds must be given: mean needs it"),
-        (MEAN | {"bounds": "[1, 0]"}, "bounds must be a pair (lo, hi)"),
-        (MEAN | {"bounds": "[0, 1]", "column": '"day"'}, (ArgumentTypeError, "must be a date")),
-        (PART | {"agg": "{}"}, "agg must be tables of statistics"),
         (PART | {"agg": "{n = 3}"}, "agg.n must be a table, [release.agg.n]"),
         (PART | {"agg": '{n = {statistic = "iqr"}}'}, "agg.n.statistic must be one of 'cor"),
         (PART | {"agg": '{n = {statistic = "sum", column = "delay"}}'},
          "agg.n.bounds must be given: sum needs it"),
-        (PART | {"agg": '{n = {statistic = "count", epsilon = 1}}'}, "agg.n.epsilon must be an"),
-        (PART | {"agg": '{n = {statistic = "sum", column = "delay", bounds = [1, 0]}}'},
-         "agg.n: bounds must be a pair"),
         (PART | {"statistic": '"count"'}, "agg must be tables [release.agg.NAME] of statistic 'ag"),
-        ({"statistic": '"agg"', "by": '"month"'}, "agg must be tables [release.agg.NAME] of"),
         ({"agg": "{}", "column": '"a"'}, "release 1: by must be given, for agg is of groups"),
         (PART | {"weights": "{m = 1}"}, "'agg by month': weights must be for 'n', got 'm'"),
         (COUNT | {"where": "[true]"}, (TypeError, "where must be a table such as")),
         (COUNT | {"where": '{column = "delay", over = 1}'}, "where.over must be one of above,"),
         (COUNT | {"where": '{column = "dela", above = 1}'}, (SourceError, "column 'dela' is not")),
-        (COUNT | {"where": '{column = "carrier", above = 1}'}, (SourceError, "must hold integers")),
-        (COUNT | {"where": '{column = "month", in = ["1"]}'}, "where must be integers, as the col"),
     ],
     ids=str,
 )  # fmt: skip
@@ -384,16 +361,6 @@ def test_one_clear_error_before_anything_is_spent(write, folder, one, said):
         assert said in str(caught.value) and isinstance(caught.value, DpfastError)
         assert str(caught.value).startswith("release ") and "\n" not in str(caught.value)
     assert not (folder / "study.db").exists()
-
-
-def test_what_the_data_do_not_allow_is_an_answer(write):
-    mean = release(**MEAN, bounds="[0, 9]", nan='"raise"')
-    path = write(mean + release(**COUNT), output="out.csv")
-    results = job.run(path)
-    with pytest.raises(DataError, match="release 'mean of delay by carrier': "):
-        results.check()
-    assert results["count by month"]["count"][0] > 100
-    assert job.run(path).passes == 0
 
 
 def test_every_method_of_groups_is_a_statistic():
@@ -472,39 +439,22 @@ def test_other_keys_have_a_group(write, told, frame):
         assert got["groups"][by[-1]][-1] == label
 
 
-def test_totals_of_a_column(told, folder, frame):
-    rows = frame.to_pandas()["delay"].fillna(0)
-    for statistic, truth in ("sum", rows.sum()), ("mean", rows.mean()), ("variance", rows.var()):
-        got = told(statistic, "t.parquet", *DELAY)
-        assert abs(got["value"] / truth - 1) < 0.02 and "method" not in got
-    got = told("count", "t.csv", "--column", "delay", "--epsilon", 400)
-    assert got["value"] == ROWS and "bounds" not in got
-
-
 @quick_rows(3)
 @pytest.mark.parametrize(
     "words, code, said",
     [
-        (("count", "t.parquet", "--by", "carrier", "--epsilon", 1), 2, "delta must be greater"),
         (("count", "t.parquet", "--keys", "UA", "--epsilon", 1), 2, "keys must be left out with"),
-        (("mean", "t.parquet", "--ids", "tail", *DELAY), 2, "max_rows must be given"),
         (("mean", "t.parquet", "--by", "month", "--keys", "UA", *DELAY), 2,
          "keys must be integers, as the column 'month' is, got 'UA'"),
-        (("mean", "t.parquet", "--by", "day", "--keys", "UA", *DELAY), 2, "dates or times"),
         (("mean", "t.parquet", "--by", "day", "--by", "month", "--keys", "1", *DELAY), 2,
          "keys must be given once for each of 2 columns (by), or @FILE"),
-        (("median", "t.parquet", "--by", "month", "--keys", "1", "--method", "smooth", *DELAY), 2,
-         "method must be an argument of median, which are by, "),
         (("median", "t.parquet", "--by", "month", "--keys", "1", "--noise", "cauchy", *DELAY), 2,
          "noise must be an argument of median, which are by, "),
-        (("mean", "t.parquet", "--by", "month", "--keys", "@no.txt", *DELAY), 3, "'no.txt' cannot"),
         (("mean", "t.parquet", "--by", "moth", "--keys", "1", *DELAY), 3, "(did you mean 'month'"),
         (("count-distinct", "t.parquet", "--by", "month", "--keys", "1", "--column", "day",
           "--epsilon", 1), 2, "column must be an argument of count_distinct, which are by, "),
         (("mean", "t.parquet", "--by", "month", "--bounds", 0, 1, "--epsilon", 1), 2,
          "column must be given: mean needs it"),
-        (("mean", "t.parquet", "--by", "month", "--keys", "1", "--ids", "tail", *DELAY), 2,
-         "max_rows must be given"),
         (("mean", "t.parquet", "--by", "month", "--keys", "1", "--column", "delay", "--bounds",
           0, 1, "--epsilon", 1, "--nan", "raise"), 5, "not refunded"),
     ],
@@ -538,34 +488,10 @@ def test_what_groups_would_cost():
     assert [line.what for line in budget.history] == ["count by k, nan=keep"]
 
 
-@pytest.mark.parametrize("data", ["t.parquet", "t.csv"])
-def test_plain_statistics_of_people(write, frame, data):
-    """One pass tells what each person counts for, and the mechanism is that of rows."""
-    own = {"ids": '"tail"', "max_rows": 60}
-    text = release(statistic='"count"', column='"month"', **own)
-    text += release(statistic='"mean"', column='"month"', bounds="[0, 5]", **own)
-    path = write(text, 'epsilon = 900\nids = "tail"', data=data)
-    told = {one["statistic"]: one for one in job.explain(path)["releases"]}
-    assert [told[name]["passes"] for name in ("count", "mean")] == [1, 1]
-    assert [told[name]["mechanism"] for name in ("count", "mean")] == ["Count", "Mean"]
-    results = job.run(path)
-    results.check()
-    truth = frame.to_pandas()["month"].mean()
-    assert abs(results["count of month"] - ROWS) < 20
-    assert abs(results["mean of month"] - truth) < 0.1
-
-
 @pytest.mark.parametrize("kind", ["csv", "html", "parquet", "json"])
 def test_rows_lost_are_written_in_every_form(write, folder, kind):
-    asked = release(
-        statistic='"count"',
-        by='"carrier"',
-        keys='["UA", "AA"]',
-        ids='"tail"',
-        max_groups=2,
-        max_rows=3,
-        rows_limit=30,
-    )
+    limits = {"max_groups": 2, "max_rows": 3, "rows_limit": 30, "ids": '"tail"'}
+    asked = release(statistic='"count"', by='"carrier"', keys='["UA", "AA"]', **limits)
     results = job.run(write(asked, budget="epsilon = 9", output=f"out.{kind}"))
     assert (folder / f"out.{kind}").exists()
     assert "rows lost" in json.dumps(results.table(), default=str)

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import zipfile
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from dpfast._core.error_bars import SECRET  # noqa: E402
 from dpfast.app.cli import answer, demo, main  # noqa: E402
 from dpfast.errors import BudgetError, EntropyError, NativeError  # noqa: E402
 
-from ..support.pairwise import every_value, quick_rows  # noqa: E402
+from ..support.pairwise import quick_rows  # noqa: E402
 from ..support.paths import program  # noqa: E402
 
 SURE = ["--epsilon", "200"]
@@ -122,85 +121,39 @@ def test_nothing_but_the_value_depends_on_the_rows(shell, tmp_path):
     assert seen[:2] == seen[2:]
 
 
-def test_from_text_of_any_kind(told, tmp_path):
-    values = np.random.default_rng(4).permutation(5001)
-    content = "w,delay\n" + "".join(f'"a, b",{v}\n' for v in values) + "c,NA\n"
-    (tmp_path / "t.csv").write_text(content)
-    with zipfile.ZipFile(tmp_path / "t.csv.zip", "w") as archive:
-        archive.writestr("t.csv", content)
-    for name in ("t.csv", "t.csv.zip"):
-        words = ("--column", "delay", "--bounds", 0, 6000, "--nan", "lower", *SURE)
-        assert abs(told("median", tmp_path / name, *words)["value"] - 2500) < 20
-
-
 # --- errors -------------------------------------------------------------------------------------
 
 
-@every_value(drop=True)
+@quick_rows(12)
 @pytest.mark.parametrize(
     "change, code, message",
     [
         ({"--epsilon": "0"}, 2, "epsilon must be a finite number greater than 0, got"),
-        ({"--epsilon": "-1"}, 2, "epsilon must be"),
-        ({"--epsilon": "nan"}, 2, "epsilon must be"),
-        ({"--epsilon": "inf"}, 2, "epsilon must be"),
         ({"--epsilon": "1e999999999"}, 2, "epsilon must be"),
         ({"--epsilon": "1e-999999999"}, 2, "epsilon must be"),
-        ({"--epsilon": "-3E+99999999 "}, 2, "epsilon must be"),
-        ({"--epsilon": "1.5e-012345678"}, 2, "epsilon must be"),
-        ({"--epsilon": "one"}, 2, "'one' is not a number"),
         ({"--epsilon": "1/0"}, 2, "'1/0' is not a number"),
         ({"--epsilon": None}, 2, "epsilon must be given"),
-        ({"--delta": "1"}, 2, "delta must be"),
-        ({"--rho": "1"}, 2, "rho must be left out when epsilon is given"),
-        ({"--noise": "salt"}, 2, "noise"),
-        ({"--neighbors": "friends"}, 2, "neighbors must be one of 'replace', 'add-remove'"),
         ({"--nan": "drop", "--neighbors": "replace"}, 2, "nan must be"),
-        ({"--nan": "nan"}, 2, "nan must be"),
-        ({"--bounds": ("120", "0")}, 2, "bounds must be a pair"),
-        ({"--bounds": ("0", "inf")}, 2, "bounds[1] must be a finite real number"),
         ({"--bounds": ("0", "x")}, 2, "'--bounds'"),
-        ({"--bounds": ("-1e308", "1e308")}, 2, "does not overflow"),
         ({"--bounds": None}, 2, "bounds must be given"),
         ({"--colour": "red"}, 2, "No such option"),
         ({"--column": "aeg"}, 3, "column 'aeg' is not in t.parquet (did you mean 'age'?)"),
         ({"--column": "name"}, 3, "must hold integers, floats"),
         ({"--column": None}, 3, "column must be named for t.parquet, which has: age, delay, name"),
-        ({"file": "nothing.parquet"}, 3, "is not there"),
-        ({"file": "t.docx"}, 3, "is not there"),
         ({"--column": "delay", "--nan": "raise"}, 5, "NaN or null"),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("command", ["median", "quantile"])
-def test_every_error_is_one_line_and_a_code(
-    shell, table, monkeypatch, command, change, code, message
-):
+def test_every_error_is_one_line_and_a_code(shell, table, monkeypatch, change, code, message):
     monkeypatch.chdir(table.parent)
     options = {"--column": "age", "--bounds": ("0", "120"), "--epsilon": "1"}
-    if command == "quantile":
-        options["--q"] = "0.5"
-    file = change.get("file", "t.parquet")
     words = []
     for name, value in {**options, **change}.items():
-        if name != "file" and value is not None:
+        if value is not None:
             words += [name, *(value if isinstance(value, tuple) else [value])]
-    got, out, err = shell(command, file, *words)
+    got, out, err = shell("median", "t.parquet", *words)
     assert (got, out, err.count("\n")) == (code, "", 1)
     assert err.startswith("dpfast: error: ") and message in err
-
-
-@pytest.mark.parametrize(
-    "method, epsilon, taken",
-    [
-        ("auto", "0.5", "ExponentialQuantile"),
-        ("exponential", "200", "ExponentialQuantile"),
-    ],
-)
-def test_the_method_is_told_and_an_exact_draw_has_no_noise(told, table, method, epsilon, taken):
-    got = told("median", table, *AGE, "--epsilon", epsilon, "--method", method)
-    assert got["mechanism"] == taken and "noise" not in got["noise"]
-    assert abs(got["value"] - 53) < 3
 
 
 @pytest.mark.parametrize("method", ["recursive", "joint"])
@@ -218,25 +171,6 @@ def test_many_quantiles(shell, told, table, method):
     shown = {line[0]: line[1] for line in lines if len(line) in (2, 3)}
     assert (code, err) == (0, "") and shown["method"] == method and ["q", "value", "ranks"] in lines
     assert abs(float(shown["0.25"]) - values[1]) < 2 and "values" not in shown
-
-
-@pytest.mark.parametrize(
-    "command, words, said",
-    [
-        ("quantiles", ("--q", "0.5", "--method", "smooth"), "method"),
-        ("quantiles", ("--q", "2"), "q"),
-        ("quantiles", (), "q"),
-        ("quantiles", ("--q", "0.5", "--epsilon", "0"), "epsilon"),
-        *(("quantile", ("--q", q), "q") for q in ("1.5", "-0.1", "nan", "half")),
-        ("quantile", (), "q"),
-    ],
-    ids=str,
-)
-def test_bad_words_for_quantiles(shell, table, command, words, said):
-    where = (table, "--column", "age", "--bounds", 0, 1)
-    loss = () if "--epsilon" in words else SURE
-    code, out, err = shell(command, *where, *loss, *words)
-    assert (code, out, err.count("\n")) == (2, "", 1) and said in err
 
 
 @pytest.mark.parametrize(
@@ -282,22 +216,19 @@ def test_help_and_version(shell):
     assert code == 0 and all(word in out for word in ("median", "quantile", "demo"))
 
 
-OPTIONS = ("--bounds", "LO HI", "--epsilon", "--delta", "--rho", "--neighbors", "--noise", "--nan")
+EXAMPLES = [
+    *("median", "quantile", "run job.toml", "explain job.toml", "label study.db"),
+    *(f"budget {command} study.db" for command in ("create", "show", "history", "report")),
+]
 
 
-@pytest.mark.parametrize("words, said", [
-    (["median"], [*OPTIONS, "--json", "Example: dpfast", "Exit codes: 0 done"]),
-    (["quantile"], [*OPTIONS, "--json", "Example: dpfast", "Exit codes: 0 done"]),
-    (["run"], ["Example: dpfast run job.toml"]),
-    (["explain"], ["Example: dpfast explain job.toml"]),
-    (["budget", "create"], ["Example: dpfast budget create study.db"]),
-    (["budget", "show"], ["Example: dpfast budget show study.db"]),
-    (["budget", "history"], ["Example: dpfast budget history study.db"]),
-    (["budget", "report"], ["--html", "Example: dpfast budget report study.db"]),
-    (["label"], ["--tier", "--sheet", "Example: dpfast label study.db"]),
-])  # fmt: skip
-def test_help_of_a_command(shell, words, said):
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_help_of_a_command(shell, example):
+    words = [word for word in example.split() if "." not in word]
     code, out, _ = shell(*words, "--help")
+    said = [f"Example: dpfast {example}"]
+    if example in ("median", "quantile"):
+        said += ["--bounds", "LO HI", "--epsilon", "--nan", "--json", "Exit codes: 0 done"]
     assert code == 0 and all(word in " ".join(out.split()) for word in said)
 
 
@@ -328,17 +259,6 @@ def test_the_demo_pays(monkeypatch):
 
 
 # --- as a program -------------------------------------------------------------------------------
-
-
-@pytest.mark.full
-def test_as_a_program(table):
-    done = process("median", table, *AGE, *SURE, "--json")
-    assert done.returncode == 0 and done.stderr == ""
-    assert json.loads(done.stdout)["mechanism"] == "SmoothQuantile"
-    words = ("--column", "delay", "--bounds", -60, 300, "--nan", "raise")
-    done = process("median", table, *words, *SURE)
-    assert done.returncode == 5 and done.stdout == "" and done.stderr.count("\n") == 1
-    assert "Traceback" not in done.stderr
 
 
 @quick_rows(1)
@@ -444,19 +364,13 @@ def test_outputs_that_cannot_be_written(tmp_path, words, code, out, err):
 
 
 @pytest.mark.parametrize("words", [("--bounds", "auto"), ("--bounds=auto",)])
-@pytest.mark.parametrize("statistic", ["mean", "median", "sum", "variance"])
-def test_bounds_that_are_found(told, shell, table, statistic, words):
-    options = (statistic, table, "--column", "age", *words, "--epsilon", 400)
-    shown = told(*options)
-    assert shown["parameters"]["bounds"] == "auto" and shown["loss"]["epsilon"] == "400/1"
-    due = {"mean": 53.5, "median": 53.5, "sum": 535_000, "variance": 456}[statistic]
-    assert shown["value"] == pytest.approx(due, rel=0.05)
-    code, out, err = shell(*options)
-    assert (code, err) == (0, "") and "auto" in out
-
-
-def test_bounds_of_groups_are_drawn(told, table):
-    options = ("--column", "age", "--bounds", "auto", "--by", "name", "--keys", "x", "--epsilon", 9)
-    shown = told("mean", table, *options)
+def test_bounds_that_are_found(told, shell, table, words):
+    options = (table, "--column", "age", *words, "--epsilon", 400)
+    for statistic, due in {"mean": 53.5, "median": 53.5, "sum": 535_000, "variance": 456}.items():
+        shown = told(statistic, *options)
+        assert shown["parameters"]["bounds"] == "auto" and shown["loss"]["epsilon"] == "400/1"
+        assert shown["value"] == pytest.approx(due, rel=0.05)
+    assert "auto" in shell("mean", *options)[1]
+    shown = told("mean", *options, "--by", "name", "--keys", "x")
     assert shown["parameters"]["statistics"]["mean"]["bounds"] == "auto"
     assert list(shown["groups"]) == ["name", "mean", "mean error"]

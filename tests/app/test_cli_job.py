@@ -112,11 +112,8 @@ def test_a_release_that_fails_leaves_the_others_their_answers(shell, path):
     [
         (("statistic = ", "statistik = "), 2, "statistic must be given"),
         (("bounds = [0, 100]", "bounds = [1, 0]"), 2, "release '[red]mean[/]': bounds must be"),
-        (("t.npy", "u.npy"), 3, "is not there"),
         (('column = "0"', 'column = "7"'), 3, "release '[red]mean[/]': column '7' is not in t.npy"),
-        (("out.json", "no/out.json"), 3, "is no directory"),
         (("out.json", "out.txt"), 2, "output.path must be"),
-        (("[data]", "[data"), 2, "job.toml must be TOML"),
     ],
 )
 def test_errors(shell, path, change, code, said):
@@ -190,24 +187,14 @@ def test_the_documented_example(tmp_path):
         assert len(list(csv.DictReader(file))) == 4 + 2 * len(countries["age"])
 
 
-def test_explain_counts_the_releases_that_are_many(shell, path):
-    more = "".join(
-        f'[[release]]\nname = "m{i}"\nstatistic = "mean"\ncolumn = "0"\n' for i in range(10)
-    )
-    add(path, more)
-    assert shell("run", path)[0] == 0
-    code, out, err = shell("explain", path)
-    said = " ".join(out.split())
-    assert (code, err) == (0, "") and "paid already 12 of 12 releases" in said
-    assert len(json.loads(shell("explain", path, "--json")[1])["paid"]) == 12
-
-
 @pytest.mark.full
 def test_explain_has_a_line_for_many_releases_of_one_mechanism(shell, path):
     """Up to forty have a line each."""
     one = '[[release]]\nname = "m{}"\nstatistic = "mean"\ncolumn = "0"\nbounds = [0, {}]\n'
     add(path, "".join(one.format(i, 100 + i) for i in range(38)))
     assert len(re.findall("^ m[0-9]+ ", shell("explain", path)[1], re.M)) == 38
+    assert shell("run", path)[0] == 0
+    assert "paid already 40 of 40 releases" in " ".join(shell("explain", path)[1].split())
     add(path, "".join(one.format(i, 100) for i in range(38, 998)))
     code, out, err = shell("explain", path)
     (means,) = (line.split() for line in out.splitlines() if "999 of 1,000 releases  " in line)
@@ -215,4 +202,5 @@ def test_explain_has_a_line_for_many_releases_of_one_mechanism(shell, path):
     assert means[4:] == ["mean,", "nan=raise", "1/1001", "epsilon=0.002997", "differs", "1"]
     (median,) = (line.split() for line in out.splitlines() if " middle " in line)
     assert median[1:5] == ["quantile", "1/2,", "nan=raise", "2/1001"]
-    assert len(json.loads(shell("explain", path, "--json")[1])["releases"]) == 1000
+    found = json.loads(shell("explain", path, "--json")[1])
+    assert (len(found["releases"]), len(found["paid"])) == (1000, 0)

@@ -6,9 +6,6 @@ import io
 import json
 import os
 import re
-import signal
-import subprocess
-import sys
 from dataclasses import asdict
 from fractions import Fraction
 
@@ -114,12 +111,9 @@ def test_defaults_are_those_of_the_functions():
 
 
 @pytest.mark.parametrize("words", [("--bounds=-60,300",), ("--bounds", "-60,300")])
-def test_bounds_in_one_word(told, folder, words):
+def test_bounds_in_one_word_and_of_dates(told, folder, frame, words):
     got = told("mean", "t.parquet", "--column", "delay", "--nan", 0, *words, *SURE)
     assert got["parameters"]["bounds"] == [-60, 300]
-
-
-def test_bounds_that_are_dates(told, folder, frame):
     got = told("median", "t.parquet", "--column", "day", "--bounds=2024-01-01,2024-03-01", *SURE)
     assert got["parameters"]["bounds"] == ["2024-01-01", "2024-03-01"]
     assert got["value"][:10] == str(np.sort(frame["day"].to_numpy())[ROWS // 2 - 1])[:10]
@@ -180,15 +174,11 @@ def test_histogram(told, shell, folder, frame):
     counts, edges = np.histogram(delay.dropna(), 4, (-60, 300))
     assert (got["counts"], got["edges"]) == (list(counts), list(edges))
     words = ("histogram", "t.parquet", "--column", "delay", "--bins=-60,0,300", *SURE)
-    assert told(*words)["edges"] == [-60, 0, 300]
     code, out, err = shell(*words, "--csv")
-    assert (code, err) == (0, "")
     lo, hi, count, bar = np.loadtxt(io.StringIO(out), delimiter=",", skiprows=1, unpack=True)
-    assert out.startswith('"lo","hi","count","half_width"') and bar[0] == bar[1]
-    assert list(lo) == [-60, 0] and list(hi) == [0, 300]
-    assert count[0] == (delay < 0).sum()
-    code, out, err = shell(*words)
-    assert (code, err) == (0, "") and out.split()[:3] == ["lo", "hi", "count"]
+    assert (code, err) == (0, "") and out.startswith('"lo","hi","count","half_width"')
+    assert (list(lo), list(hi), bar[0]) == ([-60, 0], [0, 300], bar[1])
+    assert count[0] == (delay < 0).sum() and shell(*words)[1].split()[:3] == ["lo", "hi", "count"]
     sizes = frame["carrier"].to_pandas().value_counts()
     column = ("histogram", "t.parquet", "--column", "carrier", "--categories", "UA,DL,WN")
     got = told(*column, *SURE)
@@ -231,24 +221,19 @@ def test_quantiles_between_two_ends(told, shell, folder, frame):
     words = ("t.parquet", *DELAY, "--epsilon", 20)
     interval = told("quantile-interval", *words, "--q", 0.5, "--coverage", 0.9)
     for got in (told("median", *words, "--interval"), interval):
-        error = got["error"]
-        assert error["low"] <= got["value"] <= error["high"]
-        assert abs(error["low"] - rows.median()) < 5 and abs(error["high"] - rows.median()) < 5
+        low, high = got["error"]["low"], got["error"]["high"]
+        assert low <= got["value"] <= high and abs(low - rows.median()) < 5 > high - rows.median()
         assert got["statistic"] == "quantile_interval" and got["is_noise"] is False
-        assert got["loss"]["epsilon"] == "20/1"
     assert (interval["error"]["confidence"], interval["parameters"]["coverage"]) == (0.9, 0.9)
     several = ("quantiles", *words, "--q", 0.1, "--q", 0.9, "--interval")
-    got = told(*several)
-    assert np.shape(got["values"]) == np.shape(got["error"]["low"]) == (2,)
+    assert np.shape(told(*several)["values"]) == (2,)
     lines = list(csv.DictReader(io.StringIO(shell(*several, "--csv")[1])))
-    assert list(lines[0]) == ["q", "value", "low", "high"]
-    got = told("percentile", *words, "--q", 99.9, "--interval")
-    assert got["statistic"] == "quantile_interval" and got["parameters"]["q"] == 0.999
-    assert got["error"]["low"] <= got["value"] <= got["error"]["high"]
+    assert list(lines[0]) == ["q", "value", "low", "high"] and len(lines) == 2
+    assert told("percentile", *words, "--q", 99.9, "--interval")["parameters"]["q"] == 0.999
     code, _, err = shell("percentile", *words, "--q", 101, "--interval")
     assert code == 2 and "q must be a number between 0 and 100" in err
-    code, out, err = shell("median", *words, "--interval")
-    assert (code, err) == (0, "") and re.search(r"error \(95%\) +\S+ to \S+, ends", out)
+    out = shell("median", *words, "--interval")[1]
+    assert re.search(r"error \(95%\) +\S+ to \S+, ends", out)
     by = ("--by", "carrier", "--keys", "UA,AA")
     groups = told("minimum", *words, *by, "--interval")["groups"]
     low, value, high = (groups[f"quantile_interval{end}"] for end in (" low", "", " high"))
@@ -314,42 +299,14 @@ def test_what_is_wrong_is_found_before_the_ledger_pays(shell, folder):
     assert len(dp.Budget(path="study.db").history) == 1
 
 
-KILLED = """
-import os, signal, sys
-from dpfast.app.cli import main
-from dpfast.tables.files import Reader
-
-def reduce(self, *arguments):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-Reader.reduce = reduce
-main.run(sys.argv[1:])
-"""
-
-
-@pytest.mark.full
-@pytest.mark.skipif(sys.platform == "win32", reason="has no such kill")
-def test_killed_while_it_reads_the_ledger_has_the_spend(folder):
-    budget = dp.Budget(epsilon=1, path="study.db")
-    words = ("mean", "t.parquet", *DELAY, "--epsilon", "0.25", "--ledger", "study.db")
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, *map(str, words)], capture_output=True, timeout=120
-    )
-    assert (done.returncode, done.stdout) == (-signal.SIGKILL, b"")
-    assert budget.spent["epsilon"] == Fraction(1, 4) and len(budget.history) == 1
-
-
 # --- errors -------------------------------------------------------------------------------------
 
 
-@quick_rows(4)
+@quick_rows(3)
 @pytest.mark.parametrize(
     "words, code, said",
     [
         (("sum", *DELAY, "--where", "delay"), 2, "where must be a column, one of =, ==, !=, in,"),
-        (("sum", *DELAY, "--where", "carrier > UA"), 2, "where.above must be a finite real"),
-        (("sum", *DELAY, "--where", "carrier = 3"), 3, "must hold integers, floats"),
-        (("sum", *DELAY, "--where", "tail = UA"), 2, "where must be integers, as the column"),
         (("sum", *DELAY, "--where", "tail in 1,"), 2, "where must be a list such as"),
         (("sum", *DELAY, "--where", "tail = 1", "--neighbors", "replace"), 2,
          "where must be left out under neighbors = 'replace' without by"),
@@ -357,18 +314,10 @@ def test_killed_while_it_reads_the_ledger_has_the_spend(folder):
         (("sum", *DELAY, "--ledger", "no.db"), 3, "no.db is not there"),
         (("sum", *DELAY, "--ledger", "t.parquet"), 3, "is no ledger"),
         (("sum", *DELAY[:2], "--nan", 0, "--bounds=1,2,3"), 2, "it must be two numbers"),
-        (("sum", *DELAY[:2], "--nan", 0, "--bounds", "5"), 2, "it must be two numbers"),
         (("sum", *DELAY, "--max-groups", 3), 2, "max_groups must be left out without by"),
-        (("sum", *DELAY, "--max-rows", 3), 2, "max_rows must be"),
-        (("quantiles", *DELAY, "--q", "0.5", "--delta", "1e-6"), 2, "delta must be left out"),
         (("top-k", "--k", 2), 2, "by must be given, for top_k is of groups"),
         (("top-k", "--by", "carrier"), 2, "k must be given: top_k needs it"),
-        (("top-k", "--by", "carrier", "--k", 2, "--keys", "UA"), 2, "k must be at most the number"),
-        (("bounds", "--column", "delay", "--q", "0.5"), 2, "q must be a number between 0 and 1/4"),
-        (("histogram", "--column", "delay"), 2, "bins must be"),
         (("histogram", "--column", "delay", "--bins", "a"), 2, "'a' is not a number"),
-        (("histogram", "--column", "carrier", "--bins", 3, "--bounds", 0, 1), 3, "carrier"),
-        (("median", *DELAY, "--granularity", 0), 2, "granularity must be"),
     ],
     ids=str,
 )  # fmt: skip
@@ -391,17 +340,8 @@ def test_files_that_are_no_table(shell, folder):
 
 
 def test_an_answer_has_its_error_bar_or_a_reason(told, shell, folder):
-    mean = (
-        "mean",
-        "t.parquet",
-        "--column",
-        "delay",
-        "--bounds=-60,300",
-        "--nan",
-        0,
-        "--epsilon",
-        1,
-    )
+    column = ("--column", "delay", "--bounds=-60,300", "--nan", 0)
+    mean = ("mean", "t.parquet", *column, "--epsilon", 1)
     assert told(*mean)["error"]["half_width"] > 0  # by the noisy number of rows
     guessed = told(*mean, "--rows", 40)
     public = told(*mean, "--neighbors", "replace")
@@ -496,14 +436,11 @@ def truth_of_two(frame):
 BETWEEN = ("--by", "carrier", "--keys", "AA,UA", "--column", "delay")
 
 
-@pytest.mark.parametrize("of, more", [("mean", ()), ("quantile", ("--q", "3/4")), ("median", ())])
-def test_a_difference_of_a_statistic(told, folder, frame, of, more):
+@pytest.mark.parametrize("of, q", [("mean", None), ("quantile", 0.75)])
+def test_a_difference_of_a_statistic(told, folder, frame, of, q):
     first, second = truth_of_two(frame)
-    share = {"quantile": 0.75, "median": 0.5}.get(of)
-    due = first.mean() - second.mean()
-    if share:
-        due = first.quantile(share) - second.quantile(share)
-    words = ("--of", of, *more, "--bounds", -60, 300, "--nan", 0, *SURE)
+    due = first.quantile(q) - second.quantile(q) if q else first.mean() - second.mean()
+    words = ("--of", of, *(("--q", "3/4") if q else ()), "--bounds", -60, 300, "--nan", 0, *SURE)
     got = told("difference", "t.parquet", *BETWEEN, *words)
     assert abs(got["value"] - due) < 1
     asked = got["parameters"]
@@ -527,7 +464,6 @@ def test_a_difference_has_the_error_bar_of_a_guess(told, folder):
         (("--of", "meen", *BETWEEN), "of.statistic must be one of"),
         (("--of", "mean", *BETWEEN), "of: mean"),
         ((*BETWEEN, "--bounds", 0, 1), "bounds must be an argument of difference"),
-        (("--of", "mean", *BETWEEN, "--keys", "DL", "--bounds", 0, 1), "keys must be two"),
         (("--of", "mean", "--column", "delay", "--bounds", 0, 1), "must be"),
     ],
     ids=str,
@@ -537,6 +473,16 @@ def test_bad_words_of_a_difference(shell, folder, words, said):
     assert (code, out, err.count("\n")) == (2, "", 1) and said in err
 
 
+def test_what_else_the_table_has(told, folder, frame):
+    delay, words = frame["delay"].to_pandas().fillna(0), ("t.parquet", *DELAY, *SURE)
+    assert abs(told("percentile", *words, "--q", 50)["value"] - delay.median()) < 3
+    for name in ("trimmed-mean", "winsorized-mean"):
+        assert abs(told(name, *words)["value"] - delay.mean()) < 3
+    assert told("count-distinct", "t.parquet", "--column", "tail", *SURE)["value"] == 150
+    tree = told("tree-histogram", *words[:3], "--bins", 4, "--bounds", -60, 300, *SURE)
+    assert len(tree["counts"]) == 4 and len(tree["edges"]) == 5
+
+
 def test_covariances_are_a_table(shell, told, folder, frame):
     words = ("covariance", "t.parquet", "--columns", "delay,tail", "--bounds=-60,300,0,150")
     got = told(*words, "--nan", 0, *SURE)
@@ -544,24 +490,6 @@ def test_covariances_are_a_table(shell, told, folder, frame):
     np.testing.assert_allclose(got["value"], np.cov(rows.T, ddof=0), rtol=0.05, atol=30)
     code, out, err = shell(*words, "--nan", 0, *SURE, "--csv")
     assert (code, err) == (0, "") and out.splitlines()[0] == '"column","delay","tail"'
-
-
-@pytest.mark.parametrize(
-    "command, more, due",
-    [
-        ("percentile", ("--q", 50, "--bounds", -60, 300, "--nan", 0), "median"),
-        ("trimmed-mean", ("--bounds", -60, 300, "--nan", 0), "mean"),
-        ("winsorized-mean", ("--bounds", -60, 300, "--nan", 0, "--proportion", 0.2), "mean"),
-    ],
-)
-def test_what_else_the_table_has(told, folder, frame, command, more, due):
-    delay = frame["delay"].to_pandas().fillna(0)
-    got = told(command, "t.parquet", "--column", "delay", *more, *SURE)
-    assert abs(got["value"] - getattr(delay, due)()) < 3
-    assert told("count-distinct", "t.parquet", "--column", "tail", *SURE)["value"] == 150
-    tree = ("--bins", 4, "--bounds", -60, 300)
-    tree = told("tree-histogram", "t.parquet", "--column", "delay", *tree, *SURE)
-    assert len(tree["counts"]) == 4 and len(tree["edges"]) == 5
 
 
 JOB = """

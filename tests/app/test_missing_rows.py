@@ -48,22 +48,17 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_commands(told, shell, folder):
-    assert dp.count(dp.scan("t.parquet", "x"), nan="only", epsilon=400) == MISSING
     words = ("t.parquet", "--column", "x", "--epsilon", 400)
     for nan, due in (("only", MISSING), ("drop", 400 - MISSING), ("keep", 400)):
         found = told("count", *words, "--nan", nan)
         assert (found["value"], found["parameters"]["nan"]) == (due, nan)
-    assert told("count", *words)["parameters"]["nan"] == "keep"
     by = ("--by", "key", "--keys", "0,1", "--nan", "only")
     assert told("count", *words, *by)["groups"]["count"] == [0, MISSING]
     mean = ("mean", *words, "--bounds", 0, 9)
     assert told(*mean)["parameters"]["nan"] == "drop"
-    code, out, _ = shell(*mean)
-    assert code == 0 and ["nan", "drop"] in [line.split() for line in out.splitlines()]
+    assert ["nan", "drop"] in [line.split() for line in shell(*mean)[1].splitlines()]
     code, out, err = shell(*mean, "--neighbors", "replace")
     assert (code, out) == (5, "") and "nan='raise'" in err
-    code, _, err = shell(*mean, "--nan", "only")
-    assert code == 2 and "nan must be" in err
 
 
 def nans(releases):

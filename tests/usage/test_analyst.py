@@ -103,12 +103,9 @@ def hours_by_age(answer, adults):
 def table_one(answer, adults):
     adults = adults.assign(rich=adults["income"] == ">50K")
     of_sex = adults.groupby("sex")
-    truths = {
-        "n": of_sex.size(),
-        "age": of_sex["age"].mean(),
-        "sd": of_sex["age"].std(ddof=0),
-        "rich": of_sex["rich"].mean(),
-    }
+    of_age = of_sex["age"]
+    truths = {"n": of_sex.size(), "age": of_age.mean(), "sd": of_age.std(ddof=0)}
+    truths["rich"] = of_sex["rich"].mean()
     for name, exact in truths.items():
         yield answer[name] - exact[analyst.SEXES].to_numpy(), answer[f"{name} error"]
     middle = of_sex["hours_per_week"].median()[analyst.SEXES].to_numpy()
@@ -123,19 +120,13 @@ def of_release(truth):
     return off
 
 
-def correlation(adults):
-    return np.corrcoef(adults["age"], adults["hours_per_week"])[0, 1]
-
-
-def share(adults):
-    return (adults["income"] == ">50K").mean()
-
-
 def difference(adults):
     means = adults.groupby("sex")["hours_per_week"].mean()
     return means["Male"] - means["Female"]
 
 
+CORRELATION = of_release(lambda a: np.corrcoef(a["age"], a["hours_per_week"])[0, 1])
+SHARE = of_release(lambda adults: (adults["income"] == ">50K").mean())
 #: The data of each task with error bars, and what its answers are off by.
 HELD = {
     analyst.carriers: ("flights", carriers),
@@ -144,8 +135,8 @@ HELD = {
     analyst.destinations: ("flights", destinations),
     analyst.hours_by_age: ("adults", hours_by_age),
     analyst.table_one: ("adults", table_one),
-    analyst.ages_with_hours: ("adults", of_release(correlation)),
-    analyst.rich: ("adults", of_release(share)),
+    analyst.ages_with_hours: ("adults", CORRELATION),
+    analyst.rich: ("adults", SHARE),
     analyst.hours_of_men: ("adults", of_release(difference)),
 }
 #: Numbers beyond this part of a bar are rounding.

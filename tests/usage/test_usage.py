@@ -1,7 +1,6 @@
-"""Two users: a job by night, a study of accuracy. For the analyst see `test_analyst`."""
+"""Another package, by public names. For the analyst see `test_analyst`."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,114 +12,10 @@ import dpfast as dp
 
 from ..support.types import strict
 from ..test_public_names import inside
-from . import nightly, payroll, study
+from . import payroll
 
 HERE = Path(__file__).parent
 
-
-def ran(program, *arguments):
-    """What a program prints that is run as a user runs it."""
-    done = subprocess.run(
-        [sys.executable, HERE / program, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "MPLBACKEND": "agg"},
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-# ---- The night. ----
-
-
-def wrong_with(night):
-    """What is wrong with a night that was killed and resumed."""
-    checks = {
-        "was not killed": night["killed"],
-        "had no answer before": 0 < len(night["before"]) < len(night["answers"]),
-        "changed an answer": night["before"].items() <= night["after"].items(),
-        "answered otherwise again": night["answers"] == night["again"],
-        "paid twice": len(set(night["paid"])) == len(night["paid"]) == len(night["answers"]),
-        "spent another amount": night["spent"] == 2,
-    }
-    return [name for name, holds in checks.items() if not holds]
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot kill")
-def test_a_night_that_is_killed_is_paid_for_once(tmp_path):
-    job = nightly.prepare(tmp_path)
-    night = nightly.main(tmp_path)
-    assert wrong_with(night) == []
-    assert night["rows"] == 6 and abs(night["answers"]["mean of pay"] - 50) < 1
-    written = (tmp_path / "answers.csv").read_text()
-    assert str(night["answers"]["median of pay"]) in written
-    forged = {**night, "paid": night["paid"][:1] * 5, "again": {}, "after": {}}  # planted
-    assert wrong_with(forged) == ["changed an answer", "answered otherwise again", "paid twice"]
-    job.write_text(job.read_text().replace("monday", "tuesday"))  # other data: to be paid again
-    with pytest.raises(dp.errors.BudgetError):
-        dp.job.run(job)
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot kill")
-def test_without_a_version_touched_data_are_other_data(tmp_path, monkeypatch):
-    """Planted: the line is forgotten. Then the budget refuses, and nothing more is paid."""
-    monkeypatch.setattr(nightly, "JOB", nightly.JOB.replace('version = "monday"\n', ""))
-    nightly.prepare(tmp_path)
-    with pytest.raises(dp.errors.BudgetError):
-        nightly.main(tmp_path)
-    ledger = dp.Budget(path=tmp_path / "nightly.db")
-    assert len(ledger.history) <= 5 and ledger.spent["epsilon"] <= 2
-    assert nightly.answered(tmp_path / "nightly.db") and not (tmp_path / "answers.csv").exists()
-
-
-# ---- The study. ----
-
-ROWS = np.random.default_rng(3).normal(50, 15, 500).clip(0, 100)
-
-
-def test_a_study_is_the_same_again_and_no_budget_pays_for_it():
-    one, same, other = (study.errors(ROWS, seed, (0.1, 1), 5) for seed in (1, 1, 2))
-    assert one == same and one != other
-    budget, seeded = dp.Budget(epsilon=1), dp.rng.InsecureGenerator(1)
-    with pytest.raises(dp.errors.BudgetError, match="private noise only"):
-        dp.mean(ROWS, bounds=study.BOUNDS, epsilon=1, budget=budget, rng=seeded)
-    assert not budget.history
-
-
-@pytest.mark.full
-def test_more_epsilon_is_less_error():
-    """A mean of a range of 100 is off by 100 / (n epsilon) as a rule."""
-    found = study.errors(ROWS, 1, (0.1, 1.0, 10.0), 100)
-    for own in found.values():
-        assert own[0] > 3 * own[1] and own[1] > 3 * own[2]
-    expected = 100 / len(ROWS) / np.array([0.1, 1.0])
-    assert np.all(np.abs(found["mean"][:2] / expected - 1) < 0.4)
-    assert ran("study.py", 5) == ran("study.py", 5) != ran("study.py", 6)
-
-
-# ---- Their types. ----
-
-
-@pytest.mark.full
-def test_their_types_hold(tmp_path):
-    """Planted: a path that is a number, a seed of text."""
-    planted = {
-        "nightly": ("dp.job.run(job, progress", "dp.job.run(7, progress"),
-        "study": ("InsecureGenerator(seed)", 'InsecureGenerator("seed")'),
-    }
-    for name, (right, wrong) in planted.items():
-        text = (HERE / f"{name}.py").read_text(encoding="utf-8")
-        assert text.count(right) == 1
-        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-        (tmp_path / f"wrong_{name}.py").write_text(text.replace(right, wrong), encoding="utf-8")
-    said = strict(*sorted(tmp_path.glob("*.py")))
-    assert [line for line in said if "wrong_" not in line] == []
-    assert {name for name in planted for line in said if f"wrong_{name}.py" in line} == {*planted}
-
-
-# ---- Another package, by public names. ----
 
 FILES = sorted((HERE / "payroll").glob("*.py"))
 
