@@ -61,7 +61,7 @@ def claims(
     -------
     callable
         It takes a function of the data, as `measure` does, and returns the test, a function without
-        arguments that has the mechanism as its attribute `mechanism`. When it has run, `smallest`
+        arguments that has the mechanism as its attribute `mechanism`. When it has run, `refutable`
         is the largest of all pairs, as of `measure`: what is less likely was not tested.
 
     Raises
@@ -95,7 +95,7 @@ def claims(
             shared = 1 - (1 - sure) / len(tried)
             options: Any = {**amounts, "samples": number, "confidence": shared}
             reports = measure_pairs(mechanism, tried, **options)
-            vars(test).update(smallest=_worst(reports))
+            vars(test).update(refutable=_worst(reports))
             broken = [f"{name}: {audit!r}" for name, audit in reports if audit.refuted]
             assert not broken, "\n".join(broken)
             assert reports, "the mechanism fails on all pairs"
@@ -114,7 +114,7 @@ def claims(
 
 def _worst(reports: list[tuple[str, Audit]]) -> float | None:
     """Return the least probability that could have been refuted on each pair."""
-    bounds = [audit.smallest for _, audit in reports if audit.smallest is not None]
+    bounds = [audit.refutable for _, audit in reports if audit.refutable is not None]
     return max(bounds) if bounds and len(bounds) == len(reports) else None
 
 

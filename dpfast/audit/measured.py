@@ -56,7 +56,7 @@ class Audit:
         How sure the bounds are.
     rounds : tuple
         Pairs of the samples so far and the bound on epsilon (or on rho, if that was claimed).
-    smallest : float or None
+    refutable : float or None
         The least probability that an event of one of the data, impossible on the other, must have
         for its share of answers to refute the claim in the last round; None if no event could.
 
@@ -80,7 +80,7 @@ class Audit:
     samples: int
     confidence: float
     rounds: tuple[tuple[int, float], ...]
-    smallest: float | None = None
+    refutable: float | None = None
 
     def __repr__(self) -> str:
         word = "REFUTED" if self.refuted else "not refuted"
@@ -92,10 +92,11 @@ class Audit:
         )
 
     def _sight(self) -> str:
-        """Return the smallest claim that the run could have refuted."""
-        if self.smallest is None:
+        """Return which events could have refuted the claim, as text."""
+        if self.refutable is None:
             return "nothing could have refuted it"
-        return f"an event of one of the data alone would, from a probability of {self.smallest:.2g}"
+        least = f"from a probability of {self.refutable:.2g}"
+        return f"an event of one of the data alone would, {least}"
 
     def _repr_html_(self) -> str:
         rows = {
@@ -119,6 +120,7 @@ class Audit:
         dict
         """
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "rounds"}
+        values["smallest"] = values.pop("refutable")  # as earlier reports have it
         return values | {"claim": repr(self.claim)}
 
     def plot(self) -> Figure:
@@ -408,7 +410,7 @@ def rounds_of(setting: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, lis
         samples=2 * done,
         confidence=setting.confidence,
         rounds=tuple(rounds),
-        smallest=claim.least(size, alpha / tests),
+        refutable=claim.least(size, alpha / tests),
     )
     return audit, shown
 

@@ -32,7 +32,7 @@ def fresh():
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", [*STATISTICS, *("nan" + name for name in STATISTICS)])
-@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1), (), -1])
+@pytest.mark.parametrize("axis", [None, 0, (0, 1), (), -1])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_statistics_are_those_of_numpy(name, axis, keepdims):
     expected = getattr(np, name)(ROWS, axis=axis, keepdims=keepdims)
@@ -163,19 +163,16 @@ def test_missing_values_and_objects():
     assert tools.count_nonzero(["a", "", 0, 3, None], epsilon=400) == 2
 
 
+ENDS = {"lower": 0, "upper": 9}
 MADE = {
-    "Laplace": {"sensitivity": 1},
-    "Staircase": {"sensitivity": 1},
-    "Gaussian": {"sensitivity": 1, "delta": 1e-3},
-    "GaussianAnalytic": {"sensitivity": 1, "delta": 1e-3},
-    "GaussianDiscrete": {"delta": 1e-3},
     "Geometric": {},
-    "LaplaceTruncated": {"sensitivity": 1, "lower": 0, "upper": 9},
-    "LaplaceFolded": {"sensitivity": 1, "lower": 0, "upper": 9},
-    "LaplaceBoundedDomain": {"sensitivity": 1, "lower": 0, "upper": 9},
-    "Snapping": {"sensitivity": 1, "lower": 0, "upper": 9},
-    "GeometricTruncated": {"lower": 0, "upper": 9},
+    "GeometricTruncated": ENDS,
     "GeometricFolded": {"lower": 0, "upper": 9.5},
+    "GaussianDiscrete": {"delta": 1e-3},
+    **{name: {"sensitivity": 1} for name in ("Laplace", "Staircase")},
+    **{name: {"sensitivity": 1, "delta": 1e-3} for name in ("Gaussian", "GaussianAnalytic")},
+    **{"Laplace" + name: {"sensitivity": 1, **ENDS} for name in ("Truncated", "Folded")},
+    **{name: {"sensitivity": 1, **ENDS} for name in ("LaplaceBoundedDomain", "Snapping")},
 }
 
 

@@ -117,15 +117,6 @@ def test_a_budget_is_its_history_as_the_ledger_counts_it():
 
 
 @pytest.mark.full
-def test_a_budget_of_people_counts_their_rows():
-    budget = dp.Budget(rho=9, ids="who", max_rows=3)
-    budget.spend(ZCDP(0.25), neighbors="add-remove")
-    budget.spend(ZCDP(0.5), neighbors="add-remove", ids="who")
-    assert [one.rho for one in to_dp_event(budget).events] == [9 / 4, 0.5]
-    assert budget.spent["rho"] == Fraction(11, 4)
-
-
-@pytest.mark.full
 def test_gaussian_noise_that_is_rounded_has_its_own_event():
     many = dp.mechanism(dp.tree_histogram, bins=64, bounds=(0, 1), epsilon=0.1, delta=1e-3)
     assert isinstance(to_dp_event(many), theirs.GaussianDpEvent)
@@ -133,12 +124,6 @@ def test_gaussian_noise_that_is_rounded_has_its_own_event():
     assert spent.epsilon == pytest.approx(0.1, rel=1e-3)
     less = theirs.GaussianDpEvent(to_dp_event(many).noise_multiplier * 0.9)  # planted
     assert total(less, 1e-3).epsilon > 0.105
-
-
-@pytest.mark.full
-def test_draws_that_are_proved_for_renyi_divergences_only_are_one():
-    assert from_dp_event(to_dp_event(Draws(3, draws=3))) == Draws(3, cells=1)
-    assert from_dp_event(to_dp_event(Draws(3, draws=3, categories=2))).draws == 3
 
 
 def test_an_event_pays():
@@ -160,7 +145,6 @@ GAUSS = theirs.GaussianDpEvent(1.0)
         theirs.PoissonSampledDpEvent(0.1, GAUSS),
         theirs.UnsupportedDpEvent(),
         theirs.ZCDpEvent(1.0, 0.5),
-        theirs.SampledWithReplacementDpEvent(10, 2, GAUSS),
         MixtureOfGaussiansDpEvent(1.0, [1.0], [1.0]),
         theirs.NonPrivateDpEvent(),
         theirs.NoOpDpEvent(),
@@ -175,16 +159,11 @@ def test_what_has_no_loss_is_named(event):
 @pytest.mark.parametrize(
     "event",
     [
-        theirs.GaussianDpEvent("x"),
         theirs.GaussianDpEvent(0),
         theirs.LaplaceDpEvent(math.nan),
         theirs.ComposedDpEvent([None]),
-        theirs.ComposedDpEvent(None),
         theirs.SelfComposedDpEvent(GAUSS, 2.5),
         theirs.RandomizedResponseDpEvent(1.5, 3),
-        DiscreteLaplaceDpEvent(1.0, 0.5),
-        theirs.UnsupportedDpEvent(),
-        theirs.NonPrivateDpEvent(),
     ],
 )
 def test_bad_events_are_one_clear_error(event):
@@ -196,19 +175,6 @@ def test_bad_events_are_one_clear_error(event):
             call()
         assert "\n" not in str(caught.value)
         assert caught.value.__suppress_context__ or caught.value.__context__ is None
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("value", [None, 1.0, "x", [], object, {}])
-def test_what_is_no_event_is_refused(value):
-    for call in (from_dp_event, to_dp_event, lambda one: total(one, DELTA)):
-        with pytest.raises((ArgumentError, ArgumentTypeError)):
-            call(value)
-    for bad in (0, 1, 1e-13, math.nan, None, "x"):
-        with pytest.raises((ArgumentError, ArgumentTypeError)):
-            total(Pure(1), bad)
-    with pytest.raises(ArgumentError):
-        total(Pure(1), DELTA, neighbors="both")
 
 
 @pytest.mark.full

@@ -16,8 +16,13 @@ from ..support.surface import VALUES, unclear
 theirs.enable_features("contrib", "honest-but-curious")
 FLOATS = theirs.vector_domain(theirs.atom_domain(T=float, nan=False))
 ROWS = {"input_domain": FLOATS, "input_metric": theirs.symmetric_distance()}
+TWO = theirs.numpy.array2_domain(num_columns=2, nan=False, T=float)
 LOSS = {"epsilon": 1, "rho": None}
 COUNT = (FLOATS, theirs.symmetric_distance()) >> theirs.t.then_count()
+FLOAT_VECTOR = {"input_domain": FLOATS}
+SCORES = {**FLOAT_VECTOR, "input_metric": theirs.linf_distance(T=float)}
+MBI = {"neighbors": "replace", "budget": None, "rng": None}
+QUALITIES = {"qualities": [1.0], "epsilon": 1, "sensitivity": 1, "base_measure": None}
 CALLS = {
     "from_dp_event": (
         events.from_dp_event,
@@ -25,18 +30,11 @@ CALLS = {
     ),
     "to_dp_event": (events.to_dp_event, {"what": Pure(1)}),
     "total": (events.total, {"what": Pure(1), "delta": 0.01, "neighbors": "replace"}),
-    "measure": (
-        mbi.measure,
-        {"counts": [1], "loss": Pure(1), "neighbors": "replace", "budget": None, "rng": None},
-    ),
+    "measure": (mbi.measure, {"counts": [1], "loss": Pure(1), **MBI}),
     "measure_all": (mbi.measure_all, {"marginals": [[1]], "loss": Pure(1)}),
     "deviation": (mbi.deviation, {"loss": Pure(1), "neighbors": "replace", "marginals": 2}),
     "exponential_mechanism": (
-        mbi.exponential_mechanism,
-        {
-            "qualities": [1.0], "epsilon": 1, "sensitivity": 1, "base_measure": None,
-            "monotonic": False, "neighbors": "replace", "budget": None, "rng": None,
-        },
+        mbi.exponential_mechanism, {**QUALITIES, "monotonic": False, **MBI}
     ),
     "exponential_mechanism of names": (
         lambda base_measure: mbi.exponential_mechanism({"a": 1.0}, 1, base_measure=base_measure),
@@ -49,14 +47,11 @@ CALLS = {
     ),
     "make_laplace": (
         ours.make_laplace,
-        {"input_domain": FLOATS, "input_metric": theirs.l1_distance(T=float), "scale": 1},
+        {**FLOAT_VECTOR, "input_metric": theirs.l1_distance(T=float), "scale": 1},
     ),
     "make_top_k": (
         ours.make_top_k,
-        {
-            "input_domain": FLOATS, "input_metric": theirs.linf_distance(T=float),
-            "output_measure": theirs.max_divergence(), "k": 1, "scale": 1,
-        },
+        {**SCORES, "output_measure": theirs.max_divergence(), "k": 1, "scale": 1},
     ),
     "make_release": (ours.make_release, {**ROWS, "function": dp.count, **LOSS}),
     "make_median": (ours.make_median, {**ROWS, "bounds": (0, 1), "nan": "raise", **LOSS}),
@@ -65,11 +60,7 @@ CALLS = {
         ours.make_histogram, {**ROWS, "bins": 2, "bounds": (0, 1), "delta": 0, **LOSS}
     ),
     "make_kmeans": (
-        ours.make_kmeans,
-        {
-            "input_domain": theirs.numpy.array2_domain(num_columns=2, nan=False, T=float),
-            "input_metric": theirs.symmetric_distance(), "n_clusters": 2, "bounds": (0, 1), **LOSS,
-        },
+        ours.make_kmeans, {**ROWS, "input_domain": TWO, "n_clusters": 2, "bounds": (0, 1), **LOSS}
     ),
 }  # fmt: skip
 

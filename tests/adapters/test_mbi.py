@@ -1,9 +1,6 @@
-"""Marginals for programs that select, measure and generate, in a loop as AIM's and MST's."""
+"""Marginals and choices for programs that select, measure and generate."""
 
-import itertools
 import math
-from functools import cache
-from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -125,160 +122,18 @@ def test_a_choice_is_that_of_dpfast():
 
 BAD = {
     "no counts": lambda: measure([], Pure(1)),
-    "text": lambda: measure(["x"], Pure(1)),
-    "objects": lambda: measure(object(), Pure(1)),
-    "loss": lambda: measure(COUNTS, 1.0),
-    "neighbors": lambda: measure(COUNTS, Pure(1), neighbors="both"),
-    "budget": lambda: measure(COUNTS, Pure(1), budget=1.0),
-    "rng": lambda: measure(COUNTS, Pure(1), rng=np.random.default_rng()),
     "none": lambda: measure_all([], Pure(1)),
-    "one": lambda: measure_all(COUNTS, Pure(1)),
     "part": lambda: measure_all([COUNTS, None], Pure(1)),
-    "marginals": lambda: deviation(Pure(1), marginals=0),
     "small": lambda: measure_all([[5]] * 5000, Pure(2.0**-29)),
-    "no loss": lambda: deviation(None),
-    "scores": lambda: exponential_mechanism(COUNTS, 1.0),
     "no scores": lambda: exponential_mechanism({}, 1.0),
-    "epsilon": lambda: exponential_mechanism([1.0], None),
-    "sensitivity": lambda: exponential_mechanism([1.0], 1.0, 0),
     "base": lambda: exponential_mechanism({"a": 1.0}, 1.0, base_measure={"b": 1.0}),
     "weights": lambda: exponential_mechanism({"a": 1.0}, 1.0, base_measure={"a": 0.0}),
 }
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("name", BAD)
 def test_bad_arguments_are_one_clear_error(name):
     with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
         BAD[name]()
     assert "\n" not in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
-
-
-# ---- The loops of AIM and MST, with a model that needs no library. ----
-
-COLUMNS = ("workclass", "education", "marital_status", "relationship", "sex", "income")
-
-
-@cache
-def adult():
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(files("dpfast") / "data/adult.parquet", columns=list(COLUMNS))
-    coded = {c: table[c].fill_null("?").combine_chunks().dictionary_encode() for c in COLUMNS}
-    return {name: column.indices.to_numpy() for name, column in coded.items()}
-
-
-def marginal(rows, pair):
-    one, other = (rows[name] for name in pair)
-    table = np.zeros((adult()[pair[0]].max() + 1, adult()[pair[1]].max() + 1))
-    np.add.at(table, (one, other), 1.0)
-    return table
-
-
-class Independent:
-    """One-way counts, and the pairs that were measured, each raked to them."""
-
-    def __init__(self, singles):
-        self.singles = {name: np.maximum(y, 1e-3) for name, y in singles.items()}
-        self.total = np.mean([y.sum() for y in self.singles.values()])
-        self.pairs = {}
-
-    def add(self, pair, noisy):
-        table = np.maximum(noisy, 1e-6)
-        for _ in range(20):
-            table *= (self.share(pair[0]) / table.sum(1))[:, None]
-            table *= self.share(pair[1]) / table.sum(0)
-        self.pairs[pair] = table
-
-    def share(self, name):
-        return self.singles[name] / self.singles[name].sum() * self.total
-
-    def project(self, pair):
-        if pair in self.pairs:
-            return self.pairs[pair]
-        return np.outer(self.share(pair[0]), self.share(pair[1])) / self.total
-
-
-def aim(rho, select, noisy, rounds=5):
-    """Select the pair that is worst approximated, measure it, fit, and so on (McKenna et al.)."""
-    rows, pairs = adult(), list(itertools.combinations(COLUMNS, 2))
-    first = rho / 2 / len(COLUMNS)
-    model = Independent({c: noisy(np.bincount(rows[c]).astype(float), first) for c in COLUMNS})
-    each = rho / 2 / rounds
-    sigma = math.sqrt(1 / (2 * 0.9 * each))
-    for _ in range(rounds):
-        errors = {
-            pair: np.abs(marginal(rows, pair) - model.project(pair)).sum()
-            - math.sqrt(2 / math.pi) * sigma * marginal(rows, pair).size
-            for pair in pairs
-            if pair not in model.pairs
-        }
-        pair = select(errors, math.sqrt(8 * 0.1 * each))
-        model.add(pair, noisy(marginal(rows, pair), 0.9 * each))
-    found = [np.abs(marginal(rows, p) - model.project(p)).sum() for p in pairs]
-    return float(np.mean(found)) / 2 / len(rows["sex"])
-
-
-def numpy_aim(rho, seed, fault=1.0):
-    rng = np.random.default_rng(seed)
-
-    def select(errors, epsilon):
-        q = np.array(list(errors.values())) * epsilon / 2
-        p = np.exp(q - q.max())
-        return list(errors)[rng.choice(len(p), p=p / p.sum())]
-
-    def noisy(x, rho):
-        return x + rng.normal(0, fault * math.sqrt(1 / (2 * rho)), x.shape)
-
-    return aim(rho, select, noisy)
-
-
-def own_aim(rho, seed):
-    rng = seeded(seed)
-
-    def select(errors, epsilon):
-        return exponential_mechanism(errors, epsilon, rng=rng)
-
-    return aim(rho, select, lambda x, rho: measure(x, ZCDP(rho), rng=rng).astype(float))
-
-
-def prng_aim(rho, seed):
-    """As a program does that is handed a generator."""
-    prng = dp.rng.generator(rng=seeded(seed))
-
-    def select(errors, epsilon):
-        q = np.array(list(errors.values())) * epsilon / 2
-        p = np.exp(q - q.max())
-        return list(errors)[prng.choice(p.size, p=p / p.sum())]
-
-    def noisy(x, rho):
-        return x + prng.normal(0, math.sqrt(1 / (2 * rho)), x.shape)
-
-    return aim(rho, select, noisy)
-
-
-@pytest.mark.full
-def test_the_loop_errs_as_much_as_with_numpy():
-    rho, runs = 2e-4, range(6)
-    theirs = np.array([numpy_aim(rho, seed) for seed in runs])
-    for loop in own_aim, prng_aim:
-        found = np.array([loop(rho, seed) for seed in runs])
-        error = 5 * math.hypot(theirs.std(), found.std()) / math.sqrt(len(runs))
-        assert abs(found.mean() - theirs.mean()) < max(error, 0.05 * theirs.mean())
-        planted = np.mean([numpy_aim(rho, seed, 3.0) for seed in runs])
-        assert planted > found.mean() + error
-
-
-@pytest.mark.full
-def test_a_budget_pays_for_a_whole_loop():
-    budget = dp.Budget(rho=0.1, neighbors="add-remove")
-
-    def select(errors, epsilon):
-        return exponential_mechanism(errors, epsilon, budget=budget)
-
-    def noisy(x, rho):
-        return measure(x, ZCDP(rho), budget=budget).astype(float)
-
-    assert aim(0.1, select, noisy) < 0.1
-    assert 0.0999 < budget.spent["rho"] <= 0.1 and len(budget.history) == 16

