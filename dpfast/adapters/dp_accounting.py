@@ -50,7 +50,7 @@ RELATIONS = {
     "add-remove": _theirs.NeighboringRelation.ADD_OR_REMOVE_ONE,
     "replace": _theirs.NeighboringRelation.REPLACE_ONE,
 }
-#: Cells of discrete Laplace noise whose distribution is told: a place of an array for each.
+#: The most cells of discrete Laplace noise with an event of its own, which has arrays of these.
 CELLS = 1 << 12
 #: What float64 may lose, in delta and relatively in epsilon; the least epsilon of a loss.
 _MARGIN, _LEAST = Fraction(1, 10**12), Fraction(1, 10**300)
@@ -193,10 +193,10 @@ def total(
     if not isinstance(what, _theirs.DpEvent):
         what, neighbors = to_dp_event(what), "add-remove"
     step = checks.positive("interval", interval)
-    found = [one for one in _bounds(what, delta, neighbors, step) if one is not None]
-    if not found:
+    bounds = [bound for bound in _bounds(what, delta, neighbors, step) if bound is not None]
+    if not bounds:
         checks.fail("what", "an event that an accountant of dp-accounting takes", _named(what))
-    return min(found, key=lambda one: one.epsilon)
+    return min(bounds, key=lambda bound: bound.epsilon)
 
 
 # ---- Ours to theirs. ----
@@ -225,12 +225,12 @@ def _event(loss: Loss, distribution: str = "") -> Any:
     if isinstance(loss, Draws) and not (loss.bounded_range or loss.categories or cells == 0):
         cells = cells if draws == 1 and cells is not None and cells <= CELLS else None
         draws = 1
-    each = loss.epsilon / draws
+    epsilon = loss.epsilon / draws
     if cells == 0:
-        one = _theirs.LaplaceDpEvent(float_down(1 / each))
+        event = _theirs.LaplaceDpEvent(float_down(1 / epsilon))
     else:
-        one = _events.DiscreteLaplaceDpEvent(float(Pure(each / (cells or 1))), cells or 1)
-    return one if draws == 1 else _theirs.SelfComposedDpEvent(one, draws)
+        event = _events.DiscreteLaplaceDpEvent(float(Pure(epsilon / (cells or 1))), cells or 1)
+    return event if draws == 1 else _theirs.SelfComposedDpEvent(event, draws)
 
 
 # ---- Theirs to ours. ----
@@ -253,8 +253,8 @@ def _leaves(event: Any, times: int) -> Iterator[tuple[Any, int]]:
     elif isinstance(event, _theirs.ComposedDpEvent):
         if not isinstance(event.events, (list, tuple)):
             checks.fail_kind("events", "a list of events", event.events)
-        for one in event.events:
-            yield from _leaves(_checked(one), times)
+        for part in event.events:
+            yield from _leaves(_checked(part), times)
     elif times and not isinstance(event, _theirs.NoOpDpEvent):
         yield event, times
 
@@ -331,9 +331,9 @@ def _least(accountant: Any, delta: Any) -> Approx | None:
 
 def _bounds(event: Any, delta: Any, neighbors: Neighbors, step: float) -> Iterator[Approx | None]:
     """Yield the epsilon of each accountant that takes an event."""
-    told = _named(event)
-    if "NonPrivateDpEvent" in told:
-        checks.fail("what", "an event that is private", told)
+    names = _named(event)
+    if "NonPrivateDpEvent" in names:
+        checks.fail("what", "an event that is private", names)
     for make in _ACCOUNTANTS:
         more = {"value_discretization_interval": step} if make is _ACCOUNTANTS[0] else {}
         accountant = make(neighboring_relation=RELATIONS[neighbors], **more)
@@ -342,7 +342,7 @@ def _bounds(event: Any, delta: Any, neighbors: Neighbors, step: float) -> Iterat
             if takes:
                 accountant.compose(event)
         except Exception:  # an event keeps whatever it is given
-            checks.fail("what", "an event whose numbers are in their ranges", told)
+            checks.fail("what", "an event whose numbers are in their ranges", names)
         if takes:
             yield _least(accountant, delta)
     try:

@@ -78,9 +78,9 @@ class Marginals:
         """Return all counts, one marginal after the other."""
         counts = np.empty(sum(self.sizes), np.int64)
         stop = 0
-        for size, given in zip(self.sizes, source, strict=True):
+        for size, marginal in zip(self.sizes, source, strict=True):
             start, stop = stop, stop + size
-            flat, out = given.reshape(-1), counts[start:stop]
+            flat, out = marginal.reshape(-1), counts[start:stop]
             for at in range(0, size, _BLOCK):  # which stays in the cache
                 out[at : at + _BLOCK] = _whole(flat[at : at + _BLOCK])
         return counts
@@ -98,9 +98,9 @@ class Marginals:
             width = math.nextafter(float(noise.scale), math.inf)
             drawn = dp.noise.gaussian(width, len(summary), granularity=1.0, rng=generator)
             return np.add(summary, drawn, out=drawn).astype(np.int64)
-        found = noise.draw(len(summary), generator)
-        found += summary
-        return found
+        noisy_counts = noise.draw(len(summary), generator)
+        noisy_counts += summary
+        return noisy_counts
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each count, that of the noise."""
@@ -112,14 +112,14 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
     """Return counts from 0 to the largest; of NaN 0."""
     if values.dtype.kind == "b":
         return values
-    found: NDArray[Any]
+    counts: NDArray[Any]
     if values.dtype.kind != "f":
-        found = np.clip(values, 0, min(_MOST, np.iinfo(values.dtype).max))
-        return found
+        counts = np.clip(values, 0, min(_MOST, np.iinfo(values.dtype).max))
+        return counts
     with np.errstate(over="ignore"):  # of wider floats
-        found = np.fmax(values.astype(np.float64, copy=False), 0)
-    np.floor(np.fmin(found, _MOST, out=found), out=found)
-    return found
+        counts = np.fmax(values.astype(np.float64, copy=False), 0)
+    np.floor(np.fmin(counts, _MOST, out=counts), out=counts)
+    return counts
 
 
 def _is_rounded(noise: IntegerNoise) -> bool:
@@ -134,19 +134,19 @@ def _noise(loss: Any, neighbors: str, marginals: int) -> IntegerNoise:
 
 
 def _prepared(
-    given: list[NDArray[Any]], loss: Any, neighbors: Any, budget: Any, rng: Any
+    marginals: list[NDArray[Any]], loss: Any, neighbors: Any, budget: Any, rng: Any
 ) -> Prepared[list[NDArray[np.int64]]]:
     """Prepare the counts of marginals, in their shapes."""
     relation = dp.extend.relation_of(neighbors, budget)
-    sizes = tuple(counts.size for counts in given)
+    sizes = tuple(counts.size for counts in marginals)
     mechanism = Marginals(sizes, relation, _noise(loss, relation, len(sizes)))
 
-    def parts(found: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        parts = np.split(found, np.cumsum(sizes)[:-1])
-        return [part.reshape(counts.shape) for part, counts in zip(parts, given, strict=True)]
+    def parts(noisy_counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        parts = np.split(noisy_counts, np.cumsum(sizes)[:-1])
+        return [part.reshape(counts.shape) for part, counts in zip(parts, marginals, strict=True)]
 
     released: Any = {"read": False, "budget": budget, "rng": rng}
-    return prepare(dp.extend.release, given, mechanism, **released).then(parts)
+    return prepare(dp.extend.release, marginals, mechanism, **released).then(parts)
 
 
 @releases
@@ -199,8 +199,8 @@ def measure(
     >>> measure([[900, 30], [4, 66]], dp.privacy.ZCDP(0.5), budget=budget).shape
     (2, 2)
     """
-    given = [_counts("counts", counts)]
-    return _prepared(given, loss, neighbors, budget, rng).then(lambda parts: parts[0])
+    marginals = [_counts("counts", counts)]
+    return _prepared(marginals, loss, neighbors, budget, rng).then(lambda parts: parts[0])
 
 
 @releases
@@ -249,8 +249,8 @@ def measure_all(
     rule = "a list of one marginal or more"
     if not isinstance(marginals, (list, tuple)) or not marginals:
         checks.fail_kind("marginals", rule, marginals)
-    given = [_counts(f"marginals[{i}]", one) for i, one in enumerate(marginals)]
-    return _prepared(given, loss, neighbors, budget, rng)
+    arrays = [_counts(f"marginals[{i}]", marginal) for i, marginal in enumerate(marginals)]
+    return _prepared(arrays, loss, neighbors, budget, rng)
 
 
 def deviation(loss: Loss, *, neighbors: Neighbors = "add-remove", marginals: int = 1) -> float:
@@ -365,12 +365,12 @@ def exponential_mechanism(
 
 def _counts(name: str, value: Any) -> NDArray[Any]:
     rule = "an array of counts"
-    given = checks.array(name, value, rule)
-    if given.dtype.kind == "O" and given.ndim:  # among integers beyond 64 bits
-        given = np.array([finite(count) for count in given.ravel()]).reshape(given.shape)
-    if given.dtype.kind not in "biuf" or not given.size:
+    counts = checks.array(name, value, rule)
+    if counts.dtype.kind == "O" and counts.ndim:  # among integers beyond 64 bits
+        counts = np.array([finite(count) for count in counts.ravel()]).reshape(counts.shape)
+    if counts.dtype.kind not in "biuf" or not counts.size:
         checks.fail_kind(name, rule, value)
-    return given
+    return counts
 
 
 def _log_weights(base: Any, keys: list[Any]) -> NDArray[np.float64]:

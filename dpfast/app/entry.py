@@ -1,4 +1,4 @@
-"""What is asked of files, in public words: a statistic, its columns, its rows and its arguments.
+"""Releases about files, as tables describe them: a statistic, columns, rows and arguments.
 
 A table has the words. A job file is made of such tables (`job.job_file` lists their keys), and the
 options of a command make one, so that both are read alike. Every error of the table is found here.
@@ -53,7 +53,7 @@ OF_GROUPS: dict[str, Callable[..., Any]] = {name: getattr(stat, name) for name i
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One release that is asked for. `written` is what the table says, for its key."""
+    """One release as its table describes it; `written` is the table, from which its key is made."""
 
     name: str
     statistic: str
@@ -109,75 +109,77 @@ def entry_of(
     number: int | None = None,
 ) -> Entry:
     """Return the entry of a table: of a command, or of the release of a job with this number."""
-    place = "" if number is None else f"release {number}: "
-    table = as_called(place, table, defaults)
-    by = _by(place, table)
+    prefix = "" if number is None else f"release {number}: "
+    table = as_called(prefix, table, defaults)
+    by = _by(prefix, table)
     functions = BY_GROUP if by else OF_ROWS
     shared = _group_defaults(table, defaults) if by else defaults
     if "agg" not in table and not {"column", "columns"} & table.keys():
-        known = functions.get(str(table.get("statistic")))
-        names = [key for key in ("column", "columns") if not by or key in _takes(known)]
+        named_function = functions.get(str(table.get("statistic")))
+        names = [key for key in ("column", "columns") if not by or key in _takes(named_function)]
         table = {key: shared[key] for key in names if key in shared} | table
-    statistic = text(f"{place}statistic", table.get("statistic", "agg" if "agg" in table else None))
-    columns, is_table = ((), False) if by else _columns(place, table)
+    statistic = text(
+        f"{prefix}statistic", table.get("statistic", "agg" if "agg" in table else None)
+    )
+    columns, is_table = ((), False) if by else _columns(prefix, table)
     if by and table.get("column") is not None:
-        columns = (text(f"{place}column", table["column"]),)
+        columns = (text(f"{prefix}column", table["column"]),)
     named = [column for column in columns if column is not None]
     title = f"{statistic} of {', '.join(named)}" if named else statistic
     title = f"{title} by {', '.join(by)}" if by else title
-    name = text(f"{place}name", table.get("name", title))
-    place = "" if number is None else f"release {name!r}: "
-    table = with_ends(place, {**table, "statistic": statistic}, defaults)
+    name = text(f"{prefix}name", table.get("name", title))
+    prefix = "" if number is None else f"release {name!r}: "
+    table = with_ends(prefix, {**table, "statistic": statistic}, defaults)
     statistic = table["statistic"]
     if statistic not in functions and statistic in BY_GROUP:
-        checks.fail(f"{place}by", f"given, for {statistic} is of groups", None)
+        checks.fail(f"{prefix}by", f"given, for {statistic} is of groups", None)
     if statistic not in functions:
         rule = f"one of {', '.join(sorted(functions))}{hint(statistic, functions)}"
-        checks.fail(f"{place}statistic", rule, statistic)
+        checks.fail(f"{prefix}statistic", rule, statistic)
     if ("agg" in table) != (statistic == "agg"):
-        checks.fail(f"{place}agg", "tables [release.agg.NAME] of statistic 'agg'", statistic)
+        checks.fail(f"{prefix}agg", "tables [release.agg.NAME] of statistic 'agg'", statistic)
     function = functions[statistic]
     takes = _takes(function)
     allowed = {key: takes[key] for key in takes if key not in NOT_HERE and key != "where"}
     shared = {key: shared[key] for key in allowed if key in shared}
-    given = _fitting(OF_GROUPS.get(statistic, function) if by else function, shared)
-    given |= {key: value for key, value in table.items() if key not in NOT_ARGUMENTS}
+    stated = _fitting(OF_GROUPS.get(statistic, function) if by else function, shared)
+    stated |= {key: value for key, value in table.items() if key not in NOT_ARGUMENTS}
     if by:
-        given |= {"by": by[0] if isinstance(table["by"], str) else list(by)}
-        given |= {key: table[key] for key in ("column", "columns") if key in table}
+        stated |= {"by": by[0] if isinstance(table["by"], str) else list(by)}
+        stated |= {key: table[key] for key in ("column", "columns") if key in table}
     if "agg" in table:
-        given["statistics"] = _of_defaults(table["agg"], defaults)
-    for key in given:
+        stated["statistics"] = _of_defaults(table["agg"], defaults)
+    for key in stated:
         if key in NOT_HERE:
-            checks.fail(f"{place}{key}", NOT_HERE[key], given[key])
+            checks.fail(f"{prefix}{key}", NOT_HERE[key], stated[key])
         if key in OF_BY and key not in allowed:
-            checks.fail(f"{place}{key}", "left out without by", given[key])
-    _check_arguments(place, statistic, allowed, given)
-    arguments = dict(given)
+            checks.fail(f"{prefix}{key}", "left out without by", stated[key])
+    _check_arguments(prefix, statistic, allowed, stated)
+    arguments = dict(stated)
     if "estimator" in arguments:
-        arguments["estimator"] = _estimator(f"{place}estimator", arguments["estimator"])
+        arguments["estimator"] = _estimator(f"{prefix}estimator", arguments["estimator"])
     if "statistics" in arguments:
-        arguments["statistics"] = _several(f"{place}agg", arguments["statistics"])
+        arguments["statistics"] = _several(f"{prefix}agg", arguments["statistics"])
         columns = _columns_of(arguments["statistics"])
     if isinstance(arguments.get("keys"), str) and folder is not None:
-        given["keys"] = arguments["keys"] = _keys(f"{place}keys", given["keys"], folder, by)
+        stated["keys"] = arguments["keys"] = _keys(f"{prefix}keys", stated["keys"], folder, by)
     for key in ("ids",) if by else ("weights", "ids"):
         if key in arguments:
-            text(f"{place}{key}", arguments[key])  # the name of another column
-    written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": given}
+            text(f"{prefix}{key}", arguments[key])  # the name of another column
+    written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": stated}
     rows = table.get("where", defaults.get("where", []))
     if rows:
         written["where"] = rows
-    weight = checks.fraction(f"{place}weight", amount(f"{place}weight", table.get("weight", 1)))
+    weight = checks.fraction(f"{prefix}weight", amount(f"{prefix}weight", table.get("weight", 1)))
     if weight <= 0:
-        checks.fail(f"{place}weight", "greater than 0", table["weight"])
+        checks.fail(f"{prefix}weight", "greater than 0", table["weight"])
     return Entry(
         name=name,
         statistic=statistic,
         columns=columns,
         is_table=is_table,
         by=by,
-        where=where_of(rows, f"{place}where"),
+        where=where_of(rows, f"{prefix}where"),
         weight=weight,
         function=function,
         takes={*takes},
@@ -186,7 +188,7 @@ def entry_of(
     )
 
 
-def as_called(place: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+def as_called(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table of two columns, or of two groups, in the words of its function.
 
     A `column` and an `other` are the `columns` of a statistic of rows. A statistic that compares
@@ -197,13 +199,13 @@ def as_called(place: str, table: Mapping[str, Any], defaults: Mapping[str, Any])
     line = STATISTICS.get(str(words.get("statistic")))
     of_groups = line is not None and line.data == "groups" and "by" in words
     if "other" in words and ("by" not in words or of_groups):
-        first = text(f"{place}column", words.pop("column", defaults.get("column")))
+        first = text(f"{prefix}column", words.pop("column", defaults.get("column")))
         words["columns"] = [first, words.pop("other")]
     if line is None or not of_groups:
         return words
-    keys = _by(place, words)
+    keys = _by(prefix, words)
     if len(keys) > 1:
-        checks.fail(f"{place}by", "one column, of which two keys are compared", words["by"])
+        checks.fail(f"{prefix}by", "one column, of which two keys are compared", words["by"])
     del words["by"]
     if "columns" not in words:
         words["columns"] = [words.pop("column", defaults.get("column"))]
@@ -219,14 +221,14 @@ def as_called(place: str, table: Mapping[str, Any], defaults: Mapping[str, Any])
     return words
 
 
-def with_ends(place: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+def with_ends(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table without `interval`, of the quantile between two ends that it stands for."""
     words, statistic = dict(table), str(table.get("statistic"))
     usual = statistic in WITH_ENDS and defaults.get("interval", False)
-    if not checks.flag(f"{place}interval", words.pop("interval", usual)):
+    if not checks.flag(f"{prefix}interval", words.pop("interval", usual)):
         return words
     if statistic not in WITH_ENDS or None not in (words.get("q"), WITH_ENDS[statistic]):
-        checks.fail(f"{place}interval", f"left out, or of one of {', '.join(WITH_ENDS)}", True)
+        checks.fail(f"{prefix}interval", f"left out, or of one of {', '.join(WITH_ENDS)}", True)
     q = words.pop("qs", defaults.get("qs")) if statistic == "quantiles" else WITH_ENDS[statistic]
     if statistic == "percentile":
         of = stat.percentile(q=words.get("q", defaults.get("q")), bounds=(0, 1))
@@ -289,9 +291,9 @@ def _group_defaults(table: Mapping[str, Any], defaults: Mapping[str, Any]) -> Ma
 
 def has(key: str, entry: Entry) -> bool:
     """Tell whether a release has an argument, or a statistic in it."""
-    given = entry.written["arguments"]
-    inner = [given.get("of"), *given.get("statistics", {}).values()]
-    return key in given or any(isinstance(table, dict) and key in table for table in inner)
+    arguments = entry.written["arguments"]
+    inner = [arguments.get("of"), *arguments.get("statistics", {}).values()]
+    return key in arguments or any(isinstance(table, dict) and key in table for table in inner)
 
 
 def _fits(function: Callable[..., Any], name: str, value: Any) -> bool:
@@ -310,16 +312,16 @@ def _kinds(annotation: Any) -> list[Any]:
     return [annotation]
 
 
-def _by(place: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+def _by(prefix: str, table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the columns of keys; none of a release that has no groups."""
     if "by" not in table:
         if "agg" in table:
-            checks.fail(f"{place}by", "given, for agg is of groups", None)
+            checks.fail(f"{prefix}by", "given, for agg is of groups", None)
         return ()
     by = [table["by"]] if isinstance(table["by"], str) else table["by"]
     if not isinstance(by, list) or not by:
-        checks.fail(f"{place}by", "the name of a column, or a list of names", table["by"])
-    return tuple(text(f"{place}by[{i}]", name) for i, name in enumerate(by))
+        checks.fail(f"{prefix}by", "the name of a column, or a list of names", table["by"])
+    return tuple(text(f"{prefix}by[{i}]", name) for i, name in enumerate(by))
 
 
 def _keys(where: str, value: str, folder: Path, by: tuple[str, ...]) -> KeyTexts:
@@ -365,35 +367,35 @@ def _columns_of(statistics: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _check_arguments(
-    place: str, name: str, takes: Mapping[str, inspect.Parameter], given: Mapping[str, Any]
+    prefix: str, name: str, takes: Mapping[str, inspect.Parameter], arguments: Mapping[str, Any]
 ) -> None:
     """Refuse arguments that `name` does not have, and a call without one that it needs."""
-    for key, value in given.items():
+    for key, value in arguments.items():
         if key not in takes:
             rule = f"an argument of {name}{hint(key, takes)}, which are {', '.join(takes)}"
-            checks.fail(f"{place}{key}", rule, value)
+            checks.fail(f"{prefix}{key}", rule, value)
     for key, parameter in takes.items():
-        if parameter.default is inspect.Parameter.empty and key not in given:
-            checks.fail(f"{place}{key}", f"given: {name} needs it", None)
+        if parameter.default is inspect.Parameter.empty and key not in arguments:
+            checks.fail(f"{prefix}{key}", f"given: {name} needs it", None)
 
 
-def _columns(place: str, table: Mapping[str, Any]) -> tuple[tuple[str | None, ...], bool]:
+def _columns(prefix: str, table: Mapping[str, Any]) -> tuple[tuple[str | None, ...], bool]:
     """Return the names of the columns, and whether there may be several."""
-    line, given = STATISTICS.get(str(table.get("statistic"))), {"column", "columns"} & table.keys()
+    line, named = STATISTICS.get(str(table.get("statistic"))), {"column", "columns"} & table.keys()
     takes = _takes(line.kind) if line and line.kind else ("column",)
-    if "column" not in takes and not given:  # it looks at none
+    if "column" not in takes and not named:  # it looks at none
         return (), False
-    if len(given) != 1:
-        checks.fail(f"{place}column", "given, or columns instead", table.get("column"))
+    if len(named) != 1:
+        checks.fail(f"{prefix}column", "given, or columns instead", table.get("column"))
     if "column" in table:
         only = table["column"]  # of a command, which may name none
-        return (None if only is None else text(f"{place}column", only),), False
+        return (None if only is None else text(f"{prefix}column", only),), False
     columns = table["columns"]
     if not isinstance(columns, list) or not columns:
-        checks.fail(f"{place}columns", "a list of at least one name", columns)
-    names = tuple(text(f"{place}columns[{i}]", name) for i, name in enumerate(columns))
+        checks.fail(f"{prefix}columns", "a list of at least one name", columns)
+    names = tuple(text(f"{prefix}columns[{i}]", name) for i, name in enumerate(columns))
     if len(set(names)) < len(names):
-        checks.fail(f"{place}columns", "different names", columns)
+        checks.fail(f"{prefix}columns", "different names", columns)
     return names, True
 
 
@@ -407,10 +409,10 @@ def _estimator(where: str, value: Any) -> Any:
 
 def _called(where: str, key: str, table: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
     """Return the result of the function that the `key` of a table names, for its other words."""
-    given = dict(table)
-    name = checks.choice(f"{where}.{key}", given.pop(key, None), kinds)
-    _check_arguments(f"{where}.", name, inspect.signature(kinds[name]).parameters, given)
+    arguments = dict(table)
+    name = checks.choice(f"{where}.{key}", arguments.pop(key, None), kinds)
+    _check_arguments(f"{where}.", name, inspect.signature(kinds[name]).parameters, arguments)
     try:
-        return kinds[name](**given)
+        return kinds[name](**arguments)
     except ArgumentError as error:
         raise type(error)(f"{where}: {error}") from None

@@ -95,8 +95,8 @@ def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
             raise SourceError(f"keys {name!r} must have a column {column!r}, got {header}")
     if any(len(row) != len(header) for row in rows):
         raise SourceError(f"keys {name!r} must have as many cells in each row as in its header")
-    places = [header.index(column) for column in by]
-    return KeyTexts(tuple(tuple(row[place] for place in places) for row in rows[1:]), file)
+    indices = [header.index(column) for column in by]
+    return KeyTexts(tuple(tuple(row[index] for index in indices) for row in rows[1:]), file)
 
 
 def combined(texts: Sequence[Sequence[str]]) -> KeyTexts:

@@ -82,8 +82,8 @@ def encoded(answer: Any) -> dict[str, Any]:
 
 def bar_of(bar: Expected, ends: tuple[Any, Any] | None = None) -> dict[str, Any]:
     """Return what is known of an error bar, with the ends that a part of the loss drew, if any."""
-    known = asdict(bar) | dict(zip(("low", "high"), ends or (), strict=False))
-    return {name: plain(item) for name, item in known.items() if item is not None}
+    facts = asdict(bar) | dict(zip(("low", "high"), ends or (), strict=False))
+    return {name: plain(item) for name, item in facts.items() if item is not None}
 
 
 def _or_blank(value: Any) -> Any:

@@ -97,8 +97,8 @@ def report(budget: Budget, as_html: bool) -> str:
     """Return a report for whoever answers for the data, as a page or as text."""
     page, facts = data_text("report.html"), facts_of(budget)
     if as_html:
-        made = {"style": STYLE, "table": budget.history.to_html()}
-        return page.format_map({name: escape(fact) for name, fact in facts.items()} | made)
+        parts = {"style": STYLE, "table": budget.history.to_html()}
+        return page.format_map({name: escape(fact) for name, fact in facts.items()} | parts)
     for tag, mark in {"<h1>": "# ", "<h2>": "## ", "<li>": "- ", "</?ul>\n|<.*?>": ""}.items():
         page = re.sub(tag, mark, page.partition("<body>\n")[2] or page)
     return page.strip().format_map(facts)

@@ -46,7 +46,7 @@ VERSION = 1
 #: What belongs to a call, since it comes with the rows.
 OF_CALLS = ("data", "column", "where", "weights", "ids", "budget", "rng")
 #: What needs something beside the rows, and what that is.
-BESIDE = dict.fromkeys(("max_rows", "max_groups", "per_unit"), "ids") | {"weight_bounds": "weights"}
+NEEDS = dict.fromkeys(("max_rows", "max_groups", "per_unit"), "ids") | {"weight_bounds": "weights"}
 #: How a dict calls a number.
 NUMBER = "number"
 RULE = "a number, a text, True, False, None, or a list of these"
@@ -113,8 +113,8 @@ class mechanism(Preparing[Any]):
         dtype: str = "float64",
         **arguments: Any,
     ) -> None:
-        found = [name for name, one in RELEASES.items() if one is function]
-        if not found:
+        names = [name for name, release in RELEASES.items() if release is function]
+        if not names:
             rule = "a release of one column or table, such as dpfast.median"
             checks.fail("function", rule, function)
         takes = inspect.signature(function).parameters
@@ -122,20 +122,20 @@ class mechanism(Preparing[Any]):
             if name in OF_CALLS:
                 checks.fail(name, "left out: it is given with the data", value)
             if name not in takes:
-                checks.fail("arguments", f"those of {found[0]}", name)
+                checks.fail("arguments", f"those of {names[0]}", name)
         items = tuple((name, _kept(name, value)) for name, value in arguments.items())
         most = Statistic.most_columns
         width = None if columns is None else checks.whole("columns", columns, 1, most)
-        fields = {"name": found[0], "columns": width, "dtype": _dtype(dtype)}
+        fields = {"name": names[0], "columns": width, "dtype": _dtype(dtype)}
         for name, value in {**fields, "_items": tuple(sorted(items))}.items():
             object.__setattr__(self, name, value)
-        self._made()
+        self._prepared()
 
     def __repr__(self) -> str:
         more: dict[str, Any] = {} if self.columns is None else {"columns": self.columns}
         more |= {} if self.dtype == "float64" else {"dtype": self.dtype}
         more |= self.arguments
-        if (missing := self._made().missing) is not None:
+        if (missing := self._prepared().missing) is not None:
             more.setdefault("nan", missing)
         shown = [f"{name}={value!r}" for name, value in more.items()]
         return f"mechanism({', '.join([self.name, *shown])})"
@@ -193,10 +193,10 @@ class mechanism(Preparing[Any]):
         >>> dp.mechanism(dp.count, epsilon=1).prepare([1, 2, 3]).mechanism.loss
         Pure(epsilon=1)
         """
-        own = self.arguments
-        for name in own.keys() & rows.keys():
+        arguments = self.arguments
+        for name in arguments.keys() & rows.keys():
             checks.fail(name, "left out: the mechanism has it", rows[name])
-        return prepare(RELEASES[self.name], data, **own, **rows)
+        return prepare(RELEASES[self.name], data, **arguments, **rows)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -206,24 +206,24 @@ class mechanism(Preparing[Any]):
     @property
     def loss(self) -> Loss:
         """What a call costs, under `neighbors`. A budget may count it otherwise: ask its `cost`."""
-        return self._made().loss
+        return self._prepared().loss
 
     @property
     def neighbors(self) -> Neighbors:
         """The neighboring relation of a call without a budget, or with one that has none yet."""
-        return checks.neighbors(self._made().neighbors)
+        return checks.neighbors(self._prepared().neighbors)
 
     @property
     def theorem(self) -> str:
         """Why that is the loss: what the function says of its privacy, with the source."""
         text = inspect.getdoc(RELEASES[self.name]) or ""
-        found = re.search(r"^Privacy\n-+\n(.*?)\n\n[^\n]+\n-+\n", text, re.M | re.S)
-        return found[1] if found else ""
+        match = re.search(r"^Privacy\n-+\n(.*?)\n\n[^\n]+\n-+\n", text, re.M | re.S)
+        return match[1] if match else ""
 
     @property
     def noise(self) -> IntegerNoise | None:
         """The noise on integers, if that is drawn; its `loss` may be a part of the whole."""
-        noise = self._made().integer_noise
+        noise = self._prepared().integer_noise
         return noise if isinstance(noise, IntegerNoise) else None
 
     @property
@@ -237,7 +237,7 @@ class mechanism(Preparing[Any]):
         Empty where the noise depends on the number of rows, or of columns; `expected_error` tells
         of all.
         """
-        return self._made().noise_parameters
+        return self._prepared().noise_parameters
 
     def expected_error(self, *, rows: int | None = None, confidence: float = 0.95) -> Expected:
         """Return the error that a share of all answers does not exceed.
@@ -253,7 +253,7 @@ class mechanism(Preparing[Any]):
         Expected
             As `dpfast.expected_error`.
         """
-        return expected_error(self._made(), rows=rows, confidence=confidence)
+        return expected_error(self._prepared(), rows=rows, confidence=confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a dict of the types of JSON, with a version, and with exact numbers as text.
@@ -291,20 +291,26 @@ class mechanism(Preparing[Any]):
         if not isinstance(written, Mapping) or written.get("mechanism") != VERSION:
             checks.fail_kind("written", rule, written)
         function, arguments = written.get("function"), written.get("arguments")
-        if not isinstance(arguments, Mapping) or not all(isinstance(one, str) for one in arguments):
+        if not isinstance(arguments, Mapping) or not all(
+            isinstance(argument, str) for argument in arguments
+        ):
             checks.fail_kind("arguments", "a mapping of names", arguments)
         if not isinstance(function, str) or function not in RELEASES:
             checks.fail("function", "the name of a release", function)
-        given = {name: _read(name, value) for name, value in arguments.items()}
-        own = {name: written[name] for name in ("columns", "dtype") if name in written}
-        return cls(RELEASES[function], **own, **given)
+        values = {name: _read(name, value) for name, value in arguments.items()}
+        shape = {name: written[name] for name in ("columns", "dtype") if name in written}
+        return cls(RELEASES[function], **shape, **values)
 
-    def _made(self) -> Mechanism[Any]:
+    def _prepared(self) -> Mechanism[Any]:
         """Return what a call with data of no rows would run."""
         shape = 0 if self.columns is None else (0, self.columns)
-        own = self.arguments
-        beside: Any = {there: np.empty(0, int) for name, there in BESIDE.items() if own.get(name)}
-        return prepare(RELEASES[self.name], np.empty(shape, self.dtype), **own, **beside).mechanism
+        arguments = self.arguments
+        columns: Any = {
+            there: np.empty(0, int) for name, there in NEEDS.items() if arguments.get(name)
+        }
+        return prepare(
+            RELEASES[self.name], np.empty(shape, self.dtype), **arguments, **columns
+        ).mechanism
 
 
 def _dtype(value: Any) -> str:
@@ -326,7 +332,7 @@ def _kept(name: str, value: Any, depth: int = 8) -> Any:
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, (list, tuple)) and depth:  # which a list of itself has not
-        return tuple(_kept(f"{name}[{i}]", one, depth - 1) for i, one in enumerate(value))
+        return tuple(_kept(f"{name}[{i}]", item, depth - 1) for i, item in enumerate(value))
     if value is None or type(value) in (bool, int, str, float, Fraction):
         return value
     if isinstance(value, float) and (number := checks.real(value)) is not None:  # of NumPy
@@ -339,7 +345,7 @@ def _kept(name: str, value: Any, depth: int = 8) -> Any:
 def _written(value: Any) -> Any:
     """Return a public value in the types of JSON: a float as its shortest text, which is exact."""
     if isinstance(value, tuple):
-        return [_written(one) for one in value]
+        return [_written(item) for item in value]
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
@@ -350,7 +356,7 @@ def _written(value: Any) -> Any:
 def _read(name: str, value: Any) -> Any:
     """Read what `_written` wrote."""
     if isinstance(value, (list, tuple)):
-        return tuple(_read(f"{name}[{i}]", one) for i, one in enumerate(value))
+        return tuple(_read(f"{name}[{i}]", item) for i, item in enumerate(value))
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, Mapping) and isinstance(text := value.get(NUMBER), str) and len(value) < 2:

@@ -65,7 +65,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
     ['dpfast', 'engines', 'instruction set', 'optional', 'python', 'randomness', 'threads']
     """
     checks.choice("mode", mode, ("stdout", "dicts"))
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "dpfast": {"version": _version("dpfast"), "numpy": np.__version__},
         "python": {
             "version": platform.python_version(),
@@ -81,8 +81,8 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
         },
     }
     if mode == "dicts":
-        return found
-    print("\n".join(_lines(found)))
+        return facts
+    print("\n".join(_lines(facts)))
     return None
 
 
@@ -102,17 +102,17 @@ def _running(name: str) -> str | None:
         return None
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
+def _lines(facts: dict[str, Any]) -> list[str]:
     lines = []
-    for name, value in found.items():
+    for name, value in facts.items():
         if not isinstance(value, dict):
             lines.append(f"{name}: {value}")
             continue
         lines.append(f"{name}:")
-        for own, inner in value.items():
+        for key, inner in value.items():
             if isinstance(inner, dict):
                 inner = ", ".join(f"{n} {v or 'not installed'}" for n, v in inner.items())
             elif isinstance(inner, list):
                 inner = ", ".join(inner)
-            lines.append(f"  {own}: {inner}")
+            lines.append(f"  {key}: {inner}")
     return lines

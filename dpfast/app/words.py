@@ -26,7 +26,7 @@ _WRITTEN = (
     re.compile(rf"{_COLUMN}([<>!=]=|[<>=])\s*(\S|\S.*\S)\s*", re.DOTALL),
     re.compile(rf"{_COLUMN}\b(in|not\s+in)\b\s*(\S|\S.*\S)\s*", re.DOTALL),
 )
-#: What another condition would have, or a list: a text with it is told by its quotes.
+#: Signs of another condition or of a list: a text that holds one must stand in quotes.
 _SEVERAL = re.compile(r"[<>=!(),\[\]&|]|\s(?:and|or)\s", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _ITEM = re.compile(rf"""\s*({_QUOTED}|[^\s,"'][^,]*?)\s*(?:,|$)""")
@@ -77,7 +77,7 @@ def where_of(where: Any, name: str = "where") -> Any:
 
 def _table(text: str, name: str) -> dict[str, Any]:
     """Return the table of a condition that is written as a text, such as "carrier in UA, AA"."""
-    match = next(filter(None, (form.fullmatch(text) for form in _WRITTEN)), None)
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in _WRITTEN)), None)
     if match is None:
         rule = f"a column, one of {', '.join(SIGNS)}, and a value"
         checks.fail(name, f'{rule}, such as "carrier = UA"', text)

@@ -18,9 +18,9 @@ from dpfast.extend import checks
 
 Matrix = NDArray[np.float64]
 
-#: Answers that a vectorised mechanism is asked for at once.
+#: The most answers of one call of a vectorised mechanism.
 CHUNK = 1 << 18
-#: Answers of a round that it is asked for one by one: what it says is of a call.
+#: Answers of a round from calls for one answer, since printed text and warnings are of a call.
 ALONE = 256
 #: The first column of a row says of what kind the answer is; so many numbers of it follow at most.
 WIDEST = 256

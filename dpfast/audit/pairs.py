@@ -90,7 +90,7 @@ def neighbors(
         checks.fail("schema", "with a column at least", schema)
     columns = {name: list(_of_column(kind, n, relation, missing)) for name, kind in schema.items()}
     made_pairs = []
-    for last in (True, False):  # the special row has one place in all columns
+    for last in (True, False):  # the special row has one index in all columns
         some = {name: [p for p in col if (FIRST in p[0]) != last] for name, col in columns.items()}
         for i in range(max(map(len, some.values()))):
             picks = {name: pairs[i % len(pairs)] for name, pairs in some.items()}

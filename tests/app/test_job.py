@@ -23,7 +23,7 @@ import dpfast as dp  # noqa: E402
 from dpfast import job  # noqa: E402
 from dpfast.app.functions import OF_ROWS, encoded  # noqa: E402
 from dpfast.app.job import output, runner  # noqa: E402
-from dpfast.app.job.plan import divided, plan, settled  # noqa: E402
+from dpfast.app.job.plan import allocated, divided, plan  # noqa: E402
 from dpfast.errors import (  # noqa: E402
     ArgumentError,
     ArgumentTypeError,
@@ -141,7 +141,7 @@ def test_delta_goes_to_those_who_use_it():
         uses = i == 2 or (i == 1 and share.get("delta", 0) > Fraction(1, 2))
         return Made(Approx(share["epsilon"], share["delta"]) if uses else Pure(share["epsilon"]))
 
-    made = settled(Approx(1, Fraction(3, 4)), [Fraction(1)] * 3, [False, True, True], make)
+    made = allocated(Approx(1, Fraction(3, 4)), [Fraction(1)] * 3, [False, True, True], make)
     # 0 takes none; 1 leaves its 3/8 unspent, so 2 has it all.
     assert [delta for _, delta in tried[-3:]] == [None, None, Fraction(3, 4)]
     assert sum(mechanism.loss.epsilon for mechanism in made) == 1
@@ -929,7 +929,7 @@ def test_what_is_refused_before_it_is_paid_is_no_answer(tmp_path):
     ask = SimpleNamespace(key="k", arguments={}, entry=SimpleNamespace(name="n", function=refused))
     budget = dp.Budget(epsilon=1, path=tmp_path / "study.db")
     with pytest.raises(DataError, match="not yet paid"):
-        runner._one(ask, None, budget, "", "")
+        runner._answered(ask, None, budget, "", "")
     assert budget.entry("k") is None
     budget.spend(Pure(0.5), neighbors="replace")
     assert [line.answer for line in budget.history] == [None]

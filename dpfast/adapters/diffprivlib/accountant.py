@@ -49,14 +49,14 @@ class BudgetAccountant:
         slack: Any = 0.0,
         spent_budget: Any = None,
     ) -> None:
-        size, rest = loss_amounts(epsilon, delta)
+        size, share = loss_amounts(epsilon, delta)
         if size == 0:
             refuse("zero")
         self._limits = epsilon, delta
         self.slack = slack
         limit: Any = {
             "epsilon": epsilon if size <= _EPSILON else _EPSILON,
-            "delta": delta if rest < 1 else _DELTA,
+            "delta": delta if share < 1 else _DELTA,
         }
         with warnings.catch_warnings():  # a limit that is none promises little
             warnings.simplefilter("ignore", dp.PrivacyAdvice)
@@ -64,10 +64,10 @@ class BudgetAccountant:
         if spent_budget is not None:
             if not isinstance(spent_budget, list):
                 checks.fail_type("spent_budget", "a list of (epsilon, delta)", spent_budget)
-            for one in spent_budget:
-                if not isinstance(one, tuple) or len(one) != 2:
+            for spend in spent_budget:
+                if not isinstance(spend, tuple) or len(spend) != 2:
                     checks.fail("spent_budget", "a list of (epsilon, delta)", spent_budget)
-                self.spend(*one)
+                self.spend(*spend)
 
     def __repr__(self, n_budget_max: int = 5) -> str:
         spent: list[Any] = self.spent_budget
@@ -139,11 +139,11 @@ class BudgetAccountant:
         """Return what is left for each of `k` equal spends."""
         parts, left = checks.whole("k", k, 1), self.budget.remaining
         endless = self.epsilon == float("inf"), self.delta == 1
-        each = [
+        parts_left = [
             limit if free else float_down(left[name] / parts)
             for name, limit, free in zip(("epsilon", "delta"), self._limits, endless, strict=True)
         ]
-        return Budget(*each)
+        return Budget(*parts_left)
 
     def spend(self, epsilon: Any, delta: Any) -> BudgetAccountant:
         """Record a spend, or raise BudgetError."""
@@ -170,8 +170,8 @@ class BudgetAccountant:
     @staticmethod
     def pop_default() -> BudgetAccountant | None:
         """Return the default, which is none from here on."""
-        found, BudgetAccountant._default = BudgetAccountant._default, None
-        return found
+        accountant, BudgetAccountant._default = BudgetAccountant._default, None
+        return accountant
 
 
 @contextmanager

@@ -23,39 +23,41 @@ def numbers(value: Any, name: str = "array") -> NDArray[Any]:
 
     No entry decides how another is read: each is a float64, and NaN if it is no number.
     """
-    given = checks.array(name, value, RULE)
+    entries = checks.array(name, value, RULE)
     declared = getattr(value, "dtype", None)
-    if declared is not None and given.dtype != object:
-        if given.dtype.kind not in "biuf":
+    if declared is not None and entries.dtype != object:
+        if entries.dtype.kind not in "biuf":
             checks.fail_kind(name, RULE, value)
-        return given
-    if given.dtype.kind in "biuf":
-        return given.astype(np.float64)
-    return _each(given if declared is not None else np.asarray(value, object), _number, float)
+        return entries
+    if entries.dtype.kind in "biuf":
+        return entries.astype(np.float64)
+    return _entries(entries if declared is not None else np.asarray(value, object), _number, float)
 
 
 def truths(value: Any, name: str = "array") -> NDArray[Any]:
     """Return an array of numbers, or which entries are neither 0 nor empty text."""
-    given = checks.array(name, value, RULE)
-    if getattr(value, "dtype", None) is not None and given.dtype != object:
-        return given != given.dtype.type() if given.dtype.kind in "SU" else numbers(value, name)
-    objects = given if given.dtype == object else np.asarray(value, object)
-    return _each(objects, _truth, bool)
+    entries = checks.array(name, value, RULE)
+    if getattr(value, "dtype", None) is not None and entries.dtype != object:
+        return (
+            entries != entries.dtype.type() if entries.dtype.kind in "SU" else numbers(value, name)
+        )
+    objects = entries if entries.dtype == object else np.asarray(value, object)
+    return _entries(objects, _truth, bool)
 
 
-def _each(objects: NDArray[Any], read: Callable[[Any], Any], kind: type) -> NDArray[Any]:
-    return np.array([read(one) for one in objects.ravel()], kind).reshape(objects.shape)
+def _entries(objects: NDArray[Any], read: Callable[[Any], Any], kind: type) -> NDArray[Any]:
+    return np.array([read(entry) for entry in objects.ravel()], kind).reshape(objects.shape)
 
 
-def _number(one: Any) -> float:
-    found = float(one) if isinstance(one, (bool, np.bool_)) else checks.real(one)
-    return np.nan if found is None else found
+def _number(entry: Any) -> float:
+    number = float(entry) if isinstance(entry, (bool, np.bool_)) else checks.real(entry)
+    return np.nan if number is None else number
 
 
-def _truth(one: Any) -> bool:
-    if isinstance(one, (str, bytes)):
-        return len(one) > 0
-    return abs(_number(one)) > 0  # what is no number is not
+def _truth(entry: Any) -> bool:
+    if isinstance(entry, (str, bytes)):
+        return len(entry) > 0
+    return abs(_number(entry)) > 0  # what is no number is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +81,22 @@ class Layout:
     @classmethod
     def of(cls, array: Any, axis: Any, keepdims: Any, words: bool = False) -> Layout:
         """Lay out an array, of which the type and the shape are looked at."""
-        given = truths(array) if words else numbers(array)
+        entries = truths(array) if words else numbers(array)
         if axis is None:
-            shape = (1,) * given.ndim if keepdims else ()
-            return cls(given.reshape(-1), None, shape)
+            shape = (1,) * entries.ndim if keepdims else ()
+            return cls(entries.reshape(-1), None, shape)
         axes = axis if isinstance(axis, tuple) else (axis,)
-        whole = [checks.whole("axis", one, -given.ndim) for one in axes]
-        if any(one >= given.ndim for one in whole):
-            checks.fail("axis", f"between {-given.ndim} and {given.ndim - 1}", axis)
-        gone = sorted({one % given.ndim for one in whole})
-        kept = [one for one in range(given.ndim) if one not in gone]
-        columns = math.prod(given.shape[one] for one in kept)
-        rows = given.transpose(gone + kept)
+        whole = [checks.whole("axis", dimension, -entries.ndim) for dimension in axes]
+        if any(dimension >= entries.ndim for dimension in whole):
+            checks.fail("axis", f"between {-entries.ndim} and {entries.ndim - 1}", axis)
+        gone = sorted({dimension % entries.ndim for dimension in whole})
+        kept = [dimension for dimension in range(entries.ndim) if dimension not in gone]
+        columns = math.prod(entries.shape[dimension] for dimension in kept)
+        rows = entries.transpose(gone + kept)
         shape = tuple(
-            1 if one in gone else size
-            for one, size in enumerate(given.shape)
-            if keepdims or one not in gone
+            1 if dimension in gone else size
+            for dimension, size in enumerate(entries.shape)
+            if keepdims or dimension not in gone
         )
         if not kept:
             return cls(rows.reshape(-1), None, shape)
@@ -105,11 +107,11 @@ class Layout:
         """The axis of dpfast."""
         return None if self.columns is None else 0
 
-    def answer(self, found: NDArray[Any], kind: np.dtype[Any] | None = None) -> Any:
-        """Return private numbers in the shape and of the type that was asked for."""
+    def answer(self, answers: NDArray[Any], kind: np.dtype[Any] | None = None) -> Any:
+        """Return private numbers in the shape and of the type of the answer."""
         if kind is not None:
-            found = (np.rint(found) if kind.kind in "iu" else found).astype(kind)
-        return found.reshape(self.shape) if self.shape else found.reshape(())[()].item()
+            answers = (np.rint(answers) if kind.kind in "iu" else answers).astype(kind)
+        return answers.reshape(self.shape) if self.shape else answers.reshape(())[()].item()
 
 
 def limits(bounds: Any, columns: int | None) -> Any:

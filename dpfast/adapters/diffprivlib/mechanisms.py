@@ -149,7 +149,7 @@ class _Additive(DPMechanism):
         if size < 0:
             checks.fail("sensitivity", "at least 0", self.sensitivity)
         payable(self.epsilon, self.delta)
-        self._made = self._mechanism() if size else None  # what no row moves is public
+        self._noisy = self._mechanism() if size else None  # what no row moves is public
 
     def _mechanism(self) -> Any:
         return self._prepared(dp.additive_release, noise=self._noise, whole=self._whole)
@@ -165,11 +165,11 @@ class _Additive(DPMechanism):
             checks.fail_kind("value", "an integer" if self._whole else "a number", value)
         if not self._whole:
             value = finite(value)
-        if self._made is not None:
-            value = dp.extend.release(value, self._made, read=False, rng=self._rng)
-        return self._within(value)
+        if self._noisy is not None:
+            value = dp.extend.release(value, self._noisy, read=False, rng=self._rng)
+        return self._limited(value)
 
-    def _within(self, answer: Any) -> Any:
+    def _limited(self, answer: Any) -> Any:
         return answer
 
     def bias(self, value: Any) -> Any:
@@ -178,11 +178,11 @@ class _Additive(DPMechanism):
 
     def variance(self, value: Any) -> Any:
         """Return the variance of the noise."""
-        return 0.0 if self._made is None else self._made.deviation**2
+        return 0.0 if self._noisy is None else self._noisy.deviation**2
 
 
 class Laplace(_Additive):
-    """Exact Laplace noise on a grid; a delta may be spent on better noise.
+    """Exact Laplace noise on a grid; with a delta it may be smaller.
 
     Examples
     --------
@@ -261,7 +261,7 @@ class _Limited(_Additive, TruncationAndFoldingMixin):
         self._check_limits()
         super()._check()
 
-    def _within(self, answer: Any) -> Any:
+    def _limited(self, answer: Any) -> Any:
         return min(max(answer, self.lower), self.upper)
 
     def _finite(self) -> None:
@@ -334,7 +334,7 @@ class GeometricFolded(GeometricTruncated):
         if any(2 * end != int(2 * end) for end in (self.lower, self.upper)):
             checks.fail("bounds", "integers or halves of them", (self.lower, self.upper))
 
-    def _within(self, answer: Any) -> Any:
+    def _limited(self, answer: Any) -> Any:
         if self.lower == self.upper:
             return self.lower
         first, size = int(2 * self.lower), int(2 * (self.upper - self.lower))
@@ -373,7 +373,7 @@ class _Choice(DPMechanism):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is made again."""
-        return {name: own for name, own in vars(self).items() if name != "_ready"}
+        return {name: value for name, value in vars(self).items() if name != "_ready"}
 
 
 class _OfLabels(_Choice):
@@ -434,9 +434,9 @@ class Exponential(_Choice):
         weights = None if self.measure is None else _numbers("measure", self.measure)
         if self.candidates is not None and not isinstance(self.candidates, list):
             checks.fail_type("candidates", "a list", self.candidates)
-        for name, given in (("candidates", self.candidates), ("measure", weights)):
-            if given is not None and len(given) != len(self.utility):
-                checks.fail(name, f"of {len(self.utility)} entries", f"{len(given)} of them")
+        for name, entries in (("candidates", self.candidates), ("measure", weights)):
+            if entries is not None and len(entries) != len(self.utility):
+                checks.fail(name, f"of {len(self.utility)} entries", f"{len(entries)} of them")
         if weights is not None and not (min(weights) >= 0 < max(weights)):
             checks.fail("measure", "numbers of at least 0, not all 0", self.measure)
 
@@ -479,12 +479,12 @@ class ExponentialCategorical(_OfLabels):
         super()._check()
         self._measure(self.utility_list)
 
-    def _measure(self, given: Any) -> None:
+    def _measure(self, distances: Any) -> None:
         """Keep the distances of labels, each way, and show them once."""
-        if not isinstance(given, list):
-            checks.fail_type("utility_list", "a list of (label, label, distance)", given)
+        if not isinstance(distances, list):
+            checks.fail_type("utility_list", "a list of (label, label, distance)", distances)
         self._distances: dict[tuple[str, str], float] = {}
-        for first, second, distance in given:
+        for first, second, distance in distances:
             if not isinstance(first, str) or not isinstance(second, str):
                 checks.fail_type("utility_list", "labels that are text", (first, second))
             size = checks.number("utility_list", distance)
@@ -495,7 +495,7 @@ class ExponentialCategorical(_OfLabels):
         self._labels = sorted({label for pair in self._distances for label in pair})
         pairs = [(a, b) for a in self._labels for b in self._labels if a != b]
         if any(pair not in self._distances for pair in pairs):
-            checks.fail("utility_list", "the distance of each two labels", given)
+            checks.fail("utility_list", "the distance of each two labels", distances)
         shown = [[a, b, d] for (a, b), d in self._distances.items() if a < b]
         vars(self)["utility_list"] = shown
 
@@ -530,11 +530,11 @@ def _height(path: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 
 def _leaves(node: list[Any], path: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for place, child in enumerate(node):
+    for child_index, child in enumerate(node):
         if isinstance(child, str):
-            yield child, (*path, place)
+            yield child, (*path, child_index)
         elif isinstance(child, list):
-            yield from _leaves(child, (*path, place))
+            yield from _leaves(child, (*path, child_index))
         else:
             checks.fail_type("hierarchy", "nested lists of labels", child)
 

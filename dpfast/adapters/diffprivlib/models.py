@@ -26,18 +26,18 @@ def _takes(first: str = "", others: bool = True, **plain: Any) -> Any:
 
     Of `others` that are given it warns.
     """
-    places = {first: Parameter.POSITIONAL_OR_KEYWORD}
-    own = [Parameter("self", Parameter.POSITIONAL_ONLY)]
+    parameters = [Parameter("self", Parameter.POSITIONAL_ONLY)]
     for name, default in (plain | {"random_state": None, "accountant": None}).items():
-        own.append(Parameter(name, places.get(name, Parameter.KEYWORD_ONLY), default=default))
+        kind = Parameter.POSITIONAL_OR_KEYWORD if name == first else Parameter.KEYWORD_ONLY
+        parameters.append(Parameter(name, kind, default=default))
     if others:
-        own.append(Parameter("unused_args", Parameter.VAR_KEYWORD))
-    face = Signature(own)
+        parameters.append(Parameter("unused_args", Parameter.VAR_KEYWORD))
+    face = Signature(parameters)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = face.bind(self, *args, **kwargs)
-        given.apply_defaults()
-        _, *named = given.arguments.items()
+        bound = face.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        _, *named = bound.arguments.items()
         for name, value in named:
             if name == "unused_args":
                 ignored(value)
@@ -67,12 +67,12 @@ class Model(_Estimator):  # type: ignore[misc]
         return self._read(self._passes, width)
 
     def _read(self, names: tuple[str, ...], width: int | None) -> dict[str, Any]:
-        found = {}
+        arguments = {}
         for name in names:
             argument, read = _READ.get(name, (name, None))
             value = getattr(self, name)
-            found[argument] = value if read is None else read(value, width)
-        return found
+            arguments[argument] = value if read is None else read(value, width)
+        return arguments
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows.
@@ -98,8 +98,8 @@ class Model(_Estimator):  # type: ignore[misc]
         for name, reason in self._refuses:
             if np.any(getattr(self, name)):
                 refuse(reason, name)
-        own = self._arguments(shape[1] if len(shape) == 2 else None)
-        learner = self._kind(**own, epsilon=self.epsilon, neighbors="replace")
+        arguments = self._arguments(shape[1] if len(shape) == 2 else None)
+        learner = self._kind(**arguments, epsilon=self.epsilon, neighbors="replace")
         generator = generator_of(self.random_state)
         with spending():
             learner.fit(X, y, budget=payer.budget, rng=generator)
@@ -225,10 +225,10 @@ class DecisionTreeClassifier(Model):
         return super()._arguments(width) | {"n_estimators": 1}
 
 
-def _each(bounds: Any, width: int | None) -> Any:
+def _column_bounds(bounds: Any, width: int | None) -> Any:
     """Return a pair for each column, where the shape of the rows tells how many there are."""
-    found = limits(bounds, width)
-    return found if width is None or isinstance(found, list) else [found] * width
+    pairs = limits(bounds, width)
+    return pairs if width is None or isinstance(pairs, list) else [pairs] * width
 
 
 def _target(bounds: Any, _: int | None) -> Any:
@@ -249,8 +249,8 @@ def _ball(norm: Any, _: int | None) -> tuple[float, float]:
 
 #: What the learner calls an argument, and how that is read.
 _READ = {
-    "bounds": ("bounds", _each),
-    "bounds_X": ("bounds", _each),
+    "bounds": ("bounds", _column_bounds),
+    "bounds_X": ("bounds", _column_bounds),
     "bounds_y": ("y_bounds", _target),
     "classes": ("classes", _declared),
     "data_norm": ("bounds", _ball),

@@ -95,12 +95,12 @@ def refuse(reason: str, detail: str = "") -> NoReturn:
 
 def real(name: str, value: Any) -> float:
     """Return a number, which may be infinite but not NaN."""
-    found = checks.real(value)
-    if found is None:
+    number = checks.real(value)
+    if number is None:
         checks.fail_type(name, "a number", value)
-    if found != found:
+    if number != number:
         checks.fail(name, "a number", value)
-    return found
+    return number
 
 
 def _checked(epsilon: Any, delta: Any) -> tuple[float, float]:

@@ -28,9 +28,9 @@ def _paying(epsilon: Any, random_state: Any, accountant: Any) -> tuple[BudgetAcc
     payable(epsilon)
     shared = {"neighbors": "replace", "budget": payer.budget, "rng": generator_of(random_state)}
 
-    def released(release: Any, *data: Any, epsilon: Any = epsilon, **own: Any) -> Any:
+    def released(release: Any, *data: Any, epsilon: Any = epsilon, **more: Any) -> Any:
         with spending():
-            return release(*data, epsilon=epsilon, **shared, **own)
+            return release(*data, epsilon=epsilon, **shared, **more)
 
     return payer, released
 
@@ -57,20 +57,20 @@ def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> C
         if drops and layout.columns is not None:
             payer.check(epsilon, 0)  # one spend a column, or none at all
             share = Fraction(str(epsilon)) / layout.columns
-            each = pairs if isinstance(pairs, list) else [pairs] * layout.columns
+            column_bounds = pairs if isinstance(pairs, list) else [pairs] * layout.columns
             answers: Any = [
-                released(release, column, bounds=own, where=_present(column), epsilon=share)
-                for column, own in zip(layout.rows.T, each, strict=True)
+                released(release, column, bounds=arguments, where=_present(column), epsilon=share)
+                for column, arguments in zip(layout.rows.T, column_bounds, strict=True)
             ]
         else:
             mask = _present(layout.rows) if drops else None
-            own = {"bounds": pairs, "axis": layout.axis, "where": mask}
-            answers = released(release, layout.rows, **own, nan="raise")
-        found = np.asarray(answers)
+            arguments = {"bounds": pairs, "axis": layout.axis, "where": mask}
+            answers = released(release, layout.rows, **arguments, nan="raise")
+        private = np.asarray(answers)
         if clips is not None:
             low, high = np.asarray(pairs, np.float64).T * len(layout.rows)
-            found = np.minimum(np.maximum(found, low), high)  # twice as fast as `clip`
-        return layout.answer(found, kind)
+            private = np.minimum(np.maximum(private, low), high)  # twice as fast as `clip`
+        return layout.answer(private, kind)
 
     tool.__doc__ = f"""Release `{release.__name__}` of an array.
 
@@ -145,17 +145,17 @@ def quantile(
     layout = Layout.of(array, axis, keepdims)
     pairs = limits(bounds, layout.columns)
     _, released = _paying(epsilon, random_state, accountant)
-    own = {"bounds": pairs, "axis": layout.axis, "nan": "raise"}
+    arguments = {"bounds": pairs, "axis": layout.axis, "nan": "raise"}
     if len(wanted) == 1:
-        return layout.answer(np.asarray(released(dp.quantile, layout.rows, wanted[0], **own)))
-    answers = released(dp.quantiles, layout.rows, wanted, **own)
+        return layout.answer(np.asarray(released(dp.quantile, layout.rows, wanted[0], **arguments)))
+    answers = released(dp.quantiles, layout.rows, wanted, **arguments)
     return np.stack([layout.answer(quantile) for quantile in np.asarray(answers)])
 
 
 def percentile(array: Any, percent: Any, *args: Any, **kwargs: Any) -> Any:
     """Release percentiles, as `quantile`."""
-    each = np.ravel(np.asarray(percent, object)).tolist()
-    return quantile(array, [checks.fraction("percent", p) / 100 for p in each], *args, **kwargs)
+    percents = np.ravel(np.asarray(percent, object)).tolist()
+    return quantile(array, [checks.fraction("percent", p) / 100 for p in percents], *args, **kwargs)
 
 
 def median(array: Any, *args: Any, **kwargs: Any) -> Any:
@@ -178,8 +178,8 @@ def _columns(sample: Any) -> tuple[Any, int]:
     if len({array.shape for array in arrays}) != 1 or arrays[0].ndim != 1:
         checks.fail("sample", "columns of one length", [array.shape for array in arrays])
     columns = [
-        given if hasattr(given, "iloc") else array
-        for given, array in zip(sample, arrays, strict=True)
+        column if hasattr(column, "iloc") else array
+        for column, array in zip(sample, arrays, strict=True)
     ]
     named = {f"{i}": column for i, column in enumerate(columns)}
     return columns[0] if len(columns) == 1 else named, len(columns)
@@ -201,25 +201,26 @@ def histogramdd(
     data, width = _columns(sample)
     if weights is not None:
         refuse("weights")
-    each = [bins] * width if np.ndim(bins) == 0 else list(bins)
-    if len(each) != width:
+    axis_bins = [bins] * width if np.ndim(bins) == 0 else list(bins)
+    if len(axis_bins) != width:
         checks.fail("bins", f"for {width} columns", bins)
     spans = [None] * width if range is None else list(range)
-    if any(np.ndim(own) == 0 and span is None for own, span in zip(each, spans, strict=True)):
+    numbered = [np.ndim(axis) == 0 for axis in axis_bins]  # bins of a number, not by their edges
+    if any(is_number and span is None for is_number, span in zip(numbered, spans, strict=True)):
         refuse("bounds", "range")
-    spans = [None if np.ndim(own) else span for own, span in zip(each, spans, strict=True)]
+    spans = [span if is_number else None for is_number, span in zip(numbered, spans, strict=True)]
     _, released = _paying(epsilon, random_state, accountant)
     if width == 1:  # six times as fast as a table of one column
-        counts, edge = released(dp.histogram, data, bins=each[0], bounds=spans[0])
+        counts, edge = released(dp.histogram, data, bins=axis_bins[0], bounds=spans[0])
         edges = [edge]
     else:
         bounds = spans if any(spans) else None
-        counts, edges = released(dp.histogram, data, bins=each, bounds=bounds)
+        counts, edges = released(dp.histogram, data, bins=axis_bins, bounds=bounds)
     counts = np.maximum(counts, 0)
     if density:
         sizes = np.ones(())
-        for one in edges:
-            sizes = np.multiply.outer(sizes, np.diff(one))
+        for axis_edges in edges:
+            sizes = np.multiply.outer(sizes, np.diff(axis_edges))
         counts = counts / max(counts.sum(), 1) / sizes
     return counts, edges
 
@@ -237,8 +238,8 @@ def histogram(
     """Release counts of numbers in bins."""
     column = numbers(sample, "sample").reshape(-1, 1)
     span = None if range is None else [range]
-    each = bins if np.ndim(bins) == 0 else [bins]
-    counts, edges = histogramdd(column, epsilon, each, span, weights, density, *args, **kwargs)
+    axis_bins = bins if np.ndim(bins) == 0 else [bins]
+    counts, edges = histogramdd(column, epsilon, axis_bins, span, weights, density, *args, **kwargs)
     return counts, edges[0]
 
 

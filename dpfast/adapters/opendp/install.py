@@ -99,21 +99,22 @@ def noisy_top_k(
     return make_top_k(input_domain, input_metric, output_measure, k, scale)
 
 
-def _typed(made: Any) -> Any:
+def _typed(noisy: Any) -> Any:
     """Return a measurement that answers in the type of its domain."""
-    dtype, carrier = atoms_of(made.input_domain)[0].dtype, str(made.input_domain.carrier_type)
+    domain = noisy.input_domain
+    dtype, carrier = atoms_of(domain)[0].dtype, str(domain.carrier_type)
 
-    def answer(found: Any) -> Any:
+    def answer(numbers: Any) -> Any:
         if dtype.kind != "f":
             ends = np.iinfo(dtype)
-            found = np.clip(found, ends.min, min(ends.max, np.iinfo(np.int64).max))
-        return np.asarray(found).tolist()
+            numbers = np.clip(numbers, ends.min, min(ends.max, np.iinfo(np.int64).max))
+        return np.asarray(numbers).tolist()
 
-    return made if carrier == ANSWER else made >> theirs.new_function(answer, TO=carrier)
+    return noisy if carrier == ANSWER else noisy >> theirs.new_function(answer, TO=carrier)
 
 
-def _left(**given: Any) -> None:
+def _left(**options: Any) -> None:
     """Refuse arguments of OpenDP that dpfast has nothing for."""
-    for name, value in given.items():
+    for name, value in options.items():
         if value not in (None, False):
             checks.fail(name, "left out, since dpfast has nothing for it", value)

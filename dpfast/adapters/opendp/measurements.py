@@ -27,7 +27,7 @@ _LOSS: dict[str, Any] = {"epsilon": None, "delta": 0, "rho": None}
 #: The type of an answer that is a Python object, which OpenDP passes on as it is.
 ANSWER = "ExtrinsicObject"
 #: How large scores may be.
-_FAR = 2.0**1000
+_LARGEST_SCORE = 2.0**1000
 #: Scales of noise on floats and on integers, as exponents of two.
 _FLOATS, _INTEGERS = 900, 40
 #: More clusters are refused, whatever the rows.
@@ -157,8 +157,8 @@ def make_geometric(input_domain: Any, input_metric: Any, scale: Any) -> Any:
 
 
 def _noisy(distribution: str, norm: str, domain: Any, metric: Any, scale: Any) -> Any:
-    numbers, one = spaces.atoms_of(domain)
-    wanted = "AbsoluteDistance" if one else norm
+    numbers, is_number = spaces.atoms_of(domain)
+    wanted = "AbsoluteDistance" if is_number else norm
     if not spaces.kind_of("input_metric", metric, "Metric").startswith(wanted):
         checks.fail("input_metric", wanted, metric)
     whole, width = numbers.dtype.kind != "f", checks.positive("scale", scale)
@@ -169,11 +169,11 @@ def _noisy(distribution: str, norm: str, domain: Any, metric: Any, scale: Any) -
 
     def run(data: Any) -> Any:
         values = numbers.read(data)
-        if not one:
+        if not is_number:
             return dp.extend.release(values, noise, read=False)
         return np.asarray(dp.extend.release(values.item(), noise, read=False)).item()
 
-    answer = ("i64" if whole else "f64") if one else ANSWER  # which OpenDP can go on with
+    answer = ("i64" if whole else "f64") if is_number else ANSWER  # which OpenDP can go on with
     return _measurement(
         domain, metric, noise.loss, run, lambda d_in: noise.loss_of(checks.ratio(d_in)), answer
     )
@@ -225,8 +225,8 @@ def make_top_k(
     >>> sorted(two([900, 3, 4, 800])), two.map(1)
     ([0, 3], 16.0)
     """
-    numbers, one = spaces.atoms_of(input_domain)
-    if one:
+    numbers, is_number = spaces.atoms_of(input_domain)
+    if is_number:
         checks.fail("input_domain", "a vector domain", input_domain)
     if "LInfDistance" not in spaces.kind_of("input_metric", input_metric, "Metric"):
         checks.fail("input_metric", "LInfDistance", input_metric)
@@ -241,7 +241,7 @@ def make_top_k(
     def run(data: Any) -> list[int]:
         scores = numbers.read(data)
         if scores.dtype.kind == "f":
-            scores = np.clip(scores.astype(np.float64), -_FAR, _FAR)
+            scores = np.clip(scores.astype(np.float64), -_LARGEST_SCORE, _LARGEST_SCORE)
         drawn = dp.selection.top_k(
             scores,
             picks,
@@ -253,8 +253,8 @@ def make_top_k(
         return list(map(int, drawn))
 
     def loss(d_in: Any) -> Loss:
-        each = (1 if monotone else 2) * checks.ratio(d_in) / width
-        return Draws(picks * each, picks, bounded_range=True)
+        range_of_choice = (1 if monotone else 2) * checks.ratio(d_in) / width
+        return Draws(picks * range_of_choice, picks, bounded_range=True)
 
     return _measurement(input_domain, input_metric, output_measure, run, loss)
 
@@ -350,8 +350,8 @@ def make_median(
     >>> median.map(2)
     1.0
     """
-    asked = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho, "nan": nan}
-    return _released(input_domain, input_metric, dp.median, asked)
+    arguments = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho, "nan": nan}
+    return _released(input_domain, input_metric, dp.median, arguments)
 
 
 def make_quantiles(
@@ -395,8 +395,8 @@ def make_quantiles(
     >>> make_quantiles(*space, [0.25, 0.75], (0, 120), epsilon=0.5).map(1)
     0.5
     """
-    asked = {"qs": qs, "bounds": bounds, "epsilon": epsilon, "rho": rho, "nan": nan}
-    return _released(input_domain, input_metric, dp.quantiles, asked)
+    arguments = {"qs": qs, "bounds": bounds, "epsilon": epsilon, "rho": rho, "nan": nan}
+    return _released(input_domain, input_metric, dp.quantiles, arguments)
 
 
 def make_histogram(
@@ -440,8 +440,8 @@ def make_histogram(
     >>> make_histogram(*space, 10, (0, 120), epsilon=0.5).map(1)
     0.5
     """
-    asked = {"bins": bins, "bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
-    return _released(input_domain, input_metric, dp.histogram, asked, itemgetter(0))
+    arguments = {"bins": bins, "bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
+    return _released(input_domain, input_metric, dp.histogram, arguments, itemgetter(0))
 
 
 def make_kmeans(
@@ -490,24 +490,24 @@ def make_kmeans(
     numbers, relation = spaces.numbers_of(input_domain), spaces.relation_of_metric(input_metric)
     if numbers.width is None or numbers.nan:
         checks.fail("input_domain", "array2_domain(num_columns=..., nan=False)", input_domain)
-    asked: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
+    arguments: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
     centers = checks.whole("n_clusters", n_clusters, 1)
 
     @dp.extend.releases
     def fitted(data: Any, budget: Any = None) -> Any:
-        learner = dp.learn.KMeans(centers, neighbors=relation, **asked)
+        learner = dp.learn.KMeans(centers, neighbors=relation, **arguments)
         fit = dp.extend.prepare(learner.fit, data, budget=budget)
         return fit.then(lambda model: model.cluster_centers_)
 
-    each = dp.privacy.loss(epsilon, delta, rho)
+    loss = dp.privacy.loss(epsilon, delta, rho)
     # As many rows as clusters, since fewer are refused where their number is public.
     rows = np.broadcast_to(0.0, (min(centers, _MANY), numbers.width))
-    _paying(each, each, relation).cost(fitted, rows)  # checks the arguments
+    _paying(loss, loss, relation).cost(fitted, rows)  # checks the arguments
 
     def run(data: Any) -> Any:
-        return fitted(numbers.read(data), _paying(each, each, relation))
+        return fitted(numbers.read(data), _paying(loss, loss, relation))
 
-    return _measurement(input_domain, input_metric, each, run, lambda d_in: group(each, d_in))
+    return _measurement(input_domain, input_metric, loss, run, lambda d_in: group(loss, d_in))
 
 
 def _released(
@@ -527,19 +527,19 @@ def _released(
         if numbers.nan and isinstance(nan, str) and nan == "raise":
             checks.fail("nan", "given for a domain with NaN, and not 'raise'", nan)
     release = dp.mechanism(function, **shape, **arguments)
-    each = release.loss  # which may be of draws, and so cost less in rho than was asked
-    asked = dp.privacy.loss(*(arguments.get(name, zero) for name, zero in _LOSS.items()))
+    row_loss = release.loss  # which may be of draws, and so cost less in rho than requested
+    requested = dp.privacy.loss(*(arguments.get(name, zero) for name, zero in _LOSS.items()))
 
     def run(data: Any) -> Any:
-        answer = release(numbers.read(data), budget=_paying(each, asked, relation))
+        answer = release(numbers.read(data), budget=_paying(row_loss, requested, relation))
         return answer if part is None else part(answer)
 
-    return _measurement(domain, metric, asked, run, lambda d_in: group(each, d_in))
+    return _measurement(domain, metric, requested, run, lambda d_in: group(row_loss, d_in))
 
 
-def _paying(loss: Loss, asked: Loss, relation: Neighbors) -> dp.Budget:
+def _paying(loss: Loss, requested: Loss, relation: Neighbors) -> dp.Budget:
     """Return a budget that holds a call to the loss that its map is made of."""
-    if isinstance(asked, ZCDP) and isinstance(loss, Pure):
+    if isinstance(requested, ZCDP) and isinstance(loss, Pure):
         loss = ZCDP.of_pure(loss)
     if isinstance(loss, ZCDP):
         return dp.Budget(rho=loss.rho, neighbors=relation)
@@ -567,14 +567,14 @@ def _measurement(
 
 
 #: What the Context has.
-MADE = (
+MEASUREMENTS = (
     make_laplace, make_gaussian, make_geometric, make_top_k, make_median, make_quantiles,
     make_histogram, make_kmeans,
 )  # fmt: skip
 (
     then_laplace, then_gaussian, then_geometric, then_top_k, then_median, then_quantiles,
     then_histogram, then_kmeans,
-) = map(_then, MADE)  # fmt: skip
+) = map(_then, MEASUREMENTS)  # fmt: skip
 then_release = _then(make_release)
 
 
@@ -597,7 +597,7 @@ def register() -> None:
     >>> 20 <= context.query().dpfast_median(bounds=(0, 120), epsilon=0.5).release() <= 50
     True
     """
-    for make in MADE:
+    for make in MEASUREMENTS:
         name = f"dpfast_{make.__name__.removeprefix('make_')}"
         if name not in _context.constructors:
             _context.register(make, name)

@@ -131,23 +131,23 @@ def from_opendp(measurement: Any, *, d_in: Any = 1, neighbors: Neighbors | None 
     if not isinstance(measurement, mod.Measurement):
         checks.fail_kind("measurement", "a Measurement of OpenDP", measurement)
     metric = kind_of("metric", measurement.input_metric, "Metric")
-    own = RELATIONS.get(metric)
-    if own is None and neighbors is None:
+    metric_relation = RELATIONS.get(metric)
+    if metric_relation is None and neighbors is None:
         checks.fail("neighbors", f"said for a measurement of {metric}", neighbors)
-    relation = own if neighbors is None else checks.neighbors(neighbors)
+    relation = metric_relation if neighbors is None else checks.neighbors(neighbors)
     assert relation is not None
     distance = checks.number("d_in", d_in)
-    if own is not None:
-        if own == "replace" and relation == "add-remove":
+    if metric_relation is not None:
+        if metric_relation == "replace" and relation == "add-remove":
             checks.fail("neighbors", f"'replace' for a measurement of {metric}", relation)
-        checks.whole("d_in", d_in, 2 if own != relation else 1)
+        checks.whole("d_in", d_in, 2 if metric_relation != relation else 1)
     elif distance <= 0:
         checks.fail("d_in", "greater than 0", d_in)
     try:
-        found = measurement.map(d_in)
+        mapped = measurement.map(d_in)
     except Exception:
-        found = None
-    if found is None:
+        mapped = None
+    if mapped is None:
         checks.fail("d_in", f"a distance that the map of the measurement takes, in {metric}", d_in)
     kind = kind_of("measure", measurement.output_measure, "Measure")
-    return Measured(measurement, loss_of_distance(kind, found), relation, f"opendp {metric}")
+    return Measured(measurement, loss_of_distance(kind, mapped), relation, f"opendp {metric}")

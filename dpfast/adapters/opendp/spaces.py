@@ -108,9 +108,13 @@ def numbers_of(
         name = repr(domain)
         if name.startswith(_COLUMN):
             return Numbers(np.dtype(name.removeprefix(_COLUMN)), None, False)
-        told: Any = getattr(domain, "descriptor", None)
-        if type(told).__name__ == "NPArray2Domain" and told.num_columns is not None:
-            return Numbers(np.dtype(DTYPES.get(str(told.T), "float64")), told.num_columns, told.nan)
+        rows: Any = getattr(domain, "descriptor", None)
+        if type(rows).__name__ == "NPArray2Domain" and rows.num_columns is not None:
+            return Numbers(
+                np.dtype(DTYPES.get(str(rows.T), "float64")),
+                rows.num_columns,
+                rows.nan,
+            )
     checks.fail_kind("input_domain", what, domain)
 
 
@@ -118,12 +122,12 @@ def atoms_of(domain: Any) -> tuple[Numbers, bool]:
     """Return what is in a domain of one number or of a vector, and whether it is one."""
     rule = "an atom domain or a vector domain, of numbers without NaN"
     if isinstance(domain, mod.AtomDomain):
-        found, one = Numbers(_dtype(domain, rule), None, domain.nan), True
+        numbers, is_number = Numbers(_dtype(domain, rule), None, domain.nan), True
     else:
-        found, one = numbers_of(domain, rule), False
-    if found.nan or found.width is not None:
+        numbers, is_number = numbers_of(domain, rule), False
+    if numbers.nan or numbers.width is not None:
         checks.fail("input_domain", rule, domain)
-    return found, one
+    return numbers, is_number
 
 
 def _dtype(domain: Any, what: str) -> np.dtype[Any]:

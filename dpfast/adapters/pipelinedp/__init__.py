@@ -16,10 +16,9 @@ PipelineDP's accountant pays. Its neighbors are tables that differ in all rows o
 is added or removed.
 """
 
-from .columnar import ColumnarEngine
+from .columnar import ColumnarEngine, Partitions
 from .install import installed
 from .mechanisms import GaussianMechanism, LaplaceMechanism
-from .partition_metrics import Partitions
 from .partitions import PartitionSelection, create_partition_strategy
 
 __all__ = [

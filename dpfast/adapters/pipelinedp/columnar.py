@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+import os
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
+from threading import Lock
 from typing import Any
 
 import dpfast as dp
@@ -12,7 +15,42 @@ from dpfast.extend import checks, extra
 from dpfast.rng import Generator, check
 
 from .parameters import Names, names_of, refuse_strategy, refuse_unknown, statistics_of
-from .partition_metrics import Partitions, metrics_tuple
+
+
+def once(ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> Callable[[], list[Any]]:
+    """Return a release that its accountant has paid for once; copies of a result share it."""
+    released: list[Any] | None = None
+    begun, process, lock = False, os.getpid(), Lock()
+
+    def release() -> list[Any]:
+        nonlocal released, begun
+        with lock:
+            if released is None:
+                loss = ready()
+                if begun or os.getpid() != process:
+                    raise BudgetError(
+                        "this aggregation was paid for once: it has failed, which is its answer, "
+                        "or this process is a fork"
+                    )
+                begun = True
+                released = compute(loss)
+            return released
+
+    return release
+
+
+class Partitions:
+    """Pairs of a partition key and its metrics, or keys alone.
+
+    They are computed when they are read for the first time, after ``compute_budgets()``, and once.
+    Where that fails, or in a process that is a fork, there is no second time.
+    """
+
+    def __init__(self, ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> None:
+        self._release = once(ready, compute)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._release())
 
 
 class ColumnarEngine:
@@ -165,8 +203,8 @@ class ColumnarEngine:
     ) -> list[Any]:
         answer = groups.agg(statistics, **loss, **self._paid)
         columns = [answer[name].tolist() for name in statistics]
-        made = metrics_tuple(tuple(statistics))
-        return list(zip(_keys(answer, names), map(made, *columns), strict=True))
+        metrics = metrics_tuple(tuple(statistics))
+        return list(zip(_keys(answer, names), map(metrics, *columns), strict=True))
 
 
 def _keys(answer: Any, names: Names) -> Iterable[Any]:
@@ -193,3 +231,9 @@ def _listed(keys: Any) -> list[Any] | None:
     except TypeError:
         pass
     checks.fail_kind("public_partitions", "a list of partition keys", keys)
+
+
+@lru_cache(maxsize=64)
+def metrics_tuple(fields: tuple[str, ...]) -> Any:
+    """Return the type of the metrics of a partition."""
+    return namedtuple("MetricsTuple", fields)

@@ -20,7 +20,7 @@ from dpfast.rng import Generator, check
 from ..scaled_noise import finite
 from .mechanisms import MOST, GaussianMechanism, LaplaceMechanism
 from .partitions import PartitionSelection, create_partition_strategy
-from .percentiles import Pieces, accumulated, computed, merged
+from .percentiles import Blocks, accumulated, computed, merged
 
 #: What PipelineDP imports of PyDP.
 OF_PYDP = (
@@ -93,12 +93,12 @@ def installed(rng: Generator | None = None) -> Iterator[None]:
     vectors = computations.add_noise_vector
     replaced: list[tuple[Any, str, Any]] = [
         (computations, "dp_mechanisms", numerical),
-        (computations, "add_noise_vector", lambda vec, own: vectors(Whole(vec), own)[0]),
+        (computations, "add_noise_vector", lambda vec, noise: vectors(Whole(vec), noise)[0]),
         (computations.AdditiveMechanism, "add_noise", _add_noise),
         (computations.ExponentialMechanism, "apply", partial_method(_apply, rng)),
         (pipeline.partition_selection, "partition_selection", selections),
         (combiner, "create_accumulator", lambda self, values: accumulated(values)),
-        (combiner, "merge_accumulators", lambda self, one, other: merged(one, other)),
+        (combiner, "merge_accumulators", lambda self, first, other: merged(first, other)),
         (combiner, "compute_metrics", partial_method(_percentiles, rng)),
     ]
     with ExitStack() as stack:
@@ -120,34 +120,34 @@ def imported() -> Any:
 
 
 def _stand_in(name: str) -> ModuleType:
-    made = ModuleType(name, "Stands for a part of PyDP, which is not installed.")
+    module = ModuleType(name, "Stands for a part of PyDP, which is not installed.")
     if name.endswith("numerical_mechanisms"):
-        vars(made).update(LaplaceMechanism=LaplaceMechanism, GaussianMechanism=GaussianMechanism)
+        vars(module).update(LaplaceMechanism=LaplaceMechanism, GaussianMechanism=GaussianMechanism)
     elif name.endswith("partition_selection"):
-        vars(made).update(create_partition_strategy=create_partition_strategy)
+        vars(module).update(create_partition_strategy=create_partition_strategy)
     elif name.endswith("quantile_tree"):
-        vars(made).update(QuantileTree=None)
-    home, _, own = name.rpartition(".")
+        vars(module).update(QuantileTree=None)
+    home, _, attribute = name.rpartition(".")
     if home:
-        setattr(sys.modules[home], own, made)
-    return made
+        setattr(sys.modules[home], attribute, module)
+    return module
 
 
 def partial_method(function: Any, rng: Generator | None) -> Any:
     """Return a method that knows a generator."""
-    return lambda self, *given, **named: function(rng, self, *given, **named)
+    return lambda self, *arguments, **named: function(rng, self, *arguments, **named)
 
 
-def _with(own: Any, rng: Generator | None) -> Any:
+def _with(kind: Any, rng: Generator | None) -> Any:
     """Return a mechanism that draws from a generator; the class itself for the secure one."""
-    return own if rng is None else type(own.__name__, (own,), {"rng": rng})
+    return kind if rng is None else type(kind.__name__, (kind,), {"rng": rng})
 
 
-def _strategy(rng: Generator | None, *given: Any, **named: Any) -> PartitionSelection:
-    made = create_partition_strategy(*given, **named)
+def _strategy(rng: Generator | None, *arguments: Any, **named: Any) -> PartitionSelection:
+    selection = create_partition_strategy(*arguments, **named)
     if rng is not None:
-        made.rng = rng  # type: ignore[misc]
-    return made
+        selection.rng = rng  # type: ignore[misc]
+    return selection
 
 
 def _add_noise(self: Any, value: Any) -> Any:
@@ -167,5 +167,5 @@ def _apply(rng: Generator | None, self: Any, eps: float, inputs_to_score_col: Se
     return inputs_to_score_col[int(index)]
 
 
-def _percentiles(rng: Generator | None, self: Any, accumulator: Pieces) -> dict[str, float]:
+def _percentiles(rng: Generator | None, self: Any, accumulator: Blocks) -> dict[str, float]:
     return dict(zip(self.metrics_names(), computed(self, accumulator, rng), strict=True))

@@ -18,12 +18,12 @@ from ..scaled_noise import ScaledNoise, finite
 #: The largest epsilon of a release of dpfast; what satisfies it satisfies a larger one.
 MOST = 500
 #: Scales, as exponents of two.
-_FAR = 900
+_LARGEST = 900
 
 
 def _noise(distribution: str, scale: float) -> ScaledNoise:
-    if not 2.0**-_FAR <= scale <= 2.0**_FAR:
-        rule = f"such that noise has a scale between 2**-{_FAR} and 2**{_FAR}"
+    if not 2.0**-_LARGEST <= scale <= 2.0**_LARGEST:
+        rule = f"such that noise has a scale between 2**-{_LARGEST} and 2**{_LARGEST}"
         checks.fail("sensitivity", rule, scale)
     return ScaledNoise(distribution, scale)
 
@@ -137,10 +137,10 @@ class GaussianMechanism(Additive):
     @classmethod
     def create_from_standard_deviation(cls, stddev: float) -> GaussianMechanism:
         """Return noise of a standard deviation; what it costs, the accountant knows."""
-        made = cls.__new__(cls)
-        made._noise = _noise("gaussian", checks.positive("stddev", stddev))
-        made.epsilon, made.delta, made.sensitivity = 0.0, 0.0, 1.0
-        return made
+        noise = cls.__new__(cls)
+        noise._noise = _noise("gaussian", checks.positive("stddev", stddev))
+        noise.epsilon, noise.delta, noise.sensitivity = 0.0, 0.0, 1.0
+        return noise
 
     @property
     def std(self) -> float:

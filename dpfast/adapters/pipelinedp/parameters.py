@@ -8,7 +8,7 @@ from typing import Any
 from dpfast import stat
 from dpfast.extend import checks
 
-#: Parameters that have no place here, and what they may be.
+#: Parameters that are refused, unless they have these values.
 ABSENT = {
     "max_contributions": None,
     "min_sum_per_partition": None,
@@ -41,12 +41,12 @@ class Names:
 
 def names_of(extractors: Any) -> Names:
     """Return the columns of ids, of keys and of values."""
-    found = []
+    columns = []
     for name in ("privacy_id_extractor", "partition_extractor", "value_extractor"):
         if not hasattr(extractors, name):
             checks.fail_type("data_extractors", "pipeline_dp.DataExtractors", extractors)
-        found.append(getattr(extractors, name))
-    ids, by, value = found
+        columns.append(getattr(extractors, name))
+    ids, by, value = columns
     rule = "the name of a column"
     if not isinstance(ids, str):
         checks.fail_type("privacy_id_extractor", rule, ids)
@@ -86,7 +86,7 @@ def statistics_of(params: Any, value: str | None) -> dict[str, Any]:
     if value is None and (percentiles or plain & {"SUM", "MEAN", "VARIANCE"}):
         checks.fail_type("value_extractor", "the name of a column for these metrics", value)
     column = str(value)
-    made: dict[str, Any] = {
+    makers: dict[str, Any] = {
         "COUNT": stat.count,
         "PRIVACY_ID_COUNT": stat.count_distinct,
         "SUM": lambda: stat.sum(column, bounds=bounds, nan="drop"),
@@ -94,12 +94,12 @@ def statistics_of(params: Any, value: str | None) -> dict[str, Any]:
         "VARIANCE": lambda: stat.variance(column, bounds=bounds, nan="drop"),
     }
     order = WITH_VARIANCE if "VARIANCE" in plain else ORDER
-    found = {name.lower(): made[name]() for name in order if name in plain}
+    statistics = {name.lower(): makers[name]() for name in order if name in plain}
     for percent in percentiles:
-        found[percentile_name(percent)] = stat.percentile(
+        statistics[percentile_name(percent)] = stat.percentile(
             column, percent, bounds=bounds, nan="drop"
         )
-    return found
+    return statistics
 
 
 def percentile_name(percent: float) -> str:

@@ -71,10 +71,10 @@ class Threshold:
     neighbors: ClassVar[Neighbors] = "add-remove"
 
     @classmethod
-    def of(cls, law: str, loss: Approx, groups: int, below: int = 0) -> Threshold:
+    def of(cls, distribution: str, loss: Approx, groups: int, below: int = 0) -> Threshold:
         """Return the rule with Laplace or Gaussian noise for a loss of all partitions."""
         epsilon, delta = dp.privacy.float_down(loss.epsilon), dp.privacy.float_down(loss.delta)
-        if law == "laplace":
+        if distribution == "laplace":
             noise = noise_of_laplace(float(groups), epsilon)
         else:
             delta /= 2
@@ -84,8 +84,8 @@ class Threshold:
         share = -math.expm1(math.log1p(-delta) / groups) * (1 - 2.0**-40)
         if share < 1e-300:
             checks.fail("delta", "at least 1e-300 for each key of a person", delta)
-        far = float(noise.scale) * quantile(law, share)
-        least = 1.0 + far + abs(far) * 2.0**-40 + 2 * noise.grid  # a grid is what noise rounds
+        tail = float(noise.scale) * quantile(distribution, share)
+        least = 1.0 + tail + abs(tail) * 2.0**-40 + 2 * noise.grid  # a grid is what noise rounds
         return cls(noise, least, below, loss)
 
     def reduce(self, source: float) -> float:
@@ -95,13 +95,13 @@ class Threshold:
         """Return the noisy number if the partition is kept."""
         if not summary > 0:
             return None
-        found: float = self.noise.finish(summary, generator)
-        return None if found < self.least else found + self.below
+        noisy_number: float = self.noise.finish(summary, generator)
+        return None if noisy_number < self.least else noisy_number + self.below
 
 
-def quantile(law: str, failure: float) -> float:
+def quantile(distribution: str, failure: float) -> float:
     """Return what standard noise exceeds with a probability."""
-    if law == "gaussian":
+    if distribution == "gaussian":
         return -NormalDist().inv_cdf(failure)
     return -math.log(2 * failure) if failure <= 0.5 else math.log(2 * (1 - failure))
 
@@ -193,15 +193,15 @@ def create_partition_strategy(
     >>> selection.should_keep(0), selection.should_keep(1000)
     (False, True)
     """
-    law = STRATEGIES[checks.choice("strategy", strategy, STRATEGIES)]
+    distribution = STRATEGIES[checks.choice("strategy", strategy, STRATEGIES)]
     epsilon, delta = checks.positive("epsilon", epsilon), checks.positive("delta", delta)
     groups = checks.whole("max_partitions_contributed", max_partitions_contributed, 1)
     before = None if pre_threshold is None else checks.whole("pre_threshold", pre_threshold, 1)
     below = 0 if before is None else before - 1
-    loss = Approx(epsilon if law else min(epsilon, MOST), delta)
+    loss = Approx(epsilon if distribution else min(epsilon, MOST), delta)
     rule: Threshold | Coin
-    if law:
-        rule = Threshold.of(law, loss, groups, below)
+    if distribution:
+        rule = Threshold.of(distribution, loss, groups, below)
     else:
         rule = Coin(dp.extend.key_rule(loss, groups), below)
     return PartitionSelection(epsilon, delta, groups, before, rule)

@@ -24,28 +24,28 @@ from dpfast.rng import Generator
 
 from .mechanisms import MOST
 
-#: Values in pieces, the shorter ones first, each about half as long as the next or less.
-Pieces: TypeAlias = tuple[NDArray[np.float64], ...]
+#: Values in blocks, sorted by length; a block is at most about half as long as the next.
+Blocks: TypeAlias = tuple[NDArray[np.float64], ...]
 
 
-def accumulated(values: Sequence[Any]) -> Pieces:
+def accumulated(values: Sequence[Any]) -> Blocks:
     """Return the accumulator of some values."""
     numbers = [checks.real(value) for value in values]  # None becomes NaN, which does not count
     return (np.array(numbers, np.float64),) if numbers else ()
 
 
-def merged(one: Pieces, other: Pieces) -> Pieces:
+def merged(first: Blocks, other: Blocks) -> Blocks:
     """Merge two accumulators; neither changes, and a value is copied log n times at most."""
-    pieces: list[NDArray[np.float64]] = []
-    for piece in sorted((*one, *other), key=len):
-        if pieces and len(piece) < 2 * len(pieces[-1]):
-            pieces[-1] = np.concatenate((pieces[-1], piece))
+    blocks: list[NDArray[np.float64]] = []
+    for block in sorted((*first, *other), key=len):
+        if blocks and len(block) < 2 * len(blocks[-1]):
+            blocks[-1] = np.concatenate((blocks[-1], block))
         else:
-            pieces.append(piece)
-    return tuple(pieces)
+            blocks.append(block)
+    return tuple(blocks)
 
 
-def computed(combiner: Any, pieces: Pieces, rng: Generator | None) -> list[float]:
+def computed(combiner: Any, blocks: Blocks, rng: Generator | None) -> list[float]:
     """Return the percentiles that a combiner of PipelineDP is made for."""
     params, spec = combiner._params.aggregate_params, combiner._params.mechanism_spec
     if spec.standard_deviation_is_set:
@@ -53,7 +53,7 @@ def computed(combiner: Any, pieces: Pieces, rng: Generator | None) -> list[float
         checks.fail_kind("budget_accountant", rule, spec)
     most = params.max_contributions
     return of_partition(
-        np.concatenate(pieces) if pieces else np.empty(0),
+        np.concatenate(blocks) if blocks else np.empty(0),
         combiner._quantiles_to_compute,
         bounds=(float(params.min_value), float(params.max_value)),
         epsilon=min(float(spec.eps), MOST),

@@ -76,8 +76,8 @@ def answer(
     released = _watched(opened, release)
     kept = encoded(released.value)
     columns = _columns(kept, entry)
-    known = released.bar if rows is None or released.ends else error_of(mechanism, rows)
-    bar = bar_of(known, released.ends)
+    error_bar = released.bar if rows is None or released.ends else error_of(mechanism, rows)
+    bar = bar_of(error_bar, released.ends)
     if not entry.by:
         columns |= _bars(bar, len(next(iter(columns.values()))))
     if as_csv:
@@ -98,7 +98,7 @@ def answer(
     several = entry.by or len(next(iter(columns.values()))) > 1
     if several:
         Terminal().print(groups_table(columns))
-    answers = [] if several else [(k, one) for k, (one,) in columns.items() if k not in BARS]
+    answers = [] if several else [(k, cell) for k, (cell,) in columns.items() if k not in BARS]
     public = {
         "statistic": record["statistic"],
         **{name: value for name, value in record["data"].items() if value},
@@ -157,11 +157,11 @@ def _keys_of_rows(texts: Sequence[str]) -> list[Any]:
 def _categories(text: str, column: str | None, files: Files) -> list[Any]:
     """Return categories as numbers if all of them are, unless the column is declared as text."""
     listed = items(text, "categories")
-    values = [value_of(one) for one in listed]
-    is_text = any(isinstance(one, str) for one in values)
+    values = [value_of(category) for category in listed]
+    is_text = any(isinstance(category, str) for category in values)
     if is_text or files.holds_text(column):
-        return [unquoted(one) for one in listed]
-    return [float(one) for one in values]
+        return [unquoted(category) for category in listed]
+    return [float(category) for category in values]
 
 
 # --- what is shown ------------------------------------------------------------------------------
@@ -179,8 +179,8 @@ def _columns(kept: Mapping[str, Any], entry: Entry) -> dict[str, list[Any]]:
         return {"lo": edges[:-1], "hi": edges[1:], "count": value}
     if entry.statistic == "bounds":
         return {name: [bound] for name, bound in zip(("lo", "hi"), value, strict=True)}
-    if isinstance(places := entry.arguments.get("qs", entry.arguments.get("q")), list):
-        return {"q": plain(places), "value": value}
+    if isinstance(quantiles := entry.arguments.get("qs", entry.arguments.get("q")), list):
+        return {"q": plain(quantiles), "value": value}
     if isinstance(value, list):  # of each two columns
         names = [str(name) for name in entry.columns]
         return {"column": names, **dict(zip(names, value, strict=True))}

@@ -102,8 +102,8 @@ def create(
         raise LedgerError(f"ledger {file} is there already")
     relation = None if neighbors is None else checks.neighbors(neighbors)
     about: Any = {"ids": ids, "max_rows": max_rows, "every": every}
-    made = Budget(**amounts, neighbors=relation, **about, name=name, path=os.path.abspath(file))
-    _show(made, as_json)
+    budget = Budget(**amounts, neighbors=relation, **about, name=name, path=os.path.abspath(file))
+    _show(budget, as_json)
 
 
 @app.command(epilog="Example: dpfast budget move /data/study.db")
@@ -133,8 +133,8 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
         print(json.dumps(json.loads(budget.export())))
         return
     entries, relation, people = budget.history, budget.neighbors, budget.ids
-    whose = "" if people is None else f"the people of {people!r}"
-    title = ": ".join(filter(None, (budget.name, whose)))
+    unit = "" if people is None else f"the people of {people!r}"
+    title = ": ".join(filter(None, (budget.name, unit)))
     table = Table(title=title or None, title_justify="left", box=box.SIMPLE, pad_edge=False)
     table.add_column("line", justify="right", no_wrap=True)
     table.add_column("time (UTC)", no_wrap=True)

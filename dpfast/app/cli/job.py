@@ -104,8 +104,8 @@ def explain(file: File, as_json: Json = False) -> None:
 def _rows(releases: list[Any]) -> Iterator[tuple[Any, ...]]:
     """Yield the names of each row and its cells; many releases share one for each mechanism."""
     rows: dict[Any, list[Any]] = {}
-    for place, release in enumerate(releases):
-        key = (release["what"], release["passes"]) if len(releases) > SHOWN else place
+    for number, release in enumerate(releases):
+        key = (release["what"], release["passes"]) if len(releases) > SHOWN else number
         rows.setdefault(key, []).append(release)
     for same_row in rows.values():
         cells = (

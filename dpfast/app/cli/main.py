@@ -192,7 +192,7 @@ def _command(statistic: str, what: str, options: str, groups: bool = True) -> No
     """
     defaults = {
         name: default or USUAL.get(name)
-        for name, _, default in (one.partition("=") for one in options.split())
+        for name, _, default in (word.partition("=") for word in options.split())
     }
     has = defaults | {name: USUAL.get(name) for name in (*SHARED, *(GROUPS if groups else ()))}
     if "columns" in has:
@@ -279,7 +279,7 @@ def run(arguments: Sequence[str]) -> int:
             return OTHER
         return _fail(f"the answer cannot be written: {error.strerror}", OTHER)
     except usage as error:
-        message = error.format_message()  # empty when the help was asked for by no arguments
+        message = error.format_message()  # empty where no arguments showed the help
         return _fail(message, ARGUMENT) if message.strip() else ARGUMENT
     except Exception as error:  # of a library, whose text may quote a row
         from ...extend import hide_error

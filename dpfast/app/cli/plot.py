@@ -54,7 +54,7 @@ def draw(budget: Budget, path: str) -> None:
             warnings.filterwarnings("ignore", "Glyph")  # of a name that the font does not have
             picture.savefig(path)
     except ValueError:
-        known = ", ".join(sorted(picture.canvas.get_supported_filetypes()))
-        checks.fail("plot", f"a name that ends in one of {known}", path)
+        endings = ", ".join(sorted(picture.canvas.get_supported_filetypes()))
+        checks.fail("plot", f"a name that ends in one of {endings}", path)
     except OSError as error:
         raise SourceError(f"{path} cannot be written: {error.strerror}") from None

@@ -56,7 +56,7 @@ TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
 
 
 def described(name: str, parser: Any = None) -> Any:
-    """Return what Typer is told of an option, or of the files."""
+    """Return the declaration of an option, or of the files, for Typer."""
     about = {"show_default": False, **ABOUT["options"][name]}
     if name == "files":
         return typer.Argument(**about)
@@ -95,11 +95,11 @@ def set_options(
     vars(command).update(__signature__=Signature(parameters))
 
 
-def text_options(given: dict[str, Any]) -> Any:
+def text_options(options: dict[str, Any]) -> Any:
     """Take the options of `TEXT` out of those that are given, as `Files` has them."""
     from ..words import items, unquoted
 
-    text = {name: given.pop(name) for name in TEXT if given.get(name) not in (None, ())}
+    text = {name: options.pop(name) for name in TEXT if options.get(name) not in (None, ())}
     if text.pop("no_quotes", False):
         text["quotes"] = False
     for name in ("missing", "symbols"):
@@ -151,13 +151,13 @@ def groups_table(columns: Mapping[str, Sequence[object]]) -> Table:
     """Return a table of groups, without those in the middle if they are many."""
     table = table_of()
     for name, column in columns.items():
-        are_numbers = all(isinstance(one, (int, float)) for one in column)
+        are_numbers = all(isinstance(cell, (int, float)) for cell in column)
         table.add_column(name, overflow="fold", justify="right" if are_numbers else "left")
     rows = list(zip(*columns.values(), strict=True))
-    for place, row in enumerate(rows):
-        if len(rows) <= SHOWN or not SHOWN // 2 <= place < len(rows) - SHOWN // 2:
+    for number, row in enumerate(rows):
+        if len(rows) <= SHOWN or not SHOWN // 2 <= number < len(rows) - SHOWN // 2:
             table.add_row(*map(number_text, row))
-        elif place == SHOWN // 2:
+        elif number == SHOWN // 2:
             table.add_row(*["..."] * len(row))
     return table
 
@@ -173,8 +173,8 @@ def print_pairs(pairs: Iterable[tuple[str, object]], bold: int = 0) -> None:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column()
     table.add_column(overflow="fold")
-    for place, (name, value) in enumerate(pairs):
+    for number, (name, value) in enumerate(pairs):
         if value not in (None, ""):
             text = printable(str(value))
-            table.add_row(name, Text(text, style="bold") if place < bold else text)
+            table.add_row(name, Text(text, style="bold") if number < bold else text)
     Terminal(soft_wrap=True).print(table)

@@ -25,7 +25,7 @@ class Sql:
     """What `[data.sql]` says. No text that anybody sees has its password."""
 
     url: str = field(repr=False)
-    place: SplitResult = field(repr=False)
+    parts: SplitResult = field(repr=False)
     file: Path | None
     table: str | None
     query: str | None
@@ -33,9 +33,9 @@ class Sql:
     @property
     def title(self) -> str:
         """What reports call it: where it is, without user, password and options."""
-        host = self.place.netloc.rpartition("@")[2]
-        where = self.file or f"{host}{self.place.path}"
-        return f"{self.place.scheme}://{where}, {self.table or 'a query'}"
+        host = self.parts.netloc.rpartition("@")[2]
+        where = self.file or f"{host}{self.parts.path}"
+        return f"{self.parts.scheme}://{where}, {self.table or 'a query'}"
 
     def open(self) -> DatabaseTable:
         """Connect, and return the table.
@@ -51,7 +51,7 @@ class Sql:
         try:
             connection = ibis.connect(self.url)
         except ImportError:
-            kind = self.place.scheme.replace("postgresql", "postgres")
+            kind = self.parts.scheme.replace("postgresql", "postgres")
             mend = f"data.sql.connect needs pip install 'ibis-framework[{kind}]'"
         except Exception as error:  # whose text has the URL
             why = hide_error(error)
@@ -94,17 +94,17 @@ def read(table: Any, folder: Path) -> Sql:
     if ("table" in table) == ("query" in table):
         raise ArgumentError("data.sql must have table, or query instead")
     said = {key: text(f"data.sql.{key}", table[key]) for key in table if key != "connect"}
-    url, place = str(table.get("connect")), urlsplit("")
+    url, parts = str(table.get("connect")), urlsplit("")
     with suppress(ValueError):  # whose text may have the password
-        place = urlsplit(url)
-    if not url.startswith(f"{place.scheme}://"):
+        parts = urlsplit(url)
+    if not url.startswith(f"{parts.scheme}://"):
         raise ArgumentError(URL)
     file = None
-    path = f"{place.netloc}{place.path}"
-    if place.scheme in EMBEDDED and path and not path.startswith((":memory:", "md:")):
+    path = f"{parts.netloc}{parts.path}"
+    if parts.scheme in EMBEDDED and path and not path.startswith((":memory:", "md:")):
         file = folder / path
         if not file.is_file():  # or an empty one would be made
             raise SourceError(f"data.sql.connect: database {str(file)!r} is not there")
-        place = place._replace(netloc="", path=str(file))
-        url = f"{place.scheme}://{file}" + f"?{place.query}" * bool(place.query)
-    return Sql(url, place, file, said.get("table"), said.get("query"))
+        parts = parts._replace(netloc="", path=str(file))
+        url = f"{parts.scheme}://{file}" + f"?{parts.query}" * bool(parts.query)
+    return Sql(url, parts, file, said.get("table"), said.get("query"))

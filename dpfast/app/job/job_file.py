@@ -135,7 +135,7 @@ def read(path: Any) -> Job:
     ids, max_rows = budget.get("ids"), budget.get("max_rows")
     if max_rows is not None and ids is None:
         checks.fail("budget.max_rows", "left out without budget.ids", max_rows)
-    place = None if ledger is None else folder / file_name("budget.path", ledger)
+    ledger_path = None if ledger is None else folder / file_name("budget.path", ledger)
     releases = document.get("release", [])
     tables = isinstance(releases, list) and all(isinstance(table, dict) for table in releases)
     if not tables or not releases:
@@ -148,11 +148,11 @@ def read(path: Any) -> Job:
         version=checks.text("data.version", data.get("version", "")),
         rows=None if rows is None else checks.whole("data.rows", rows, 1),
         loss=make_loss(amounts.get("epsilon"), amounts.get("delta", 0), amounts.get("rho")),
-        neighbors=_relation(budget.get("neighbors"), place),
+        neighbors=_relation(budget.get("neighbors"), ledger_path),
         ids=None if ids is None else text("budget.ids", ids),
         max_rows=None if max_rows is None else checks.rows_each(max_rows, "budget.max_rows"),
         every=budget.get("every"),
-        ledger=place,
+        ledger=ledger_path,
         name=checks.text("budget.name", budget.get("name", "")),
         outputs={} if out is None else written_to("output.path", out, folder),
         entries=_entries(releases, defaults, folder),
@@ -164,14 +164,14 @@ def _relation(neighbors: Any, ledger: Path | None) -> Neighbors:
 
     Never that of the block of a ``with``: the budget of the job pays.
     """
-    known = None if neighbors is not None or ledger is None else existing(ledger)
-    return relation_of("add-remove" if known is neighbors is None else neighbors, known)
+    budget = None if neighbors is not None or ledger is None else existing(ledger)
+    return relation_of("add-remove" if budget is neighbors is None else neighbors, budget)
 
 
-def _check_keys(place: str, given: Collection[str], names: Collection[str]) -> None:
-    for key in given:
+def _check_keys(prefix: str, keys: Collection[str], names: Collection[str]) -> None:
+    for key in keys:
         if key not in names:
-            checks.fail(f"{place}{key}", f"one of {', '.join(names)}{hint(key, names)}", key)
+            checks.fail(f"{prefix}{key}", f"one of {', '.join(names)}{hint(key, names)}", key)
 
 
 def _table(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,9 +188,9 @@ def _table(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
 def _filled(name: str, value: Any) -> Any:
     """Return a value whose texts have variables of the environment filled in."""
     if isinstance(value, list):
-        return [_filled(name, each) for each in value]
+        return [_filled(name, item) for item in value]
     if isinstance(value, dict):
-        return {key: _filled(f"{name}.{key}", each) for key, each in value.items()}
+        return {key: _filled(f"{name}.{key}", item) for key, item in value.items()}
 
     def variable(match: re.Match[str]) -> str:
         key = match["name"]
@@ -206,14 +206,14 @@ def _filled(name: str, value: Any) -> Any:
 def _data(path: Any, folder: Path) -> str | list[str]:
     """Return the path of the data, or the paths of several files."""
     if isinstance(path, list) and path:
-        return [_located(f"data.path[{i}]", one, folder) for i, one in enumerate(path)]
+        return [_located(f"data.path[{i}]", item, folder) for i, item in enumerate(path)]
     return _located("data.path", path, folder)
 
 
 def _located(name: str, path: Any, folder: Path) -> str:
     """Return a path from a folder, or a URI."""
-    place = file_name(name, path)
-    return place if "://" in place else str(folder / place)
+    located = file_name(name, path)
+    return located if "://" in located else str(folder / located)
 
 
 def written_to(

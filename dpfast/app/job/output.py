@@ -221,8 +221,8 @@ def explain(plan: Plan) -> Facts:
         return shown
     entries, after = plan.affords(budget)
     shown["ledger"] = budget.path
-    known = budget.summary()
-    shown.update({name: known[name] for name in ABOUT if name in known})
+    summary = budget.summary()
+    shown.update({name: summary[name] for name in ABOUT if name in summary})
     shown["remaining"] = {name: float(amount) for name, amount in budget.remaining.items()}
     paid = zip(plan.releases, entries, strict=True)
     shown["paid"] = [release.entry.name for release, entry in paid if entry]
@@ -330,14 +330,14 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
         owner = max(owners, key=len, default="")
         pairs = {name: (f"{owner} {kind}", f"{column} {kind}") for name, kind in BARS.items()}
         ends = {name: bar for name, pair in pairs.items() for bar in pair if bar in bars}
-        for place, key in enumerate(keys):
-            bar = {name: value[sizes][place] for name, sizes in ends.items()}
+        for row_index, key in enumerate(keys):
+            bar = {name: value[sizes][row_index] for name, sizes in ends.items()}
             yield {
-                "index": str(place),
+                "index": str(row_index),
                 "at": column,
                 "group": str(key[0]) if len(key) == 1 else json.dumps(key),
                 "confidence": terms[owner]["coverage"] if "low" in ends else CONFIDENCE,
-                **_number(value[column][place] if column else None, bar),
+                **_number(value[column][row_index] if column else None, bar),
                 "note": next((note for name, note in NOTES.items() if name in ends), OF_NONE),
             }
 
@@ -347,8 +347,13 @@ def _of_tables(value: dict[str, dict[str, list[Any]]]) -> Iterator[dict[str, Any
     for name, table in value.items():
         *keys, counts, errors = table.values()
         groups = zip(*keys, strict=True) if keys else [()]
-        for place, (group, count, error) in enumerate(zip(groups, counts, errors, strict=True)):
-            cell = {"index": str(place), "at": name, "group": json.dumps(group), "note": OF_NOISE}
+        for row_index, (group, count, error) in enumerate(zip(groups, counts, errors, strict=True)):
+            cell = {
+                "index": str(row_index),
+                "at": name,
+                "group": json.dumps(group),
+                "note": OF_NOISE,
+            }
             yield {**cell, **_number(count, {"half_width": error})}
 
 
@@ -379,22 +384,22 @@ def _at(outcome: Outcome, release: Facts, index: tuple[int, ...]) -> str:
         edges = release["edges"] if outcome.release.entry.is_table else [release["edges"]]
         counts = np.shape(release["value"])
         return " x ".join(
-            _bin(axis, place, count)
-            for axis, place, count in zip(edges, index, counts, strict=True)
+            _bin(axis, number, count)
+            for axis, number, count in zip(edges, index, counts, strict=True)
         )
     for quantiles in map(arguments.get, ("qs", "q")):
         if isinstance(quantiles, list):
             return str(quantiles[index[0]])
     if all(length == len(columns) for length in np.shape(release["value"])):
-        return ", ".join(columns[place] for place in index)
+        return ", ".join(columns[number] for number in index)
     return ""
 
 
-def _bin(edges: list[Any], place: int, count: int) -> str:
+def _bin(edges: list[Any], index: int, count: int) -> str:
     if len(edges) == count:  # categories
-        return _edge(edges[place])
-    end = "]" if place == count - 1 else ")"
-    return f"[{_edge(edges[place])}, {_edge(edges[place + 1])}{end}"
+        return _edge(edges[index])
+    end = "]" if index == count - 1 else ")"
+    return f"[{_edge(edges[index])}, {_edge(edges[index + 1])}{end}"
 
 
 def _edge(edge: Any) -> str:
@@ -417,7 +422,7 @@ def check(path: Path) -> None:
     if path.suffix.lower() == ".parquet":
         extra("pyarrow", f"writing {path.name}")
     try:
-        with _beside(path) as temporary:
+        with _new_file(path) as temporary:
             open(temporary, "xb").close()
     except OSError as error:
         raise _unwritable(path, error.strerror) from None
@@ -437,7 +442,7 @@ def write(results: Results, path: Path) -> None:
     """
     content = WRITERS[path.suffix.lower()](results, path)
     try:
-        with _beside(path) as temporary:  # its permissions are those of a new file
+        with _new_file(path) as temporary:  # its permissions are those of a new file
             with open(temporary, "xb") as file:
                 file.write(content)
                 file.flush()
@@ -448,7 +453,7 @@ def write(results: Results, path: Path) -> None:
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[Path]:
+def _new_file(path: Path) -> Iterator[Path]:
     """Yield the name of a new file beside `path`, which is removed in the end."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:

@@ -28,7 +28,7 @@ def page(facts: Any, rows: Sequence[Row]) -> str:
     """Return the page of a report and its rows."""
     title = escape(facts["job"])
     of = {name: list(lines) for name, lines in groupby(rows, key=lambda row: row["name"])}
-    sections = "\n".join(_section(one, of[one["name"]]) for one in facts["releases"])
+    sections = "\n".join(_section(release, of[release["name"]]) for release in facts["releases"])
     releases, data = facts["releases"], facts["data"]
     dates = sorted(release["time"][:10] for release in releases if release["time"])
     about = {
@@ -79,7 +79,7 @@ def _table(rows: Any, heading: str, most: str) -> str:
     drawn = len(rows) > 1 and low < high
     of, confidence = escape(heading or "answer"), rows[0]["confidence"]
     bars = "<th></th>" if drawn else ""
-    names = "".join(f'<th class="n">{one}</th>' for one in (of, f"error ({confidence:.0%})"))
+    names = "".join(f'<th class="n">{title}</th>' for title in (of, f"error ({confidence:.0%})"))
     head = f"<tr><th></th>{names}{bars}</tr>\n"
     lines = (_row(row, _cell(row, low, high) if drawn else "") for row in rows)
     caption = f"<caption>{escape(most)}</caption>\n" if most else ""
@@ -108,8 +108,8 @@ def _cell(row: Row, low: float, high: float) -> str:
     bar = f'<rect x="{start:.1f}" y="2" width="{width:.1f}" height="{HEIGHT - 4}"/>'
     if len(ends) > 2:
         bar += f'<path d="M{ends[1]:.1f} {HEIGHT // 2}H{ends[3]:.1f}"/>'
-    box = f'viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none"'
-    return f'<td><svg {box} height="{HEIGHT}" aria-hidden="true">{bar}</svg></td>'
+    frame = f'viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none"'
+    return f'<td><svg {frame} height="{HEIGHT}" aria-hidden="true">{bar}</svg></td>'
 
 
 def _line(name: str, value: object) -> str:

@@ -27,7 +27,7 @@ from ..functions import check_where, error_of
 from . import job_file
 
 #: The version of keys. Keys made of other words need another one.
-FORM = "dpfast job 1"
+KEY_VERSION = "dpfast job 1"
 
 #: What bounds people by group, beside the keys' columns and the rows that are used.
 BOUNDS = ("keys", "other_key", "ids", "max_groups", "max_rows", "rows_limit")
@@ -63,11 +63,11 @@ class Release:
     @property
     def holds(self) -> tuple[str | None, bool]:
         """What tells its way to bound people from others; whether it keeps rows, or their sums."""
-        by, given, of_ranks = self.entry.by, self.entry.written, self.mechanism.of_ranks
+        by, written, of_ranks = self.entry.by, self.entry.written, self.mechanism.of_ranks
         if self.ids is None:
             return None, bool(by) and of_ranks
-        bounds = {name: given["arguments"].get(name) for name in BOUNDS}
-        words = [by, bounds, given.get("where")]
+        bounds = {name: written["arguments"].get(name) for name in BOUNDS}
+        words = [by, bounds, written.get("where")]
         alike = json.dumps(words, sort_keys=True, default=str)
         return alike, bool(by) or not of_ranks
 
@@ -88,8 +88,8 @@ class Plan:
     @property
     def rows(self) -> int | None:
         """The number of rows: a public one, else the guess of the job."""
-        known = self.files.length if self.job.neighbors == "replace" else None
-        return self.job.rows if known is None else known
+        public = self.files.length if self.job.neighbors == "replace" else None
+        return self.job.rows if public is None else public
 
     def facts(self, release: Release) -> dict[str, Any]:
         """Return what is public of a release, with the error bar for the rows that are guessed."""
@@ -165,7 +165,7 @@ def plan(path: Any, report: Any = None) -> Plan:
     takes_delta = ["delta" in entry.takes for entry in job.entries]
     lines = [STATISTICS.get(entry.statistic) for entry in job.entries]
     needs_delta = [bool(line and line.kind and line.kind.needs_delta) for line in lines]
-    return Plan(job, files, tuple(settled(job.loss, weights, takes_delta, release, needs_delta)))
+    return Plan(job, files, tuple(allocated(job.loss, weights, takes_delta, release, needs_delta)))
 
 
 def divided(loss: Loss, weights: Sequence[Fraction], delta: Sequence[bool]) -> list[Share]:
@@ -181,7 +181,7 @@ def divided(loss: Loss, weights: Sequence[Fraction], delta: Sequence[bool]) -> l
     return shares
 
 
-def settled(
+def allocated(
     loss: Loss,
     weights: Sequence[Fraction],
     takes_delta: Sequence[bool],
@@ -194,13 +194,13 @@ def settled(
     """
     uses, needs = list(takes_delta), needs_delta or [False] * len(weights)
     while True:
-        made = [make(i, share) for i, share in enumerate(divided(loss, weights, uses))]
+        releases = [make(i, share) for i, share in enumerate(divided(loss, weights, uses))]
         spends = [
-            given and (need or isinstance(release.loss, Approx))
-            for given, need, release in zip(uses, needs, made, strict=True)
+            is_given and (need or isinstance(release.loss, Approx))
+            for is_given, need, release in zip(uses, needs, releases, strict=True)
         ]
         if not isinstance(loss, Approx) or spends == uses:
-            return made
+            return releases
         uses = spends
 
 
@@ -211,16 +211,16 @@ def _check_outputs(job: job_file.Job, files: Files) -> None:
     used += [(job.path, "the job"), (job.ledger or job.path, "the ledger")]
     used += [(file, "the keys") for entry in job.entries for file in entry.files]
     wholes = [] if job.sql else [job.data] if isinstance(job.data, str) else job.data
-    places = [path.resolve() for path in map(Path, wholes) if not path.is_file()]
-    parts = {(path.parent, path.suffix) for path in data if places and path.is_file()}
-    for field, given in job.outputs.items():
-        out = given.resolve()
-        other_file(field, given, used)
+    folders = [path.resolve() for path in map(Path, wholes) if not path.is_file()]
+    parts = {(path.parent, path.suffix) for path in data if folders and path.is_file()}
+    for field, output in job.outputs.items():
+        out = output.resolve()
+        other_file(field, output, used)
         used.append((out, "output.path"))
         # A part of a directory, or of a pattern.
-        is_part = out.suffix in (".parquet", ".csv") and any(map(out.is_relative_to, places))
+        is_part = out.suffix in (".parquet", ".csv") and any(map(out.is_relative_to, folders))
         if is_part or (out.parent, out.suffix) in parts:
-            checks.fail(field, "outside the directory of the data", str(given))
+            checks.fail(field, "outside the directory of the data", str(output))
 
 
 def _release(entry: Entry, share: Share, job: job_file.Job, files: Files) -> Release:
@@ -253,7 +253,7 @@ def _key(entry: Entry, mechanism: Any, record: Any, files: Files, version: str) 
     if isinstance(mechanism.loss, Pure):  # its finer bound under zCDP changes no answer
         loss = {"kind": "Pure", "epsilon": loss["epsilon"]}
     words = [
-        FORM,
+        KEY_VERSION,
         entry.name,
         entry.written,
         mechanism.name,

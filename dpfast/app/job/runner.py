@@ -54,7 +54,7 @@ def run(plan: Plan, budget: Budget, progress: Any = None) -> tuple[tuple[Outcome
 
     def work(release: Release) -> Callable[[Files], Any]:
         about = f"{note}: {release.entry.name}"
-        return lambda files: _one(release, release.entry.data(files), budget, about, version)
+        return lambda files: _answered(release, release.entry.data(files), budget, about, version)
 
     releases = [plan.releases[i] for i in todo]
     works, passes = [work(release) for release in releases], 0
@@ -83,10 +83,14 @@ def _anew(plan: Plan, budget: Budget, entries: Sequence[Any], note: str) -> str:
     for release, paid in zip(plan.releases, entries, strict=True):
         entry = before.get(f"{note}: {release.entry.name}")
         if paid is None and entry is not None:
-            made = release.mechanism
-            if (entry.what, entry.neighbors, entry.ids) != (made.what, made.neighbors, made.ids):
+            mechanism = release.mechanism
+            if (entry.what, entry.neighbors, entry.ids) != (
+                mechanism.what,
+                mechanism.neighbors,
+                mechanism.ids,
+            ):
                 what = "its mechanism"
-            elif entry.loss != made.loss:
+            elif entry.loss != mechanism.loss:
                 what = "its loss, so the shares"
             else:
                 what = "its arguments or its data"
@@ -105,7 +109,7 @@ def _outcome(release: Release, answer: Any) -> Outcome:
     return Outcome(release, answer, DataError(answer["error"]) if "error" in answer else None)
 
 
-def _one(release: Release, source: Any, budget: Budget, note: str, version: str) -> Any:
+def _answered(release: Release, source: Any, budget: Budget, note: str, version: str) -> Any:
     """Return the recorded answer of one release, which this call computes unless it is there.
 
     With it are recorded its error bar, which noisy numbers may tell, and the time.
