@@ -11,7 +11,6 @@ from dpfast._core.once import forget
 from dpfast.errors import ArgumentError, DataError
 from dpfast.groups import automatic_bounds
 from dpfast.measurement.outer_bounds import WIDEST, DrawnBounds
-from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import every_value, quick_rows
 
@@ -177,23 +176,6 @@ def test_missing_numbers_are_as_nan_says():
     found = groups(gap).mean("x", **AUTO, epsilon=400)["mean"]
     assert (abs(found - 40) < 2).all()
     groups({**gap, "key": np.where(np.isnan(gap["x"]), 9, 0)}).mean("x", **AUTO, epsilon=9)
-
-
-def test_durations_have_bounds_that_are_durations():
-    for name in ("mean", "median", "sum", "std"):
-        due = getattr(groups({**TABLE, "late": TABLE["late"].astype(int)}), name)(
-            "late", **AUTO, epsilon=4, rng=InsecureGenerator(2)
-        )[name]
-        found = getattr(groups(), name)("late", **AUTO, epsilon=4, rng=InsecureGenerator(2))[name]
-        assert found.dtype == "m8[s]"
-        np.testing.assert_array_equal(found.astype(float), np.rint(due))
-
-
-def test_no_bar_is_known_before_the_answer_and_one_stands_beside_it():
-    bar = dp.expected_error(groups().mean, "x", **AUTO, epsilon=1)
-    assert bar.half_width is bar.ranks is None and "depend on the data" in bar.note
-    found = groups().agg({"a": STATISTICS["mean"], "b": STATISTICS["median"]}, epsilon=4)
-    assert list(found) == ["key", "a", "a error", "b", "b error in ranks"]
 
 
 @pytest.mark.parametrize(

@@ -134,13 +134,6 @@ def test_many_threads_may_find_at_once():
         assert list(pool.map(lambda _: found(codes, keys), range(8))) == [due] * 8
 
 
-def test_another_secret_gives_the_same_codes():
-    """The order in the table is secret, and decides nothing."""
-    keys = np.random.default_rng(2).integers(0, 500, 3000)
-    seen = [added(kernel.Codes(Key(bytes([i] * 32))), keys) for i in range(3)]
-    assert seen == [twin.Codes().add(keys.tolist())] * 3
-
-
 @pytest.mark.parametrize("dtype", "bhiqBHIQ")
 def test_dense_codes_are_those_of_the_twin(dtype):
     info = np.iinfo(dtype)

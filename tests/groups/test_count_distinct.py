@@ -17,9 +17,7 @@ from dpfast.groups import distinct
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import Pure
-from dpfast.rng import InsecureGenerator
 
-from ..support.pairwise import quick_rows
 from ..support.views import quoted, replaced
 
 RNG = np.random.default_rng(5)
@@ -67,13 +65,6 @@ def test_it_is_the_number_of_distinct_values(form):
     assert exact(data) == number
 
 
-def test_a_file(tmp_path):
-    pq.write_table(pa.table({"w": WORDS.tolist(), "k": NUMBERS}), tmp_path / "t.parquet")
-    (tmp_path / "t.csv").write_text("k\n" + "\n".join(map(str, NUMBERS)))
-    assert exact(dp.scan(tmp_path / "t.parquet", "w")) == len(set(WORDS.tolist()))
-    assert exact(dp.scan(tmp_path / "t.csv", "k")) == len(set(NUMBERS.tolist()))
-
-
 def test_rows_of_a_table(tmp_path):
     table = {"k": NUMBERS % 5, "w": WORDS, "who": np.arange(3000) % 9}
     pairs = len(set(zip(table["k"].tolist(), WORDS.tolist(), strict=True)))
@@ -85,29 +76,10 @@ def test_rows_of_a_table(tmp_path):
     assert exact({"a": pa.array([1, 1, None]), "b": [2, 2, 2]}) == 1
 
 
-@pytest.mark.full
-def test_an_engine():
-    dd = pytest.importorskip("dask.dataframe")
-    frame = dd.from_pandas(pd.DataFrame({"w": WORDS}), npartitions=4)
-    assert exact(frame["w"]) == len(set(WORDS.tolist()))
-
-
 def test_only_rows_that_are_used():
     where = NUMBERS > 10
     assert exact(NUMBERS, where=where) == len(set(NUMBERS[where].tolist()))
     assert exact(NUMBERS, where=np.zeros(len(NUMBERS), bool)) == 0
-
-
-def test_threads_change_nothing():
-    many = RNG.integers(0, 50_000, 400_000)
-    found = set()
-    for workers in (1, 3):
-        with dp.threads(workers):
-            found.add(exact(many))
-    assert found == {len(np.unique(many))}
-
-
-# ---- What a step can change. ----
 
 
 def worst(relation):
@@ -150,41 +122,6 @@ def test_a_person_moves_it_by_what_may_count(relation, limit):
     assert noise == integer_noise(Pure(1), Sensitivity.of_one(limit))
     # Planted: the noise of a row is too little for a person of two values.
     assert limit == 1 or max(moves) > 1
-
-
-@pytest.mark.full
-def test_values_of_a_person_are_a_uniform_choice():
-    """Each of four values is kept as often, whoever else has them; the first would not be."""
-    values, ids = [*"abcd", "a", "b"], [1, 1, 1, 1, 2, 3]
-    draws, odd = 400, 0
-    for _ in range(draws):
-        odd += exact(values, ids=ids, max_groups=1) == 2  # the person keeps "a" or "b"
-    # 6 standard deviations: it fails by chance less than 3e-9 of the time, by the binomial law.
-    assert abs(odd - draws / 2) < 6 * (draws / 4) ** 0.5
-    assert abs(draws - draws / 2) > 6 * (draws / 4) ** 0.5  # planted: always the first
-
-
-# ---- The release. ----
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.3}, {"epsilon": 0.5, "delta": 1e-6}])
-def test_the_noise_is_that_of_a_count(loss):
-    """The same bits as an integer with the noise that is said, and no others."""
-    mechanism = quoted(dp.count_distinct, WORDS, **loss)
-    found = [dp.count_distinct(WORDS, **loss, rng=InsecureGenerator(i)) for i in range(300)]
-    off = np.array(found) - 60
-    bar = mechanism.error(None, 0.9).half_width
-    missed = np.mean(np.abs(off) > bar)
-    assert missed <= 0.1 + 5 * (0.09 / 300) ** 0.5 < np.mean(np.abs(off) > 0.4 * bar)
-
-
-def test_what_is_spent_and_who_pays():
-    budget = dp.Budget(epsilon=1, ids="who")
-    data = {"w": WORDS, "who": np.arange(3000) % 70}
-    dp.count_distinct(data, ids="who", max_groups=3, epsilon=0.5, budget=budget)
-    assert budget.remaining["epsilon"] == 0.5
-    assert budget.history[0].what == "count of distinct values"
 
 
 def test_what_is_refused():

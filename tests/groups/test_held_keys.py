@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import dpfast as dp
@@ -88,10 +87,3 @@ def test_partitions_of_an_engine_count_the_same(weights):
     tolerance = 30  # private keys of an engine have noise of their own
     for b_name in (name for name in a if name.startswith("histogram ")):
         assert np.abs(a[b_name] - b[b_name]).max() < tolerance
-
-
-def test_arrow_keys_and_many_bins():
-    data = {"key": pa.array(["a", "b"] * 2000 + [f"k{i}" for i in range(600)])}
-    data["x"] = pa.array(np.arange(4600) % 7)
-    found = dp.group_by(data, "key").histogram("x", bins=7, bounds=(0, 7), **LOSS)
-    assert found["key"].tolist() == ["a", "b"]

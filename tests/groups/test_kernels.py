@@ -81,17 +81,6 @@ def test_sums_beyond_64_bits_carry():
     assert found[0] == 1 << 62  # cut
 
 
-def test_forms_of_squares():
-    rng = np.random.default_rng(1)
-    values, codes = rng.normal(0, 1, 5000), rng.integers(-1, 6, 5000).astype(np.int32)
-    out = np.zeros((6, 4), np.uint64)
-    kernel.add(values, codes, 1 / GRID, -1024, 4096, -1, out)
-    twin, _ = sums_twin.totals(values.tolist(), codes.tolist(), 5, GRID, -1024, 4096, -1)
-    found = np.empty(5, np.int64)
-    kernel.combine(out, 3, -7, 2, 3, found)
-    assert found.tolist() == [(3 * s - 7 * n + 2 * q) >> 3 for s, n, q in twin]
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("filler", [-1, 700])
 def test_cells_are_those_of_the_sums(dtype, filler):
@@ -110,13 +99,6 @@ def test_cells_are_those_of_the_sums(dtype, filler):
     assert own.min() >= 0 and own.max() == 6
     with pytest.raises(ValueError, match="codes"):
         kernel.cells(values, own[1:], 6, 1 / GRID, -1024, 4096, filler, out)
-
-
-def test_counts():
-    codes = np.array([0, 2, 2, -1, 3, 7], np.int32)
-    out = np.zeros(4, np.uint64)
-    kernel.count(codes, out)
-    assert out.tolist() == [1, 0, 2, 3]
 
 
 def chi_square(out, law, first):
@@ -273,11 +255,3 @@ def test_rows_near_the_rank_are_as_good_as_all(reach, inside):
             np.concatenate(own), offsets(own), aim, base, reach, near, inside, others
         )
         assert a.tolist() == b.tolist() and whole.take(8) == near.take(8)
-
-
-@pytest.mark.parametrize("before, sizes", [([0], [0]), ([-1], [5]), ([4], [4]), ([0, 0], [1, 1])])
-def test_rows_that_a_group_has_not_are_refused(before, sizes):
-    out, given = np.zeros(1, np.int32), (np.array(before), np.array(sizes))
-    stream = InsecureGenerator(1).stream()
-    with pytest.raises(ValueError, match="rows"):
-        kernel.quantiles(ROW, ONE, 1, 0, 0, True, 0.5, 0, Base(0, 9), 5, out, 0, stream, *given)

@@ -29,7 +29,6 @@ from dpfast.selection.key_selection import (
 )
 
 from ..reference.groups import key_selection as twin
-from ..reference.groups import partition_selection as rivals
 from ..support.pairwise import every_value, quick_rows
 
 LOSSES = [
@@ -44,9 +43,6 @@ def at_order(loss, groups, touched, factor=1.2):
     """A rule of divergences with an order near the best one."""
     order = 1 + factor * -math.log(loss.delta) / float(loss.epsilon)
     return Divergence(loss, groups, touched, order)
-
-
-# ---- Equal parts. ----
 
 
 @quick_rows(2)
@@ -110,8 +106,6 @@ def test_a_part_of_delta_is_rounded_down_and_hardly(delta, keys):
     assert keys == 1 or (1 - part * (1 + Fraction(1, 10**13))) ** keys < 1 - delta
 
 
-# ---- Divergences. ----
-
 RULES = [
     at_order(Approx(ONE, MILLE), 2, 2),
     at_order(Approx(ONE / 2, TINY), 3, 6, 0.8),
@@ -141,11 +135,6 @@ def test_the_probabilities_are_the_largest_and_no_larger(rule):
 
 
 def joint(pi, loss, gains, losses, reach):
-    """The largest delta of all answers and neighbors, exactly for those where it is about largest.
-
-    One step gives each of `gains` keys a person, and takes one from each of `losses` keys, with
-    less than `reach` other people. What is shown of other keys is independent, and the same.
-    """
     p = np.array(pi, float)
     sides = [
         np.array(list(itertools.combinations_with_replacement(range(reach), keys)), int).reshape(
@@ -215,20 +204,6 @@ def test_what_is_shown_of_all_keys_tells_no_more_than_the_loss(loss, groups, nei
         faults.append(exact(EqualParts(loss, groups), reach)[: reach + 2])
     for fault in faults:
         assert largest(fault, loss, groups, neighbors, reach) > loss.delta * (1 + TINY)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("factor", [0.7, 1.0, 1.4, 2.5])
-@pytest.mark.parametrize("loss", [Approx(ONE / 2, 10 * MILLE), Approx(2, TINY), Approx(8, MILLE)])
-@pytest.mark.parametrize(("groups", "neighbors", "reach"), STEPS)
-def test_so_it_is_for_all_orders_and_further_out(loss, factor, groups, neighbors, reach):
-    touched = groups * (1 + (neighbors == "replace"))
-    rule = at_order(loss, groups, touched, factor)
-    reach = 14 if touched == 4 else 50
-    assert largest(rule.table, loss, groups, neighbors, reach) <= loss.delta * (1 + TINY)
-
-
-# ---- Rounds: people count by how many keys they have. ----
 
 
 def in_a_round(loss, groups, touched, share=ONE, grid=12, factor=1.4, power=Fraction(2, 5)):
@@ -313,57 +288,6 @@ def test_no_step_of_a_round_is_above_its_part_of_the_loss(rule):
     assert too_far(rule, up) > 0
     with_more = replace(rule, grid=rule.grid + 1)  # planted: weights are rounded up
     assert too_far(with_more, table) > 0
-
-
-@pytest.mark.parametrize(
-    ("groups", "neighbors"), [(2, "add-remove"), (3, "add-remove"), (2, "replace")]
-)
-def test_what_a_round_shows_tells_no_more_than_the_loss(groups, neighbors):
-    """The law of all answers, for every person with 1 .. L keys, whatever others weigh."""
-    loss = Approx(2, Fraction(1, 50))
-    touched = groups * (1 + (neighbors == "replace"))
-    rule = in_a_round(loss, groups, touched, grid=4, factor=1.0)
-    pi = exact(rule, 40)
-    assert 0.05 * loss.delta < worst_round(rule, pi, neighbors) <= loss.delta
-    faults = [[pi[0], *pi[5:], *pi[-5:]]]  # shown from one person less on
-    faults.append([0, *[max(p, loss.delta) for p in pi[1:]]])  # delta for each key
-    for fault in faults:
-        assert worst_round(rule, fault, neighbors) > loss.delta
-
-
-def worst_round(rule, pi, neighbors):
-    """The largest delta of all steps: a person's weights come, and perhaps another's go."""
-    loss, most, worst = rule.loss, rule.max_groups, 0.0
-    weights = {k: int(rule.weights(np.array([k]))[0]) for k in range(1, most + 1)}
-    least = min(weights.values())
-    others = [0, *range(least, 7 if neighbors == "replace" else 10)]
-    e = float(exp_down(loss.epsilon))
-    for comes, goes in itertools.product(range(most + 1), range(most + 1)):
-        if not comes or (goes and neighbors == "add-remove"):
-            continue
-        for both in range(min(comes, goes) + 1):
-            moves = [(weights[comes], 0)] * (comes - both)
-            moves += [(0, weights.get(goes, 0))] * (goes - both)
-            moves += [(weights[comes], weights.get(goes, 0))] * both
-            for at in itertools.product(others, repeat=len(moves)):
-                p, q = (
-                    [float(pi[n + move[side]]) for n, move in zip(at, moves, strict=True)]
-                    for side in (0, 1)
-                )
-                for a, b in ((p, q), (q, p)):
-                    worst = max(worst, float_excess(a, b, e))
-    return worst
-
-
-def float_excess(p, q, e):
-    """sum over answers of (P - e Q)+, for independent coins."""
-    a, b = np.ones(1), np.ones(1)
-    for x, y in zip(p, q, strict=True):
-        a, b = np.outer(a, [x, 1 - x]).ravel(), np.outer(b, [y, 1 - y]).ravel()
-    return float(np.maximum(0, a - e * b).sum())
-
-
-# ---- The choice. ----
 
 
 @pytest.mark.parametrize("loss", [Pure(1), ZCDP(1)])
@@ -458,48 +382,6 @@ def test_no_order_of_rows_has_a_say_in_what_is_shown(most):
     assert asked(*parts, most) == due
 
 
-def zipf(top, power):
-    """How many keys have n people, n = 0 .. top: a key's people fall with a power of its rank."""
-    first = np.maximum(np.arange(top + 2.0), 1) ** (-1 / power)
-    keys = first[:-1] - first[1:]
-    keys[-1] = first[-2]
-    return keys * 1e6
-
-
-CELLS = list(
-    itertools.product(
-        (Fraction(1, 10), ONE, Fraction(3)), (Fraction(1, 10**9), TINY), (1, 2, 5, 20)
-    )
-)
-
-
-@quick_rows(3)
-@pytest.mark.parametrize(
-    ("epsilon", "delta", "groups"),
-    [pytest.param(*cell, marks=() if cell[0] == 1 else pytest.mark.full) for cell in CELLS],
-)
-def test_never_fewer_keys_than_other_strategies(epsilon, delta, groups):
-    loss, most = Approx(epsilon, delta), 10_000
-    rule = choose_rule(loss, groups, "add-remove")
-    own = [rule.probability(n) for n in range(min(most, rule.most) + 1)]
-    own = np.array(own + [own[-1]] * (most + 1 - len(own)))
-    others = {
-        rival.__name__: np.array(rival(float(epsilon), float(delta), groups, most))
-        for rival in rivals.STRATEGIES
-    }
-    for top, power in itertools.product((100, 1000, most), (0.5, 0.7, 1.0, 1.5)):
-        keys = zipf(top, power)
-        shown = {name: keys @ p[: top + 1] for name, p in others.items()}
-        assert keys @ own[: top + 1] >= (1 - 1e-9) * max(shown.values())
-    if groups == 1:
-        assert own == pytest.approx(others["truncated_geometric"], rel=1e-6)
-    elif groups == 20:  # planted: one of theirs in place of ours would be found
-        assert keys @ others["truncated_geometric"] < 0.9 * (keys @ others["gaussian"])
-    # Weights by a person's number of keys show no key sooner of people who have all of theirs.
-    weighted = rivals.gaussian_weights(float(epsilon), float(delta), groups, most, groups)
-    assert own.searchsorted(0.5) <= np.searchsorted(weighted, 0.5)
-
-
 def test_how_many_people_it_takes():
     """For (1, 1e-6), beside the thresholds of Gaussian noise: 22, 32, 52, 107, 251."""
     loss = Approx(1, TINY)
@@ -507,8 +389,6 @@ def test_how_many_people_it_takes():
     assert halves == [14, 26, 39, 62, 109]
     assert choose_rule(loss, 1, "replace").half == 25
 
-
-# ---- Coins. ----
 
 COINS = [EqualParts(Approx(1, Fraction(1, 100))), at_order(Approx(2, Fraction(1, 50)), 2, 2)]
 
@@ -550,9 +430,7 @@ class Words:
 
 
 @pytest.mark.parametrize(
-    "rule",
-    [EqualParts(Approx(1, Fraction(1, 10))), at_order(Approx(1, TINY), 3, 3)],
-    ids=repr,
+    "rule", [EqualParts(Approx(1, Fraction(1, 10))), at_order(Approx(1, TINY), 3, 3)], ids=repr
 )
 def test_a_coin_at_the_edge_takes_further_bits(rule):
     mp = context(400)

@@ -16,7 +16,7 @@ import pytest
 
 import dpfast as dp
 from dpfast._core.once import forget
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.groups import keys as keys_module
 from dpfast.measurement import columns_by_name
 from dpfast.rng import InsecureGenerator
@@ -96,11 +96,6 @@ def stored(raw):
     return pa.array(raw, pa.binary()).view(pa.string())
 
 
-def test_times_of_day_in_a_column_of_days_are_shown():
-    days = pa.array([3_600_000] * N, pa.int64()).view(pa.date64())
-    assert dp.select_keys(days, **LOSS).tolist() == [datetime.datetime(1970, 1, 1, 1)]
-
-
 #: Text as it is stored: some of it is no UTF-8, and decoders show much of that alike.
 RAW = [b"caf\xe9", b"caf\xe8", b"\xff", b"\xff\xfe", b"\xed\xa0\x80", b"\xf4\x90\x80\x80"]
 RAW += [b"b'\\xff'", b"\\xff", b"caf\\xe9", "\ufffd".encode(), "caf\ufffd".encode(), b"tea"]
@@ -167,18 +162,6 @@ def test_bytes_are_text_only_where_text_cannot_be_said_otherwise():
         with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^keys must be"):
             dp.group_by(table, "k", keys=keys).count(epsilon=1, budget=budget)
         assert not budget.history
-
-
-def test_units_that_are_no_code_points_stay_apart():
-    units = np.array([0x110000, 0x110001, 0xD800, 97, 0x210000] * N, np.uint32)
-    for text in (units.view("U1"), units.byteswap().view(np.dtype("U1").newbyteorder())):
-        found = dp.group_by({"k": text}, "k").count(epsilon=400, delta=1e-9)
-        due = ["a", "\ud800", "\U00010000", b"\xf4\x90\x80\x80", b"\xf4\x90\x80\x81"]
-        assert found["k"].tolist() == due and set(found["count"].tolist()) == {N}
-        again = dp.group_by({"k": text}, "k", keys=found["k"]).count(epsilon=400)
-        assert again["count"].tolist() == [N] * 5
-    wide = np.array([[97, 0x110000, 0], [97, 98, 99]] * N, np.uint32).view("U3").ravel()
-    assert dp.select_keys(wide, **LOSS).tolist() == ["abc", b"a\xf4\x90\x80\x80"]
 
 
 COLUMNS = {
@@ -251,29 +234,6 @@ def test_a_type_that_rows_tell_is_found(tmp_path, monkeypatch):
     forget()
 
 
-def test_dates_of_records_in_a_file(tmp_path):
-    days = np.array(["2020-01-01"] * N + ["NaT", "2020-01-02"], "M8[D]")
-    days[-1] = np.datetime64(2**40, "D")  # Arrow has none so far out
-    np.save(tmp_path / "x.npy", np.rec.fromarrays([np.zeros(len(days)), days], names=["x", "k"]))
-    groups = dp.group_by(dp.scan(tmp_path / "x.npy", "x"), "k", keys=days[:1])
-    assert groups.count(epsilon=500)["count"].tolist() == [N]
-    months = np.rec.fromarrays([np.zeros(2), days[:2].astype("M8[M]")], names=["x", "k"])
-    np.save(tmp_path / "y.npy", months)
-    with pytest.raises(SourceError, match="to the second or finer"):
-        dp.group_by(dp.scan(tmp_path / "y.npy", "x"), "k")
-
-
-@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns"])
-@pytest.mark.parametrize("is_public", [True, False])
-def test_answers_of_dates_are_taken_by_polars_and_arrow(unit, is_public):
-    days = np.array(["2020-01-01", "2021-01-01"], f"M8[{unit}]")
-    groups = dp.group_by({"k": np.repeat(days, 500)}, "k", keys=days if is_public else None)
-    found = groups.count(epsilon=50, **({} if is_public else {"delta": 1e-3}))
-    assert found["k"].tolist() == days.astype(found["k"].dtype).tolist()
-    for frame in (pl.DataFrame(found), pa.table(dict(found))):
-        assert len(frame["k"]) == 2
-
-
 def test_private_keys_of_several_columns_ascend_from_the_first_to_the_last():
     rng = np.random.default_rng(6)
     for kind in (str, np.int64, object, "M8[D]"):
@@ -285,55 +245,3 @@ def test_private_keys_of_several_columns_ascend_from_the_first_to_the_last():
         ranks = {1: 0, "a": 1, "b": 2} if kind is object else None
         rows = [(ranks[a] if ranks else a, b) for a, b in zip(found["a"], found["b"], strict=True)]
         assert len(rows) == 12 and rows == sorted(rows)
-
-
-def test_a_column_of_a_file_of_text_is_text_or_numbers(tmp_path):
-    (tmp_path / "t.csv").write_text("i,x,w\n1,2,a\n2,3,b\n")
-    scanned = dp.scan(tmp_path / "t.csv", ["x"])
-    budget = dp.Budget(epsilon=9)
-    own = {"bounds": (0, 9), "epsilon": 1, "budget": budget}
-    with pytest.raises(ArgumentError, match="column must be no column of keys, ids or text"):
-        dp.group_by(scanned, "i", keys=[1, 2]).sum("i", **own)
-    with pytest.raises(ArgumentError, match="column must be no column of keys, ids or text"):
-        dp.group_by(scanned, "w", keys=["a"], ids="i", max_rows=1).sum("i", **own)
-    assert not budget.history
-    assert list(dp.group_by(scanned, "i", keys=[1, 2]).sum("x", **own)) == ["i", "sum", "sum error"]
-
-
-@pytest.mark.parametrize("later", [[2, 1, 0], [7, 7, 7]])
-def test_keys_of_arrow_are_not_those_of_an_array_that_changes(later):
-    given = np.array([0, 1, 2])
-    data = {"g": np.repeat([0, 1, 2, 7], [100, 200, 300, 50])}
-    groups = dp.group_by(data, "g", keys=pa.table({"g": pa.array(given)}))
-    given[:] = later
-    for _ in range(2):
-        counts = groups.count(epsilon=50)
-        assert counts["g"].tolist() == [0, 1, 2]
-        assert np.abs(counts["count"] - [100, 200, 300]).max() <= 3
-
-
-WORDS = pl.Series(["tea", "ale"])
-VIEWS = {
-    "text of Polars": WORDS,
-    "categories of Polars": WORDS.cast(pl.Categorical),
-    "text": pa.array(WORDS.to_list(), pa.string_view()),
-    "bytes": pa.array([b"tea", b"ale"], pa.binary_view()),
-}
-
-
-@pytest.mark.parametrize("name", VIEWS)
-def test_public_keys_may_be_views(name):
-    column = pa.array(["tea"] * N, pa.binary() if name == "bytes" else pa.string())
-    groups = dp.group_by(pa.table({"k": column}), "k", keys=VIEWS[name])
-    answer = groups.count(epsilon=400)
-    assert answer["k"].tolist() == ([b"tea", b"ale"] if name == "bytes" else WORDS.to_list())
-    assert answer["count"].tolist() == [N, 0]
-
-
-BAD = [("None", ["tea", None]), ("2.5", ["tea", 2.5, None]), ("None", pl.Series(["tea", None]))]
-
-
-@pytest.mark.parametrize("bad, keys", BAD)
-def test_the_first_bad_key_is_named(bad, keys):
-    with pytest.raises(ArgumentError, match=f"none of which is missing, got {bad}$"):
-        dp.group_by({"k": ["tea"]}, "k", keys=keys)

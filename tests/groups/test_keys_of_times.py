@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.errors import ArgumentError
 from dpfast.tables import key_words
 
 from ..support.pairwise import quick_rows
@@ -118,20 +118,3 @@ def test_a_moment_is_no_date():
         counts(seconds, [dt.datetime(2024, 1, 1, 8, 0, 0, 5)])
     with pytest.raises(ArgumentError, match="all dates or all times"):
         counts(TABLES["pandas"](NAIVE), [DAYS[0], dt.datetime(2024, 1, 2, 3)])
-
-
-class Broken(dt.tzinfo):
-    def utcoffset(self, _):
-        raise RuntimeError("secret")
-
-
-def test_a_zone_that_raises_is_one_error():
-    key = dt.datetime(2024, 1, 1, tzinfo=Broken())
-    for column in (NAIVE, ZONED, NAIVE.tolist()):
-        for call in (
-            lambda column=column: dp.group_by({"k": column}, "k", keys=[key]),
-            lambda column=column: dp.Budget(epsilon=1).parallel(column, [key]).__enter__(),
-        ):
-            with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
-                call()
-            assert caught.value.__cause__ is None

@@ -34,7 +34,6 @@ from dpfast.groups.step import Step
 from dpfast.groups.sums import Counted, OfLinear
 from dpfast.groups.top import Top
 from dpfast.noise.box import BoxNoise
-from dpfast.noise.distributions.base import context
 from dpfast.noise.shared import SharedNoise
 from dpfast.noise.stairs import JointStaircase
 from dpfast.rng import InsecureGenerator
@@ -43,9 +42,7 @@ from dpfast.selection.key_coins import PartitionSelection
 from dpfast.selection.key_selection import EqualParts
 from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.statistics.quantiles.ends import Widths
-from dpfast.tables.batches import Batch
 from dpfast.tables.bounding import UNBOUNDED, Bounding
-from dpfast.tables.forms import Values
 
 from ..reference.groups.quantile import log_probabilities
 from ..support.pairwise import quick_rows
@@ -53,9 +50,6 @@ from ..support.pairwise import quick_rows
 AR, REP = "add-remove", "replace"
 SLACK = 1e-9
 ORDERS = (1.5, 2.0, 5.0, 30.0)
-MP = context(100)
-
-# ---- Recording. ----
 
 
 @dataclass
@@ -209,10 +203,7 @@ def stairs_of(noise, x, y):
 
 
 def shared(noise, x, y):
-    """What two vectors with noise that groups share are apart in all of its parts.
-
-    The noise is that of a number n, too, which may be said to change by anything.
-    """
+    """What two vectors with noise that groups share are apart in all of its parts."""
     head, each = noise.parts.independent
     for n in (-1, 0, 1):
         rest = [abs(noise.unit * (p - q) - noise.times * n) for p, q in zip(x, y, strict=True)]
@@ -277,8 +268,6 @@ def spent(a, b, loss):
         return max(each) / loss["rho"]
     return pure(a, b) / loss["epsilon"]
 
-
-# ---- Rows. ----
 
 #: Rows of two public keys, of one that is not listed and of none, with a number or without.
 ROWS = [(1, 0, 0), (1, 3, 0), (1, None, 0), (2, 0, 0), (2, 1, 0), (9, 0, 0), (None, 3, 0)]
@@ -434,8 +423,6 @@ def test_the_draws_of_keys_have_their_law():
     assert far(top.rate) < limit < far(1.3 * top.rate)
 
 
-# ---- People. ----
-
 LIMITS = [(1, 1), (1, 2), (2, 1), (2, 2)]
 OF_PEOPLE = {
     "sums": {
@@ -577,113 +564,6 @@ def test_a_person_that_tells_too_much_is_found(
 ):
     fault(monkeypatch)
     assert worst_of_people(record, name, relation, loss, limits) > 1 + SLACK
-
-
-# ---- What is kept of a person. ----
-
-#: Three rows of one person in a group, two of which hold the same, and one in each of two others.
-HELD = [(1, 3, WHO), (1, 3, WHO), (1, 0, WHO), (2, 1, WHO), (3, 0, WHO)]
-
-
-def marks_of(rows, secret, limits):
-    """The marks of rows, as the release has them."""
-    own, batches = Asked(OF_PEOPLE["sums"], {"epsilon": 1}, AR, (1, 2, 3), limits).mechanism(rows)
-    key = Key(secret.to_bytes(32, "little"))
-    return own._marks(batches, own.keys.coder(key), own.persons, key)
-
-
-def far_from_uniform(rows, limits=(2, 2), draws=300):
-    """Chi-square of the sets of kept rows, in units of what is too much."""
-    seen = Counter(tuple(marks_of(rows, i, limits).tolist()) for i in range(1, draws + 1))
-    places = {}
-    for i, (key, _, who) in enumerate(rows):
-        if who == WHO:
-            places.setdefault(key, []).append(i)
-    law = Counter()
-    pairs = list(itertools.combinations(places, limits[0]))
-    for groups in pairs:
-        some = [
-            list(itertools.combinations(places[g], min(limits[1], len(places[g])))) for g in groups
-        ]
-        for chosen in itertools.product(*some):
-            kept = {i for own in chosen for i in own}
-            key = tuple(i in kept for i in range(len(rows)))
-            law[key] += 1 / len(pairs) / math.prod(map(len, some))
-    assert math.isclose(sum(law.values()), 1)
-    if set(seen) - set(law):
-        return math.inf
-    far = sum((seen[one] - draws * p) ** 2 / (draws * p) for one, p in law.items())
-    return far / special.chdtri(len(law) - 1, 1e-9)
-
-
-class Ranked(Bounding):
-    """Rows are kept by a rank of their own; groups as they are."""
-
-    rank = None
-
-    def __init__(self, most_groups, most_rows, key):
-        self._most, self._codes, self._at = most_rows, [], []
-        super().__init__(most_groups, None, key)
-
-    def add(self, low, high, codes, start, present=None):
-        self._codes = codes.copy()
-        super().add(low, high, codes, start, present)
-
-    def marks(self, n, workers=None, names=None):
-        out = super().marks(n)
-        for code in set(self._codes.tolist()):
-            rows = [i for i in range(n) if self._codes[i] == code and out[i]]
-            rows.sort(key=lambda i: type(self).rank(self, i))
-            out[rows[self._most :]] = False
-        return out
-
-
-def first_rows(self, row):
-    return row
-
-
-def content(self, row):
-    """The same for rows that hold the same, under a key."""
-    return hash((HELD[row][1], id(self.key))), row
-
-
-@pytest.mark.full
-def test_what_is_kept_is_uniform_over_groups_and_rows():
-    assert far_from_uniform(HELD) < 1
-    nobody = [(1, 3, None), (9, 3, WHO), (None, 3, WHO), (2, 3, "x")]
-    marks = [marks_of(nobody + HELD, i, (2, 2)) for i in range(1, 20)]
-    assert not any(own[:3].any() for own in marks) and all(own[3] for own in marks)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("rank", [first_rows, content])
-def test_a_choice_by_place_or_content_is_found(rank, monkeypatch):
-    monkeypatch.setattr(Ranked, "rank", rank)
-    monkeypatch.setattr(table, "Bounding", Ranked)
-    assert far_from_uniform(HELD) > 1
-
-
-def marks_with_keys_met(order, secret=7):
-    """The marks of people with many private keys, which were met in some order before."""
-    rng = np.random.default_rng(2)
-    rows = [(int(k), 0, f"p{i % 20}") for i, k in enumerate(rng.integers(0, 30, 400))]
-    own, batches = Asked(OF_PEOPLE["people"], FEW[0], AR, None, (2, 1)).mechanism(rows)
-    coder = own.keys.coder(Key(bytes([secret] * 32)))
-    met = np.array([rows[i][0] for i in order(range(400))])
-    coder.codes(Batch(0, 400, {"k": Values(met, met)}))
-    return own._marks(batches, coder, own.persons, Key(bytes([secret] * 32))).tolist()
-
-
-def test_the_order_in_which_threads_meet_keys_decides_nothing():
-    assert marks_with_keys_met(list) == marks_with_keys_met(reversed)
-
-
-def test_codes_in_the_order_of_threads_are_found(monkeypatch):
-    monkeypatch.setattr(keys_module.PrivateCoder, "names", lambda self: None)
-    assert marks_with_keys_met(list) != marks_with_keys_met(reversed)
-
-
-# ---- Private keys. ----
 
 
 @cache
@@ -860,44 +740,6 @@ def unpaid(monkeypatch):
 def test_a_key_that_is_shown_too_soon_is_found(fault, relation, people, record, monkeypatch):
     fault(monkeypatch)
     assert worst_of_keys(record, "keys", relation, people, FEW[0]) > 1 + SLACK
-
-
-# ---- Order, and keys that are missing. ----
-
-
-def shuffled(order):
-    rng = np.random.default_rng(3)
-    keys = rng.integers(0, 200, 500).astype(object)
-    keys[::50] = None
-    table = {"k": keys[order].tolist(), "x": rng.normal(0, 1, 500)[order]}
-    groups = dp.group_by(table, "k")
-    asked = {"n": dp.stat.count(), "m": dp.stat.median("x", bounds=(-3, 3))}
-    found = groups.agg(asked, epsilon=4, delta=1e-3, rng=InsecureGenerator(7))
-    return {name: column.tolist() for name, column in found.items()}
-
-
-def keys_in_any_order():
-    plain = shuffled(np.arange(500))
-    assert plain["k"] == sorted(plain["k"]) and len(plain["k"]) > 5
-    for seed in range(3):
-        assert shuffled(np.random.default_rng(seed).permutation(500)) == plain
-
-
-def test_private_keys_ascend_and_rows_may_come_in_any_order():
-    keys_in_any_order()
-
-
-@pytest.mark.parametrize("fault", ["order of coins", "order of keys"])
-def test_keys_in_order_of_appearance_are_found(fault, monkeypatch):
-    if fault == "order of coins":
-        monkeypatch.setattr(keys_module.PrivateCoder, "order", lambda self: np.arange(self.groups))
-    else:
-        monkeypatch.setattr(keys_module.PrivateCoder, "order", lambda self: np.arange(self.groups))
-        monkeypatch.setattr(
-            table, "ascending", lambda columns: np.arange(len(next(iter(columns.values()))))
-        )
-    with pytest.raises(AssertionError):
-        keys_in_any_order()
 
 
 def no_key_is_missing():

@@ -47,9 +47,6 @@ def measured(sizes, ways=2, neighbors="add-remove", importance=None, **loss):
     return of.measure(unit=neighbors, **(loss or {"rho": 0.5}))
 
 
-# ---- The loss. ----
-
-
 @pytest.mark.parametrize("neighbors", BOTH)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_a_row_moves_a_residual_by_integers_of_the_length_that_is_paid(shape, neighbors):
@@ -187,9 +184,6 @@ def test_a_plan_looks_at_no_rows(monkeypatch):
     assert calls  # such a plan is found
 
 
-# ---- The plan. ----
-
-
 @pytest.mark.parametrize(
     "sizes, weights",
     [
@@ -212,9 +206,6 @@ def test_the_sum_of_variances_is_the_least(sizes, weights):
             kept = math.prod((size - 1) / size for size in one.shape)
             total += weight * cells * one.deviation**2 * kept * (one.cells / cells) ** 2
     assert total == pytest.approx(twin.least_variance(sizes, weights, 0.5), rel=1e-6)
-
-
-# ---- The answer. ----
 
 
 def test_answers_agree_and_are_near():
@@ -331,14 +322,6 @@ def test_rows_are_counted_as_a_histogram_does(loss):
     assert dp.marginals(data, **own, **loss).error("x") > 0
 
 
-def test_weights_are_for_marginals_that_matter_more():
-    plain = measured((3, 4, 5)).inner
-    more = measured((3, 4, 5), importance={("a2", "a0"): 100}).inner
-    empty = np.zeros(plain._starts[-1], np.int64)
-    a, b = (one.finish(empty, InsecureGenerator(1)) for one in (plain, more))
-    assert b.error("a0", "a2") < a.error("a0", "a2") and b.error("a1") > a.error("a1")
-
-
 def test_counts_are_those_of_each_row(monkeypatch):
     """With more rows than a block of the kernel has, and more cells than its tables."""
     sizes, names = (2, 3, 40, 30), ("a0", "a1", "a2", "a3")
@@ -368,23 +351,6 @@ def test_noise_beyond_the_samplers_is_of_coarser_counts():
         assert abs(noisy.mean(axis)).max() < 1e-9 * widest.deviation
     flat = measured(sizes, rho=Fraction(1, 2)).inner.residuals[-1].noisy(cells, generator)
     assert abs(flat).max() < 100  # and no count overflows
-
-
-def test_tables_of_pandas_and_polars():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    data = table((2, 3), 60, 1)
-    answers = [
-        dp.marginals(made, categories=attributes((2, 3)), rho=1, rng=InsecureGenerator(2))
-        for made in (
-            data,
-            pandas.DataFrame(data),
-            polars.DataFrame(data),
-            np.stack([*data.values()], 1),
-        )
-    ]
-    assert all((one.counts("a0", "a1") == answers[0].counts("a0", "a1")).all() for one in answers)
-    assert pandas.DataFrame(answers[0]["a0", "a1"]).shape == (6, 4)
-    assert polars.DataFrame(answers[0]["a0", "a1"]).shape == (6, 4)
 
 
 BAD = [
@@ -423,21 +389,6 @@ def test_bad_input_is_one_clear_error_that_costs_nothing(given, text):
         )
     assert text in str(error.value) and len(str(error.value).split()) < 30
     assert not budget.history
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("loss", [{"rho": 20}, {"epsilon": 20, "delta": 1e-6}], ids=str)
-def test_bars_of_little_noise_are_those_of_its_law(loss):
-    made = measured((2, 3), [("a0", "a1")], **loss)
-    empty, rng = table((2, 3), 0, 1), InsecureGenerator(5)
-    answers = [made(empty, rng=rng) for _ in range(300)]
-    off, bar = (
-        np.abs([one.counts("a0", "a1").ravel() for one in answers]),
-        answers[0].error("a0", "a1"),
-    )
-    # Of 300 with a chance of at most 1/20 each, 46 are missed less than once in 1e7 runs.
-    assert (off > bar * (1 + 1e-9)).sum(axis=0).max() <= 46
-    assert (off > 0.6 * bar).sum(axis=0).max() > 46  # a shorter one does not hold
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 2.5])

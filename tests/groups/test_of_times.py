@@ -84,14 +84,6 @@ def test_sums_and_deviations_are_durations():
     np.testing.assert_array_equal(found["x"], np.rint(due["x"]).astype("m8[D]"))
 
 
-def test_rows_without_a_time_are_no_part_of_a_count():
-    days = DAYS.copy()
-    days[::3] = np.datetime64("NaT")
-    found = released(dp.stat.count("day", nan="drop"), {**TABLE, "day": days}, epsilon=400)["x"]
-    due = np.bincount(TABLE["key"], ~np.isnat(days), minlength=3)
-    np.testing.assert_array_equal(found, [*due, 0])
-
-
 def test_bins_have_edges_that_are_times():
     edges = [LO, dt.date(2020, 6, 1), HI]
     whole = [(np.datetime64(edge) - START).astype(int) for edge in edges]
@@ -123,16 +115,6 @@ def forms(tmp_path):
     yield {"key": TABLE["key"], "day": DAYS.astype(">M8[s]")}, "M8[s]"
     dd = pytest.importorskip("dask.dataframe")
     yield dd.from_pandas(frame, npartitions=3), "M8[ns]"
-
-
-def test_every_form_of_a_table(tmp_path):
-    clipped = pd.Series(np.clip(DAYS, START, np.datetime64(HI)).astype("M8[ns]"))
-    due = clipped.groupby(TABLE["key"]).mean().to_numpy()
-    for data, dtype in forms(tmp_path):
-        groups = dp.group_by(data, "key", keys=[0, 1, 2])
-        found = groups.mean("day", bounds=(LO, HI), epsilon=400)["mean"]
-        assert found.dtype == dtype, data
-        assert (abs(found.astype("M8[h]") - due.astype("M8[h]")) <= np.timedelta64(36, "h")).all()
 
 
 def test_time_zones_and_rows_without_a_time():
@@ -176,14 +158,6 @@ def test_bounds_of_another_kind_are_refused_before_the_spend(statistic, error, w
     assert not budget.spent["epsilon"]
 
 
-def test_a_partition_of_another_unit_is_refused():
-    dd, dask = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask")
-    parts = [pd.DataFrame({"key": 1, "day": DAYS.astype(f"M8[{unit}]")}) for unit in ("s", "ms")]
-    held = dd.from_delayed(list(map(dask.delayed, parts)), meta=parts[0], verify_meta=False)
-    with pytest.raises(DataError, match="the types that its table declares"):
-        dp.group_by(held, "key", keys=[1]).mean("day", bounds=(LO, HI), epsilon=1)
-
-
 def dtype_of(rows):
     """How rows are read that are days, of which some may be missing."""
     kind = times.times_of(Values(rows[:0], rows[:0]))
@@ -204,31 +178,3 @@ def test_a_reading_that_a_row_decides_is_caught(monkeypatch):
     monkeypatch.setattr(Units, "of", of)
     with pytest.raises(AssertionError):
         test_no_row_decides_how_others_are_read()
-
-
-def test_jobs_answer_times_as_text(tmp_path):
-    pq.write_table(pa.table(TABLE), tmp_path / "t.parquet")
-    (tmp_path / "job.toml").write_text("""
-[data]
-path = "t.parquet"
-[budget]
-epsilon = 200
-[output]
-path = "out.csv"
-[[release]]
-name = "days"
-by = "key"
-keys = [0, 1]
-[release.agg.mid]
-statistic = "median"
-column = "day"
-bounds = [2020-01-01, 2022-01-01]
-[release.agg.sd]
-statistic = "std"
-column = "day"
-bounds = [2020-01-01, 2022-01-01]
-""")
-    found = dp.job.run(tmp_path / "job.toml")["days"]
-    assert all(one.startswith("202") for one in found["mid"])
-    assert all(one.endswith(" days") for one in found["sd"])
-    assert "days,agg" in (tmp_path / "out.csv").read_text()

@@ -1,13 +1,12 @@
 """A quantile of each group between two ends that hold it, as often as they say."""
 
-import datetime as dt
 import math
 
 import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.errors import ArgumentError
 from dpfast.rng import InsecureGenerator
 
 #: Groups of very different sizes.
@@ -121,24 +120,6 @@ def test_ends_are_multiples_where_rows_are():
     assert (x[::2] % 1 == 0.5).all() and (x[1] % 1 == 0).all() and np.median(x[2] - x[0]) == 1
 
 
-def test_times_and_several_statistics():
-    start = np.datetime64("2020-01-01")
-    table = {**TABLE, "x": start + (TABLE["x"] * 10).astype(int)}
-    bounds = (dt.date(2020, 1, 1), dt.date(2022, 9, 1))
-    statistics = {"q": dp.QuantileInterval("x", 0.5, bounds=bounds), "n": dp.stat.count()}
-    found = groups(table).agg(statistics, epsilon=3)
-    assert list(found) == ["key", "q low", "q", "q high", "n", "n error"]
-    assert found["q"].dtype == "M8[D]" and (found["q low"] <= found["q high"]).all()
-    both = {
-        "a": dp.QuantileInterval("x", 0.5, bounds="auto"),
-        "b": dp.QuantileInterval("x", 0, **B),
-    }
-    more = groups().agg(both, epsilon=30, rng=InsecureGenerator(2))
-    (low, _, high), true = ends_of(more, "a"), true_quantiles(TABLE["x"], 0.5)
-    assert np.median(high - low) < 1 and ((low <= true) & (true <= high)).mean() > 0.8
-    assert (more["b low"] == 0).all() and (more["b"] <= more["b high"]).all()
-
-
 @pytest.mark.parametrize(
     "given, named",
     [
@@ -152,13 +133,6 @@ def test_what_is_refused_costs_nothing(given, named):
     budget, asked = dp.Budget(epsilon=1), {"q": 0.5, **B, **given}
     with pytest.raises(ArgumentError, match=f"^{named}"):
         groups().quantile_interval("x", epsilon=1, budget=budget, **asked)
-    assert not budget.history
-
-
-def test_the_distance_of_quartiles_is_none_of_groups():
-    budget, distance = dp.Budget(epsilon=1), dp.Iqr("x", **B).with_interval()
-    with pytest.raises(ArgumentTypeError, match=r"^statistics must be"):
-        groups().agg({"r": distance}, epsilon=1, budget=budget)
     assert not budget.history
 
 

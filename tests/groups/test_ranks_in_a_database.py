@@ -159,21 +159,6 @@ def test_missing_numbers(engine):
     assert len(only.median("x", bounds=(0, 9), nan="raise", epsilon=1)["median"]) == 1
 
 
-def test_rows_that_are_others_by_now_are_an_error():
-    connection, budget = connect("duckdb"), dp.Budget(epsilon=2)
-    connection.raw_sql(
-        "CREATE OR REPLACE VIEW drawn_keys AS "
-        "SELECT floor(random() * 99)::int AS k, range % 7 AS x FROM range(9999)"
-    )
-    groups = dp.group_by(connection.table("drawn_keys"), "k", keys=range(99))
-    statistics = {"rows": dp.stat.count(), "x": dp.stat.median("x", bounds=(0, 6))}
-    with pytest.raises(DataError, match="must be the same"):
-        groups.agg(statistics, epsilon=1, budget=budget)
-    assert budget.remaining["epsilon"] == 1
-
-
-# --- people ---------------------------------------------------------------------------------------
-
 MOST = 3
 
 
@@ -241,21 +226,3 @@ def test_a_draw_that_wants_all_rows_leaves_out_those_without_a_number(monkeypatc
     ]
     np.testing.assert_array_equal(answers[0]["m"], answers[1]["m"])
     assert wanted["1"]
-
-
-@pytest.mark.full
-def test_many_quantiles_are_one_statement():
-    many = dp.stat.quantiles("x", np.linspace(0.001, 0.999, 999), **B)
-    rows = {name: own[:40] for name, own in DATA.items()}
-    expect_same(there("duckdb", rows), {"many": many}, GROUPS["word"], rows)
-
-
-@pytest.mark.parametrize(("engine", "value", "due"), [("sqlite", 2.5, 2.5), ("duckdb", 2, 2.0)])
-def test_a_type_that_binds_nothing_makes_no_lattice_by_group_either(engine, value, due):
-    """SQLite has any number in a column of integers."""
-    rows = table(connect(engine), {"k": ("int64", [1] * 100), "x": ("int64", [value] * 100)})
-    how = {"bounds": (0, 9), "epsilon": 20, "rng": InsecureGenerator(1)}
-    (by_group,) = dp.group_by(rows, "k", keys=[1]).median("x", **how)["median"]
-    assert by_group == pytest.approx(due, abs=1e-3)
-    assert dp.median(rows.x, **how) == pytest.approx(due, abs=1e-3)
-    assert (by_group == due) or engine == "sqlite"

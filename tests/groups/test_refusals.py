@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
-
 import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.errors import ArgumentError, DataError
 
 TABLE = {
     "k": np.arange(60) % 3,
@@ -16,7 +14,6 @@ TABLE = {
     "x": np.linspace(0, 1, 60),
     "id": np.arange(60) // 2,
 }
-DAY = datetime.date(2024, 1, 2)
 
 
 @pytest.fixture
@@ -37,40 +34,6 @@ def test_a_key_of_one_person_is_shown_as_often_as_delta_says():
     """It fails by chance, as the tails of the binomial distribution say, once in 5e9 runs."""
     shown = [len(dp.select_keys(["b"], epsilon=1, delta=0.25)) for _ in range(800)]
     assert 120 < sum(shown) < 280
-
-
-KEYS = [
-    (["t"], [np.int64(1), 2]),
-    (["t"], [b"a", "b"]),
-    (["t"], [1, "a"]),
-    (["k"], [DAY]),
-    (["k"], ["0", "1"]),
-    (["k"], [0, "1"]),
-    (["t", "k"], [["a", 1], ["b", 2]]),
-]
-
-
-@pytest.mark.parametrize(("by", "keys"), KEYS)
-def test_keys_of_another_type(by, keys):
-    with pytest.raises(ArgumentTypeError, match=r"keys must be (text|integers), as the column"):
-        dp.group_by(TABLE, by, keys=keys)
-
-
-def test_keys_of_a_file_of_text(tmp_path):
-    lines = [f"{k},{t},{x}" for k, t, x in zip(TABLE["k"], TABLE["t"], TABLE["x"], strict=True)]
-    (tmp_path / "t.csv").write_text("\n".join(["k,t,x", *lines]))
-    scanned = dp.scan(tmp_path / "t.csv", ["x"])
-    for keys in ([0, 1, 2], [np.int64(0), 1, 2], np.arange(3), ["0", "1", "2"]):
-        found = dp.group_by(scanned, "k", keys=keys).count(epsilon=100)["count"]
-        assert found.tolist() == [20, 20, 20]
-    for keys, why in (
-        ([True, False], "must be text, as the column"),
-        ([DAY], "must be text, as the column"),
-        ([0, "1"], "must be text, as the column"),
-        (["NA", "a"], "missing value"),
-    ):
-        with pytest.raises((ArgumentError, ArgumentTypeError), match=why):
-            dp.group_by(scanned, "k", keys=keys)
 
 
 def test_what_is_given_and_answered_is_nobody_elses():
@@ -127,18 +90,3 @@ def test_weights_and_shares_that_no_float_holds(budget):
         with pytest.raises(ArgumentError, match="epsilon must be"):
             groups.agg(stats, **loss, weights={"a": 1e300}, budget=budget)
     assert not budget.history
-
-
-def test_columns_that_are_none():
-    for name in ("by", "column"):
-        call = (lambda: dp.group_by(TABLE, "tt")) if name == "by" else (
-            lambda: dp.group_by(TABLE, "k", keys=[0]).sum("xx", bounds=(0, 1), epsilon=1)
-        )  # fmt: skip
-        with pytest.raises(ArgumentError, match=f"{name} must be the name of a column") as caught:
-            call()
-        assert "each row" not in str(caught.value)
-    for table in ({"k": np.array(5)}, {"k": np.zeros((3, 2), int)}):
-        with pytest.raises(ArgumentTypeError, match="one-dimensional"):
-            dp.group_by(table, "k", keys=[0])
-    with pytest.raises(ArgumentTypeError):
-        dp.select_keys(np.array(5), epsilon=1, delta=1e-6)

@@ -103,19 +103,6 @@ def test_a_database_tells_the_same(seen, argument, engine):
         assert np.all(abs(found["count"] - plain["count"]) < 60)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("argument", BOUNDS)
-def test_partitions_tell_the_same(seen, argument):
-    dask = pytest.importorskip("dask.dataframe")
-    frame = dask.from_pandas(arrow().to_pandas().astype({"who": "Int64"}), npartitions=4)
-    bounds = dict.fromkeys(BOUNDS, 2) | {argument: "auto"}
-    for table in (frame, arrow()):
-        group_by(table, **bounds).count(epsilon=1)
-    assert np.array_equal(*(tails[:-1] for tails in seen))
-
-
-# ---- Totals of units by group, of each statistic. ----
-
 ENDS = (-0.25, 0.75)
 LIMITED = {
     "n": dp.Count(per_unit="auto"),
@@ -175,16 +162,6 @@ def test_a_database_releases_the_same_totals(keys, engine):
         assert str(answers[0]) == str(answers[1])
 
 
-@pytest.mark.full
-def test_partitions_have_the_same_totals(seen):
-    dask = pytest.importorskip("dask.dataframe")
-    frame = dask.from_pandas(arrow().to_pandas().astype({"who": "Int64"}), npartitions=4)
-    for table in (frame, arrow()):
-        group_by(table).agg(LIMITED, epsilon=1)
-    for a, b in zip(seen[:3], seen[3:], strict=True):
-        assert np.array_equal(a[:-1], b[:-1])
-
-
 def moves_of_totals(seen):
     """By how much a unit moves the number of units whose totals are beyond each candidate."""
     others = [("b", "x", 0.5), ("b", "y", -1.0), ("c", "x", 0.1)]
@@ -212,18 +189,6 @@ def test_totals_of_a_unit_in_each_group_are_found(seen, monkeypatch):
         ),
     )
     assert moves_of_totals(seen)[0] > 1
-
-
-def test_limits_cost_a_quarter_of_their_statistic():
-    groups, budget = group_by(arrow(), max_groups=2), dp.Budget(epsilon=1, ids="who")
-    parts = budget.cost(groups.agg, LIMITED, epsilon=1, parts=True)
-    amounts = {name: part.epsilon for name, part in parts.items()}
-    assert [amounts[f"bounds of {name}"] * 3 for name in LIMITED] == [Fraction(1, 4)] * 3
-    assert sum(amounts.values()) == 1
-    groups.agg(LIMITED, epsilon=1, budget=budget)
-    assert not any(budget.remaining.values())
-    prepared = dp.extend.prepare(groups.sum, "pay", bounds=ENDS, per_unit="auto", epsilon=1)
-    assert prepared.mechanism.passes == 2
 
 
 @pytest.mark.parametrize(
@@ -278,9 +243,7 @@ def test_the_relation_is_that_of_the_groups(monkeypatch, relation, span):
 def test_integers_of_a_unit_in_each_group_are_found(seen, monkeypatch, argument):
     """The planted fault: a unit in three groups is three units."""
     monkeypatch.setattr(
-        automatic_bounds.UnitTails,
-        "bound",
-        lambda self, room, codes, groups: _of_each(room),
+        automatic_bounds.UnitTails, "bound", lambda self, room, codes, groups: _of_each(room)
     )
     assert moves(seen, argument)[0] > 1
 
@@ -314,27 +277,6 @@ def test_no_bound_that_can_be_drawn_is_refused(keys):
         for rows in (1, 5, 1 << inner.octaves):
             loss = inner.make(rows).loss
             assert loss.epsilon <= Fraction(9, 16)
-
-
-def test_people_are_counted_without_a_bound_on_rows():
-    groups = group_by(arrow(), max_groups="auto", max_rows="auto")
-    parts = dp.Budget(epsilon=1, ids="who").cost(groups.count_distinct, epsilon=1, parts=True)
-    assert "max_rows" not in parts
-
-
-@pytest.mark.parametrize(
-    ("bounds", "ids"),
-    [({"max_groups": "auto"}, None), ({"max_rows": "auto"}, None), ({"max_rows": "all"}, "who")],
-)
-def test_it_is_refused_before_the_spend(bounds, ids):
-    with pytest.raises((ArgumentError, dp.errors.ArgumentTypeError)):
-        dp.group_by(TABLE, "shop", keys=KEYS, ids=ids, **bounds)
-
-
-def test_keys_of_people_are_selected():
-    shops, ids = np.repeat(TABLE["shop"], 20), np.arange(20 * N)
-    found = dp.select_keys(shops, ids=ids, max_groups="auto", epsilon=4, delta=1e-6)
-    assert found.tolist() == ["?", "x", "y", "z"]
 
 
 def test_what_is_drawn_is_told_and_stays_below_a_public_limit(seen):

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import os
-from collections import Counter
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
@@ -112,18 +107,6 @@ def test_groups_are_sums_of_what_counts_of_each_person(silent, loss):
                 assert found["correlation"][i] == pytest.approx(r, abs=1e-3)
 
 
-def test_a_person_keeps_so_many_groups(silent):
-    table = {"who": [1, 1, 1, 2, 2, 3, None], "shop": ["x", "y", "z", "x", "y", "z", "x"]}
-    seen = Counter()
-    for seed in range(30):
-        kw = {"epsilon": 1, "rng": InsecureGenerator(seed)}
-        counts = by_shop(table, 5, max_groups=1).count(**kw)["count"]
-        assert counts.sum() == 3
-        seen[tuple(counts.tolist())] += 1
-    assert len(seen) == 5  # of 6 choices two give the same numbers
-    assert by_shop(table, 5, max_groups=3).count(epsilon=1)["count"].tolist() == [2, 2, 2]
-
-
 def test_no_person_moves_more_groups_or_more_of_one(silent, monkeypatch):
     """Whoever comes, for each secret key; planted: groups, or rows, that nobody bounds."""
 
@@ -157,34 +140,6 @@ def test_no_person_moves_more_groups_or_more_of_one(silent, monkeypatch):
 
 def same(a, b):
     return all(np.array_equal(a[name], b[name]) for name in a)
-
-
-@pytest.mark.parametrize("keys", [KEYS, None])
-def test_every_route_gives_the_same_bits(tmp_path, keys):
-    table = {name: column[9:] for name, column in TABLE.items()}
-    pq.write_table(pa.table(table), tmp_path / "a.parquet", row_group_size=70)
-    pa.csv.write_csv(pa.table(table), tmp_path / "a.csv")
-    order = RNG.permutation(N - 9)
-    names = list(table)
-    asked = {
-        "n": dp.stat.count(),
-        "mean": dp.stat.mean("pay", **BOUNDS),
-        "who many": dp.stat.count_distinct(),
-    }
-
-    def of(data):
-        groups = dp.group_by(data, "shop", keys=keys, ids="who", max_groups=2, max_rows=2)
-        return groups.agg(asked, epsilon=30, delta=0.1, rng=InsecureGenerator(5))
-
-    first = of(table)
-    assert same(of(pa.table(table)), first)
-    assert same(of(dp.scan(tmp_path / "a.parquet", names)), first)
-    if keys is not None:
-        assert same(of({name: column[order] for name, column in table.items()}), first)
-    for count in ("1", "3"):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(os.environ, "DPFAST_NUM_THREADS", count)
-            assert same(of(table), first)
 
 
 def test_integers_of_two_words():

@@ -12,7 +12,7 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels.groups import combine
-from dpfast.errors import ArgumentError, DataError, SourceError
+from dpfast.errors import DataError
 from dpfast.groups.counts import WeightedHistogram
 from dpfast.groups.step import Step
 from dpfast.groups.weighted import WeightedMean, clamped
@@ -100,16 +100,6 @@ def test_a_row_adds_no_more_than_the_sensitivity_says(bounds):
     )
 
 
-def test_errors():
-    for kw in ({"weights": "w"}, {"weight_bounds": (0, 1)}):
-        with pytest.raises(ArgumentError, match="weight_bounds must be given with weights"):
-            grouped().sum("x", **X, epsilon=1, **kw)
-    with pytest.raises(ArgumentError, match="weight_bounds must be not negative"):
-        dp.stat.mean("x", **X, weights="w", weight_bounds=(-1, 1))
-    with pytest.raises(ArgumentError, match="'v'"):
-        grouped().sum("x", **X, weights="v", weight_bounds=(0, 1), epsilon=1)
-
-
 def test_a_row_that_rounding_helps_reaches_the_sensitivity():
     """Both products round up beside nearly a whole cell more, so no smaller bound would hold."""
     bounds = (0.16536885274717894, 0.9872298556243644)
@@ -117,9 +107,6 @@ def test_a_row_that_rounding_helps_reaches_the_sensitivity():
     statistic = weighted_mean(bounds, most)
     (added,) = rows_of(statistic, np.array([x]), np.array([most]))
     assert added.sum() == statistic.sensitivity.largest
-
-
-# ---- Histograms of weights. ----
 
 
 @pytest.mark.parametrize("bins", [{"bins": [0.0, 5, 12, 20]}, {"categories": [0.25, 3.0, 7.5]}])
@@ -177,19 +164,3 @@ def test_a_person_moves_bins_by_no_more_than_the_sensitivity_says(rows, relation
     if rows == 2:
         alone = replace(statistic, step=Step(relation)).sensitivity
         assert l1 > alone.l1 and l2 > alone.l2_squared
-
-
-def test_a_histogram_of_weights_by_words_in_a_file_of_text(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("k,x,w\n" + "1,a,2\n1,b,3\n2,a,4\n2,c,9\n" * 50)
-    groups = dp.group_by(dp.scan(path, ["k", "x", "w"]), "k", keys=[1, 2])
-    given = {"categories": ["a", "b"], "weights": "w", "weight_bounds": (0, 5)}
-    found = groups.histogram("x", **given, epsilon=400)
-    np.testing.assert_allclose(found["histogram a"], [100, 200], atol=0.5)
-    np.testing.assert_allclose(found["histogram b"], [150, 0], atol=0.5)
-    with pytest.raises(ArgumentError, match="weight_bounds must be given with weights"):
-        dp.stat.histogram("x", bins=[0, 1], weights="w")
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(SourceError, match="'no'"):
-        groups.histogram("x", **{**given, "weights": "no"}, epsilon=1, budget=budget)
-    assert not budget.history

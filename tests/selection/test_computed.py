@@ -1,15 +1,13 @@
 """Scores that a function computes: the same as if they were stored, and what can go wrong."""
 
 import math
-import threading
-import warnings
 from fractions import Fraction
 
 import numba
 import numpy as np
 import pytest
 
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SlowWarning
+from dpfast.errors import ArgumentError, ArgumentTypeError, SlowWarning
 from dpfast.selection.scores import computed
 from dpfast.selection.scores.computed import Computed
 from dpfast.selection.scores.stored import Stored
@@ -144,16 +142,6 @@ def test_bad_scores_are_refused_as_stored_ones(kind, place, bad, stretch):
     assert caught.value.args[0].startswith("scores must be")
 
 
-@pytest.mark.parametrize("kind", ["compiled", "python"])
-def test_all_excluded_is_refused_as_stored(kind, stretch):
-    table = np.full(200, -np.inf)
-    with pytest.raises(ArgumentError) as expected:
-        Stored(table).peaks(16)
-    with pytest.raises(ArgumentError) as caught:
-        make(kind, table).peaks(16)
-    assert str(caught.value) == str(expected.value)
-
-
 @pytest.mark.parametrize("count", [0, -1, 2**53 + 1, 1.0, "3", None, True])
 def test_bad_counts(count):
     with pytest.raises((ArgumentError, ArgumentTypeError), match="candidates must be"):
@@ -174,35 +162,6 @@ def test_what_a_function_raises_passes(score, stretch):
         Computed(score, None, 100).peaks(8)
 
 
-@numba.njit
-def drifting(state, candidate):
-    state[0] += 1
-    return state[0]
-
-
-@numba.njit
-def failing_later(state, candidate):
-    state[0] += 1
-    return np.nan if state[0] > 200 else 0.0
-
-
-@pytest.mark.full
-@quick_rows(3)
-@pytest.mark.parametrize("function", [drifting, failing_later], ids=["more", "NaN"])
-@pytest.mark.parametrize("compiled", [True, False])
-def test_a_function_with_a_memory_is_caught(function, compiled, monkeypatch):
-    monkeypatch.setattr(computed, "STRETCH", 64)
-    state = np.zeros(1, np.int64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SlowWarning)
-        scores = Computed(function if compiled else function.py_func, state, 200)
-    scores.peaks(16)
-    with pytest.raises(DataError, match="pure function"):
-        scores.distance(np.array([3]))
-    with pytest.raises(DataError, match="pure function"):
-        scores.exact(3)
-
-
 def test_candidates_taken_away(stretch):
     table = np.array([5.0, 4, 3, -np.inf, 9, 9, 1, 2, 7, 6])
     scores = Computed(from_table, np.tile(table, 10), 100)
@@ -217,19 +176,3 @@ def test_candidates_taken_away(stretch):
     everything_of_a_block = np.arange(8, 12)
     got = scores.without(everything_of_a_block)
     assert got[2] < 0 and got[1] == 0
-
-
-def test_threads_share_nothing():
-    table = np.random.default_rng(2).standard_normal(100_000)
-    expected = Stored(table).peaks(256)
-    got = []
-
-    def work():
-        got.append(Computed(from_table, table, len(table)).peaks(256))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert len(got) == 4 and all(np.array_equal(g, expected) for g in got)

@@ -12,13 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpfast._kernels import selection as native
-from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.errors import ArgumentError
 from dpfast.selection.scores import stored
 from dpfast.selection.scores.stored import Stored, row_peaks
 from dpfast.tables import CHUNK_DTYPES
 
 from ..reference.selection import peaks as reference
-from ..support.memory import peak
 from ..support.pairwise import quick_rows
 from ..support.paths import on_every_path
 
@@ -56,14 +55,6 @@ def check(values, block):
         assert not np.signbit(found[found == 0]).any()
 
 
-def test_flags_are_those_of_the_twin():
-    assert (native.NAN, native.INFINITE, native.ABOVE) == (
-        reference.NAN,
-        reference.INFINITE,
-        reference.ABOVE,
-    )
-
-
 @quick_rows(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_short_length_and_block(dtype):
@@ -71,18 +62,6 @@ def test_every_short_length_and_block(dtype):
         values = sample(n, dtype, n)
         for block in {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 33, 63, 64, 100, 256, 300, 1000}:
             check(values, block)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_the_peak_may_stand_anywhere(dtype):
-    """A single large value at each place of a block of each length: no place is left out."""
-    d = np.dtype(dtype)
-    low = -1 if d.kind != "u" else 0
-    for length in [1, 3, 10, 31, 64, 67, 100, 131, 259, 300]:
-        values = np.full((length, length), low, d)
-        np.fill_diagonal(values, 1)
-        found, _ = run(values.reshape(-1), length)
-        assert found.tolist() == [1] * length
 
 
 @pytest.mark.parametrize("fault", ["no tail", "NaN wins", "NaN hides", "infinity unseen"])
@@ -271,13 +250,6 @@ def test_distances_at_the_extremes(dtype):
                     assert scores.exact(i) == t
 
 
-def test_the_largest_difference_of_integers():
-    scores = Stored(np.array([-(2**63), 2**63 - 1]))
-    assert scores.peaks(1).tolist() == [2.0**64, 0.0]
-    assert scores.exact(0) == 2**64 - 1
-    assert Stored(np.array([0, 2**64 - 1], np.uint64)).peaks(2).tolist() == [0.0]
-
-
 @example([1.0, -sys.float_info.max], 1)  # whose distance rounds to the largest float64
 @given(
     st.lists(st.floats(allow_nan=False, max_value=1.7e308), min_size=1, max_size=40),
@@ -314,25 +286,6 @@ def test_scores_that_are_refused(numbers, words, dtype):
         assert words in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "array",
-    [
-        np.zeros(3, np.longdouble),
-        np.zeros(3, complex),
-        np.array(["a"]),
-        np.zeros(2, "M8[s]"),
-        np.zeros(2, "m8[s]"),
-        np.zeros(2, "S3"),
-    ],
-    ids=lambda a: a.dtype.str,
-)
-def test_dtypes_that_are_refused(array):
-    with pytest.raises(ArgumentTypeError, match=r"^scores must be real numbers"):
-        Stored(array)
-    with pytest.raises(ArgumentTypeError, match=r"^scores must be real numbers"):
-        row_peaks(array.reshape(1, -1))
-
-
 @pytest.mark.parametrize("dtype", ALL)
 def test_the_best_of_each_row(dtype):
     for rows, count in [(1, 1), (50, 10), (7, 300), (301, 3)]:
@@ -362,10 +315,3 @@ def test_the_first_row_that_is_refused_is_named(form):
         matrix[row] = bad
         with pytest.raises(ArgumentError, match=rf"^scores\[{row}\] must be .*{words}"):
             row_peaks(form(matrix))
-
-
-def test_no_array_is_copied():
-    n = 1 << 20
-    for array in [np.zeros(n, ">f8"), np.zeros(2 * n)[::2], np.zeros(n, np.float16)]:
-        scores = Stored(array)
-        assert peak(lambda scores=scores: scores.peaks(256))[0] < 1_000_000

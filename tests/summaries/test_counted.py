@@ -88,13 +88,6 @@ def test_ties_and_ends_of_cells_are_counted_once(rank):
     same(np.concatenate([ends, np.zeros(120), np.full(120, 0.75)]), -8, 8, rank, 3)
 
 
-@pytest.mark.usefixtures("narrow")
-def test_neighboring_floats_are_told_apart():
-    near = 1 + np.arange(6) * 2.0**-52
-    same(np.repeat(near, 20), 0, 2, 60, 25)
-    same(np.repeat(np.arange(6) * 5e-324, 20), 0, 2, 60, 25)
-
-
 def test_few_numbers_come_of_many_rows():
     numbers = np.random.default_rng(3).normal(0, 1, 300_000)
     column = Numbers(numbers, -10, 10)

@@ -160,16 +160,6 @@ def test_noise_covers_parts_of_rows_in_all_bins():
     assert alone >= groups.count(epsilon=9)["count error"][0]
 
 
-@pytest.mark.full
-def test_error_bars_hold():
-    table, off = {"who": DATA["who"], "x": DATA["x"]}, []
-    kw = {"ids": "who", "max_rows": 2, "epsilon": 1, **EDGES}
-    bar, own = quoted(dp.histogram, table, **kw).error(N, 0.9).half_width, due(2)
-    for seed in range(400):
-        off += abs(dp.histogram(table, rng=InsecureGenerator(seed), **kw)[0] - own).tolist()
-    assert 0.04 < np.mean(np.array(off) > bar) < 0.13
-
-
 @pytest.mark.parametrize("kind", [np.uint64, np.int64])
 def test_sums_that_carry(kind):
     """Words of rows and carries, and integers of two words with a sign, put together in parts."""

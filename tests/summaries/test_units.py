@@ -220,51 +220,6 @@ def test_planted_faults_of_bounding_are_found(exact, monkeypatch, rule):
     assert any(found)
 
 
-def test_every_route_gives_the_same_sums(exact, tmp_path):
-    n = 5000
-    table = {
-        "who": RNG.integers(0, 300, n),
-        "x": RNG.integers(-4, 8, n) / 2,
-        "w": RNG.integers(0, 5, n) / 2,
-    }
-    pq.write_table(pa.table(table), tmp_path / "a.parquet", row_group_size=700)
-    pa.csv.write_csv(pa.table(table), tmp_path / "a.csv")
-    text = {**table, "who": table["who"].astype(str)}
-    names = ["who", "x", "w"]
-    order = RNG.permutation(n)
-    routes = [
-        table,
-        pa.table(table),
-        {name: column[order] for name, column in table.items()},
-        text,
-        dp.scan(tmp_path / "a.parquet", names),
-        dp.scan(tmp_path / "a.csv", names),
-    ]
-    for name in ("covariance", "means", "weighted sum"):
-        call, more = EVERY[name]
-        kw = {**more, "ids": "who", "max_rows": 3, "epsilon": 1}
-        due = exact(call, routes[0], **kw)
-        for data in routes[1:]:
-            assert exact(call, data, **kw) == due
-    for threads in ("1", "3"):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("DPFAST_NUM_THREADS", threads)
-            assert exact(call, table, **kw) == due
-
-
-def test_too_many_units_for_the_memory(monkeypatch):
-    def refuse(shape, dtype):
-        raise MemoryError(f"of shape {shape}")
-
-    monkeypatch.setattr(units.np, "zeros", refuse)
-    with pytest.raises(DataError, match="too many ids") as error:
-        units.zeros((17, 2))
-    assert "17" not in str(error.value)
-
-
-# ---- Units beyond memory. ----
-
-
 @pytest.fixture
 def tiny(monkeypatch):
     """No memory: sums are written after each chunk."""
