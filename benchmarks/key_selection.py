@@ -20,8 +20,8 @@ import dpfast as dp
 from dpfast.privacy import Approx
 from dpfast.rng import InsecureGenerator
 from dpfast.selection.key_selection import choose_rounds, choose_rule
-from tests.reference.groups import partition_selection as by_people
 
+from . import partition_selection as by_people
 from .rivals.key_selection import RIVALS, Pairs, noise
 
 #: People, keys that there are, power of the Zipf law, keys of a person on average, and sigma.

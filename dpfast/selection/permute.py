@@ -34,7 +34,7 @@ from .scores import Scores
 
 LN2 = math.log(2)
 #: About how many candidates may be left for exact coins before t. At least one of 64 to 128 has
-#: heads in expectation (unless `slack` is large), so the time after t is rarely needed.
+#: heads in expectation, so the time after t is rarely needed.
 FEW = 8192
 #: Places for candidates that are left; filled again when there are more.
 ROOM = 1 << 14
@@ -48,7 +48,7 @@ class Flips:
 
     def __init__(self, scores: Scores, c: float) -> None:
         self.scores, self.c = scores, c
-        self._exponents, counts = _exponents(scores.peaks(BLOCK), c, scores.slack)
+        self._exponents, counts = _exponents(scores.peaks(BLOCK), c, 0.0)
         left = BLOCK * float(np.ldexp(counts[:255].astype(np.float64), -np.arange(255)).sum())
         self._shift = 0
         while left > FEW:
@@ -98,7 +98,7 @@ class Flips:
             near = np.exp(bits * LN2 - x)
             if after:
                 near *= (1 - t) / (1 - t * np.exp(-x))
-            error = near * np.expm1((x + bits + 1) * 2.0**-46 + 2 * self.c * self.scores.slack)
+            error = near * np.expm1((x + bits + 1) * 2.0**-46)
         words = np.frombuffer(stream.take(8 * len(candidates)), "<u8")
         u = words * 2.0**-64  # the bits stand for a number between u - 2**-53 u and u + 2**-52
         kept: NDArray[np.bool_] = (distance >= 0) & (u + 2.0**-52 < near - error)

@@ -74,19 +74,6 @@ def test_codes_are_those_of_the_twin_in_every_form_and_cut(kind, i):
             assert found(codes, other(keys)) == plain.find(keys)
 
 
-def test_codes_of_many_keys_that_were_seen_in_any_order():
-    rng = np.random.default_rng(0)
-    keys = rng.integers(-(2**63), 2**63 - 1, 50_000)
-    keys[::2] = np.arange(25_000) * 4096  # and some that follow a pattern
-    codes, plain = kernel.Codes(KEY), twin.Codes()
-    for step in (1, 3, 700, 20_000):
-        rows = rng.integers(0, len(keys), step)
-        assert added(codes, keys[rows]) == plain.add(keys[rows].tolist())
-    assert added(codes, keys) == plain.add(keys.tolist())
-    assert found(codes, keys + 1) == plain.find((keys + 1).tolist())
-    assert found(codes, keys[::-1]) == plain.find(keys[::-1].tolist())
-
-
 def test_keys_that_share_a_shortcut():
     """Of the first keys only one a place has a shortcut; the others are found as without it."""
     odd = int.from_bytes(bytes(range(8)), "little") | 1

@@ -8,7 +8,6 @@ import pytest
 import dpfast as dp
 from dpfast.errors import DataError
 from dpfast.groups import counts
-from dpfast.rng import InsecureGenerator
 from dpfast.summaries import sparse
 
 BINS = 100
@@ -72,18 +71,3 @@ def test_counts_are_those_of_public_keys(weights, pending, monkeypatch):
         exact = np.bincount(data["x"][own], amounts, minlength=BINS)
         given = [found[f"histogram {b}"][at] for b in range(BINS)]
         assert np.abs(np.array(given) - exact).max() < 30 and exact.max() > 300
-
-
-@pytest.mark.parametrize("weights", [False, True])
-def test_partitions_of_an_engine_count_the_same(weights):
-    dd = pytest.importorskip("dask.dataframe")
-    pd = pytest.importorskip("pandas")
-    data = pd.DataFrame(table(7))
-    data["key"] = data["key"].sample(frac=1, random_state=1).to_numpy()
-    held = dd.from_pandas(data, npartitions=3)
-    rng = InsecureGenerator
-    a, b = asked(data, weights, rng=rng(3)), asked(held, weights, rng=rng(3))
-    assert a["key"].tolist() == b["key"].tolist() == [0, 1]
-    tolerance = 30  # private keys of an engine have noise of their own
-    for b_name in (name for name in a if name.startswith("histogram ")):
-        assert np.abs(a[b_name] - b[b_name]).max() < tolerance

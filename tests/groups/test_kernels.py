@@ -129,13 +129,10 @@ def worst_of(change=lambda c: c, draws=20_000, inside=0, share=1 << 18):
     return worst
 
 
-@pytest.mark.full
-def test_draws_have_the_law_of_the_twin():
-    assert worst_of(draws=8000) < 44  # 1 in 1e5 for each
-
-
-def test_draws_of_extremes_have_the_law_of_the_twin():
-    assert worst_of(inside=2, draws=8000) < 44
+@pytest.mark.parametrize("inside", [pytest.param(0, marks=pytest.mark.full), 2])
+def test_draws_have_the_law_of_the_twin(inside):
+    """Of quantiles, and of extremes."""
+    assert worst_of(inside=inside, draws=8000) < 44  # 1 in 1e5 for each
 
 
 @pytest.mark.full
@@ -170,21 +167,8 @@ def proposed(word):
     """What one row makes of the word of a coin: True, False, or what is open."""
     out, script = np.zeros(1, np.int32), Script([0, word])
     try:
-        found = kernel.quantiles(
-            ROW,
-            ONE,
-            AIM.place,
-            AIM.shift // 2,
-            0,
-            True,
-            0.5,
-            AIM.share,
-            Base(0, 9),
-            5,
-            out,
-            0,
-            script,
-        )[1]
+        given = AIM.place, AIM.shift // 2, 0, True, 0.5, AIM.share, Base(0, 9), 5
+        found = kernel.quantiles(ROW, ONE, *given, out, 0, script)[1]
     except EOFError:  # not kept, so another proposal is asked for
         return False
     return True if found is None else found
@@ -206,30 +190,20 @@ def test_open_coins_are_decided_by_the_exact_probability():
         assert out.tolist() == [0] and script.used == (2 if kept else 4)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"offsets": [0, 2]},
-        {"offsets": [1, 0]},
-        {"place": -1},
-        {"place": 2**32 + 1},
-        {"c": 0.0},
-        {"share": -1},
-        {"reach": 0},
-        {"inside": -1},
-        {"base": Base(3, 3)},
-    ],
-)
+WRONG = [{"offsets": [0, 2]}, {"offsets": [1, 0]}, {"place": -1}, {"place": 2**32 + 1}, {"c": 0.0}]
+WRONG += [{"share": -1}, {"reach": 0}, {"inside": -1}, {"base": Base(3, 3)}]
+
+
+@pytest.mark.parametrize("change", WRONG)
 def test_bad_arguments(change):
     given = {
         "offsets": [0, 1], "place": 0, "shift": 0, "inside": 0, "high": False, "c": 1.0,
         "share": 1, "base": Base(0, 9), "reach": 3, **change,
     }  # fmt: skip
-    offsets = np.array(given.pop("offsets"))
-    stream = InsecureGenerator(1).stream()
+    offsets, stream = np.array(given.pop("offsets")), InsecureGenerator(1).stream()
+    rows, out = np.zeros((2, 1), np.int32)
     with pytest.raises(ValueError, match=r"offsets|limits"):
-        rows = np.zeros(1, np.int32)
-        kernel.quantiles(rows, offsets, *given.values(), np.zeros(1, np.int32), 0, stream)
+        kernel.quantiles(rows, offsets, *given.values(), out, 0, stream)
 
 
 @quick_rows(2)

@@ -7,15 +7,12 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.ipc
-import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast._core.once import forget
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.groups import keys as keys_module
 from dpfast.measurement import columns_by_name
@@ -23,7 +20,6 @@ from dpfast.rng import InsecureGenerator
 from dpfast.tables.columns import Table
 
 from ..support.hostile_engine import HostileEngine
-from ..support.pairwise import quick_rows
 
 LOSS = {"epsilon": 5, "delta": 1e-9}
 N = 400
@@ -162,76 +158,6 @@ def test_bytes_are_text_only_where_text_cannot_be_said_otherwise():
         with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^keys must be"):
             dp.group_by(table, "k", keys=keys).count(epsilon=1, budget=budget)
         assert not budget.history
-
-
-COLUMNS = {
-    "integers": np.arange(N) % 2,
-    "bytes": (np.arange(N) % 2).astype("u1"),
-    "text": np.array(["a", "b"])[np.arange(N) % 2],
-    "truths": np.arange(N) % 2 == 0,
-    "days": np.array(["2020-01-01", "2021-01-01"], "M8[D]")[np.arange(N) % 2],
-    "times": np.array(["2020-01-01", "2021-01-01"], "M8[ns]")[np.arange(N) % 2],
-}
-
-
-def tables(column, folder):
-    """A column of keys in all forms of tables, beside one of numbers."""
-    folder.mkdir()
-    numbers = np.zeros(len(column))
-    plain = pd.Series(column)
-    yield "arrays", {"k": column}
-    yield "lists", {"k": column.tolist()}
-    records = np.rec.fromarrays([numbers, column], names=["x", "k"])
-    yield "records", records
-    yield "pandas", pd.DataFrame({"k": plain})
-    yield "nullable", pd.DataFrame({"k": plain.convert_dtypes()})
-    yield "categories", pd.DataFrame({"k": plain.astype("category")})
-    table = pa.table({"x": numbers, "k": column})
-    yield "Arrow", table
-    coded = pa.table({"x": numbers, "k": table["k"].combine_chunks().dictionary_encode()})
-    yield "dictionary", coded
-    yield "Polars", pl.from_arrow(table)
-    for name, one in (("plain", table), ("coded", coded)):
-        pq.write_table(one, folder / f"{name}.parquet")
-        yield f"{name} Parquet", dp.scan(folder / f"{name}.parquet", "x")
-    pa.csv.write_csv(table, folder / "x.csv")
-    yield "CSV", dp.scan(folder / "x.csv", "x")
-    with pa.ipc.new_file(folder / "x.arrow", table.schema) as file:
-        file.write_table(table)
-    yield "IPC", dp.scan(folder / "x.arrow", "x")
-    np.save(folder / "x.npy", records)
-    yield "npy", dp.scan(folder / "x.npy", "x")
-
-
-def types_of(name, folder):
-    column = COLUMNS[name]
-    cases = [tables(column[:n], folder / str(n)) for n in (N, 1, 0)]
-    for form in zip(*cases, strict=True):
-        found = [dp.group_by(table, "k").count(**LOSS)["k"] for _, table in form]
-        assert len(found[0]) == 2 and not len(found[2])
-        yield form[0][0], [one.dtype for one in found]
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("name", COLUMNS)
-def test_the_type_of_keys_is_that_of_the_column_with_rows_or_without(name, tmp_path):
-    for form, types in types_of(name, tmp_path):
-        assert len(set(types)) == 1, form
-
-
-def test_a_type_that_rows_tell_is_found(tmp_path, monkeypatch):
-    """Planted: no key, no type."""
-    make = keys_module.PrivateKeys.__init__
-
-    def untyped(self, *given, **named):
-        make(self, *given, **named)
-        self.none = {name: np.empty(0, bool) for name in self.none}
-
-    monkeypatch.setattr(keys_module.PrivateKeys, "__init__", untyped)
-    forget()
-    with pytest.raises(AssertionError):
-        test_the_type_of_keys_is_that_of_the_column_with_rows_or_without("integers", tmp_path)
-    forget()
 
 
 def test_private_keys_of_several_columns_ascend_from_the_first_to_the_last():

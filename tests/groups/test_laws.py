@@ -272,47 +272,28 @@ def spent(a, b, loss):
 #: Rows of two public keys, of one that is not listed and of none, with a number or without.
 ROWS = [(1, 0, 0), (1, 3, 0), (1, None, 0), (2, 0, 0), (2, 1, 0), (9, 0, 0), (None, 3, 0)]
 BOUNDS = {"bounds": (0, 3)}
+DROP, LOW = {**BOUNDS, "nan": "drop"}, {**BOUNDS, "nan": "lower"}
 DRAWN = {
-    "median": {"nan": "drop"},
-    "low quantile": {"nan": 1.0},
-    "lowest": {"nan": "drop"},
-    "minimum": {"nan": "upper"},
-    "maximum": {"nan": "drop"},
-    "two": {"nan": "lower"},
-    "three": {"nan": "lower"},
-    "ends": {"nan": "lower"},
-    "top": {},
-    "most": {},
-    "all": {"nan": "lower"},
+    "median": {"m": dp.stat.median("x", **DROP)},
+    "low quantile": {"m": dp.stat.quantile("x", 0.25, **BOUNDS, nan=1.0)},
+    "lowest": {"m": dp.stat.quantile("x", 0, **DROP)},
+    "minimum": {"m": dp.stat.minimum("x", **BOUNDS, nan="upper")},
+    "maximum": {"m": dp.stat.maximum("x", **DROP)},
+    "two": {"m": dp.stat.quantiles("x", [0.25, 1], **LOW)},
+    "three": {"m": dp.stat.quantiles("x", [0.25, 0.5, 1], **LOW)},
+    "ends": {"m": dp.QuantileInterval("x", [0.25, 0.5], coverage=0.3, **LOW)},
+    "top": {"top": Top(k=1)},
+    "most": {"top": Top(k=2)},
+    "all": {
+        "n": dp.stat.count(),
+        "missing": dp.stat.count("x", nan="only"),
+        "sum": dp.stat.sum("x", **LOW),
+        "mean": dp.stat.mean("x", **LOW),
+        "variance": dp.stat.variance("x", **LOW),
+        "bins": dp.stat.histogram("x", bins=[0, 1, 9]),
+        "median": dp.stat.median("x", **LOW),
+    },
 }
-
-
-def statistics(name, **kw):
-    own = {**BOUNDS, **kw}
-    found = {
-        "median": lambda: {"m": dp.stat.median("x", **own)},
-        "low quantile": lambda: {"m": dp.stat.quantile("x", 0.25, **own)},
-        "lowest": lambda: {"m": dp.stat.quantile("x", 0, **own)},
-        "minimum": lambda: {"m": dp.stat.minimum("x", **own)},
-        "maximum": lambda: {"m": dp.stat.maximum("x", **own)},
-        "two": lambda: {"m": dp.stat.quantiles("x", [0.25, 1], **own)},
-        "three": lambda: {"m": dp.stat.quantiles("x", [0.25, 0.5, 1], **own)},
-        "ends": lambda: {"m": dp.QuantileInterval("x", [0.25, 0.5], coverage=0.3, **own)},
-        "top": lambda: {"top": Top(k=1)},
-        "most": lambda: {"top": Top(k=2)},
-        "all": lambda: {
-            "n": dp.stat.count(),
-            "missing": dp.stat.count("x", nan="only"),
-            "sum": dp.stat.sum("x", **own),
-            "mean": dp.stat.mean("x", **own),
-            "variance": dp.stat.variance("x", **own),
-            "bins": dp.stat.histogram("x", bins=[0, 1, 9]),
-            "median": dp.stat.median("x", **own),
-        },
-    }
-    return found[name]()
-
-
 LOSSES = {
     "epsilon": {"epsilon": 1.0},
     "large epsilon": {"epsilon": 30.0},
@@ -330,7 +311,7 @@ def steps_of_a_row(most):
 def worst_of_rows(record, name, relation, loss, most):
     """The largest part of a loss that any two neighbors use up."""
     keys = (1, 2, 5) if name in ("top", "most") else (1, 2)  # 5 is empty
-    asked = Asked(statistics(name, **DRAWN[name]), LOSSES[loss], relation, keys)
+    asked = Asked(DRAWN[name], LOSSES[loss], relation, keys)
     found = {rows: record(asked, [ROWS[i] for i in rows]) for rows in steps_of_a_row(most)}
     worst = 0.0
     for rows in found:
@@ -352,36 +333,29 @@ def test_no_answer_tells_more_of_a_row_than_the_loss(name, relation, loss, recor
     assert 0.05 < worst_of_rows(record, name, relation, loss, 3) <= 1 + SLACK
 
 
-def twice_the_rate(monkeypatch):
-    rate = Quantiles.rate
-    monkeypatch.setattr(Quantiles, "rate", lambda self, q: 2 * rate(self, q))
+def charged_as(kind, change):
+    """Quantiles, or the draw of keys, have the rate of others, or so many times their own."""
+
+    def fault(monkeypatch):
+        rate = kind.rate.fget if kind is Top else kind.rate
+        wrong = lambda self, *q: rate(replace(self, **change(self, *q)), *q)  # noqa: E731
+        if isinstance(change, int):
+            wrong = lambda self, *q: change * rate(self, *q)  # noqa: E731
+        monkeypatch.setattr(kind, "rate", property(wrong) if kind is Top else wrong)
+
+    return fault
 
 
-def thrice_the_rate(monkeypatch):
-    rate = Quantiles.rate
-    monkeypatch.setattr(Quantiles, "rate", lambda self, q: 3 * rate(self, q))
+twice_the_rate, thrice_the_rate = charged_as(Quantiles, 2), charged_as(Quantiles, 3)
+a_count_is_monotone = charged_as(Top, lambda self: {"step": Step(AR, 1, self.step.rows)})
+whole_loss_for_each = charged_as(Quantiles, lambda self, q: {"qs": (q,)})
+ends_for_nothing = charged_as(Quantiles, lambda self, q: {"coverage": None})
+one_row = charged_as(Quantiles, lambda self, q: {"step": replace(self.step, rows=1)})
+one_row_of_a_key = charged_as(Top, lambda self: {"step": replace(self.step, rows=1)})
 
 
 def of_one_side(monkeypatch):
     monkeypatch.setattr(Step, "sides", property(lambda self: 1))
-
-
-def a_count_is_monotone(monkeypatch):
-    rate = Top.rate.fget
-    one = property(lambda self: rate(replace(self, step=Step(AR, 1, self.step.rows))))
-    monkeypatch.setattr(Top, "rate", one)
-
-
-def whole_loss_for_each(monkeypatch):
-    """Several quantiles, of which each has the whole loss."""
-    rate = Quantiles.rate
-    monkeypatch.setattr(Quantiles, "rate", lambda self, q: rate(replace(self, qs=(q,)), q))
-
-
-def ends_for_nothing(monkeypatch):
-    """Ends beside quantiles that have the whole loss."""
-    rate = Quantiles.rate
-    monkeypatch.setattr(Quantiles, "rate", lambda self, q: rate(replace(self, coverage=None), q))
 
 
 @pytest.mark.full
@@ -527,18 +501,6 @@ def unbounded_for_one(monkeypatch):
 def one_group(monkeypatch):
     each = Step.each
     monkeypatch.setattr(Step, "each", lambda self, loss: each(replace(self, groups=1), loss))
-
-
-def one_row(monkeypatch):
-    rate = Quantiles.rate
-    one = lambda self, q: rate(replace(self, step=replace(self.step, rows=1)), q)  # noqa: E731
-    monkeypatch.setattr(Quantiles, "rate", one)
-
-
-def one_row_of_a_key(monkeypatch):
-    rate = Top.rate.fget
-    one = property(lambda self: rate(replace(self, step=replace(self.step, rows=1))))
-    monkeypatch.setattr(Top, "rate", one)
 
 
 @pytest.mark.full

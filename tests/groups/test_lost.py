@@ -76,35 +76,6 @@ def test_no_person_moves_more_than_the_sensitivity():
         assert planted.sensitivity.l1 < l1  # the control: a limit that is smaller by one
 
 
-def test_bars_of_durations_bins_and_weights_hold_them_too():
-    counts = [(4, 0), (5, 1), (1, 5), (0, 2)] * 30
-    groups = grouped(counts)
-    asked = {
-        "d": dp.stat.sum("w", bounds=(np.timedelta64(0, "D"), np.timedelta64(3, "D"))),
-        "h": dp.stat.histogram("x", bins=[0, 4]),
-        "v": dp.stat.histogram("x", bins=[0, 4], weights="by", weight_bounds=(0, 0.5)),
-        "s": dp.stat.sum("x", bounds=(0, 3), weights="by", weight_bounds=(0, 0.5)),
-        "n": dp.stat.count(nonnegative=True),
-    }
-    answer, truth = groups.agg(asked, epsilon=300, rng=InsecureGenerator(4)), np.array([300, 240])
-    lost = by_definition(counts)
-    days = np.timedelta64(1, "D")
-    for name, bars, row in (
-        ("d", answer["d error"] / days, 3.0),
-        ("h 0", answer["h error"], 1.0),
-        ("v 0", answer["v error"], 0.5),
-        ("s", answer["s error"], 1.5),
-    ):
-        values = answer[name] / days if name == "d" else answer[name]
-        assert (abs(values - row * truth) <= bars).all()
-        assert (row * np.array(lost) <= bars).all() and (
-            bars <= row * np.array(lost) + 3 * row
-        ).all()
-    totals = answer.totals()
-    assert totals["d error"].dtype.kind == "m" and "n error" not in totals
-    assert totals["d error"][0] / days >= 3 * sum(lost)
-
-
 def test_the_loss_is_that_of_all_and_a_quarter_is_for_rows_lost():
     groups, budget = grouped([(1, 2)]), dp.Budget(epsilon=1)
     groups.count(epsilon=1, budget=budget)

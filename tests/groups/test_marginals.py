@@ -301,13 +301,6 @@ def test_no_two_residuals_share_noise(monkeypatch):
     assert related(made, 150) > FAR  # which is found
 
 
-def test_the_error_of_a_measurement_is_the_longest():
-    made = measured((2, 3, 4, 4), [("a0", "a1"), ("a2",), ("a1", "a2", "a3")])
-    answer = made(table((2, 3, 4, 4), 9, 1))
-    longest = max(answer.error(*names, confidence=0.9) for names in answer)
-    assert made.error(None, 0.9).half_width == longest == answer.error("a2", confidence=0.9)
-
-
 @pytest.mark.parametrize("loss", [{"rho": 0.5}, {"epsilon": 1, "delta": 1e-6}], ids=str)
 def test_rows_are_counted_as_a_histogram_does(loss):
     data = {"x": [1.5, 2.0, math.nan, 9.0, 2.0], "y": ["a", "b", "a", "b", None]}
@@ -353,10 +346,12 @@ def test_noise_beyond_the_samplers_is_of_coarser_counts():
     assert abs(flat).max() < 100  # and no count overflows
 
 
+BOTH_WAYS = [("a0", "a1"), ("a1", "a0")]
+WIDE = {f"a{i}": range(1 << 16) for i in range(2)}
 BAD = [
     ({"ways": 3}, "at most 2, the number of attributes"),
     ({"ways": [("a0", "z")]}, "names of attributes that are declared"),
-    ({"ways": [("a0", "a1"), ("a1", "a0")]}, "different marginals"),
+    ({"ways": BOTH_WAYS}, "different marginals"),
     ({"categories": {"a0": ["x", "x"]}, "ways": 1}, "different texts"),
     ({"categories": {"a0": [1, 1]}, "ways": 1}, "ascending order"),
     ({"categories": {"count": [0]}, "ways": 1}, "other than 'count'"),
@@ -365,28 +360,21 @@ BAD = [
     ({"bounds": {"a0": (0, 1)}}, "left out, or None, with categories"),
     ({"importance": {("a0",): 2}}, "marginals that are asked for"),
     ({"importance": {("a0", "a1"): 1e99}}, "importance must be from 1e-6 to 1e6"),
-    ({"importance": {("a0", "a1"): 1e-99}}, "importance must be from 1e-6 to 1e6"),
     ({"categories": None, "ways": 1, "bins": {"z": 3}}, "bounds['z'] must be a pair"),
     ({"categories": None, "ways": 1, "bounds": {"z": (0, 1)}}, "bins['z'] must be given"),
     ({"categories": {"a0": [["x"], ["y"]]}, "ways": 1}, "categories['a0'] must be"),
     ({"where": [True] * 8, "neighbors": "replace"}, "where must be as long as the data"),
     ({"rho": None, "epsilon": 1}, "delta must be above 0 beside epsilon, or rho given instead"),
-    (
-        {"categories": {f"a{i}": range(1 << 16) for i in range(2)}},
-        f"cells in all, got '{1 << 32} cells'",
-    ),
-]  # fmt: skip
+    ({"categories": WIDE}, f"cells in all, got '{1 << 32} cells'"),
+]
 
 
 @pytest.mark.parametrize("given, text", BAD, ids=str)
 def test_bad_input_is_one_clear_error_that_costs_nothing(given, text):
     budget = dp.Budget(rho=9)
+    asked = {"categories": attributes((2, 3)), "rho": 1, **given}
     with pytest.raises((ArgumentError, ArgumentTypeError)) as error:
-        dp.marginals(
-            table((2, 3), 9, 1),
-            **{"categories": attributes((2, 3)), "rho": 1, **given},
-            budget=budget,
-        )
+        dp.marginals(table((2, 3), 9, 1), **asked, budget=budget)
     assert text in str(error.value) and len(str(error.value).split()) < 30
     assert not budget.history
 

@@ -57,22 +57,6 @@ def test_null_keys_are_others_and_rows_that_are_not_used_are_none():
         assert groups.count(where=where, epsilon=400)["count"].tolist() == counts
 
 
-@pytest.mark.parametrize("name", ["text", "some of them"])
-def test_dask_has_the_answers_of_memory(name):
-    pytest.importorskip("dask")
-    import dask.dataframe as dd
-    import pandas as pd
-
-    data = {key: DATA[key] for key in ("who", "word", "number", "x")}
-    rows = dd.from_pandas(pd.DataFrame(data), npartitions=3)
-    for people in ({}, UNITS):
-        answers = (
-            group_by(name, form, **people).agg(FEW, epsilon=1, rng=InsecureGenerator(1))
-            for form in (data, rows)
-        )
-        expect_same(*answers)
-
-
 QUICK = [("duckdb", "text"), ("duckdb", "some of them"), ("sqlite", "all combinations")]
 FULL = [
     pair for pair in itertools.product(["duckdb", "sqlite", "postgres"], KEYS) if pair not in QUICK

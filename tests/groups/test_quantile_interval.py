@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError
 from dpfast.rng import InsecureGenerator
 
 #: Groups of very different sizes.
@@ -46,28 +45,6 @@ def test_each_group_has_its_own():
 
 def true_quantiles(x, q):
     return np.array([np.quantile(own, q) for own in np.split(x, np.cumsum(SIZES)[:-1])])
-
-
-def test_several_have_ends_each_and_share_the_loss():
-    qs, budget = [0.75, 0.25], dp.Budget(epsilon=4)
-    ask = {"budget": budget, "epsilon": 4, **B}
-    found = groups().quantile_interval("x", qs, **ask)
-    names = [f"quantile_interval {q}" for q in qs]
-    assert list(found)[1:] == [f"{name}{end}" for name in names for end in (" low", "", " high")]
-    assert budget.remaining["epsilon"] == 0 and len(budget.history) == 1
-    found = groups().quantile_interval("x", qs, rng=InsecureGenerator(2), epsilon=4, **B)
-    ends = dict(zip(qs, (ends_of(found, name) for name in names), strict=True))
-    assert (ends[0.25][1] <= ends[0.75][1]).all()
-    for q, (low, point, high) in ends.items():
-        true = true_quantiles(TABLE["x"], q)
-        assert ((low <= point) & (point <= high)).all() and (high - low)[3::4].max() < 2
-        assert ((low <= true) & (true <= high)).mean() > 0.95 - 4.4 * math.sqrt(0.0475 / 100)
-    one, several = (
-        dp.extend.prepare(groups().quantile_interval, "x", q, epsilon=4, **B).mechanism
-        for q in (0.25, qs)
-    )
-    own, other = (of.statistics["quantile_interval"] for of in (one, several))
-    assert other.rate(own.qs[0]) == own.rate(own.qs[0]) / 2
 
 
 def held(part, of, runs, q=0.5, **asked):
@@ -118,28 +95,3 @@ def test_ends_are_multiples_where_rows_are():
     ages, x = np.array(ends_of(found, "age"))[:, 3::4], np.array(ends_of(found, "x"))[:, 3::4]
     assert (ages == ages.round()).all() and np.median(ages[2] - ages[0]) <= 1
     assert (x[::2] % 1 == 0.5).all() and (x[1] % 1 == 0).all() and np.median(x[2] - x[0]) == 1
-
-
-@pytest.mark.parametrize(
-    "given, named",
-    [
-        ({"q": 2}, "q must be"),
-        ({"q": [0.5, 0.5]}, "qs must be different"),
-        ({"coverage": 1}, "coverage must be"),
-        ({"q": 0.5, "bounds": (2, 1)}, "bounds must be"),
-    ],
-)
-def test_what_is_refused_costs_nothing(given, named):
-    budget, asked = dp.Budget(epsilon=1), {"q": 0.5, **B, **given}
-    with pytest.raises(ArgumentError, match=f"^{named}"):
-        groups().quantile_interval("x", epsilon=1, budget=budget, **asked)
-    assert not budget.history
-
-
-def test_an_error_in_ranks_says_so_and_how_to_get_units():
-    found = groups().median("x", epsilon=1, **B)
-    assert [*found] == [*found.to_pandas()] == ["key", "median", "median error in ranks"]
-    for text in (repr(found), found._repr_html_()):
-        assert "quantile_interval has ends in units of the data" in text
-    ends = groups().quantile_interval("x", 0.5, epsilon=1, **B)
-    assert "ranks" not in repr(ends)

@@ -8,9 +8,8 @@ import pyarrow as pa
 import pytest
 
 import dpfast as dp
-from dpfast.errors import DataError
 from dpfast.groups import ranks
-from dpfast.groups.rows_near import EVERY, PartsNear
+from dpfast.groups.rows_near import EVERY
 from dpfast.rng import InsecureGenerator
 from dpfast.summaries.cells import Cells
 from dpfast.tables.base import Feature, Units
@@ -18,7 +17,7 @@ from dpfast.tables.columns import Rows
 from dpfast.tables.sql import groups as sql
 from dpfast.tables.sql.store import Database
 
-from ..support.databases import ENGINES, HOSTILE, connect, in_memory, table
+from ..support.databases import HOSTILE, connect, in_memory, table
 from ..support.pairwise import quick_rows
 
 DRAW = np.random.default_rng(3)
@@ -146,19 +145,6 @@ def test_a_draw_beyond_the_rows_that_are_told_asks_for_all_of_the_group(monkeypa
     assert len(statements) > 1
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_missing_numbers(engine):
-    rows = table(
-        connect(engine),
-        {"number": ("int64", [1, 1, 1, 2, 3]), "x": ("float64", [1.0, None, 5.0, None, 1.0])},
-    )
-    groups = dp.group_by(rows, "number", keys=[1, 3])
-    with pytest.raises(DataError, match="NaN or null"):
-        groups.median("x", bounds=(0, 9), nan="raise", epsilon=1)
-    only = dp.group_by(rows, "number", keys=[3])
-    assert len(only.median("x", bounds=(0, 9), nan="raise", epsilon=1)["median"]) == 1
-
-
 MOST = 3
 
 
@@ -210,19 +196,3 @@ def test_a_unit_that_is_not_bounded_is_caught(monkeypatch, name):
     monkeypatch.setattr(sql, name, lambda rows, *_: rows)
     groups, rows = moves("duckdb", "a")
     assert groups > 4 or rows > MOST
-
-
-@pytest.mark.full
-def test_a_draw_that_wants_all_rows_leaves_out_those_without_a_number(monkeypatch):
-    wanted, whole = Counter(), PartsNear.whole
-    monkeypatch.setattr(ranks, "width", lambda *_: 9)
-    monkeypatch.setattr(ranks, "squeezed", lambda aim: aim)  # draws look too near
-    monkeypatch.setattr(PartsNear, "whole", lambda *given: wanted.update("1") or whole(*given))
-    rows, of_groups = there("duckdb"), GROUPS["word"]
-    few = {"m": QUESTIONS["median"]}
-    answers = [
-        dp.group_by(some, **of_groups).agg(few, epsilon=0.05, rng=InsecureGenerator(7))
-        for some in (DATA, rows)
-    ]
-    np.testing.assert_array_equal(answers[0]["m"], answers[1]["m"])
-    assert wanted["1"]

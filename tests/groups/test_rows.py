@@ -79,11 +79,6 @@ def test_rows_of_several_threads_and_under_final_codes(place):
     assert by_group(rows, 300, final) == twin(told, cells, 300)
 
 
-def test_no_rows(place):
-    assert by_group(Rows(), 3) == {0: [], 1: [], 2: []}
-    assert len(Rows().by_group(0)) == 0
-
-
 def test_a_row_in_another_group_would_be_caught():
     codes, cells = np.array([0, 1, 1], np.int32), np.array([5, 6, 7], np.int32)
     assert by_group(made(codes, cells, []), 2) != twin(codes[::-1], cells, 2)

@@ -166,26 +166,6 @@ def test_the_sensitivity_is_what_neighbors_differ_by(name, relation, most, rows,
     assert found == replace(said, moved=None) or not said.l1
 
 
-@quick_rows(12)
-@pytest.mark.parametrize("name", STATISTICS)
-@pytest.mark.parametrize("relation", [AR, REP])
-@pytest.mark.parametrize(("most", "rows"), STEPS)
-@pytest.mark.parametrize("bounds", ["across", "above", "odd"])
-@pytest.mark.parametrize("shift", [0, 3])
-def test_differences_are_made_of_so_many_moves(name, relation, most, rows, bounds, shift):
-    """Of one number by at most so much, for staircase noise; in units of the noise, too."""
-    statistic, groups, every = case(name, relation, most, rows, bounds)
-    said = sensitivity_of(statistic)
-    said = said.coarsened(1 << shift) if shift else said
-    moves, far = said.moves
-    apart = differences([integers(statistic, groups, own, shift) for own in every], relation)
-    found = int((-(-np.abs(apart) // max(1, far))).sum(axis=1).max())
-    assert found <= moves
-    if name in ("count", "people", "sum") and not shift:
-        assert found == moves  # attained
-    assert int(np.abs(apart).max()) <= said.largest
-
-
 JOINT = ("mean", "variance", "sample variance")
 
 

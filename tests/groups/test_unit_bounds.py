@@ -28,6 +28,7 @@ TABLE["who"][RNG.random(N) < 0.1] = None
 WHERE = RNG.random(N) < 0.8
 KEYS = ["x", "y", "z"]
 BOUNDS = ("max_groups", "max_rows")
+TWO_EACH = dict.fromkeys(BOUNDS, 2)
 STATISTICS = {
     "n": dp.Count(),
     "mean": dp.Mean("pay", bounds=(0, 1)),
@@ -69,7 +70,7 @@ def arrow(chunk=N):
 @pytest.mark.parametrize("keys", [KEYS, None])
 @pytest.mark.parametrize("where", [None, WHERE])
 def test_each_unit_has_one_integer(seen, argument, keys, where):
-    bounds = dict.fromkeys(BOUNDS, 2) | {argument: "auto"}
+    bounds = TWO_EACH | {argument: "auto"}
     loss = {"epsilon": 1, "delta": 0 if keys else 1e-5}
     for table in (arrow(), arrow(37)):
         group_by(table, keys, **bounds).count(**loss, where=where)
@@ -78,29 +79,16 @@ def test_each_unit_has_one_integer(seen, argument, keys, where):
         assert np.array_equal(tails[:-1], tails_of(np.array(sizes))[:-1])
 
 
-@pytest.mark.parametrize("argument", BOUNDS)
+@pytest.mark.parametrize("argument", [*BOUNDS, "per_unit"])
 def test_what_is_drawn_is_used_as_if_it_had_been_given(seen, argument):
-    bounds = dict.fromkeys(BOUNDS, 2) | {argument: "auto"}
     first = InsecureGenerator(5)
     first.stream().take(64)
-    found = group_by(arrow(), **bounds).agg(STATISTICS, epsilon=8, rng=InsecureGenerator(5))
-    plain = group_by(arrow(), max_groups=2, max_rows=2).agg(STATISTICS, epsilon=6, rng=first)
-    assert str(found) == str(plain)
-
-
-@pytest.mark.parametrize("argument", BOUNDS)
-@pytest.mark.parametrize("engine", ["duckdb", pytest.param("sqlite", marks=pytest.mark.full)])
-def test_a_database_tells_the_same(seen, argument, engine):
-    databases = pytest.importorskip("tests.support.databases")
-    kinds = {"who": "int64", "shop": "string", "pay": "float64"}
-    columns = {name: (kinds[name], TABLE[name].tolist()) for name in kinds}
-    bounds = dict.fromkeys(BOUNDS, 2) | {argument: "auto"}
-    table = databases.table(databases.connect(engine), columns)
-    found = group_by(table, **bounds).count(epsilon=1, rng=InsecureGenerator(3))
-    plain = group_by(arrow(), **bounds).count(epsilon=1, rng=InsecureGenerator(3))
-    assert np.array_equal(*(tails[:-1] for tails in seen))
-    if argument == "max_rows":  # else which groups count is a matter of another hash
-        assert np.all(abs(found["count"] - plain["count"]) < 60)
+    drawn, given = (group_by(arrow()), LIMITED), (group_by(arrow()), GIVEN)
+    if argument != "per_unit":
+        drawn = group_by(arrow(), **TWO_EACH | {argument: "auto"}), STATISTICS
+        given = group_by(arrow(), **TWO_EACH), STATISTICS
+    found = drawn[0].agg(drawn[1], epsilon=8, rng=InsecureGenerator(5))
+    assert str(found) == str(given[0].agg(given[1], epsilon=6, rng=first))
 
 
 ENDS = (-0.25, 0.75)
@@ -134,14 +122,6 @@ def test_each_unit_has_its_largest_total(seen, keys, where):
         assert np.array_equal(tails[:-1], tails_of(sizes)[:-1])
 
 
-def test_limits_that_are_drawn_are_used_as_if_they_had_been_given(seen):
-    first = InsecureGenerator(5)
-    first.stream().take(64)
-    found = group_by(arrow()).agg(LIMITED, epsilon=8, rng=InsecureGenerator(5))
-    plain = group_by(arrow()).agg(GIVEN, epsilon=6, rng=first)
-    assert str(found) == str(plain)
-
-
 ENGINES = ["duckdb", *(pytest.param(e, marks=pytest.mark.full) for e in ("sqlite", "postgres"))]
 
 
@@ -162,6 +142,13 @@ def test_a_database_releases_the_same_totals(keys, engine):
         assert str(answers[0]) == str(answers[1])
 
 
+def largest_difference(seen):
+    """The largest difference of counts beyond each candidate, and whether some have two signs."""
+    above = np.array([beyond(tails, above=True) for tails in seen])[:, 7362:8002]
+    differences = above[:, None] - above[None]
+    return np.abs(differences).max(), np.any((differences > 0).any(-1) & (differences < 0).any(-1))
+
+
 def moves_of_totals(seen):
     """By how much a unit moves the number of units whose totals are beyond each candidate."""
     others = [("b", "x", 0.5), ("b", "y", -1.0), ("c", "x", 0.1)]
@@ -170,9 +157,7 @@ def moves_of_totals(seen):
         who, shop, pay = zip(*others, *some, strict=True)
         table = {"who": list(who), "shop": list(shop), "pay": np.array(pay)}
         group_by(table).sum("pay", bounds=ENDS, nan="drop", per_unit="auto", epsilon=1)
-    above = np.array([beyond(tails, above=True) for tails in seen])[:, 7362:8002]
-    differences = above[:, None] - above[None]
-    return np.abs(differences).max(), np.any((differences > 0).any(-1) & (differences < 0).any(-1))
+    return largest_difference(seen)
 
 
 def test_no_unit_moves_more_than_one_total(seen):
@@ -181,13 +166,12 @@ def test_no_unit_moves_more_than_one_total(seen):
 
 def test_totals_of_a_unit_in_each_group_are_found(seen, monkeypatch):
     """The planted fault: a unit in two groups is two units."""
-    monkeypatch.setattr(
-        automatic_bounds.UnitTails,
-        "bound",
-        lambda self, room, codes, groups: automatic_bounds.Tails(
-            tails_of(automatic_bounds.total_sizes(room, self.like.cells.first, self.part))[None]
-        ),
-    )
+
+    def bound(self, room, codes, groups):
+        sizes = automatic_bounds.total_sizes(room, self.like.cells.first, self.part)
+        return automatic_bounds.Tails(tails_of(sizes)[None])
+
+    monkeypatch.setattr(automatic_bounds.UnitTails, "bound", bound)
     assert moves_of_totals(seen)[0] > 1
 
 
@@ -211,15 +195,12 @@ UNITS = [rows for n in (0, 1, 3) for rows in combinations_with_replacement("xyz?
 
 def moves(seen, argument):
     """By how much a unit moves the number of units beyond each candidate, at most and at least."""
-    bounds = dict.fromkeys(BOUNDS, 2) | {argument: "auto"}
+    bounds = TWO_EACH | {argument: "auto"}
     others = [("b", "x"), ("b", "y"), ("c", "x"), ("c", "x")]
     for rows in UNITS:
         who, shop = zip(*others, *(("a", shop) for shop in rows), strict=True)
         group_by({"who": list(who), "shop": list(shop)}, **bounds).count(epsilon=1)
-    above = np.array([beyond(tails, above=True) for tails in seen])[:, 7362:]
-    seen.clear()
-    differences = above[:, None] - above[None]
-    return np.abs(differences).max(), np.any((differences > 0).any(-1) & (differences < 0).any(-1))
+    return largest_difference(seen)
 
 
 @pytest.mark.parametrize("argument", BOUNDS)
@@ -242,14 +223,12 @@ def test_the_relation_is_that_of_the_groups(monkeypatch, relation, span):
 @pytest.mark.parametrize("argument", BOUNDS)
 def test_integers_of_a_unit_in_each_group_are_found(seen, monkeypatch, argument):
     """The planted fault: a unit in three groups is three units."""
-    monkeypatch.setattr(
-        automatic_bounds.UnitTails, "bound", lambda self, room, codes, groups: _of_each(room)
-    )
+
+    def bound(self, room, codes, groups):
+        return automatic_bounds.Tails(tails_of(room[:, 0])[None])
+
+    monkeypatch.setattr(automatic_bounds.UnitTails, "bound", bound)
     assert moves(seen, argument)[0] > 1
-
-
-def _of_each(room):
-    return automatic_bounds.Tails(tails_of(room[:, 0])[None])
 
 
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.5}])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._kernels.tables import Key
 from dpfast.groups import sums
 from dpfast.groups.unit_codes import UnitCodes
 from dpfast.noise.calibrated_integer import IntegerNoise
@@ -138,10 +137,6 @@ def test_no_person_moves_more_groups_or_more_of_one(silent, monkeypatch):
             moved(2, 1)
 
 
-def same(a, b):
-    return all(np.array_equal(a[name], b[name]) for name in a)
-
-
 def test_integers_of_two_words():
     numbers = [0, 1, -1, 2**62, -(2**62), 2**63, -(2**63), 2**64 + 5, -(2**100) + 3, 2**120]
     raw = b"".join(number.to_bytes(16, "little", signed=True) for number in numbers)
@@ -170,27 +165,3 @@ def test_features_by_group_are_their_twin():
             found = int.from_bytes(words[group].tobytes(), "little", signed=True)
             assert [found] == twin.bounded(room[codes == group], 2, feature, True)
         assert not words[3].any()
-
-
-def test_codes_of_ids_that_are_short_long_and_text():
-    """Two rows have one code where their ids and groups are equal, however rows are cut."""
-    rng = np.random.default_rng(2)
-    kinds = [0, 1, 5, 2**32 - 1, 2**32, 2**32 + 5, -1, -5, 2**63, "a", "b", "x" * 40, "", None]
-    ids = [kinds[i] for i in rng.integers(0, len(kinds), 400)]
-    groups = rng.integers(-1, 4, 400).astype(np.int32)
-    for cuts in ([0, 400], [0, 7, 50, 51, 400]):
-        units, found = UnitCodes(Key(bytes(32))), []
-        for start, stop in itertools.pairwise(cuts):
-            found += units.of(ids[start:stop], groups[start:stop]).tolist()
-        due = {}
-        for one, group, code in zip(ids, groups.tolist(), found, strict=True):
-            assert (code < 0) == (one is None or group < 0)
-            if code >= 0:
-                assert due.setdefault((one, group), code) == code
-        assert len(due) == len(set(due.values())) == len(units)
-    # Short integers alone, and then others that have the codes of these.
-    units = UnitCodes(Key(bytes(32)))
-    same = np.zeros(3, np.int32)
-    assert units.of(np.array([0, 1, 2]), same).tolist() == [0, 1, 2]
-    assert units.of(np.array([2**40, 0, 2**41]), same).tolist() == [3, 0, 4]
-    assert units.of(["a", "b", "a"], same).tolist() == [5, 6, 5]

@@ -12,7 +12,6 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels.groups import combine
-from dpfast.errors import DataError
 from dpfast.groups.counts import WeightedHistogram
 from dpfast.groups.step import Step
 from dpfast.groups.weighted import WeightedMean, clamped
@@ -49,21 +48,6 @@ def test_in_the_limit_they_are_those_of_pandas(threads, monkeypatch):
     assert np.abs(found["b"] - means[:5]).max() < 0.1
 
 
-def test_missing_numbers_and_weights():
-    table = {name: column.copy() for name, column in TABLE.items()}
-    table["x"][::7], table["w"][::5] = math.nan, math.nan
-    sums, means = by_hand(table)
-    assert np.abs(grouped(table).sum("x", **X, **W, **LARGE, nan="drop")["sum"] - sums).max() < 5
-    found = grouped(table).mean("x", **X, **W, **LARGE, nan="drop")["mean"]
-    assert np.abs(found - means)[:5].max() < 0.02
-    filled = {**table, "x": np.nan_to_num(table["x"], nan=25.0)}
-    filled["w"] = np.nan_to_num(table["w"], nan=4.0)
-    found = grouped(table).sum("x", **X, **W, **LARGE, nan="upper")["sum"]
-    assert np.abs(found - by_hand(filled)[0]).max() < 5
-    with pytest.raises(DataError, match="NaN or null"):
-        grouped(table).mean("x", **X, **W, epsilon=1, nan="raise")
-
-
 def weighted_mean(bounds, most, **given):
     """What releases the mean of a column of bounds, with weights of 0 to `most`."""
     own = {"bounds": bounds, "nan": "drop", "weights": "w", "weight_bounds": (0, most)}
@@ -98,15 +82,6 @@ def test_a_row_adds_no_more_than_the_sensitivity_says(bounds):
     assert rows_of(statistic, x, w).sum(axis=1).max() * statistic.cells.grid > (
         half.sensitivity.largest * half.cells.grid
     )
-
-
-def test_a_row_that_rounding_helps_reaches_the_sensitivity():
-    """Both products round up beside nearly a whole cell more, so no smaller bound would hold."""
-    bounds = (0.16536885274717894, 0.9872298556243644)
-    most, x = 22.522229469237345, 0.23817514527143274
-    statistic = weighted_mean(bounds, most)
-    (added,) = rows_of(statistic, np.array([x]), np.array([most]))
-    assert added.sum() == statistic.sensitivity.largest
 
 
 @pytest.mark.parametrize("bins", [{"bins": [0.0, 5, 12, 20]}, {"categories": [0.25, 3.0, 7.5]}])

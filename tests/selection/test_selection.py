@@ -20,7 +20,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.privacy import ZCDP, Draws, Pure, laplace_within, pure_within, range_within
 from dpfast.selection import arguments
 from dpfast.selection import exponential_race as _race
-from dpfast.selection.exponential_race import Race, Top, block_length
+from dpfast.selection.exponential_race import Race, Top
 from dpfast.selection.scores.stored import REACH, Stored, TiltedScores
 
 from ..reference.selection import exponential as twin
@@ -41,8 +41,6 @@ DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", ">f8
 def seeded(seed=1):
     return dp.rng.InsecureGenerator(seed)
 
-
-# Errors, before anything is spent
 
 BAD = {
     "no candidates": ([], {}, ArgumentError),
@@ -124,23 +122,6 @@ def test_exponential_refuses_its_own_arguments_before_the_spend(case):
     assert one_error(caught)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"base": [0, 0]}, {"candidates": 0}, {"candidates": None}, {"axis": 1}, {"axis": -2}],
-)
-def test_a_score_function_refuses_its_own_arguments(options):
-    with pytest.raises((ArgumentError, ArgumentTypeError)):
-        selection.exponential(
-            lambda data, j: j, sensitivity=1, epsilon=1, **{"candidates": 2} | options
-        )
-
-
-@pytest.mark.parametrize("function", [selection.permute_and_flip, top_2, selection.probabilities])
-def test_the_others_say_who_takes_a_function(function):
-    with pytest.raises(ArgumentTypeError, match="scores must be an array: `exponential` alone"):
-        function(lambda data, j: j, sensitivity=1, epsilon=1)
-
-
 @pytest.mark.parametrize("n", [5, 20_000])
 def test_top_k_counts_the_candidates_that_are_not_excluded(n):
     scores = np.full(n, -INF)
@@ -158,9 +139,6 @@ def test_an_error_repeats_no_score():
         with pytest.raises(ArgumentTypeError) as caught:
             selection.exponential(bad, sensitivity=1, epsilon=1)
         assert "123.25" not in f"{caught.value} {caught.value.__context__}"
-
-
-# Shapes, layouts, dtypes
 
 
 def test_shapes():
@@ -221,36 +199,6 @@ def test_the_dtype_changes_nothing(n, dtype):
     assert (found == expected).all()
 
 
-CONTAINERS = {
-    "list": list,
-    "tuple": tuple,
-    "pandas": pd.Series,
-    "nullable pandas": lambda x: pd.Series(x, dtype="Int64"),
-    "arrow": pa.array,
-    "chunked arrow": lambda x: pa.chunked_array([x[:2], x[2:]]),
-    "memoryview": lambda x: memoryview(np.array(x)),
-    "read-only": lambda x: np.frombuffer(np.array(x).tobytes(), np.int64),
-}
-
-
-@pytest.mark.parametrize("kind", CONTAINERS)
-def test_any_container(kind):
-    scores = CONTAINERS[kind]([3, 1, 900, 4, 1])
-    for draw in DRAWS:
-        assert draw(scores, sensitivity=1, epsilon=1) == 2
-
-
-@pytest.mark.parametrize("top", [2**63 - 1, 2**64 - 1, -(2**63) + 1000])
-def test_64_bit_integers_keep_their_digits(top):
-    dtype = np.uint64 if top > 2**63 else np.int64
-    scores = np.array([top - 300, top, top - 600, top - 200], dtype)
-    for form in (scores, scores.tolist(), [scores[0].item(), *scores[1:]], np.tile(scores, (9, 1))):
-        drawn = selection.exponential(form, sensitivity=1, epsilon=1)
-        assert (np.asarray(drawn) == 1).all()
-    assert selection.top_k(scores, 4, sensitivity=1, epsilon=4).tolist() == [1, 3, 0, 2]
-    assert selection.permute_and_flip(scores, sensitivity=1, epsilon=1) == 1
-
-
 #: What has no dtype of its own.
 UNTYPED = {
     "list": list,
@@ -306,49 +254,6 @@ def test_scores_that_numpy_made_floats_of_are_caught(mixed):
     assert abs(found[1] - 1 / (1 + math.exp(-2))) > 0.3
 
 
-@quick_rows(1)
-@pytest.mark.parametrize("mixed", MIXED)
-def test_scores_of_python_in_blocks_and_with_weights(mixed):
-    """More than are looked at one by one, with a base, and what to expect of them."""
-    scores = [MIXED[mixed][2]] * 5000
-    scores[4000:4002] = MIXED[mixed][:2]
-    kw = {"sensitivity": 1, "epsilon": 1, "monotone": True}
-    for draw in (selection.exponential, selection.permute_and_flip):
-        found = draw(scores, size=300, rng=seeded(), **kw)
-        assert set(found.tolist()) == {4000, 4001}
-        assert abs((found == 4001).mean() - 0.9) < 0.1
-    assert selection.top_k(scores, 2, **{**kw, "epsilon": 200}).tolist() == [4001, 4000]
-    few, base = MIXED[mixed], [0.0, -2.0, *[0.0] * (len(MIXED[mixed]) - 2)]
-    found = selection.exponential(few, base=base, size=2000, rng=seeded(), **kw)
-    assert abs((found == 1).mean() - 0.5) < 0.05
-    found = selection.exponential(
-        scores, base=[0.0] * 4001 + [-INF] + [0.0] * 998, size=50, rng=seeded(), **kw
-    )
-    assert (found == 4000).all()
-    expected = selection.probabilities(few, **kw)
-    assert expected[:2].tolist() == pytest.approx([1 - 0.8808, 0.8808], abs=1e-4)
-
-
-def test_the_whole_range_of_float64():
-    scores = [-1.7e308, 1.7e308, 1.6e308]
-    assert selection.exponential(scores, sensitivity=1, epsilon=1) == 1
-    assert selection.top_k(scores, 3, sensitivity=1, epsilon=1).tolist() == [1, 2, 0]
-    assert selection.permute_and_flip(scores, sensitivity=1, epsilon=1) == 1
-    # Scores so close together that only an exact difference tells that they are as good.
-    tiny = np.array([5e-324, 0.0, 1e-310])
-    drawn = selection.exponential(tiny, sensitivity=1, epsilon=1, size=200)
-    assert set(drawn) == {0, 1, 2}
-
-
-# What is charged
-
-
-def test_a_large_epsilon_is_never_charged_more_than_as_any_pure_loss():
-    pure = ZCDP.of_pure(Pure(20)).rho
-    assert pure * 3 / 2 < ZCDP.of_pure(Draws(40, 2, True)).rho < 2 * pure
-    assert ZCDP.of_pure(Draws(1, 1, False)) == ZCDP.of_pure(Pure(1))
-
-
 def test_monotone_scores_are_so_when_rows_come_and_go():
     """What holds then is not inherited as if it held for a replaced row."""
     for draw in ALL:
@@ -366,9 +271,6 @@ def test_monotone_scores_are_so_when_rows_come_and_go():
         assert counted == [0.5, 1]  # twice as much for a replaced row
 
 
-# The factor c
-
-
 @given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**30))
 def test_the_largest_epsilon_within_a_rho(rho):
     for within, loss in (
@@ -380,23 +282,6 @@ def test_the_largest_epsilon_within_a_rho(rho):
         found = within(rho)
         assert ZCDP.of_pure(loss(found)).rho <= rho
         assert ZCDP.of_pure(loss(found * (1 + Fraction(1, 2**40)))).rho > rho
-
-
-@pytest.mark.parametrize("rho", [63, 64, 65, 1e15, 1e154, 1e200, 1e308])
-def test_a_rho_beyond_all_reason(rho):
-    test_the_largest_epsilon_within_a_rho.hypothesis.inner_test(Fraction(rho))
-
-
-@pytest.mark.parametrize(
-    "tiny", [Fraction(47, 10**162), Fraction(91011, 10**171), Fraction(3, 10**161)]
-)
-def test_a_pure_loss_near_underflow_is_not_converted_downwards(tiny):
-    """epsilon tanh(epsilon / 2) > epsilon**2 / 2 - epsilon**4 / 24."""
-    rho = ZCDP.of_pure(Pure(tiny)).rho
-    assert tiny**2 / 2 - tiny**4 / 24 <= rho <= tiny**2 / 2
-
-
-# Base measures
 
 
 def tilted_exactly(scores, base, c):
@@ -452,20 +337,6 @@ def test_a_base_moves_as_scores_do():
     assert selection.exponential(np.zeros(9000), base=long, **options) == 8111
 
 
-# Top-k
-
-
-@pytest.mark.parametrize("n", [1, 6, 300])
-@pytest.mark.parametrize("kind", ["ties", "steps", "cliffs"])
-def test_all_candidates_in_order(n, kind):
-    step = {"ties": 0, "steps": 0.5, "cliffs": 1000}[kind]
-    scores = np.random.default_rng(n).permutation(n) * float(step)
-    order = selection.top_k(scores, n, sensitivity=1, epsilon=n)
-    assert sorted(order.tolist()) == list(range(n))
-    if kind == "cliffs":
-        assert (order == np.argsort(-scores)).all()
-
-
 @given(
     st.lists(st.integers(0, 9).map(float) | st.just(-INF), min_size=2, max_size=60),
     st.integers(1, 9),
@@ -490,9 +361,6 @@ def test_candidates_taken_away(values, block, data):
     kept = np.setdiff1d(np.arange(len(scores)), gone)
     assert (stored.distance(kept) == fresh.distance(kept)).all()
     assert stored.best == fresh.best
-
-
-# What to expect
 
 
 @pytest.mark.parametrize("scores", [[3], [0, 0], [1, 2, 2, 4], [0.5, -60, 3, 2.5, -INF, 3]])
@@ -561,62 +429,36 @@ def test_the_utility_bound_holds(mechanism):
     assert worst > (0.5 if mechanism == "exponential" else 0.2) * math.exp(-t)  # and is no joke
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"candidates": 0},
-        {"candidates": 2.5},
-        {"optimal": 0},
-        {"optimal": 5},
-        {"t": None},
-        {"t": 1, "beta": 0.1},
-        {"t": -1},
-        {"t": NAN},
-        {"t": None, "beta": 1},
-        {"t": None, "beta": 0},
-        {"sensitivity": 0},
-        {"epsilon": None},
-    ],
-    ids=str,
-)
-def test_utility_bound_refuses(options):
-    whole = {"candidates": 4, "sensitivity": 1, "epsilon": 1, "t": 1} | options
-    with pytest.raises((ArgumentError, ArgumentTypeError)):
-        selection.utility_bound(whole.pop("candidates"), **whole)
+BOUND = {"candidates": 4, "sensitivity": 1, "epsilon": 1, "t": 1}
+LAW = {"scores": [1, 2], "sensitivity": 1, "epsilon": 1}
+FORECASTS = [
+    *(
+        BOUND | bad
+        for bad in (
+            {"candidates": 0},
+            {"candidates": 2.5},
+            {"optimal": 0},
+            {"optimal": 5},
+            {"sensitivity": 0},
+        )
+    ),
+    *(BOUND | {"t": t} for t in (None, -1, NAN)),
+    *(BOUND | {"t": t, "beta": b} for t, b in ((1, 0.1), (None, 1), (None, 0))),
+    *(LAW | {"scores": bad} for bad in ([NAN, 1], [])),
+    *(LAW | bad for bad in ({"mechanism": "laplace"}, {"axis": 1}, {"sensitivity": -1})),
+    LAW | {"mechanism": "permute-and-flip", "base": [0, 0]},
+    LAW | {"mechanism": "permute-and-flip", "scores": np.zeros(1001)},
+]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"mechanism": "laplace"},
-        {"mechanism": "permute-and-flip", "base": [0, 0]},
-        {"scores": [NAN, 1]},
-        {"scores": []},
-        {"scores": np.zeros(1001), "mechanism": "permute-and-flip"},
-        {"axis": 1},
-        {"sensitivity": -1},
-    ],
-    ids=str,
-)
-def test_probabilities_refuse(options):
-    whole = {"scores": [1, 2], "sensitivity": 1, "epsilon": 1} | options
-    scores = whole.pop("scores")
-    for function in (selection.probabilities, selection.expected_error):
+@pytest.mark.parametrize("options", FORECASTS, ids=str)
+def test_what_to_expect_refuses(options):
+    first = "scores" if "scores" in options else "candidates"
+    functions = selection.probabilities, selection.expected_error
+    for function in functions if first == "scores" else [selection.utility_bound]:
+        given = dict(options)
         with pytest.raises((ArgumentError, ArgumentTypeError)):
-            function(scores, **whole)
-
-
-# The blocks
-
-
-@pytest.mark.parametrize("draws", [1, 100, 10**6])
-@pytest.mark.parametrize("n", [1, 4096, 4097, 10**7, 10**10, 10**12])
-def test_blocks_are_few_and_short(n, draws):
-    length = block_length(n, draws)
-    assert length & (length - 1) == 0
-    assert n / length <= 2**22
-    assert length == 1 if n <= 4096 else length >= 16
-    assert length <= 256 or n / length > 2**21
+            function(given.pop(first), **given)
 
 
 def test_blocks_are_opened_and_candidates_taken_away_on_the_way():

@@ -14,7 +14,6 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels.tables import Key
-from dpfast.errors import DataError
 from dpfast.measurement import linear
 from dpfast.noise.box import BoxNoise
 from dpfast.noise.calibrated_integer import IntegerNoise
@@ -107,24 +106,6 @@ def test_a_unit_counts_as_its_definition_says(exact, name, loss):
             totals = map(sum, zip(*mine, strict=True))
             due = [a + twin.part(t, len(mine), most) for a, t in zip(due, totals, strict=True)]
         assert exact(call, data_of(name, rows), ids=ids, **kw) == due
-
-
-def test_rows_without_a_number_are_left_out_first(exact):
-    x = np.array([1.0, np.nan, 3.0, 2.0, np.nan, 1.0])
-    ids, where = [1, 1, 1, 2, 3, None], np.array([1, 1, 1, 1, 1, 0], bool)
-    kw = {"ids": ids, "max_rows": 1, "epsilon": 1, "where": where, "nan": "drop"}
-    for call, more in ((dp.sum, BOUNDS), (dp.mean, BOUNDS), (dp.variance, BOUNDS)):
-        few = {**kw, "ids": [1, 1, 2], "where": None}
-        assert exact(call, x, **more, **kw) == exact(call, [1.0, 3.0, 2.0], **more, **few)
-    assert exact(dp.count, x, **kw) == [2]
-    assert exact(dp.count, x, **{**kw, "nan": "keep"}) == [3]
-    found = exact(dp.count_nonzero, [0, 0, 5, 5, 5, 1], **{**kw, "max_rows": 2, "where": None})
-    assert found == [3]
-    both = np.stack([x, x[::-1]], axis=1)
-    sums = exact(dp.count, both, axis=0, **{**kw, "ids": np.arange(6) // 2, "where": None})
-    assert sums in ([3, 3], [3, 3, 3])
-    with pytest.raises(DataError, match="NaN or null"):
-        dp.mean(x, **BOUNDS, **{**kw, "nan": "raise"})
 
 
 def test_the_kernel_is_its_twin():
