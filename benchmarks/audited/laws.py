@@ -346,7 +346,7 @@ def path(kind, asked, hard, data, **given):
 def comparisons(made, distances, hard):
     """The logarithm of the chance that of some distances these are above the noisy threshold."""
     plan = made._plan
-    assert not plan.scales.each
+    assert not plan.scales.renewed
     threshold, query, bar = (
         float(x) / 2**plan.bits for x in (plan.scales.threshold, plan.scales.query, made._threshold)
     )

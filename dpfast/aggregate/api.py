@@ -100,7 +100,7 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
         # The caller's settings could raise an error or a warning that depends on the data.
         with np.errstate(all="ignore"), paid(), reporter(self.progress, self.blocks) as tick:
             if isinstance(source, TableRows) and of_engine(source):
-                z = self.apart(source, generator)
+                z = self.engine_outputs(source, generator)
             else:
                 split = self.split(source, generator)
                 z = self.bound.outputs(source, split, replace(self.job, tick=tick))
@@ -108,7 +108,7 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
         lo, hi = np.array(self.bounds).T
         return np.clip(z, lo, hi, out=z)
 
-    def apart(self, source: TableRows, generator: Generator) -> NDArray[np.float64]:
+    def engine_outputs(self, source: TableRows, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. Return the outputs of blocks that an engine brings together."""
         key, by_id = bytes(generator.stream().take(32)), self.partition == "key"
         wide = len(self.bounds) if self.is_vector else None

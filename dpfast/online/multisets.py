@@ -155,7 +155,7 @@ class Closeness(NamedTuple):
 
     def doubt(self, sums: NDArray[np.int32], exact: int) -> int:
         """Return one minus the mean closeness, in units."""
-        distances = self._apart(sums, exact).astype(np.float64)
+        distances = self._distances(sums, exact).astype(np.float64)
         distances *= -1.0 / (float(self.size * self.rows << self.bits) * self.accuracy)
         np.exp(distances, out=distances)
         distances *= float(1 << BITS)
@@ -167,7 +167,7 @@ class Closeness(NamedTuple):
         limit = math.floor(Fraction(self.accuracy) * (self.size * self.rows << self.bits) / KEPT)
         # An answer far from all sums is cut, so that the products fit into 64 bits.
         whole = self.rows << self.bits
-        return self._apart(sums, min(max(answer, -whole), 2 * whole)) <= limit
+        return self._distances(sums, min(max(answer, -whole), 2 * whole)) <= limit
 
-    def _apart(self, sums: NDArray[np.int32], exact: int) -> NDArray[np.int64]:
+    def _distances(self, sums: NDArray[np.int32], exact: int) -> NDArray[np.int64]:
         return np.abs(exact * self.size - sums.astype(np.int64) * self.rows)

@@ -383,18 +383,20 @@ def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Lo
     size = amount(loss)
     part = Fraction(1, 2 * rounds)
 
-    def form(choice: Fraction, measurement: Loss, spent: Loss) -> tuple[float, IntegerNoise, Loss]:
+    def shares(
+        choice: Fraction, measurement: Loss, spent: Loss
+    ) -> tuple[float, IntegerNoise, Loss]:
         laplace = "laplace" if isinstance(measurement, Pure) else None
         noise = integer_noise(measurement, Sensitivity.of_one(unit), laplace)
         return float_down(choice / (2 * unit)), noise, spent
 
     def in_rho(rho: Fraction) -> tuple[float, IntegerNoise, Loss]:
-        return form(range_within(rho * part), ZCDP(rho * part), loss)
+        return shares(range_within(rho * part), ZCDP(rho * part), loss)
 
     if isinstance(loss, ZCDP):
         return in_rho(size)
     spent = Draws(size, draws=2 * rounds)  # a choice and a measurement a round
-    forms = [form(size * part, Pure(size * part), spent)]
+    forms = [shares(size * part, Pure(size * part), spent)]
     if isinstance(loss, Approx):
         loss = loss.of_zcdp()
         forms.append(in_rho(loss.rho))

@@ -53,14 +53,14 @@ STRETCH = 1 << 14
 class Scales:
     """The scales of the noise, and the number of positives.
 
-    `threshold` and `query` are the scales of rho and nu; `each` tells whether a new rho is drawn
+    `threshold` and `query` are the scales of rho and nu; `renewed` tells whether a new rho is drawn
     after each positive.
     """
 
     threshold: Fraction
     query: Fraction
     positives: int
-    each: bool
+    renewed: bool
 
     @property
     def variance(self) -> float:
@@ -75,13 +75,13 @@ def threshold_share(positives: int, monotone: bool) -> Fraction:
 
 
 def scales_within(
-    epsilon: Fraction, sensitivity: int, positives: int, monotone: bool, each: bool
+    epsilon: Fraction, sensitivity: int, positives: int, monotone: bool, renewed: bool
 ) -> Scales:
-    """Return the scales for a loss epsilon of all positives, or of `each` with its own noise."""
-    together = 1 if each else positives
+    """Return the scales for a loss epsilon of all positives; `renewed`: of each one by itself."""
+    together = 1 if renewed else positives
     threshold = epsilon * threshold_share(together, monotone)
     reach = (1 if monotone else 2) * together * sensitivity
-    return Scales(sensitivity / threshold, reach / (epsilon - threshold), positives, each)
+    return Scales(sensitivity / threshold, reach / (epsilon - threshold), positives, renewed)
 
 
 _approx_of_zcdp = lru_cache(maxsize=256)(Approx.of_zcdp)
@@ -100,7 +100,7 @@ def allocate(
     scales : Scales
     spent : Loss
         Of all answers together.
-    each : Loss or None
+    of_answer : Loss or None
         For the number beside one positive.
     """
     size = amount(loss)
@@ -108,12 +108,12 @@ def allocate(
     candidates: list[tuple[Scales, Loss, Loss]] = []
 
     def one_for_all(epsilon: Fraction, spent: Loss) -> None:
-        scales = scales_within(epsilon * (1 - answers), *shape, each=False)
+        scales = scales_within(epsilon * (1 - answers), *shape, renewed=False)
         candidates.append((scales, spent, Pure(epsilon)))
 
     def one_for_each(rho: Fraction, spent: Loss) -> None:
         epsilon = pure_within(rho * (1 - answers) / positives)
-        candidates.append((scales_within(epsilon, *shape, each=True), spent, ZCDP(rho)))
+        candidates.append((scales_within(epsilon, *shape, renewed=True), spent, ZCDP(rho)))
 
     if isinstance(loss, ZCDP):
         one_for_all(pure_within(size), loss)
@@ -150,7 +150,7 @@ class NoisyComparison:
     ) -> NDArray[np.bool_]:
         """Tell in order which values are above their thresholds, up to the last positive.
 
-        Values and thresholds are at most `FAR` in size; one threshold may serve for all.
+        Values and thresholds are at most `MOST_CELLS` in size; one threshold may serve for all.
         """
         stream = generator.stream()
         out = np.zeros(len(values), np.bool_)
@@ -166,7 +166,7 @@ class NoisyComparison:
 
     def _mark(self, margin: NDArray[np.int64], above: NDArray[np.bool_], stream: BitStream) -> int:
         """Mark values above their thresholds, and return the index of the last positive, or -1."""
-        if not self.scales.each:
+        if not self.scales.renewed:
             positives = np.flatnonzero(margin >= self.rho)[: self.left]
             self.left -= len(positives)
             above[positives] = True

@@ -93,7 +93,7 @@ def plan(
         # A staircase has no simple tail for the accuracy that is stated below.
         laplace = "laplace" if isinstance(of_answer, Pure) else None
         noise = integer_noise(of_answer, Sensitivity.of_one(unit), laplace)
-        draws = hard if scales.each else 1
+        draws = hard if scales.renewed else 1
         comparison = float(scales.threshold) * (math.log(draws) + rare)
         comparison += float(scales.query) * (math.log(queries) + rare)
         width = math.ldexp(float(noise.scale), noise.shift)

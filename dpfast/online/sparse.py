@@ -212,7 +212,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         scales, spent, of_answer = allocate(total_loss, cells, count, monotone, _share(answers))
         self._noise: IntegerNoise | None = None
         if of_answer is not None:
-            # One law for all versions, so that a stream goes on.
+            # One distribution for all versions, so that a stream goes on.
             laplace = "laplace" if isinstance(of_answer, privacy.Pure) else None
             self._noise = integer_noise(of_answer, Sensitivity.of_one(cells), laplace)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"

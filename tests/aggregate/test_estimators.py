@@ -34,12 +34,9 @@ NAMES = {
     "median": Median,
     "mode": Mode,
     "trimmed-mean": TrimmedMean,
-    "trimmed_mean": TrimmedMean,
     "correlation": Correlation,
     "least-squares": LeastSquares,
-    "least_squares": LeastSquares,
     "logistic-regression": LogisticRegression,
-    "logistic_regression": LogisticRegression,
 }
 
 
@@ -48,12 +45,9 @@ def release(data, estimator, bounds, **kw):
     return dp.sample_and_aggregate(data, estimator, bounds=bounds, **kw)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_names(name):
-    assert resolve(name) == NAMES[name]()
-
-
-def test_other_names():
+def test_names():
+    for name, kind in NAMES.items():
+        assert resolve(name) == resolve(name.replace("-", "_")) == kind()
     for wrong, due in [
         ("mean ", "estimator must be one of 'mean', .*'median', 'mode'"),
         ("quantile", r"dpfast\.estimators\.Quantile\(q\)"),
@@ -62,32 +56,16 @@ def test_other_names():
             resolve(wrong)
 
 
-def test_they_are_values():
-    assert Variance(ddof=1) == Variance(1) != Variance()
-    assert Variance() != StandardDeviation()
+def test_they_are_values_and_have_names_in_the_ledger():
+    assert Variance(ddof=1) == Variance(1) != Variance() != StandardDeviation()
     assert hash(LeastSquares(np.int64(2))) == hash(LeastSquares(2))
     assert LeastSquares() != LogisticRegression()
     with pytest.raises(dataclasses.FrozenInstanceError):
         Variance().ddof = 2
-
-
-def test_names_in_the_ledger():
     assert TrimmedMean(0.1).name == "trimmed-mean(0.1)"
     budget = dp.Budget(epsilon=1.0)
     release(np.arange(1000.0), Quantile(0.25), LIMITS, epsilon=0.5, budget=budget, rng=None)
     assert "quantile(0.25)" in str(budget.history)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "due"),
-    [("mean", 50), ("median", 50), (Quantile(0.9), 62.8), (TrimmedMean(0.2), 50), ("max", 77)],
-)
-def test_releases(estimator, due):
-    rows = np.random.default_rng(0).normal(50, 10, (40_000, 2))
-    found = release(rows, estimator, [LIMITS] * 2, blocks=200, epsilon=4.0)
-    assert found.shape == (2,) and abs(found - due).max() < 3
-    found = release(rows[:, 0].copy(), estimator, LIMITS, blocks=200, epsilon=4.0)
-    assert isinstance(found, float) and abs(found - due) < 3
 
 
 @pytest.mark.parametrize(

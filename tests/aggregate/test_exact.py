@@ -29,8 +29,6 @@ K = 2
 PEOPLE = 3
 GENERATOR = InsecureGenerator(1)
 
-# --- partitions, label by label -------------------------------------------------------------------
-
 
 class Numbered:
     """These labels for rows 0, 1, ..."""
@@ -63,10 +61,8 @@ def labels_of(partition, n):
     return [kind(labels) for labels in itertools.product(range(K), repeat=size)]
 
 
-# --- datasets: (id, value) row by row, None for NaN ----------------------------------------------
-
-
 def datasets(partition, relation):
+    """(id, value) row by row, None for NaN."""
     if partition == "key":
         some = [(), (0.0,), (None,), (1.0,), (1.0, 0.25)]
         for owned in itertools.product(some, repeat=PEOPLE):
@@ -97,9 +93,6 @@ def are_neighbors(a, b, partition, relation):
         if not of(b, gone) and (is_new or (relation == "replace" and keeps)):
             return True
     return False
-
-
-# --- distributions --------------------------------------------------------------------------------
 
 
 def distribution_of(aggregator, z):

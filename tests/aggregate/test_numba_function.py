@@ -8,7 +8,6 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels import jit
-from dpfast.aggregate.api import sample_and_aggregate
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, Partition, RandomLabels
 from dpfast.aggregate.estimators import resolve
@@ -80,45 +79,18 @@ def test_as_python_calls_it(name):
         source, partition = as_rows(data, ids), Partition(labels, False)
         bound = resolve(function).bind(source, d)
         with laid_out(source, partition) as blocks:
-            expected = np.concatenate(
-                [answers(function.py_func, w.rows, w.offsets, d) for w in blocks]
-            )
+            due = np.concatenate([answers(function.py_func, w.rows, w.offsets, d) for w in blocks])
         for workers in (None, 1, 2, 7):
-            found = bound.outputs(source, partition, Job(workers))
-            np.testing.assert_array_equal(found, expected)
+            done = []
+            found = bound.outputs(source, partition, Job(workers, done.append))
+            np.testing.assert_array_equal(found, due)
+            assert sum(done) == BLOCKS
         assert data.tobytes() == before
     assert bound.name == function.__name__
+    if d == 3:  # of another length than there are bounds for
+        bound = resolve(array).bind(source, 3)
+        assert np.isnan(bound.outputs(source, partition, Job())).all()
 
-
-@pytest.mark.full
-@quick_rows(1)
-@pytest.mark.parametrize("partition", ["contiguous", "random"])
-def test_a_release(partition):
-    budget = dp.Budget(epsilon=200.0, neighbors="replace")
-    got = sample_and_aggregate(
-        np.full(4000, 30.0),
-        number,
-        blocks=100,
-        bounds=(20, 80),
-        epsilon=100.0,
-        partition=partition,
-        budget=budget,
-        workers=2,
-    )
-    assert abs(got - 30) < 1
-    assert budget.remaining["epsilon"] == 100
-
-
-@pytest.mark.full
-def test_ticks_reach_the_job():
-    data, function, _ = CASES["numbers"]
-    source, done = as_rows(data), []
-    partition = Partition(RandomLabels(BLOCKS, secret(InsecureGenerator(2).stream())), False)
-    resolve(function).bind(source, None).outputs(source, partition, Job(2, done.append))
-    assert sum(done) == BLOCKS
-
-
-# -- errors before the spend -----------------------------------------------------------------------
 
 array = numba.njit(lambda b: b[:2])
 pair = numba.njit(lambda b: (b[0], 1))
@@ -131,27 +103,17 @@ pair = numba.njit(lambda b: (b[0], 1))
         (number, [(0, 1), (0, 1)], ArgumentError, "bounds must be one pair .* got '2 pairs'"),
         (number, [(0, 1)], ArgumentError, "bounds must be one pair .* got '1 pairs'"),
         (array, (0, 1), ArgumentError, "bounds must be a pair for each number.* got 'one pair'"),
-        (pair, (0, 1), ArgumentError, "bounds must be a pair for each number.* got 'one pair'"),
         (pair, [(0, 1)] * 3, ArgumentError, "bounds must be 2 pairs .* got '3 pairs'"),
         (numba.njit(lambda b: 1j), (0, 1), ArgumentTypeError, "returns complex128"),
         (numba.njit(lambda b: b["age"]), (0, 1), ArgumentTypeError, "Numba can compile"),
     ],
 )
 def test_errors_come_before_the_spend(function, bounds, error, text):
+    kw = {"blocks": 2, "bounds": bounds, "epsilon": 1.0}
     budget = dp.Budget(epsilon=1.0, neighbors="replace")
     with pytest.raises(error, match=text):
-        sample_and_aggregate(
-            np.arange(10.0), function, blocks=2, bounds=bounds, epsilon=1.0, budget=budget
-        )
+        dp.sample_and_aggregate(np.arange(10.0), function, budget=budget, **kw)
     assert budget.remaining["epsilon"] == 1
-
-
-@pytest.mark.full
-def test_a_wrong_length_is_a_fact_about_data():
-    source = as_rows(np.arange(10.0))
-    partition = Partition(ContiguousLabels(2, 10), False)
-    bound = resolve(array).bind(source, 3)
-    assert np.isnan(bound.outputs(source, partition, Job())).all()
 
 
 def test_who_calls_it():
@@ -166,30 +128,23 @@ def test_who_calls_it():
         resolve(number, "fibres")
 
 
-# -- workers ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("text, expected", [("", 3), ("2", 2), ("40", 3)])
-def test_one_worker_a_core_and_fewer_if_asked(text, expected, monkeypatch):
-    """The cores of the container, where it has fewer than the machine."""
+@pytest.mark.parametrize(
+    ("is_parallel", "workers", "text", "due"),
+    [
+        *[(False, None, "", 3), (False, None, "2", 2), (False, None, "40", 3)],
+        *[(False, 7, "", 7), (True, 7, "", 1)],
+    ],
+)
+def test_how_many_threads(is_parallel, workers, text, due, monkeypatch):
+    """By default the cores of the container, or fewer if asked; one where Numba starts its own,
+    because it ends the process when some of its thread pools are entered twice."""
     monkeypatch.setenv("DPFAST_NUM_THREADS", text)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
     monkeypatch.setattr("dpfast._core.threads._quota", lambda: 3)
-    asked = []
-    monkeypatch.setattr(jit.BlockLoop, "fill", lambda *args: asked.append(args[5]))
-    bound = resolve(number).bind(as_rows(np.arange(20.0)), None)
-    bound.outputs(as_rows(np.arange(20.0)), Partition(ContiguousLabels(4, 20), False), Job())
-    assert asked == [expected]
-
-
-@pytest.mark.parametrize("is_parallel", [False, True])
-def test_numbas_own_threads_are_started_from_one(is_parallel, monkeypatch):
-    """Numba ends the process when some of its thread pools are entered twice."""
-    source = as_rows(np.arange(20.0))
+    source, threads = as_rows(np.arange(20.0)), []
     resolve(number).bind(source, None)  # compiled without, for time's sake
     monkeypatch.setitem(number.targetoptions, "parallel", is_parallel)
     bound = resolve(number).bind(source, None)
-    asked = []
-    monkeypatch.setattr(jit.BlockLoop, "fill", lambda *args: asked.append(args[5]))
-    bound.outputs(source, Partition(ContiguousLabels(4, 20), False), Job(3))
-    assert asked == [1 if is_parallel else 3]
+    monkeypatch.setattr(jit.BlockLoop, "fill", lambda *args: threads.append(args[5]))
+    bound.outputs(source, Partition(ContiguousLabels(4, 20), False), Job(workers))
+    assert threads == [due]

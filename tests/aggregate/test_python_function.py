@@ -1,8 +1,10 @@
 """Any Python callable as an estimator: what is refused, and what a missing answer does."""
 
 import functools
+import math
 import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -51,9 +53,6 @@ def coded(codes):
     return rows
 
 
-# --- answers ------------------------------------------------------------------------------------
-
-
 @every_value
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("blocks", [1, 7, 250])
@@ -72,61 +71,41 @@ def test_equals_a_plain_loop(executor, blocks):
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_every_executor_and_number_of_workers_gives_the_same(workers):
     codes = np.random.default_rng(1).integers(0, 30, 120)
-    codes[codes > 10] = 0
-    rows = coded(codes)
-    made = [
-        outputs(faults.by_code, rows, 120, None, "threads"),
-        outputs(faults.by_code, rows, 120, None, "threads", job=Job(workers)),
-        outputs(faults.by_code, rows, 120, None, "processes", job=Job(workers)),
-        outputs(faults.by_code, rows, 120, None, "auto", 60.0, Job(workers)),
-    ]
-    for other in made[1:]:
-        assert other.tobytes() == made[0].tobytes()
-
-
-# --- arguments ----------------------------------------------------------------------------------
-
-
-def refused(error, match, function=faults.median, **arguments):
-    """The error, and that nothing was spent before it."""
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(error, match=match):
-        dp.sample_and_aggregate(
-            np.arange(100.0),
-            function,
-            blocks=10,
-            bounds=(0, 1),
-            epsilon=1,
-            budget=budget,
-            **arguments,
-        )
-    assert budget.spent["epsilon"] == 0
+    rows = coded(np.where(codes > 10, 0, codes))
+    found = {
+        outputs(faults.by_code, rows, 120, None, executor, limit, job).tobytes()
+        for executor, limit, job in [
+            *[("threads", None, job) for job in (None, Job(workers))],
+            ("processes", None, Job(workers)),
+            *[("auto", limit, Job(workers)) for limit in (60.0, 1e300)],
+        ]
+    }
+    assert len(found) == 1
 
 
 def test_arguments_are_checked_before_the_spend(monkeypatch):
-    refused(ArgumentError, "executor must be one of 'auto', 'threads', 'processes'", executor="x")
-    refused(ArgumentError, "time_limit must be None with", executor="threads", time_limit=1)
-    for limit in (0, -1, float("nan"), float("inf")):
-        refused(ArgumentError, "time_limit must be a finite", time_limit=limit)
-    for limit in ("1", True, [1]):
-        refused(ArgumentTypeError, "time_limit must be a finite", time_limit=limit)
     lock = threading.Lock()
-    refused(ArgumentError, "can be sent", lambda b: lock, executor="processes")
-    monkeypatch.setitem(sys.modules, "cloudpickle", None)
-    refused(MissingExtraError, "pip install cloudpickle", lambda b: 1.0, time_limit=5)
-
-
-def test_the_refusal_is_not_a_matter_of_course():
-    budget = dp.Budget(epsilon=1)
-    dp.sample_and_aggregate(
-        np.arange(100.0), faults.median, blocks=10, bounds=(0, 1), epsilon=1, budget=budget
-    )
-    assert budget.spent["epsilon"] == 1
-
-
-def test_a_time_limit_beyond_all_clocks():
-    found = outputs(faults.median, np.arange(10.0), 2, limit=1e300)
-    assert found[:, 0].tolist() == [2, 7]
+    a_time = "time_limit must be a finite"
+    for error, match, kw in [
+        (ArgumentError, "executor must be one of 'auto', 'threads', 'proc", {"executor": "x"}),
+        (ArgumentError, "time_limit must be None", {"executor": "threads", "time_limit": 1}),
+        *((ArgumentError, a_time, {"time_limit": x}) for x in (0, -1, math.nan, math.inf)),
+        *((ArgumentTypeError, a_time, {"time_limit": x}) for x in ("1", True, [1])),
+        (ArgumentError, "can be sent", {"f": lambda b: lock, "executor": "processes"}),
+        (MissingExtraError, "pip install cloudpickle", {"f": lambda b: 1.0, "time_limit": 5}),
+        (None, "", {}),  # the control
+    ]:
+        budget = dp.Budget(epsilon=1)
+        kw = {"blocks": 10, "bounds": (0, 1), "epsilon": 1, "budget": budget, **kw}
+        call = partial(dp.sample_and_aggregate, np.arange(100.0), kw.pop("f", faults.median), **kw)
+        if error is None:
+            call()
+        else:
+            if error is MissingExtraError:
+                monkeypatch.setitem(sys.modules, "cloudpickle", None)
+            with pytest.raises(error, match=match):
+                call()
+        assert budget.spent["epsilon"] == (error is None)
 
 
 class Callable:

@@ -7,7 +7,8 @@ import contextlib
 import json
 import shutil
 import sqlite3
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,7 +18,6 @@ from dpfast.budget.ledger import file
 from dpfast.budget.ledger.streams import Record, Turn
 from dpfast.errors import ArgumentError, BudgetError, LedgerError, StreamError
 from dpfast.online.noisy_comparison import NoisyComparison
-from dpfast.online.queries import coded, decoded
 from dpfast.privacy import Pure
 
 from ..support.names import shown
@@ -80,26 +80,15 @@ def test_a_stream_goes_on_after_its_last_answer(kind, path):
     assert len(one.past) == 12 and one.answer(QUERIES[0], number=0) == answers[0]
 
 
-def test_two_objects_of_one_stream_take_turns(path):
-    """Each finds that the other was faster, throws its answer away, and goes on from there."""
-    one, two = (linear("MedianMechanism", path) for _ in range(2))
-    found = [s.answer(q) for s, q in zip([one, two] * 4, QUERIES, strict=False)]
-    assert one.past == two.past == tuple(found)
-    assert one.alive == two.alive and one.remaining == two.remaining and one.left == two.left == 4
-
-
 def test_threads_share_a_record(path):
     streams = [sparse(path, positives=50) for _ in range(4)]
-    threads = [
-        threading.Thread(target=lambda s=s: [s.answer(1000 * (i % 2), number=i) for i in range(10)])
-        for s in streams
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    first, *others = [[(f.above, f.value) for f in s.past] for s in streams]
-    assert len(first) == 10 and all(o == first for o in others)
+
+    def ask(stream):
+        return [stream.answer(1000 * (i % 2), number=i) for i in range(10)]
+
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = pool.map(ask, streams)
+    assert all(found == first for found in others) and [*streams[0].past] == first
 
 
 def test_a_sparse_vector_goes_on(path):
@@ -109,16 +98,14 @@ def test_a_sparse_vector_goes_on(path):
     assert two._comparison.rho == one._comparison.rho and two.remaining == 1
     again = two.answer_many([7, 7, 7, 7], number=0)  # the record's, whatever the values are now
     assert again.above.tolist() == found[0].above.tolist() == [False, False, True, False]
-    assert again.values.tolist() == found[0].values.tolist()
-    assert two.answer(4, number=1) == found[1]
-    for call in (lambda: two.answer(4, number=0), lambda: two.answer(4, 600, number=1)):
+    assert again.values.tolist() == found[0].values.tolist() and two.answer(4, number=1) == found[1]
+    for threshold, number in ((None, 0), (600, 1)):
         with pytest.raises(ArgumentError, match="that of the same question"):
-            call()
+            two.answer(4, threshold, number=number)
     assert two.answer(1000).remaining == 0
-    with pytest.raises(StreamError, match="all its positives"):
-        one.answer(1)
-    with pytest.raises(StreamError, match="all its positives"):
-        sparse(path).answer(1)
+    for stream in (one, sparse(path)):
+        with pytest.raises(StreamError, match="all its positives"):
+            stream.answer(1)
     assert len(sparse(path).past) == 3
 
 
@@ -127,7 +114,7 @@ def test_a_sparse_vector_with_a_noise_for_each_positive_and_a_grid(tmp_path):
     budget = dp.Budget(rho=1, path=path)
     given = {"positives": 30, "threshold": 500, "rho": 1, "answers": True, "granularity": 0.5}
     one = dp.online.SparseVector(budget=budget, name="n", **given)
-    assert one._comparison.scales.each
+    assert one._comparison.scales.renewed
     found = one.answer_many([0.0, 900, 3, 900])
     noise = one._comparison.rho
     two = dp.online.SparseVector(budget=budget, name="n", **given)
@@ -166,25 +153,11 @@ def test_mwem_measures_once(path, monkeypatch):
     assert np.array_equal(one.distribution, three.distribution)
 
 
-def test_another_stream_of_the_same_name_is_refused_and_pays_nothing(path):
-    linear("MedianMechanism", path)
-    for other in (
-        lambda: linear("MedianMechanism", path, queries=13),
-        lambda: linear("MedianMechanism", path, epsilon=1.5),
-        lambda: linear("MedianMechanism", path, size=9),
-        lambda: linear("PrivateMultiplicativeWeights", path),
-        lambda: sparse(path),
-    ):
-        with pytest.raises(ArgumentError, match="name must be new"):
-            other()
-    assert len(dp.Budget(path=path).history) == 1
-
-
 MORE = {"histogram": [130_000, 40_000, 20_000, 10_001]}
 OTHERS = [
-    *(
-        ("MedianMechanism", other)
-        for other in (
+    (kind, other)
+    for kind, others in {
+        "MedianMechanism": [
             {"accuracy": 0.16},
             {"failure": 0.06},
             {"universe": [0, 1, 2, 3]},
@@ -192,52 +165,27 @@ OTHERS = [
             MORE,
             {"test": "closeness", "accuracy": 0.9},
             {"candidates": 500},
-        )
-    ),
-    *(
-        ("SparseVector", {name: value})
-        for name, value in {
-            "neighbors": "add-remove",
-            "monotone": True,
-            "positives": 3,
-            "sensitivity": 2,
-            "granularity": 1.0,
-            "answers": False,
-            "threshold": 501,
-            "epsilon": 2,
-        }.items()
-    ),
-    *(
-        ("RunningCount", other)
-        for other in (
-            {"steps": 8},
-            {"sensitivity": 2},
-            {"fan_out": 2},
-            {"neighbors": "replace"},
+            *[{"queries": 13}, {"size": 9}, {"epsilon": 2}],
+        ],
+        "SparseVector": [
+            *[{"neighbors": "add-remove"}, {"monotone": True}, {"positives": 3}, {"epsilon": 2}],
+            *[{"sensitivity": 2}, {"granularity": 1.0}, {"answers": False}, {"threshold": 501}],
+        ],
+        "RunningCount": [
+            *[{"steps": 8}, {"sensitivity": 2}, {"fan_out": 2}, {"neighbors": "replace"}],
             {"epsilon": 2},
-        )
-    ),
-    *(
-        ("MWEM", other)
-        for other in (
-            {"queries": np.eye(4)[::-1]},
-            {"replays": 2},
-            {"rounds": 4},
-            {"universe": [0, 1, 2, 3]},
-            MORE,
-            {"epsilon": 2},
-        )
-    ),
+        ],
+        "MWEM": [
+            *[{"queries": np.eye(4)[::-1]}, {"replays": 2}, {"rounds": 4}, {"epsilon": 2}],
+            *[{"universe": [0, 1, 2, 3]}, MORE],
+        ],
+    }.items()
+    for other in others
 ]
+SPARSE = {"positives": 2, "threshold": 500, "epsilon": 1, "answers": True, "neighbors": "replace"}
 KEPT = {
     "MedianMechanism": {"histogram": HISTOGRAM, **LINEAR},
-    "SparseVector": {
-        "positives": 2,
-        "threshold": 500,
-        "epsilon": 1,
-        "answers": True,
-        "neighbors": "replace",
-    },
+    "SparseVector": SPARSE,
     "RunningCount": {"steps": 9, "epsilon": 1, "neighbors": "add-remove"},
     "MWEM": {"histogram": HISTOGRAM, "queries": np.eye(4), "rounds": 3, "epsilon": 1},
 }
@@ -246,10 +194,12 @@ KEPT = {
 @pytest.mark.full
 @pytest.mark.parametrize(("kind", "other"), OTHERS, ids=shown)
 def test_a_stream_is_told_from_others_by_each_argument(path, kind, other):
-    given = {**KEPT[kind], "name": "n", "budget": dp.Budget(path=path)}
-    getattr(dp.online, kind)(**given)
-    with pytest.raises(ArgumentError, match="name must be new"):
-        getattr(dp.online, kind)(**{**given, **other})
+    shared = {"name": "n", "budget": dp.Budget(path=path)}
+    getattr(dp.online, kind)(**KEPT[kind], **shared)
+    wrong = {another: KEPT[another] for another in KEPT.keys() - {kind}}
+    for another, given in ({kind: {**KEPT[kind], **other}} | wrong).items():
+        with pytest.raises(ArgumentError, match="name must be new"):
+            getattr(dp.online, another)(**given, **shared)
     assert len(dp.Budget(path=path).history) == 1
 
 
@@ -261,11 +211,6 @@ def test_a_key_does_not_pay_for_another_stream(path):
             linear("MedianMechanism", path)
     linear("MedianMechanism", path, epsilon=2)
     assert dp.Budget(path=path).spent["epsilon"] == Pure(3).epsilon
-
-
-def test_candidates_at_random_are_the_same_ones(path):
-    one, two = (linear("MedianMechanism", path, candidates=500) for _ in range(2))
-    assert np.array_equal(one._alive._counts, two._alive._counts)
 
 
 def test_the_secret_is_in_no_export_and_ends_with_the_stream(path):
@@ -301,39 +246,38 @@ def test_the_secret_is_overwritten(path, monkeypatch):
 
 def test_what_was_drawn_but_not_recorded_changes_nothing(path, monkeypatch):
     stream = linear("MedianMechanism", path)
-    before = (stream.left, stream.remaining, stream.alive, {**vars(stream._comparison)})
+
+    def state():
+        return stream.left, stream.remaining, stream.alive, {**vars(stream._comparison)}
+
+    before = state()
     with monkeypatch.context() as patch:
-
-        def fails(self, turn, secret):
-            raise LedgerError("the disk is full")
-
-        patch.setattr(Record, "add", fails)
+        patch.setattr(Record, "add", Mock(side_effect=LedgerError("the disk is full")))
         for _ in range(3):
             with pytest.raises(LedgerError):
                 stream.answer([1, 0, 0, 0])
-    assert (stream.left, stream.remaining, stream.alive, vars(stream._comparison)) == before
+    assert state() == before
     assert stream.answer([1, 0, 0, 0], number=0).hard
 
 
 def test_what_was_recorded_before_an_interrupt_has_happened(path, monkeypatch):
     """Nobody has seen the answer, but it is in the file, and used up what it used up."""
-    for stream, ask in (
-        (sparse(path, positives=2), lambda s: s.answer(10**9)),
-        (linear("MedianMechanism", path, name="m"), lambda s: s.answer([1, 0, 0, 0])),
+    add = Record.add
+
+    def interrupted(self, turn, secret):
+        add(self, turn, secret)
+        raise KeyboardInterrupt
+
+    for stream, question in (
+        (sparse(path, positives=2), 10**9),
+        (linear("MedianMechanism", path, name="m"), [1, 0, 0, 0]),
     ):
         before = stream.remaining
-        with monkeypatch.context() as patch:
-            add = Record.add
-
-            def interrupted(self, turn, secret, add=add):
-                add(self, turn, secret)
-                raise KeyboardInterrupt
-
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(Record, "add", interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                ask(stream)
+            stream.answer(question)
         assert len(stream.past) == 1 and stream.remaining == before - 1
-        ask(stream)
+        stream.answer(question)
         assert len(stream.past) == 2
     with pytest.raises(StreamError, match="all its positives"):
         sparse(path, positives=2).answer(10**9)
@@ -353,29 +297,25 @@ def stops(*given):
 def test_a_stream_that_was_stopped_while_it_learned_is_opened_again(kind, path, monkeypatch):
     """Its state is half of what the record says: another answer would be a second one."""
     one, two = linear(kind, path), linear(kind, path)
+    nameless = getattr(dp.online, kind)(HISTOGRAM, **LINEAR)
     with monkeypatch.context() as patch:
         patch.setattr(LEARN[kind], stops)
-        for ask in (lambda: one.answer(QUERIES[0], number=0), lambda: two.past):
+        for ask in (
+            lambda: one.answer(QUERIES[0], number=0),
+            lambda: two.past,
+            lambda: nameless.answer(QUERIES[0]),
+        ):
             with pytest.raises(MemoryError):
                 ask()
     for stream in (one, two):
         for ask in (lambda s=stream: s.answer(QUERIES[0], number=0), lambda s=stream: s.past):
             with pytest.raises(StreamError, match=r"stopped while it learned.*open it again"):
                 ask()
+    with pytest.raises(StreamError, match=r"stopped while it learned.*nothing more is answered"):
+        nameless.answer(QUERIES[0])
     three = linear(kind, path)
     assert len(three.past) == 1 and three.answer(QUERIES[0], number=0) == three.past[0]
     assert three.left == 11 and three.remaining == three.hard - 1
-
-
-@pytest.mark.parametrize("kind", LEARN)
-def test_a_stream_without_a_name_that_was_stopped_while_it_learned_is_over(kind, monkeypatch):
-    stream = getattr(dp.online, kind)(HISTOGRAM, **LINEAR)
-    with monkeypatch.context() as patch:
-        patch.setattr(LEARN[kind], stops)
-        with pytest.raises(MemoryError):
-            stream.answer(QUERIES[0])
-    with pytest.raises(StreamError, match=r"stopped while it learned.*nothing more is answered"):
-        stream.answer(QUERIES[0])
 
 
 def test_damage_is_noticed(path):
@@ -393,18 +333,15 @@ def test_damage_is_noticed(path):
         linear("MedianMechanism", path)
 
 
-@pytest.mark.parametrize("kind", ["MWEM", "MedianMechanism"])
-def test_a_start_that_was_changed_is_noticed(kind, path):
-    given = {"epsilon": 1, "name": "n", "budget": dp.Budget(path=path)}
-    if kind == "MWEM":
-        given = {"queries": np.eye(4), "rounds": 3, **given}
-    else:
-        given = {**LINEAR, "candidates": 500, **given}
-    getattr(dp.online, kind)(HISTOGRAM, **given)
+@pytest.mark.parametrize("kind, more", [("MWEM", {}), ("MedianMechanism", {"candidates": 500})])
+def test_a_start_that_was_changed_is_noticed(kind, more, path):
+    given = {**KEPT[kind], **more, "name": "n", "budget": dp.Budget(path=path)}
+    one, two = (getattr(dp.online, kind)(**given) for _ in range(2))
+    assert kind == "MWEM" or np.array_equal(one._alive._counts, two._alive._counts)
     statement = "UPDATE streams SET start = replace(start, '1', '2') || ' '"
     change(path, "DROP TRIGGER no_UPDATE_streams", statement)
     with pytest.raises(LedgerError, match="of streams is not what was written"):
-        getattr(dp.online, kind)(HISTOGRAM, **given)
+        getattr(dp.online, kind)(**given)
 
 
 def test_turns_that_were_exchanged_are_noticed(path, tmp_path, monkeypatch):
@@ -445,27 +382,18 @@ def test_a_lost_secret_is_not_drawn_again(path, turns):
 
 
 def test_a_name_needs_a_file(path):
-    for budget in (None, dp.Budget(epsilon=5)):
-        with pytest.raises(ArgumentError, match="name must be left out"):
-            dp.online.SparseVector(positives=1, epsilon=1, name="n", budget=budget)
-    with pytest.raises(ArgumentError, match="name must be a text that is not empty"):
-        dp.online.MWEM(
-            HISTOGRAM, np.eye(4), rounds=1, epsilon=1, name="", budget=dp.Budget(path=path)
-        )
+    for match, kw in (
+        ("name must be left out", {"name": "n", "budget": None}),
+        ("name must be left out", {"name": "n", "budget": dp.Budget(epsilon=5)}),
+        ("name must be a text that is not empty", {"name": "", "budget": dp.Budget(path=path)}),
+    ):
+        with pytest.raises(ArgumentError, match=match):
+            dp.online.SparseVector(positives=1, epsilon=1, **kw)
     with pytest.raises(ArgumentError, match="number must be left out"):
         dp.online.SparseVector(positives=1, epsilon=1).answer(3, number=0)
     with pytest.raises(BudgetError):
         sparse(path, epsilon=20)
     assert not dp.Budget(path=path).history
-
-
-def test_weights_are_kept_exactly():
-    g = np.random.default_rng(0)
-    for size in (1, 7, 8, 1000):
-        for weights in (np.rint(g.random(size) * 2**24), g.integers(0, 2, size) * 2.0**24):
-            body = coded(weights, 24)
-            assert np.array_equal(decoded(body, 24, size), weights)
-    assert len(coded(np.zeros(10_000), 24)) < 100
 
 
 def test_a_record_has_one_turn_of_each_number(path):

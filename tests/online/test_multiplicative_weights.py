@@ -51,22 +51,18 @@ def test_a_hypothesis_is_a_softmax(universe):
     g = np.random.default_rng(universe)
     hypothesis, log = PublicDistribution(universe), np.zeros(universe)
     for step in (0.5, -0.1, 0.7, -2.0, 30.0):
-        values = np.round(g.random(universe), 1)
-        values[:] = np.rint(values * 1024) / 1024
-        later = np.rint(g.random(universe) * 1024) / 1024
-        told = hypothesis.move(step, values, 10, later)
+        values, later = np.rint(g.random((2, universe)) * 1024) / 1024
+        expected = hypothesis.move(step, values, 10, later)
         log += step * values
         exact = np.exp(log - log.max())
         exact /= exact.sum()
         np.testing.assert_allclose(hypothesis.distribution, exact, rtol=1e-6)
-        assert told == pytest.approx(1024 * (exact @ later), rel=1e-6)
-        query = g.random(universe)
-        counts = g.integers(0, 1000, universe)
-        found = hypothesis.sums(query, 24, counts.astype(np.int32))
-        units = np.rint(query * 2**24)
+        assert expected == pytest.approx(1024 * (exact @ later), rel=1e-6)
+        query, counts = g.random(universe), g.integers(0, 1000, universe)
+        found, units = hypothesis.sums(query, 24, counts.astype(np.int32)), np.rint(query * 2**24)
         assert found.mean == pytest.approx(exact @ units, rel=1e-6)
         assert found.exact == sum(int(w) * int(c) for w, c in zip(units, counts, strict=True))
-        assert not found.invalid and hypothesis.sums(later, 10).mean == told
+        assert not found.invalid and hypothesis.sums(later, 10).mean == expected
 
 
 def test_no_weight_is_lost_however_often_it_is_moved():
@@ -79,21 +75,6 @@ def test_no_weight_is_lost_however_often_it_is_moved():
     for _ in range(400):
         hypothesis.move(4.0, down, 3)
     np.testing.assert_allclose(hypothesis.distribution, [0.5, 0.5])
-
-
-@pytest.mark.full
-@quick_rows(2)
-@pytest.mark.parametrize("name", streams.NAMES)
-@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}, {"epsilon": 1, "delta": 1e-6}])
-def test_accuracy_is_kept_and_hard_answers_are_few(name, loss):
-    g = np.random.default_rng(23)
-    histogram = g.multinomial(10**7, g.dirichlet(np.ones(50) / 10))
-    mechanism = dp.online.PrivateMultiplicativeWeights(
-        histogram, queries=400, accuracy=0.08, rng=InsecureGenerator(3), **loss
-    )
-    hard, worst = streams.run(name, mechanism, histogram, g)
-    assert worst <= 0.08
-    assert (name == "correlated" or hard) and hard <= math.log(50) / (2 * mechanism.gap**2)
 
 
 def test_counts_beyond_32_bits_give_the_same_answers():
@@ -140,8 +121,3 @@ def test_what_no_accuracy_can_be_kept_with_is_refused_with_a_number(histogram, l
     with pytest.raises(ArgumentError, match="accuracy must be at least") as caught:
         dp.online.PrivateMultiplicativeWeights(histogram, queries=10, accuracy=0.5, **loss)
     assert 1 < float(str(caught.value).split("least ")[1].split(" with")[0]) < math.inf
-
-
-def test_a_universe_of_one_element_is_known():
-    stream = dp.online.PrivateMultiplicativeWeights([10_000], rng=InsecureGenerator(1), **GIVEN)
-    assert stream.answer([0.25]) == pytest.approx(0.25, abs=1e-6)

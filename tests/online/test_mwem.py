@@ -56,20 +56,6 @@ def test_the_first_choice_has_the_distribution_of_the_exponential_mechanism():
     assert p_value(0.5) < 1e-4 and p_value(2) < 1e-4
 
 
-def test_no_choice_of_any_neighbors_costs_more():
-    """The scores move by one row at most, and the shares add up to what is asked for."""
-    worst = 0.0
-    for leaves in range(4):
-        for enters in range(4):
-            other = np.array(HISTOGRAM)
-            other[leaves] -= 1
-            other[enters] += 1
-            ratio = choices(HISTOGRAM, 1.0) / choices(other, 1.0)
-            worst = max(worst, float(np.abs(np.log(ratio)).max()))
-            assert np.abs(scores(HISTOGRAM) - scores(other)).max() <= 1
-    assert 0.3 < worst <= 1
-
-
 @pytest.mark.parametrize("rounds", [1, 7, 30])
 def test_shares_add_up(rounds):
     unit = 1 << 20
@@ -244,15 +230,12 @@ def test_data_and_budget():
 @pytest.mark.parametrize(
     ("wrong", "error", "word"),
     [
-        ({"queries": None}, ArgumentTypeError, "queries"),
-        ({"queries": QUERIES[0]}, ArgumentTypeError, "queries"),
-        ({"queries": QUERIES[:, :3]}, ArgumentError, "queries"),
-        ({"queries": QUERIES[:0]}, ArgumentError, "queries"),
-        ({"queries": 2 * QUERIES}, ArgumentError, "queries"),
-        ({"queries": QUERIES * math.nan}, ArgumentError, "queries"),
-        ({"queries": [["a"] * 4]}, ArgumentTypeError, "queries"),
-        ({"rounds": 0}, ArgumentError, "rounds"),
-        ({"rounds": 2**20}, ArgumentError, "rounds"),
+        *[({"queries": q}, ArgumentTypeError, "queries") for q in (None, QUERIES[0], [["a"] * 4])],
+        *[
+            ({"queries": q}, ArgumentError, "queries")
+            for q in (QUERIES[:, :3], QUERIES[:0], 2 * QUERIES, QUERIES * math.nan)
+        ],
+        *[({"rounds": r}, ArgumentError, "rounds") for r in (0, 2**20)],
         ({"replays": 0}, ArgumentError, "replays"),
         ({"average": 1}, ArgumentTypeError, "average"),
     ],

@@ -189,15 +189,6 @@ def median(block):
     return np.median(block)
 
 
-def slopes(block):
-    """Least squares on a matrix whose last column is the answer, as a row."""
-    return np.linalg.lstsq(block[:, :-1], block[:, -1], rcond=None)[0][None, :]
-
-
-def mean_age(block):
-    return block["age"].mean()
-
-
 def own_rows(block):
     """Whether the block is a writable array of its own, and nothing more."""
     return float(

@@ -60,7 +60,9 @@ def beside(shipped, twin, g, seed):
     """Ask a stream of this seed, and its twin with the same draws, all that may be asked: an answer
     of the one, and of the other whether it is hard, and the number."""
     made, bits = shipped._plan, InsecureGenerator(seed).stream()
-    assert made.noise.distribution == "laplace" and made.noise.shift == 0 and not made.scales.each
+    assert (
+        made.noise.distribution == "laplace" and made.noise.shift == 0 and not made.scales.renewed
+    )
     rho, universe = noise(made.scales.threshold, bits), shipped._universe.size
 
     def above(distance):

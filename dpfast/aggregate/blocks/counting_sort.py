@@ -29,14 +29,14 @@ Empty = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
 #: Rows below which a second thread costs more than it saves.
 SLICE = 1 << 21
 #: Bits of a label that are sorted at once, and bits of a group's number if the low bits are written
-#: beside the rows: with more places to write to, the cache is too small.
+#: beside the rows: with more open ends to write to, the cache is too small.
 AT_ONCE, GROUPS = 11, 8
 #: Bytes of the data up to which one step is faster than two, thanks to the cache.
 SMALL = 1 << 22
 #: Bytes of a row from which it is cheaper to move it once, however far.
 WIDE = 48
-#: Rows between two places where the cursors of all groups are known. A chunk that follows no other
-#: counts from there.
+#: The cursors of all groups are known at each multiple of so many rows. A chunk that follows no
+#: other counts from there.
 SPAN = 1 << 20
 #: Bytes of rows that are sorted from groups into blocks at a time.
 STEP = 1 << 20
@@ -92,7 +92,7 @@ class Groups:
         elif self.key is not None:
             _native.count_random(self.key, self.blocks, start, rows, counts, self.shift)
 
-    def place(
+    def write(
         self,
         start: int,
         rows: NDArray[Any],
@@ -101,7 +101,7 @@ class Groups:
         out: NDArray[Any],
         low: NDArray[Any] | None,
     ) -> None:
-        """Write rows to their groups in `out`, from the places `at` on, which move on."""
+        """Write rows to their groups in `out`, from the indices `at` on, which move on."""
         rows = np.ascontiguousarray(rows)
         if labels is not None:
             _native.place(labels, rows, at, out, self.shift, low)
@@ -115,7 +115,7 @@ class Groups:
         cuts: NDArray[np.int64],
         workers: int,
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Sort each group of rows into its blocks, in place; return where these begin, too."""
+        """Sort each group of rows into its blocks, and return the rows and where blocks begin."""
         if low is None:
             return rows, cuts
         offsets = np.zeros(self.blocks + 1, np.int64)
@@ -214,10 +214,10 @@ class _Sort:
         total = int(cuts[-1])
         out, low = empty((total, *self.rows.shape[1:]), self.rows.dtype), self.groups.low(total)
 
-        def place(work: tuple[tuple[int, int], NDArray[np.int64], NDArray[np.int64]]) -> None:
+        def write(work: tuple[tuple[int, int], NDArray[np.int64], NDArray[np.int64]]) -> None:
             part, at, end = work
             for start, labels, rows in self._tiles(part):
-                self.groups.place(start, rows, labels, at, out, low)
+                self.groups.write(start, rows, labels, at, out, low)
             if not np.array_equal(at, end):
                 raise RuntimeError(_native.CHANGED)
 
@@ -226,7 +226,7 @@ class _Sort:
         for part, counts in zip(self.parts, self.counts, strict=True):
             work.append((part, at.copy(), at + counts))
             at += counts
-        each(place, work, len(work))
+        each(write, work, len(work))
         return self.groups.refined(out, low, cuts, workers)
 
     def _count(self, part: tuple[int, int]) -> NDArray[np.int64]:
@@ -271,7 +271,7 @@ class _Cursors:
         self._groups.count(start, stop - start, None, counts)
         return counts
 
-    def place(self, chunk: RowChunk, out: NDArray[Any], low: NDArray[Any] | None) -> None:
+    def write(self, chunk: RowChunk, out: NDArray[Any], low: NDArray[Any] | None) -> None:
         """Write the rows of a chunk to `out`, and the low bits of their labels."""
         start = chunk.start
         with self._lock:
@@ -279,7 +279,7 @@ class _Cursors:
         if at is None:
             whole = start // SPAN
             at = self.cuts[:-1] + self._before[whole] + self._count(whole * SPAN, start)
-        self._groups.place(start, chunk.rows, None, at, out, low)
+        self._groups.write(start, chunk.rows, None, at, out, low)
         with self._lock:
             self._open[start + len(chunk.rows)] = at
 
@@ -295,7 +295,7 @@ def placed(
     """Return all `n` rows of a source block by block, and where blocks begin, in one pass.
 
     Random labels and fixed ranges are functions of row numbers. So if all rows count and their
-    number is known, their places are known before a row is read. Chunks may come in any order and
+    number is known, the index of each is known before it is read. Chunks may come in any order and
     from several threads.
 
     Parameters
@@ -318,17 +318,17 @@ def placed(
         low, cursors = groups.low(n), _Cursors(groups, n, workers)
     counts: list[int] = []  # append is atomic
 
-    def place(chunk: RowChunk) -> None:
+    def write(chunk: RowChunk) -> None:
         start, stop = chunk.start, chunk.start + len(chunk.rows)
         if stop > n:
             raise RuntimeError(_native.CHANGED)
         if cursors is None:  # fixed ranges stand in the order of the rows
             rows[start:stop] = chunk.rows
         elif start < stop:
-            cursors.place(chunk, rows, low)
+            cursors.write(chunk, rows, low)
         counts.append(stop - start)
 
-    source.reduce(place, lambda a, b: a)
+    source.reduce(write, lambda a, b: a)
     if sum(counts) != n:
         raise RuntimeError(_native.CHANGED)
     if isinstance(labels, ContiguousLabels):

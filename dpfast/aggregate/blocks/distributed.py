@@ -27,7 +27,7 @@ from .partition import KeyedLabels, Partition, RandomLabels
 Floats = NDArray[np.float64]
 
 
-class Given(KeyedLabels):
+class StoredLabels(KeyedLabels):
     """Labels that the data hold in a column."""
 
     def __init__(self, blocks: int) -> None:
@@ -55,7 +55,7 @@ def cut(blocks: int, key: bytes, by_id: bool, chunk: RowChunk) -> list[Moved]:
 
 class Answered(NamedTuple):
     """Blocks that a task has answered for, their answers, and how many rows they have together,
-    less those that were cut, as far as the task was told.
+    less those that the cuts counted whose totals came to the task.
     """
 
     blocks: NDArray[np.int64]
@@ -88,7 +88,7 @@ def answered(
     lengths = np.array([len(part) for part in parts]) // max(1, int(np.prod(tail)))
     blocks, label = np.unique(numbers, return_inverse=True)
     source = as_rows(rows, np.repeat(label, lengths), 1)
-    answers = bind(source).outputs(source, Partition(Given(len(blocks)), drop), Job(1))
+    answers = bind(source).outputs(source, Partition(StoredLabels(len(blocks)), drop), Job(1))
     return (Answered(blocks, answers, len(rows) - whole),)
 
 

@@ -223,7 +223,7 @@ class ExternalSort:
         at = np.cumsum(cuts, out=cuts)[:-1].copy()
         unsorted = stretch.rows[:count]
         rows, low = np.empty_like(unsorted), groups.low(count)
-        groups.place(start, unsorted, labels, at, rows, low)
+        groups.write(start, unsorted, labels, at, rows, low)
         with self._lock:
             self._spare.append(stretch)
         run = _Run(start, cuts, self._keep(rows), None if low is None else self._keep(low))

@@ -100,7 +100,7 @@ def _add(tally: Tally[Any], partition: Partition, columns: Columns, chunk: RowCh
             named, rows = partition.split(tile)
             tally.add(named, columns.floats(rows))
         return
-    # Without names there is no conversion, so no need for pieces.
+    # Without names there is no conversion, so no need for tiles.
     for tile in [chunk] if columns.names is None else tiles(chunk, CHUNK):
         rows = columns.floats(tile.rows)
         if isinstance(labels, ContiguousLabels):
