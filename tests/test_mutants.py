@@ -2,6 +2,7 @@
 
 import ast
 import runpy
+import sys
 
 import pytest
 
@@ -12,6 +13,21 @@ if not TOOL.exists():
     pytest.skip("the tools are not here", allow_module_level=True)
 tool = runpy.run_path(str(TOOL))
 
+NATIVE = {
+    "noise.c": """
+#define HALF(x) \\
+    ((x) >> 1) /* of 3 */
+int64_t more(int64_t x) { /* x < 7 */
+    return x < 7 && x + HALF(x) != 0; // or 8
+}
+""",
+    "noise.pyx": '''
+from libc.stdint cimport int64_t
+def more(int64_t x):
+    """Whether x < 7 and more."""
+    return x < 7 and x + (x >> 1) != 0  # or 8
+''',
+}
 TEXT = """
 def scale_of(loss, count):
     if count <= 0 or loss.epsilon is None:
@@ -59,6 +75,44 @@ def test_a_file_with_a_fault_differs_in_that_place_alone(mutants):
         assert planted[: mutant.start] == plain[: mutant.start]
         assert planted.endswith(plain[mutant.stop :])
         assert ast.unparse(ast.parse(planted)) != ast.unparse(ast.parse(plain))
+
+
+@pytest.mark.parametrize("file", NATIVE)
+def test_faults_of_c_and_cython_are_in_code_alone(file, tmp_path, monkeypatch):
+    monkeypatch.setitem(tool["native_mutants"].__globals__, "PACKAGE", tmp_path)
+    path, text = tmp_path / file, NATIVE[file]
+    path.write_text(text, encoding="utf-8")
+    found = list(tool["native_mutants"](path))
+    both, shift = (
+        ("and", "or") if file.endswith("pyx") else ("&&", "||"),
+        [(">>", "<<"), ("1", "2")],
+    )
+    due = [("<", "<="), ("7", "8"), both, ("+", "-"), *shift, ("!=", "=="), ("0", "1")]
+    assert [(m.old, m.new) for m in found] == [
+        pair for pair in due if file.endswith("pyx") or pair not in shift
+    ]
+    line = text.splitlines()[found[0].line - 1]
+    for mutant in found:
+        planted = mutant.plant(text.encode()).decode().splitlines()
+        assert planted.pop(mutant.line - 1) not in (line, "") and len(planted) > 3
+        assert set(planted) < set(text.splitlines())
+
+
+def test_a_compiler_is_asked_once_for_the_same_text(tmp_path, monkeypatch):
+    """It is asked again where the text differs, and where it failed."""
+    monkeypatch.chdir(tmp_path)
+    script = "import pathlib, sys\ntext = pathlib.Path('a.c').read_text()\n"
+    script += "if '-E' in sys.argv:\n    print(text)\nelse:\n    open('log', 'a').write('x')\n"
+    script += "    pathlib.Path('a.o').write_text(text)\n    sys.exit('bad' in text)\n"
+    (tmp_path / "cc.py").write_text(script)
+    command = [sys.executable, "cc.py", "-c", "a.c", "-o", "a.o"]
+    asked = 0
+    for text, code, more in [("a", 0, 1), ("b", 0, 1), ("a", 0, 0), ("bad", 1, 1), ("bad", 1, 1)]:
+        (tmp_path / "a.c").write_text(text)
+        assert tool["compile_once"](tmp_path / "cache", command) == code
+        asked += more
+        assert (tmp_path / "a.o").read_text() == text
+        assert len((tmp_path / "log").read_text()) == asked
 
 
 def test_every_fault_that_is_called_equivalent_is_one_of_today():

@@ -2,6 +2,7 @@
 
     python tools/mutants.py --list --only noise             # the faults that can be planted
     python tools/mutants.py --only noise privacy --count 50 --seed 1
+    python tools/mutants.py --only csrc/noise _kernels/noise.pyx --count 10   # of C and Cython
     python tools/mutants.py --line "noise/box.py:41"        # every fault of one line
     python tools/mutants.py --check                         # equivalent faults that are gone
     python tools/mutants.py --planted --since v0.3          # negative controls that are gone
@@ -11,6 +12,10 @@ sensitivity, noise, a bound or a spend. A fault turns a comparison, swaps minimu
 ceiling and floor, is off by one, doubles a loss, leaves out a clamp or a spend, or spends after
 the next statement. Faults that change nothing that anyone could see are in
 `equivalent_mutants.toml`, each with the reason.
+
+In C and Cython every line of code counts, and a fault turns one operator or is off by one in one
+number. Each needs a build of the kernels, in which only what the fault changes is compiled again:
+the rest comes from a cache, by the digest of the preprocessed file.
 
 The tests of a fault: first those of its room that are named after the file or import it, then
 the whole room, and with ``--above`` the rooms that import the file. The first failure ends them.
@@ -25,6 +30,7 @@ import argparse
 import ast
 import copy
 import functools
+import hashlib
 import importlib.util
 import itertools
 import os
@@ -45,6 +51,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "dpfast"
+CSRC = ROOT / "csrc"
 EQUIVALENT = Path(__file__).with_suffix("").with_name("equivalent_mutants.toml")
 COMPARED = {
     ast.Lt: ast.LtE,
@@ -69,6 +76,18 @@ PRIVATE = re.compile(
 )
 MARGIN = 1e-9  # below it a number covers errors of rounding: half of it may cover them, too
 SPENDS = re.compile("spend|charge|reserve|settle|check|refuse|require")
+#: Of C and Cython: the operators that a fault turns into each other, and what is no code.
+TURNED = ["< <=", "> >=", "== !=", "+ -", "+= -=", "* /", "<< >>", "&& ||", "and or"]
+NATIVE = {a: b for pair in TURNED for a, b in itertools.permutations(pair.split())}
+TURNS = "|".join(map(re.escape, NATIVE))
+NATIVE_FAULT = re.compile(rf"(?<= )(?:{TURNS})(?=\s|$)|(?<![\w.])\d+(?![\w.])")
+TEXTS = r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
+NO_CODE = {
+    ".c": re.compile(rf"/\*.*?\*/|//[^\n]*|{TEXTS}", re.S),
+    ".pyx": re.compile(rf"\"\"\".*?\"\"\"|{TEXTS}|#[^\n]*", re.S),
+}
+NO_CODE[".h"] = NO_CODE[".c"]
+DECLARED = re.compile(r"\s*(#|cimport|import|from|ctypedef|cdef extern|@)")
 PLANTED = re.compile("planted|(?<!de)fault|caught|negative control", re.I)
 
 
@@ -226,15 +245,48 @@ def mutants(path: Path) -> Iterator[Mutant]:
     yield from visit(ast.parse(text).body, "")
 
 
+def native_mutants(path: Path) -> Iterator[Mutant]:
+    """Every fault that can be planted into a file of C or Cython, line by line."""
+    text = path.read_bytes().decode("latin-1")  # a character is a byte
+    code = NO_CODE[path.suffix].sub(lambda part: re.sub(r"[^\n]", " ", part[0]), text)
+    start, is_code, before = 0, True, ""
+    for number, (line, source) in enumerate(
+        zip(code.split("\n"), text.split("\n"), strict=True), 1
+    ):
+        continues = not is_code and before.endswith("\\")
+        is_code, before = not (continues or DECLARED.match(line)), line
+        for match in NATIVE_FAULT.finditer(line) if is_code else ():
+            old = match[0]
+            new = NATIVE.get(old) or str(int(old) + 1)
+            places = start + match.start(), start + match.end()
+            yield Mutant(file_of(path), number, *places, old, new, source)
+        start += len(line) + 1
+
+
+def file_of(path: Path) -> str:
+    """The name of a file: below `dpfast`, or from `csrc` on."""
+    return path.relative_to(PACKAGE if PACKAGE in path.parents else ROOT).as_posix()
+
+
+def is_native(file: str) -> bool:
+    return Path(file).suffix in NO_CODE
+
+
 def everywhere(only: list[str]) -> list[Mutant]:
     """The faults of some rooms or files, or of all, in the order of the files."""
-    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if not path.name.startswith("__")]
+    folders = {PACKAGE: (".py", ".pyx"), CSRC: (".c", ".h")}
     chosen = [
         path
-        for path in paths
-        if not only or any(path.relative_to(PACKAGE).as_posix().startswith(given) for given in only)
+        for folder, kinds in folders.items()
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in kinds and not path.name.startswith("__")
+        if not only or file_of(path).startswith(tuple(only))
     ]
-    return [found for path in chosen for found in mutants(path)]
+    return [
+        found
+        for path in chosen
+        for found in (native_mutants if is_native(path.name) else mutants)(path)
+    ]
 
 
 def equivalent() -> dict[str, str]:
@@ -250,8 +302,13 @@ def stages(file: str, above: bool) -> list[list[str]]:
     """The tests that a fault in a file is shown to, in this order."""
     module = file.removesuffix(".py").replace("/", ".")
     room, stem = module.split(".")[0], module.split(".")[-1]
-    own = sorted((ROOT / "tests" / room).rglob("test_*.py"))
     imported = re.compile(rf"\b{re.escape(module)}\b|import .*\b{stem}\b")
+    if is_native(file):  # a kernel, whose binding is `_kernels/<room>.pyx`
+        stem = Path(file).stem.removesuffix("_body")
+        room = Path(file).parts[1] if file.startswith("csrc/") else stem
+        room = room if (ROOT / "tests" / room).is_dir() else "_kernels"
+        imported, above = re.compile(rf"\b_kernels(\.| import ){room}\b"), False
+    own = sorted((ROOT / "tests" / room).rglob("test_*.py"))
     close = [
         path.relative_to(ROOT).as_posix()
         for path in own
@@ -282,11 +339,28 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.seconds: dict[str, float] = {}
+        self.is_stale = False  # whether a kernel is another than its source
         for path in ROOT.iterdir():
-            if path.name in ("dpfast", "tests"):
+            if path.name in ("dpfast", "tests", "csrc"):
                 shutil.copytree(path, folder / path.name)
-            elif not path.name.startswith("."):
+            elif not path.name.startswith(".") and path.name != "build":
                 (folder / path.name).symlink_to(path)
+
+    def can_be_built(self) -> bool:
+        """Whether the kernels can be built from their sources, which this does if need be."""
+        if self.is_stale:
+            compiler = os.environ.get("CC", "cc")
+            cached = (
+                f"{sys.executable} {Path(__file__).resolve()} --compile {self.folder / 'cache'}"
+            )
+            done = subprocess.run(
+                [sys.executable, "setup.py", "-q", "build_clib", "build_ext", "--inplace"],
+                cwd=self.folder,
+                env={**os.environ, "CC": f"{cached} {compiler}", "PYTHONPATH": ""},
+                capture_output=True,
+            )
+            self.is_stale = done.returncode != 0
+        return not self.is_stale
 
     def passes(self, tests: list[str], limit: float) -> bool:
         """Whether tests pass in time."""
@@ -312,6 +386,7 @@ class Copy:
         """Seconds that tests may take: a loop that a fault makes endless is a failure."""
         room = "/".join(tests[0].split("/")[:2])
         if room not in self.seconds:
+            assert self.can_be_built(), "without a fault the kernels cannot be built"
             start = time.monotonic()
             if not self.passes([room], 3600):
                 raise SystemExit(f"without a fault these tests fail: {room}")
@@ -320,7 +395,8 @@ class Copy:
 
     def killer(self, mutant: Mutant, above: bool) -> str | None:
         """The tests that notice a fault."""
-        path = self.folder / "dpfast" / mutant.file
+        native = is_native(mutant.file)
+        path = self.folder / ("" if mutant.file.startswith("csrc/") else "dpfast") / mutant.file
         text = path.read_bytes()
         kept = Path(importlib.util.cache_from_source(str(path)))
         groups = stages(mutant.file, above)
@@ -328,6 +404,9 @@ class Copy:
         try:
             path.write_bytes(mutant.plant(text))
             kept.unlink(missing_ok=True)
+            self.is_stale |= native
+            if not self.can_be_built():
+                return "the compiler"
             for tests, limit in zip(groups, limits, strict=True):
                 if not self.passes(tests, limit):
                     return tests[0] if len(tests) == 1 else f"{tests[0]}, ..."
@@ -335,6 +414,25 @@ class Copy:
         finally:
             path.write_bytes(text)
             kept.unlink(missing_ok=True)
+            self.is_stale |= native  # built with the next fault, which is often of this file
+
+
+def compile_once(cache: Path, command: list[str]) -> int:
+    """Run a compiler, unless it has compiled the same before; return its exit code."""
+    kept = None
+    if "-c" in command and "-o" in command:
+        out = Path(command[command.index("-o") + 1])
+        flags = [word for word in command if word not in ("-c", "-o", str(out))]
+        text = subprocess.run([*flags, "-E"], capture_output=True).stdout
+        kept = cache / hashlib.sha256(repr(flags).encode() + text).hexdigest()
+        if kept.exists():
+            shutil.copyfile(kept, out)
+            return 0
+    code = subprocess.call(command)
+    if kept is not None and not code:
+        cache.mkdir(exist_ok=True)
+        shutil.copyfile(out, kept)
+    return code
 
 
 def sample(found: list[Mutant], count: int | None, seed: int) -> list[Mutant]:
@@ -407,6 +505,8 @@ def planted(since: str | None) -> int:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["--compile"]:  # as the compiler of `Copy.can_be_built`
+        return compile_once(Path(sys.argv[2]), sys.argv[3:])
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--list", action="store_true", help="print the faults, plant none")
     parser.add_argument("--only", nargs="+", default=[], metavar="ROOM", help="rooms or files")
