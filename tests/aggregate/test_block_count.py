@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 import dpfast as dp
 from dpfast.aggregate import aggregators, block_count
-from dpfast.aggregate.aggregators import expected_error, trimmed
+from dpfast.aggregate.aggregators import expected_error
 from dpfast.aggregate.aggregators.mean import deviation_of
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference.aggregate.aggregators import sorted_with_bounds
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 NAMES = [name for name in aggregators.AGGREGATORS if name != "auto"]
@@ -115,24 +114,6 @@ def test_the_expected_error(name, loss, k):
     assert expected_error.expected_error(name, k, 1.0, loss, 0.03) == pytest.approx(
         measured(name, error), rel=0.35
     )
-
-
-@pytest.mark.parametrize("beta", [0.02, 0.3, 2.0])
-@pytest.mark.parametrize("k", [1, 2, 5, 40, 301])
-def test_a_few_hundred_looks_are_as_good_as_a_sample(k, beta):
-    """The smooth sensitivities of the expected order statistics, by the code of the releases."""
-    span, deviation, unit = 1 << 30, 0.05, 1.0
-    calibration = type("Calibration", (), {"beta": beta, "alpha": 1.0, "distribution": "one"})()
-    places = [expected_error._at_rank(i, k, deviation, 1.0) for i in range(1, k + 1)]
-    x = sorted_with_bounds(np.rint((np.array(places) + 0.5) * span).astype(np.int64), span)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(expected_error, "_typical", lambda distribution: unit)
-        got = [
-            expected_error._smooth(expected_error._windows(k, trim, deviation, 1.0), calibration)
-            for trim in (k // 4, (k - 1) // 2)
-        ]
-    wanted = [trimmed.trimmed_span(x, trim, beta) / span for trim in (k // 4, (k - 1) // 2)]
-    assert got == pytest.approx(wanted, rel=1e-3)
 
 
 @pytest.mark.full

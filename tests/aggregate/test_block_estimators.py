@@ -161,18 +161,6 @@ def test_rows_made_against_the_sample(n):
             assert [*pair_at(rows, rank, effort)] == np.sort(rows)[rank : rank + 2].tolist()
 
 
-@pytest.mark.full
-@quick_rows(2)
-@pytest.mark.parametrize("estimator", ORDERED, ids=lambda e: e.name)
-@given(
-    block=st.lists(
-        st.floats(allow_nan=False) | st.integers(-3, 3).map(float), min_size=1, max_size=200
-    )
-)
-def test_equal_to_the_definition(estimator, block):
-    assert_close(one(estimator, block), due(estimator, block), block)
-
-
 @given(
     st.fractions(0, 1, max_denominator=10**20),
     st.lists(st.integers(-100, 100), min_size=1, max_size=90),

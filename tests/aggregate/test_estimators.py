@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -68,27 +69,30 @@ def test_they_are_values_and_have_names_in_the_ledger():
     assert "quantile(0.25)" in str(budget.history)
 
 
+INTEGER, PART = "ddof must be an integer of at le", "proportion must be"
+
+
 @pytest.mark.parametrize(
     ("make", "error", "due"),
     [
         (lambda: Variance(-1), ArgumentError, "ddof must be an integer of at least 0, got -1"),
-        (lambda: StandardDeviation(1.5), ArgumentTypeError, "ddof must be an integer of at le"),
-        (lambda: LeastSquares(target=1.0), ArgumentTypeError, "target must be the index of a"),
-        (lambda: LeastSquares(target=True), ArgumentTypeError, "target must be the index of a"),
+        (lambda: StandardDeviation(1.5), ArgumentTypeError, INTEGER),
+        *[
+            (partial(kind, target=x), ArgumentTypeError, "target must be the index of a")
+            for kind, x in ((LeastSquares, 1.0), (LeastSquares, True), (LogisticRegression, 1.0))
+        ],
         (lambda: LeastSquares(intercept=1), ArgumentTypeError, "intercept must be True or False"),
-        (lambda: Quantile(1.5), ArgumentError, "q must be a number between 0 and 1"),
-        (lambda: Quantile(-0.1), ArgumentError, "q must be"),
-        (lambda: Quantile(math.nan), ArgumentError, "q must be"),
+        *[(partial(Quantile, q), ArgumentError, "q must be") for q in (1.5, -0.1, math.nan)],
         (lambda: Quantile("half"), ArgumentTypeError, "q must be"),
         (lambda: Quantile(0.5, "nearest"), ArgumentError, "method must be one of 'linear'"),
-        (lambda: TrimmedMean(0.5), ArgumentError, "proportion must be .* less than 0.5"),
-        (lambda: TrimmedMean(-0.01), ArgumentError, "proportion must be"),
-        (lambda: TrimmedMean(None), ArgumentTypeError, "proportion must be"),
-        (lambda: LogisticRegression(1.0), ArgumentTypeError, "target must be"),
+        (lambda: TrimmedMean(0.5), ArgumentError, f"{PART} .* less than 0.5"),
+        (lambda: TrimmedMean(-0.01), ArgumentError, PART),
+        (lambda: TrimmedMean(None), ArgumentTypeError, PART),
         (lambda: LogisticRegression(penalty=0), ArgumentError, "penalty must be .* greater than 0"),
-        (lambda: LogisticRegression(penalty=math.inf), ArgumentError, "penalty must be"),
-        (lambda: LogisticRegression(tolerance=0), ArgumentError, "tolerance must be"),
-        (lambda: LogisticRegression(max_iterations=0), ArgumentError, "max_iterations must be"),
+        *[
+            (partial(LogisticRegression, **{name: x}), ArgumentError, f"{name} must be")
+            for name, x in (("penalty", math.inf), ("tolerance", 0), ("max_iterations", 0))
+        ],
         (lambda: LogisticRegression(max_iterations=1.5), ArgumentTypeError, "max_iterations"),
     ],
 )

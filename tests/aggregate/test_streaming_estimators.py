@@ -335,8 +335,7 @@ def test_control_the_normal_equations_alone_are_worse(monkeypatch):
 
 
 def test_a_singular_block_has_no_regression():
-    rows = floats(600, 3)
-    partition = partition_of("contiguous", 6, 600)
+    rows, partition = floats(600, 3), partition_of("contiguous", 6, 600)
     rows[100:200, 1] = 3 * rows[100:200, 0] - 8  # collinear
     rows[200:300, 0] = 0.1  # constant
     rows[300:400, 2] = 0.1  # only the target
@@ -346,16 +345,12 @@ def test_a_singular_block_has_no_regression():
     np.testing.assert_allclose(found[3], [0.1, 0, 0], atol=1e-15)
     origin = outputs(LeastSquares(intercept=False), Rows(rows), partition, 2)
     assert np.isnan(origin).all(axis=1).tolist() == [False, False, False, False, True, False]
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-def test_a_feature_that_is_a_sum_of_others_is_rounding(intercept):
-    """In some of many blocks the rounding is positive, and no variance for all that."""
-    rows = floats(4000, 4)
+    # What is left of a sum of others is rounding: in some of many blocks it is positive.
+    rows, partition = floats(4000, 4), partition_of("random", 40, 4000)
     rows[:, 2] = rows[:, 0] / 3 + 7 * rows[:, 1]
-    partition = partition_of("random", 40, 4000)
-    found = outputs(LeastSquares(intercept=intercept), Rows(rows), partition, 3 + intercept)
-    assert np.isnan(found).all()
+    for intercept in (True, False):
+        estimator = LeastSquares(intercept=intercept)
+        assert np.isnan(outputs(estimator, Rows(rows), partition, 3 + intercept)).all()
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -501,18 +496,15 @@ def test_arguments_of_the_one_loop():
 
 def test_one_tally_a_thread():
     """However many chunks there are, and their answers are all in the total."""
-    made = []
-    form = columns.columns(Rows(floats(10)))
+    made, source = [], Rows(floats(3000), None, range(0, 3000, 10), team=3)
 
     def make():
         made.append(Moments(5, 1))
         return made[-1]
 
-    x = floats(3000)
-    source = Rows(x, None, range(0, 3000, 10), team=3)
+    form = columns.columns(source)
     total = streaming.tallied(source, partition_of("random", 5, 3000), form, make)
-    assert total.counts.sum() == 3000
-    assert 1 <= len(made) <= 3
+    assert total.counts.sum() == 3000 and 1 <= len(made) <= 3
 
 
 class Made:

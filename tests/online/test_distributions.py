@@ -19,8 +19,6 @@ from ..reference.online import median as online_median
 from ..reference.online import multiplicative_weights as online_weights
 from ..reference.online import mwem as online_mwem
 from ..reference.online import sparse
-from ..support import streams
-from ..support.pairwise import quick_rows
 
 QUERIES = [(1, 0), (0.5, 1)]
 DATABASES = [(j, 4 - j) for j in range(5)]
@@ -78,17 +76,6 @@ def test_planted_faults_are_caught_by_the_enumeration(fault, divisors, kind):
     assert worst > 4 if fault else 0.3 * 4 < worst <= 4 + 1e-6
 
 
-def told(stream):
-    """The transcript of both queries; of what was told only its side, so that there are few."""
-    found = []
-    for query in QUERIES:
-        if not stream.remaining:
-            break
-        answer = stream.answer(query)
-        found.append((answer.hard, answer.hard and answer > 0.5))
-    return tuple(found)
-
-
 def p_value(seen, exact):
     """Of transcripts that were seen, by chi-square; rare ones are one."""
     size = seen.total()
@@ -97,20 +84,6 @@ def p_value(seen, exact):
     counts = [[seen[t], exact[t] * size] for t in kept]
     rest = size - sum(seen[t] for t in kept), size * (1 - sum(exact[t] for t in kept))
     return chisquare(*zip(*counts, *[rest] * (rest[1] >= 1), strict=True), sum_check=False).pvalue
-
-
-@pytest.mark.full
-@quick_rows(1)
-@KINDS
-def test_the_shipped_code_has_the_distribution(kind):
-    """And of half the noise it has not."""
-    made, counts, generator = small_plan(4), (3, 1), InsecureGenerator(7)
-    seen = Counter(told(streams.shrunk(kind, counts, made, 2, generator, GAP)) for _ in range(2500))
-    for divide in (1, 2):
-        exact: Counter = Counter()
-        for transcript, p in distribution(kind, counts, made, 2, divisors=(divide,) * 3).items():
-            exact[tuple((a is not None, a is not None and a / 16 > 0.5) for a in transcript)] += p
-        assert (p_value(seen, exact) > 1e-4) == (divide == 1)
 
 
 def mwem_distribution(counts, epsilon, divisors=(1, 1), rounds=2):

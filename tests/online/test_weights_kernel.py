@@ -147,7 +147,7 @@ def test_any_number_of_threads_makes_the_same_bits(monkeypatch, number):
 PROBE = """
 import hashlib
 import numpy as np
-from dpfast._kernels.online import compare, move, weights_products as products
+from dpfast._kernels.online import compare, move, multiset_sums, weights_products as products
 places = np.empty((1, 3))
 g = np.random.default_rng(5)
 done = hashlib.sha256()
@@ -163,7 +163,9 @@ for size in (1, 5, 8, 63, 256, 300, 5001):
         print(places.tolist())
     rows, out = g.random((7, size)).astype(np.float32), np.empty(7)
     products(rows, log, out, 0, 7)
-    for array in (log, part, out):
+    bytes_, sums = g.integers(0, 256, (7, size)).astype(np.uint8), np.empty(size, np.int32)
+    multiset_sums(bytes_, g.integers(0, 1 << 20, 7).astype(np.int32), sums, 0, size)
+    for array in (log, part, out, sums):
         done.update(array.tobytes())
 print(done.hexdigest())
 """
