@@ -30,7 +30,6 @@ from dpfast.aggregate.estimators import (
     Variance,
     columns,
     moments,
-    streaming,
 )
 from dpfast.aggregate.estimators import regression as regressions
 from dpfast.aggregate.estimators.base import Job
@@ -296,7 +295,7 @@ def test_a_large_offset_costs_no_digits(offset):
 
 def test_control_one_pass_loses_them(monkeypatch):
     def one_pass(source, partition, form, products=True):
-        found = streaming.moments(source, partition, form, products)
+        found = columns.moments(source, partition, form, products)
         found.shift = np.zeros((partition.blocks, form.count))
         return found
 
@@ -503,7 +502,7 @@ def test_one_tally_a_thread():
         return made[-1]
 
     form = columns.columns(source)
-    total = streaming.tallied(source, partition_of("random", 5, 3000), form, make)
+    total = columns.tallied(source, partition_of("random", 5, 3000), form, make)
     assert total.counts.sum() == 3000 and 1 <= len(made) <= 3
 
 

@@ -14,10 +14,9 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
-from dpfast.aggregate.workers import block_queue, pool, worker_main, worker_process
-from dpfast.aggregate.workers.block_queue import BlockQueue, Board
+from dpfast.aggregate.workers import pool, worker_main, worker_process
 from dpfast.aggregate.workers.calls import attempt
-from dpfast.aggregate.workers.pool import WorkerPool
+from dpfast.aggregate.workers.pool import BlockQueue, Board, WorkerPool
 from dpfast.aggregate.workers.threads import call_blocks
 from dpfast.errors import ArgumentError, MissingExtraError, WorkerError
 from dpfast.tables.row_files import File
@@ -583,7 +582,7 @@ def test_rows_that_cannot_be_mapped():
 PROGRAM = """
     import signal, sys, time
     import numpy as np
-    from dpfast.aggregate.workers.pool import WorkerPool
+    from dpfast.aggregate.workers.pool import BlockQueue, Board, WorkerPool
     from tests.reference.aggregate.python_function import blocks, in_file
 
     def f(block):
@@ -737,7 +736,7 @@ def test_no_more_files_is_one_error(where, monkeypatch):
         "payload": (pool, "File"),
         "socket": (worker_process.socket, "socketpair"),
         "process": (worker_process.subprocess, "Popen"),
-        "board": (block_queue, "File"),
+        "board": (pool, "File"),
         "selector": (pool.selectors, "DefaultSelector"),
     }
     rows, offsets = blocks(range(4))

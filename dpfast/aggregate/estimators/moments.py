@@ -12,8 +12,7 @@ from ...tables.base import RowSource
 from ..blocks.partition import Partition
 from ..blocks.tallies import Extremes, Tally, floats_of
 from .base import Floats
-from .columns import Columns
-from .streaming import Streamed, centered, moments, tallied
+from .columns import Columns, Streamed, centered, moments, tallied
 
 
 @dataclass(frozen=True)

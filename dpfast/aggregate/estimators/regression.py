@@ -16,8 +16,7 @@ from ...tables.base import RowSource
 from ..blocks.partition import Partition
 from ..blocks.tallies import Tally, Totals
 from .base import Bound, Buffers, Floats, grouped
-from .columns import ByColumn, Columns
-from .streaming import Streamed, centered, moments, tallied
+from .columns import ByColumn, Columns, Streamed, centered, moments, tallied
 
 #: A feature counts as a function of those before it if they leave less of its square than this.
 TOLERANCE = 2.0**-40

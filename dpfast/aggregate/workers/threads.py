@@ -70,7 +70,8 @@ def call_blocks(
                     if stopped.is_set():
                         return
 
-    with _silence():
+    # Filters belong to the process, or in some builds of Python to a thread.
+    with _Silence() if getattr(sys.flags, "context_aware_warnings", False) else _shared:
         if workers == 1:
             contextvars.copy_context().run(work)
             return
@@ -112,11 +113,6 @@ class _Silence:
 
 
 _shared = _Silence()
-
-
-def _silence() -> _Silence:
-    """Return the silence of the process, or a new one if warning filters belong to a thread."""
-    return _Silence() if getattr(sys.flags, "context_aware_warnings", False) else _shared
 
 
 def _ranges(count: int, workers: int) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,7 @@ rows of the blocks and where these begin.
 Messages of the parent are pickles behind their length, with file descriptors beside them. The
 worker replies in single bytes: READY when it has loaded the function, DONE after each range, and
 FAILED with the reason behind it if the function cannot be loaded. Everything else is in memory that
-both share (`block_queue.Board`): the answers, the current block, and when its call began.
+both share (`pool.Board`): the answers, the current block, and when its call began.
 """
 
 from __future__ import annotations
