@@ -10,7 +10,11 @@ SPEC = importlib.util.spec_from_file_location("words", PATH)
 words = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(words)
 
-TABLE = {"names": {"found": "column", "one": "row"}, "prose": {r"\blaws?\b": "distribution"}}
+TABLE = {
+    "names": {"found": "column", "one": "row"},
+    "prose": {r"\blaws?\b": "distribution"},
+    "code_prose": {"asked": "received"},
+}
 
 
 @pytest.mark.parametrize(
@@ -26,15 +30,22 @@ TABLE = {"names": {"found": "column", "one": "row"}, "prose": {r"\blaws?\b": "di
         ('def f():\n    """A law."""', [r"\blaws?\b"]),
         ('raise ValueError(f"a law {x}")', [r"\blaws?\b"]),
         ('x = "a law"', []),
+        ("x = 1  # asked", ["asked"]),
     ],
 )
 def test_python(text, expected):
-    assert [word for _, word in words.count(text, is_python=True, table=TABLE)] == expected
+    assert [word for _, word in words.count(text, ".py", TABLE)] == expected
 
 
 def test_comments_of_c():
     text = "/* one law\n * of noise */\nint law; // a law\n"
-    assert [line for line, _ in words.count(text, is_python=False, table=TABLE)] == [1, 3]
+    assert [line for line, _ in words.count(text, ".c", TABLE)] == [1, 3]
+
+
+def test_pages():
+    text = "A law asked, `law`, [x](law.md).\n```python\nfound = 1  # a law\n```\nlaws\n"
+    assert [line for line, _ in words.count(text, ".md", TABLE)] == [1, 3, 5]
+    assert words.count("```python\none = 1\n```\n", ".md", TABLE) == [(2, "one")]
 
 
 def test_check(tmp_path, monkeypatch, capsys):

@@ -6,7 +6,8 @@
     python tools/words.py --keep     # lowers the limits there to what there is
 
 A name counts where it is bound: once in each function, class or module. Sentences are the first of
-each docstring, texts in a `raise`, and comments, in `dpfast/` and in `csrc/`.
+each docstring, texts in a `raise`, and comments, in `dpfast/` and in `csrc/`. Pages are a room,
+too, with the names in their blocks of Python and all text outside of blocks.
 """
 
 from __future__ import annotations
@@ -83,39 +84,71 @@ def comments(text: str) -> Iterator[Word]:
         yield Word(text.count("\n", 0, comment.start()) + 1, comment[0])
 
 
-def count(text: str, *, is_python: bool, table: dict) -> list[Word]:
-    """Every word of a table's dialect in the text of a file."""
-    if is_python:
+def blocks(text: str) -> Iterator[tuple[int, str, str]]:
+    """The blocks of a page: line, language, text."""
+    for block in re.finditer(r"^```(\w*)[^\n]*\n(.*?)^```", text, re.S | re.M):
+        yield text.count("\n", 0, block.start(2)) + 1, block[1], block[2]
+
+
+def paragraphs(text: str) -> Iterator[Word]:
+    """Lines of a page outside of blocks, without code and addresses."""
+    is_prose = True
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("```"):
+            is_prose = not is_prose
+        elif is_prose:
+            yield Word(number, re.sub(r"`[^`]*`|\]\([^)]*\)", "", line))
+
+
+def count(text: str, kind: str, table: dict) -> list[Word]:
+    """Every word of a table's dialect in the text of a file of a kind, such as ".py"."""
+    words: list[Word] = []
+    if kind == ".py":
         tree = ast.parse(text)
         words = [word for word in names(tree) if word.word in table["names"]]
         prose = sentences(text, tree)
+    elif kind == ".md":
+        for start, language, block in blocks(text):
+            if language == "python":
+                for line, name in names(ast.parse(block)):
+                    if name in table["names"]:
+                        words.append(Word(start + line - 1, name))
+        prose = paragraphs(text)
     else:
-        words, prose = [], comments(text)
+        prose = comments(text)
+    patterns = table["prose"] if kind == ".md" else table["prose"] | table["code_prose"]
     for line, sentence in prose:
-        for pattern in table["prose"]:
+        for pattern in patterns:
             words += [Word(line, pattern)] * len(re.findall(pattern, sentence))
     return sorted(words)
+
+
+def files() -> Iterator[tuple[str, Path]]:
+    """Every file that is read, with its room."""
+    for path in sorted((ROOT / "dpfast").rglob("*.py")):
+        yield path.relative_to(ROOT / "dpfast").parts[0].removesuffix(".py"), path
+    for room, folder, pattern in (
+        ("_kernels", "dpfast", "*.pyx"),
+        ("csrc", "csrc", "*.[ch]"),
+        ("pages", "docs", "*.md"),
+    ):
+        yield from ((room, path) for path in sorted((ROOT / folder).rglob(pattern)))
+    yield from (("pages", path) for path in sorted(ROOT.glob("*.md")) if path.stem != "CHANGELOG")
 
 
 def main(*options: str) -> int:
     """Print what there is; 1 where it is more than a limit and ``--check`` was asked for."""
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
-    instead = table["names"] | table["prose"]
+    instead = table["names"] | table["prose"] | table["code_prose"]
     rooms: Counter[str] = Counter()
     often: Counter[str] = Counter()
-    for folder, kinds in (("dpfast", (".py", ".pyx")), ("csrc", (".c", ".h"))):
-        for path in sorted(p for p in (ROOT / folder).rglob("*") if p.suffix in kinds):
-            if folder == "csrc" or path.suffix == ".pyx":
-                room = folder if folder == "csrc" else "_kernels"
-            else:
-                room = path.relative_to(ROOT / folder).parts[0].removesuffix(".py")
-            text = path.read_text(encoding="utf-8")
-            words = count(text, is_python=path.suffix == ".py", table=table)
-            rooms[room] += len(words)
-            often.update(word for _, word in words)
-            if "--places" in options:
-                for line, word in words:
-                    print(f"{path.relative_to(ROOT)}:{line}: {word} -> {instead[word]}")
+    for room, path in files():
+        words = count(path.read_text(encoding="utf-8"), path.suffix, table)
+        rooms[room] += len(words)
+        often.update(word for _, word in words)
+        if "--places" in options:
+            for line, word in words:
+                print(f"{path.relative_to(ROOT)}:{line}: {word} -> {instead[word]}")
     limits = table["limits"]
     above = {room: number for room, number in rooms.items() if number > limits.get(room, 0)}
     if "--check" in options:

@@ -382,7 +382,7 @@ def by_path(kind, asked, hard, **given):
             below = rate * (told[some] - exact[places[some]])
             fits.append(fit(np.searchsorted(BELOW, below), np.append(np.full(32, 1 / 64), 0.5)))
         return {
-            "by": "law",
+            "by": "distribution",
             "shown": shown,
             "samples": 2 * size,
             "p_value": min(1.0, 4 * min(fits)),

@@ -130,7 +130,7 @@ def by_law(law, draw):
         drawn = [draw(data, size) for data in row.pair]
         fits = map(fit, drawn, laws)
         return {
-            "by": "law",
+            "by": "distribution",
             "shown": shown,
             "samples": sum(map(len, drawn)),
             "p_value": min(1.0, 2 * min(fits)),
