@@ -30,12 +30,12 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
     if persons is not None:  # as many bits as a table in memory takes, so that noise is the same
         most = persons.max_groups
         if isinstance(table.keys, PublicKeys) and most is not None and coder.groups <= most:
-            most = None  # all groups count that are told
+            most = None  # every public group counts
         units = Units(persons.column, most, bytes(stream.take(32)).hex())
     every, of_units = table.counted.items(), (persons and persons.column, table.keys.listed)
-    rooms = {name: one.of_units(rows, *of_units) for name, one in every if one.by_unit}
-    integers = {name: one.integers(rows) for name, one in every if not one.by_unit}
-    alone = [name for name, one in integers.items() if one.bins is None and not one.near]
+    rooms = {name: stat.of_units(rows, *of_units) for name, stat in every if stat.by_unit}
+    integers = {name: stat.integers(rows) for name, stat in every if not stat.by_unit}
+    alone = [name for name, terms in integers.items() if terms.bins is None and not terms.near]
     statements = list(filter(None, [alone, *([name] for name in integers if name not in alone)]))
     # How many rows the groups have, which is the same if nothing is drawn.
     is_compared = units is None and len(statements) > 1
@@ -50,8 +50,8 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
     for names in statements:
         some = [integers[name] for name in names]
         bins, near = some[0].bins, some[0].near
-        features = [feature for one in some for feature in one.features]
-        features += [Feature(one.missing, 0, 1) for one in some if one.missing is not None]
+        features = [feature for terms in some for feature in terms.features]
+        features += [Feature(terms.missing, 0, 1) for terms in some if terms.missing is not None]
         if is_compared and not near:
             features.append(Feature(rows.present(), 1))
         answer = ask(features, bins, near)
@@ -62,8 +62,8 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
         counts.append((codes + 1, sizes))
         answers.append((names, answer))
     if is_compared:
-        each = [np.bincount(codes, n.astype(float), coder.groups + 1)[1:] for codes, n in counts]
-        if np.ptp(each, axis=0).any():
+        totals = [np.bincount(codes, n.astype(float), coder.groups + 1)[1:] for codes, n in counts]
+        if np.ptp(totals, axis=0).any():
             refuse_change()
     missing = dict.fromkeys(integers, 0)
     for names, answer in answers:
@@ -74,9 +74,9 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
                 missing[names[0]] = answer.sums[0][is_missing & (answer.codes >= 0)].sum()
             answer = answer._replace(codes=np.where(is_missing, -1, answer.codes))
         for name in names:
-            one = integers[name]
-            own = answer.sums if one.near else [next(sums) for _ in one.features]
-            rooms[name] = table.counted[name].gathered(answer._replace(sums=own))
+            terms = integers[name]
+            term_sums = answer.sums if terms.near else [next(sums) for _ in terms.features]
+            rooms[name] = table.counted[name].gathered(answer._replace(sums=term_sums))
         for name in names:
             if integers[name].missing is not None:
                 missing[name] = sum(next(sums)[answer.codes >= 0])

@@ -138,21 +138,21 @@ def group_by(
         rule = "left out where keys are private: public keys tell which rows are others"
         checks.fail("other_key", rule, other_key)
     relation = None if neighbors is None else checks.neighbors(neighbors)
-    beside, person = {}, None
+    extra_columns, person = {}, None
     if ids is None:
         limits = {"max_groups": max_groups, "max_rows": max_rows, "rows_limit": rows_limit}
         for name, value in limits.items():
             if value is not None:
                 checks.fail(name, "left out without ids, which say whose rows they are", value)
     else:
-        most, each = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
+        most, n_rows = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
         limit = _limit("rows_limit", rows_limit)
-        if limit is not None and limit <= (1 if checks.is_auto(each) else each or limit):
+        if limit is not None and limit <= (1 if checks.is_auto(n_rows) else n_rows or limit):
             checks.fail("rows_limit", "more than max_rows, which is given with it", limit)
         if not isinstance(ids, str):
-            beside[IDS] = column_form(ids, "ids", IDS_RULE)
-        person = Persons(ids if isinstance(ids, str) else IDS, most, each, id_name(ids), limit)
-    rows = Batches(data, beside)
+            extra_columns[IDS] = column_form(ids, "ids", IDS_RULE)
+        person = Persons(ids if isinstance(ids, str) else IDS, most, n_rows, id_name(ids), limit)
+    rows = Batches(data, extra_columns)
     return GroupBy(rows, grouping(rows, tuple(names), keys, person, other_key), relation)
 
 
@@ -232,10 +232,10 @@ def select_keys(
     >>> dp.select_keys(words, epsilon=1, delta=1e-9).tolist()
     ['of', 'the']
     """
-    form, by = one_column(column, "column")
-    groups = group_by(form, by, ids=ids, max_groups=max_groups, neighbors=neighbors)
-    asked: Any = {"epsilon": epsilon, "delta": delta, "where": where, "budget": budget, "rng": rng}
-    return prepare(groups.keys, **asked).then(lambda answer: answer[by])
+    table, by = one_column(column, "column")
+    groups = group_by(table, by, ids=ids, max_groups=max_groups, neighbors=neighbors)
+    call: Any = {"epsilon": epsilon, "delta": delta, "where": where, "budget": budget, "rng": rng}
+    return prepare(groups.keys, **call).then(lambda answer: answer[by])
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,9 +300,9 @@ class GroupBy(Methods):
 
     def __repr__(self) -> str:
         keys, persons = self._grouping.keys, self._grouping.persons
-        whose = "" if persons is None else f", people of {persons.column.strip(chr(0))!r}"
+        of_people = "" if persons is None else f", people of {persons.column.strip(chr(0))!r}"
         size = f"{keys.groups:,} public" if isinstance(keys, PublicKeys) else "private"
-        return f"GroupBy({', '.join(map(repr, keys.by))}; {size} keys{whose})"
+        return f"GroupBy({', '.join(map(repr, keys.by))}; {size} keys{of_people})"
 
     @releases
     def agg(
@@ -403,8 +403,8 @@ class GroupBy(Methods):
         among = keys.groups if isinstance(keys, PublicKeys) else None
         if among is not None and size > among:
             checks.fail("k", f"at most the number of keys, {among}", k)
-        own = Top(k=size, among=among)
-        return self._one(f"top-{size}", own, (epsilon, delta, rho), where, budget, rng)
+        top = Top(k=size, among=among)
+        return self._single(f"top-{size}", top, (epsilon, delta, rho), where, budget, rng)
 
     @releases
     def keys(
@@ -448,7 +448,7 @@ class GroupBy(Methods):
         """
         return self._prepare(KEYS, (), (epsilon, delta, None), None, where, budget, rng)
 
-    def _one(
+    def _single(
         self, name: str, statistic: object, loss: Any, where: Any, budget: Any, rng: Any
     ) -> Prepared[Answer]:
         return self._prepare(name, ((name, statistic),), loss, None, where, budget, rng)

@@ -50,9 +50,9 @@ class Arrays(Column):
         out += 1.0
         return np.divide(part, whole, out=out, where=np.asarray(whole) > 0)
 
-    def total(self, form: Form, sums: Sequence[Any]) -> Floats:
-        each = zip(form.estimate, sums, strict=True)
-        return self.scaled(sum(float(w) * noisy for w, noisy in each))
+    def total(self, linear: Form, sums: Sequence[Any]) -> Floats:
+        weighted_sums = zip(linear.estimate, sums, strict=True)
+        return self.scaled(sum(float(w) * noisy for w, noisy in weighted_sums))
 
     def scaled(self, cells: Any) -> Floats:
         return in_units(cells, self.cells.grid)
@@ -70,9 +70,9 @@ class Arrays(Column):
         return self.square(self.clip(variance, 0, grown * s**2 / 4))
 
     def at(self, part: Any, whole: Any) -> Any:
-        place = np.zeros(len(whole)) + 0.5
-        np.divide(part, whole, out=place, where=whole > 0)
-        value = self.cells.grid * (self.cells.first + self.clip(place, 0.0, 1.0) * self.span)
+        share = np.zeros(len(whole)) + 0.5
+        np.divide(part, whole, out=share, where=whole > 0)
+        value = self.cells.grid * (self.cells.first + self.clip(share, 0.0, 1.0) * self.span)
         return self.clip(value, self.lo, self.hi)
 
     def width(self, part: Any, most: Any = 1, power: int = 1) -> Any:
@@ -105,7 +105,7 @@ class EachWithin(Sizes):
 
     @property
     def form(self) -> Form:
-        return self.plan.form
+        return self.plan.linear
 
     def of(self, kind: int, share: float = 1.0) -> float:
         return self.sizes[kind]
@@ -114,5 +114,5 @@ class EachWithin(Sizes):
         return self.of(0) if self.answers is None else self.single
 
     def total(self, factors: Sequence[Fraction], share: float = 1.0) -> float:
-        each = zip(factors, self.sizes, strict=False)  # later kinds may have no factor
-        return sum(abs(float(factor)) * size for factor, size in each)
+        sized_factors = zip(factors, self.sizes, strict=False)  # later kinds may have no factor
+        return sum(abs(float(factor)) * size for factor, size in sized_factors)

@@ -63,8 +63,8 @@ class Tails:
         """Return the same, to be sent."""
         return self
 
-    def moved(self, places: NDArray[np.int32]) -> Tails:
-        """Return a copy, as groups have other places: they have no say in it."""
+    def moved(self, new_codes: NDArray[np.int32]) -> Tails:
+        """Return a copy: new codes of groups change nothing."""
         return Tails(self.counts.copy())
 
 
@@ -233,16 +233,16 @@ def with_bounds(
     ArgumentError
         If an argument breaks a rule, or a part of the loss is too small.
     """
-    first, rest = parts = divided(offered.loss)
-    left, columns = Offer(rest, offered.unit), tuple(name or "" for name in statistic.bounded)
+    first, second = parts = divided(offered.loss)
+    left, columns = Offer(second, offered.unit), tuple(name or "" for name in statistic.bounded)
     width = len(columns) if len(columns) > 1 else None
 
     def of(bounds: Any) -> Any:
         return make(replace(statistic, bounds=bounds), left)
 
-    like, each = trial(of, extremes(width)), one_row(first, step.neighbors, step.groups * step.rows)
-    policy = nan_policy.of_rows(statistic.nan, is_private=True)
-    bounds = GroupBounds(columns, drawn_bounds(each, width, "add-remove", policy), units)
+    like, cost = trial(of, extremes(width)), one_row(first, step.neighbors, step.groups * step.rows)
+    missing = nan_policy.of_rows(statistic.nan, is_private=True)
+    bounds = GroupBounds(columns, drawn_bounds(cost, width, "add-remove", missing), units)
     return WithBounds(bounds, offered.loss, parts, like, of, bounds.draw)
 
 

@@ -46,20 +46,20 @@ def shown(room: Sparse, kept: NDArray[np.int64], groups: int) -> NDArray[Any]:
     bins = room.bins
     if len(kept) * bins > MOST:
         raise DataError("there are too many bins for as many groups as are shown")
-    (cells, sums), place = room.total(), np.full(groups, -1)
-    place[kept] = np.arange(len(kept))
-    at = place[cells // bins]
-    found = np.zeros((len(kept) * bins, room.width), sums.dtype)
-    found[(at * bins + cells % bins)[at >= 0]] = sums[at >= 0]
-    return found.reshape(len(kept), bins, room.width)
+    (cells, sums), row_of_group = room.total(), np.full(groups, -1)
+    row_of_group[kept] = np.arange(len(kept))
+    at = row_of_group[cells // bins]
+    shown_sums = np.zeros((len(kept) * bins, room.width), sums.dtype)
+    shown_sums[(at * bins + cells % bins)[at >= 0]] = sums[at >= 0]
+    return shown_sums.reshape(len(kept), bins, room.width)
 
 
 def dense(room: Sparse, groups: int) -> NDArray[Any]:
     """Return the sums of all groups, and of none, bin by bin."""
     cells, sums = room.total()
-    found = np.zeros((groups + 1, room.bins, room.width), sums.dtype)
-    found.reshape(-1, room.width)[cells] = sums
-    return found
+    all_sums = np.zeros((groups + 1, room.bins, room.width), sums.dtype)
+    all_sums.reshape(-1, room.width)[cells] = sums
+    return all_sums
 
 
 @dataclass(frozen=True)
@@ -155,27 +155,27 @@ class GroupHistogram(Counted):
         return self.axis.words is not None
 
     def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
-        piece = columns[self.column or ""]
+        column = columns[self.column or ""]
         if self.axis.words is None:
-            return read(piece, self.units)
-        return numbers_of(piece, self.axis.words, f"column {self.column!r}")
+            return read(column, self.units)
+        return numbers_of(column, self.axis.words, f"column {self.column!r}")
 
     def add(self, totals: Any, codes: NDArray[np.int32], values: Any) -> int:
         bins = self.axis.native.bins
-        place = np.zeros(len(codes), np.uint32)
-        self.axis.native.place(self.placed(values), 1, place)
+        binned = np.zeros(len(codes), np.uint32)
+        self.axis.native.place(self.placed(values), 1, binned)
         if isinstance(totals, Sparse):
-            totals.add(codes, place, partial(self.sum, values))
+            totals.add(codes, binned, partial(self.sum, values))
             return 0
         # All cells have a number: see the check of public keys.
-        inside = (place < bins) & (codes >= 0) & (codes < len(totals) - 1)
-        own = np.where(inside, codes * np.int32(bins) + place.view(np.int32), np.int32(-1))
-        self.sum(values, own, totals.reshape(-1, self.width))
+        inside = (binned < bins) & (codes >= 0) & (codes < len(totals) - 1)
+        cells = np.where(inside, codes * np.int32(bins) + binned.view(np.int32), np.int32(-1))
+        self.sum(values, cells, totals.reshape(-1, self.width))
         return 0
 
     def bound(self, room: Any, codes: NDArray[np.int32], groups: int) -> Any:
-        found = room.of_units(self.step.rows, self.cells.first, codes)
-        return found if self.sparse else dense(found, groups)
+        bounded_sums = room.of_units(self.step.rows, self.cells.first, codes)
+        return bounded_sums if self.sparse else dense(bounded_sums, groups)
 
     def placed(self, values: Any) -> Any:
         """Return what has a bin, of what is read."""
@@ -207,9 +207,9 @@ class GroupHistogram(Counted):
         cells, which = distinct(pairs)
         totals = np.zeros((len(cells), len(sums)), object)
         np.add.at(totals, which, np.stack(sums, axis=1)[inside])
-        found = Sparse(self.axis.native.bins, 2 if self.step.of_units else self.width)
-        found.append(cells, self.packed(totals))
-        return found if self.sparse else dense(found, groups)
+        sparse_sums = Sparse(self.axis.native.bins, 2 if self.step.of_units else self.width)
+        sparse_sums.append(cells, self.packed(totals))
+        return sparse_sums if self.sparse else dense(sparse_sums, groups)
 
     def merge(self, room: Any, more: Any) -> None:
         if isinstance(room, Sparse):
@@ -298,8 +298,8 @@ class WeightedHistogram(WithWeights, GroupHistogram):
         return np.stack(words, axis=-1).astype(np.uint64)
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
-        own = numbers(columns[self.weights])
-        return super().read(columns), clamped(own, self.limits, "raise")
+        weights = numbers(columns[self.weights])
+        return super().read(columns), clamped(weights, self.limits, "raise")
 
     def placed(self, values: Any) -> Any:
         return values[0]
@@ -311,8 +311,8 @@ class WeightedHistogram(WithWeights, GroupHistogram):
     def exact(self, totals: NDArray[Any], shift: int) -> NDArray[np.int64]:
         if totals.dtype == np.int64:
             return shifted(totals, self.shift + shift)
-        sums, each = np.empty(len(totals), np.int64), np.ascontiguousarray(totals)
-        _native.combine(each, 1, self.cells.first, 0, self.shift + shift, sums)
+        sums, contiguous = np.empty(len(totals), np.int64), np.ascontiguousarray(totals)
+        _native.combine(contiguous, 1, self.cells.first, 0, self.shift + shift, sums)
         return sums
 
     def answer(self, sums: NDArray[np.int64]) -> NDArray[Any]:

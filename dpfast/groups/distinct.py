@@ -100,8 +100,8 @@ class CountDistinct(Statistic[int]):
         if column is not None:
             key_kind(rows.typed(column, "ids", True), "ids", is_id=True)
         rows = used(rows, where, relation)
-        whose = None if column is None else IdColumn(rows, column, column)
-        return View(rows, False, 1, None, ids=whose)
+        unit_ids = None if column is None else IdColumn(rows, column, column)
+        return View(rows, False, 1, None, ids=unit_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ class Distinct(Mechanism[int]):
             column = summary.ids.column
             persons = Persons(column, self.most, None, self.ids or "")
         table = Values(self.name, _keys(rows, column), {}, self.neighbors, persons)
-        coder, found = table.told(rows, generator.stream())
-        counts: NDArray[np.uint64] = found.rooms[None][: coder.groups]
+        coder, summed = table.group_sums(rows, generator.stream())
+        counts: NDArray[np.uint64] = summed.rooms[None][: coder.groups]
         return self.noise.add([int(np.count_nonzero(counts))], generator)[0]
 
     def error(self, rows: int | None, confidence: float) -> Expected:
@@ -244,17 +244,17 @@ def count_distinct(
 
 def _table(data: Any, ids: str | None) -> Any:
     """Return data as a table with a column of values."""
-    form = form_of(data, "data", KEYS_RULE) if is_distributed(data) or is_lazy(data) else data
-    if isinstance(form, Columns):
-        names = list(form.names)
-    elif (table := columns_of_table(form, "data")) is not None:
+    columns = form_of(data, "data", KEYS_RULE) if is_distributed(data) or is_lazy(data) else data
+    if isinstance(columns, Columns):
+        names = list(columns.names)
+    elif (table := columns_of_table(columns, "data")) is not None:
         names = list(table)
     else:
-        form, name = one_column(data, "data")
+        columns, name = one_column(data, "data")
         names = [name]
     if names == [ids]:
         checks.fail("ids", "a column beside those of the data", ids)
-    return form
+    return columns
 
 
 def _keys(rows: Batches, ids: str | None) -> PrivateKeys:

@@ -41,7 +41,7 @@ from .counts import GroupHistogram
 from .distinct import CountDistinct
 from .keys import KEYS, MOST, PrivateKeys, PublicKeys
 from .lost import LOST, Lost
-from .mechanisms import drawn, is_by_group, made, share
+from .mechanisms import drawn, is_by_group, mechanism_of, share
 from .step import Step
 from .sums import Counted, CountOfText, OfCount, Sums
 from .table import ByGroup, Persons, Table
@@ -110,7 +110,7 @@ class Grouping:
     def parameters(
         self, statistics: Mapping[str, Any], weights: Mapping[str, Any] | None
     ) -> dict[str, Any]:
-        """Return what is asked of the groups, by public names.
+        """Return the parameters of the release, by public names.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Grouping:
             mechanisms[LOST] = self._lost(mechanisms.values(), of_lost, relation)
         self._check_names(mechanisms)
         title = f"{name} by {', '.join(self.keys.by)}" if statistics else KEYS
-        if any(isinstance(one, WithBounds) for one in mechanisms.values()):
+        if any(isinstance(stat, WithBounds) for stat in mechanisms.values()):
             title += ", a part of it for bounds"
         return Table(title, self.keys, mechanisms, relation, self.persons, rule)
 
@@ -197,7 +197,9 @@ class Grouping:
             rule = "left out: it is for the bars of counts and sums of rows"
             checks.fail("rows_limit", rule, persons.rows_limit)
         step = replace(self._step(relation, Count()), rows=1)
-        return Lost(step=step, loss=loss, most=persons.max_rows, limit=persons.rows_limit).charged()
+        return Lost(
+            step=step, loss=loss, most=persons.max_rows, limit=persons.rows_limit
+        ).calibrated()
 
     def _with_unit_bound(
         self,
@@ -213,7 +215,7 @@ class Grouping:
             bounded = replace(self, persons=replace(persons, max_rows=None))  # nobody asks for it
             return bounded._table(name, statistics, offered, weights)
 
-        def within(bound: int, loss: Loss) -> Mechanism[Answer]:
+        def bounded_by(bound: int, loss: Loss) -> Mechanism[Answer]:
             if argument == "max_rows" and persons.rows_limit is not None:
                 bound = min(bound, persons.rows_limit - 1)
             if argument == "max_groups" and isinstance(self.keys, PublicKeys):
@@ -227,11 +229,11 @@ class Grouping:
         table = Table("", self.keys, counted, "add-remove", everyone)
 
         def tails(source: Batches, generator: Generator) -> Any:
-            return table.told(source, generator.stream())[1].rooms[""].counts[0]
+            return table.group_sums(source, generator.stream())[1].rooms[""].counts[0]
 
         octaves = FEW_GROUPS if argument == "max_groups" else OCTAVES
         relation = offered.unit.neighbors
-        return with_unit_bound(argument, offered.loss, relation, within, tails, octaves)
+        return with_unit_bound(argument, offered.loss, relation, bounded_by, tails, octaves)
 
     def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
         """Return what releases a statistic of all groups, for a loss."""
@@ -244,11 +246,11 @@ class Grouping:
 
             return with_limits(offered.loss, relation, clamped)
         if isinstance(statistic, Top):
-            mechanism: ByGroup = replace(statistic, step=step, loss=offered.loss).charged()
+            mechanism: ByGroup = replace(statistic, step=step, loss=offered.loss).calibrated()
         elif statistic.column is None:
             if statistic.needs_column:
                 checks.fail("column", "given, for a statistic by group", None)
-            mechanism = made(statistic, step, offered)
+            mechanism = mechanism_of(statistic, step, offered)
         else:
             typed = self.columns.typed(statistic.column, "column", _reads_words(statistic))
             mechanism = self._of_column(statistic, typed, step, offered)
@@ -279,7 +281,7 @@ class Grouping:
             mechanism = (
                 drawn(statistic, step, offered, is_whole)
                 if is_drawn
-                else made(statistic, step, offered)
+                else mechanism_of(statistic, step, offered)
             )
             if isinstance(mechanism, GroupHistogram):
                 mechanism = self._in_bins(mechanism)
@@ -287,7 +289,7 @@ class Grouping:
 
         is_count = isinstance(statistic, Count) and statistic.cells is None
         if is_count and kind_of(typed) not in (None, "integers"):
-            return CountOfText(statistic, step=step, loss=offered.loss).charged()
+            return CountOfText(statistic, step=step, loss=offered.loss).calibrated()
         if isinstance(statistic, Automatic) and statistic.is_auto:
             if statistic.unit_limits is not None:
                 checks.fail("bounds", "numbers, with per_unit", "auto")
@@ -316,7 +318,7 @@ class Grouping:
 
     def _check_columns(self, mechanism: ByGroup, statistic: Any) -> None:
         """Refuse columns that hold no numbers where these are read."""
-        named = [one.name for one in reversed(fields(statistic)) if one.name in OF_TABLES]
+        named = [field.name for field in reversed(fields(statistic)) if field.name in OF_TABLES]
         arguments = {getattr(statistic, name): name for name in named}
         for name in mechanism.reads:
             is_first = name == mechanism.column
@@ -328,7 +330,7 @@ class Grouping:
     def _check_names(self, mechanisms: Mapping[str, ByGroup]) -> None:
         """Refuse two columns of one name, and cells of a file that are to be text and numbers."""
         taken, text = set(self.keys.by), set(self.keys.by)
-        text |= {one.column for one in mechanisms.values() if one.is_text and one.column}
+        text |= {stat.column for stat in mechanisms.values() if stat.is_text and stat.column}
         if self.persons is not None:
             text.add(self.persons.column)
         for name, mechanism in mechanisms.items():
@@ -336,11 +338,11 @@ class Grouping:
             if not taken.isdisjoint(names) or len(set(names)) < len(names):
                 checks.fail("statistics", "named so that no two columns have one name", name)
             taken.update(names)
-            for one in text.intersection(mechanism.reads):
-                is_words = mechanism.is_text and one == mechanism.column
-                if not is_words and self.columns.cells(one):
+            for column in text.intersection(mechanism.reads):
+                is_words = mechanism.is_text and column == mechanism.column
+                if not is_words and self.columns.cells(column):
                     rule = "no column of keys, ids or text, where a file of text holds it"
-                    checks.fail("column", rule, one)
+                    checks.fail("column", rule, column)
         for name, mechanism in mechanisms.items():  # whose bins have names that are not known yet
             if isinstance(mechanism, WithBounds) and mechanism.has_bins:
                 others = taken.difference(mechanism.names(name))
@@ -378,10 +380,10 @@ class Grouping:
             rule = "greater than 0 where keys are private, with epsilon (or give public keys)"
             checks.fail("delta", rule, 0 if isinstance(loss, privacy.Pure) else "rho")
         most = 1 if self.persons is None else self.persons.max_groups
-        own = part(loss, share)
-        assert isinstance(own, Approx) and most is not None
+        key_loss = part(loss, share)
+        assert isinstance(key_loss, Approx) and most is not None
         in_database = self.columns.adding([]) is not None
-        return (choose_rule if in_database else choose_rounds)(own, most, relation)
+        return (choose_rule if in_database else choose_rounds)(key_loss, most, relation)
 
     def _step(self, relation: Neighbors, statistic: Any) -> Step:
         """Return what a step touches."""

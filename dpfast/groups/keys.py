@@ -77,17 +77,17 @@ class Chain:
     def find(self, words: Sequence[WordPairs]) -> Int32s:
         """Return the codes of rows; -1 of those that have none."""
         codes = self._of(self.columns[0], words[0])
-        for table, own, pairs in zip(self.columns[1:], words[1:], self.pairs, strict=True):
-            codes = self._of(pairs, paired(codes, self._of(table, own)))
+        for table, column_words, pairs in zip(self.columns[1:], words[1:], self.pairs, strict=True):
+            codes = self._of(pairs, paired(codes, self._of(table, column_words)))
         return codes
 
     def add(self, words: Sequence[WordPairs]) -> tuple[Int32s, NDArray[np.int64]]:
         """Return the codes of rows, and which rows are the first of their keys."""
         codes = np.empty(len(words[0].low), np.int32)
         first = self.columns[0].add(*words[0], codes)
-        for table, own, pairs in zip(self.columns[1:], words[1:], self.pairs, strict=True):
+        for table, column_words, pairs in zip(self.columns[1:], words[1:], self.pairs, strict=True):
             more = np.empty(len(codes), np.int32)
-            table.add(*own, more)
+            table.add(*column_words, more)
             first = pairs.add(*paired(codes, more), codes)
         return codes, first
 
@@ -128,11 +128,11 @@ class PublicKeys:
 
     def __init__(self, by: Sequence[str], keys: Any, columns: Batches, other: Any = None) -> None:
         self.by = tuple(by)
-        given, self.is_product = _listed(self.by, keys)
-        self.forms = {name: _alone(column_form(given[name], "keys", RULE)) for name in self.by}
-        zones = {name: zone_kind(form, "keys") for name, form in self.forms.items()}
-        self._arrays = {name: _array(form) for name, form in self.forms.items()}
-        self.forms = {name: _copied(form, self._arrays[name]) for name, form in self.forms.items()}
+        listed, self.is_product = _listed(self.by, keys)
+        self.forms = {name: _alone(column_form(listed[name], "keys", RULE)) for name in self.by}
+        zones = {name: zone_kind(keys, "keys") for name, keys in self.forms.items()}
+        self._arrays = {name: _array(keys) for name, keys in self.forms.items()}
+        self.forms = {name: _copied(keys, self._arrays[name]) for name, keys in self.forms.items()}
         self.lengths = list(map(len, self._arrays.values()))
         self.combined = math.prod(self.lengths) if self.is_product else self.lengths[0]
         if len(set(self.lengths)) > 1 and not self.is_product:
@@ -161,15 +161,15 @@ class PublicKeys:
         The cells of a file of text are text, and integers are looked for as they are written. In a
         column of text bytes are text, too.
         """
-        given, typed = self._arrays[name], columns.typed(name, "by", True)
+        keys, typed = self._arrays[name], columns.typed(name, "by", True)
         kind, cells = key_kind(typed, f"column {name!r}"), columns.cells(name)
-        values: list[Any] = list(given) if given.dtype.kind == "M" else given.tolist()
+        values: list[Any] = list(keys) if keys.dtype.kind == "M" else keys.tolist()
         if cells and all(map(checks.is_whole, values)):
             values = [str(int(key)) for key in values]
             self.forms[name] = Objects(values)
         title = f"the column {name!r}"
         expect_matches("keys", values, typed, title, cells, is_key=True, kind=zone)
-        self.spans[name] = span_of("keys", given) if kind in (TIMES, "objects") else None
+        self.spans[name] = span_of("keys", keys) if kind in (TIMES, "objects") else None
         if kind == "text":
             self.text.add(name)
 
@@ -189,14 +189,14 @@ class PublicKeys:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""
-        found, after = {}, self.combined
+        key_columns, after = {}, self.combined
         for name, length in zip(self.by, self.lengths, strict=True):
             array = _in_common_units(self._arrays[name].copy())
             if self.is_product:
                 before, after = self.combined // after, after // length
                 array = np.tile(np.repeat(array, after), before)
-            found[name] = np.append(array, self.others[name]) if self.others else array
-        return found
+            key_columns[name] = np.append(array, self.others[name]) if self.others else array
+        return key_columns
 
     def coder(self, key: Key) -> PublicCoder:
         """Return what finds the codes of rows."""
@@ -215,15 +215,15 @@ class PublicKeys:
     def _chains(self, key: Key) -> list[Chain]:
         """Return the codes of each column of a product, or of all columns together."""
         words = [
-            KeyWords(key, is_text=name in self.text).of(form) for name, form in self.forms.items()
+            KeyWords(key, is_text=name in self.text).of(keys) for name, keys in self.forms.items()
         ]
         chains = []
-        for own, form in zip(words, self.forms.values(), strict=True):
-            if own.present is not None and not own.present.all():
+        for pairs, keys in zip(words, self.forms.values(), strict=True):
+            if pairs.present is not None and not pairs.present.all():
                 rule = "integers, text, bytes or dates, none of which is missing"
-                place = int(np.argmin(own.present))
-                checks.fail("keys", rule, form.rows[place] if isinstance(form, Objects) else None)
-        for some in [[own] for own in words] if self.is_product else [words]:
+                at = int(np.argmin(pairs.present))
+                checks.fail("keys", rule, keys.rows[at] if isinstance(keys, Objects) else None)
+        for some in [[pairs] for pairs in words] if self.is_product else [words]:
             chain = Chain(len(some), key)
             _, first = chain.add(some)
             if len(first) < len(some[0].low):
@@ -250,12 +250,12 @@ class PublicCoder:
 
     def codes(self, batch: Batch) -> Int32s:
         """Return the codes of the rows of a batch; whoever asks may change them."""
-        pieces = [batch.columns[name] for name in self._keys.by]
+        columns = [batch.columns[name] for name in self._keys.by]
         first = self._keys.first_of_run
         if first is not None:
-            found = _dense(pieces[0], first, self._keys.lengths[0])
-            if found is not None:
-                return found
+            dense_codes = _dense(columns[0], first, self._keys.lengths[0])
+            if dense_codes is not None:
+                return dense_codes
         words = [self._words[name].of(batch.columns[name]) for name in self._keys.by]
         with self._lock:
             if self._chains is None:  # made for the first rows that need them
@@ -264,8 +264,8 @@ class PublicCoder:
         if not self._keys.is_product:
             return chains[0].find(words)
         codes = np.zeros(batch.rows, np.int32)
-        for chain, own, length in zip(chains, words, self._keys.lengths, strict=True):
-            more = chain.find([own])
+        for chain, column_words, length in zip(chains, words, self._keys.lengths, strict=True):
+            more = chain.find([column_words])
             none = (codes < 0) | (more < 0)
             codes = codes * np.int32(length) + more
             codes[none] = -1
@@ -349,12 +349,12 @@ class PrivateCoder:
             codes, first = self._chain.add(words)
             if len(first):
                 for j, name in enumerate(self._by):
-                    own, piece = words[j], batch.columns[name]
+                    pairs, column = words[j], batch.columns[name]
                     if self._named:
-                        self._met[j].append(_taken(piece, first))
-                    self._low[j].append(own.low[first])
+                        self._met[j].append(_taken(column, first))
+                    self._low[j].append(pairs.low[first])
                     none = np.zeros(len(first), np.uint64)
-                    self._high[j].append(none if own.high is None else own.high[first])
+                    self._high[j].append(none if pairs.high is None else pairs.high[first])
         return codes
 
     def order(self) -> NDArray[np.int64]:
@@ -369,9 +369,9 @@ class PrivateCoder:
     def names(self) -> Int32s:
         """Return the place of each code in that order."""
         order = self.order()
-        found = np.empty(len(order), np.int32)
-        found[order] = np.arange(len(order), dtype=np.int32)
-        return found
+        ranks = np.empty(len(order), np.int32)
+        ranks[order] = np.arange(len(order), dtype=np.int32)
+        return ranks
 
     def columns(self, kept: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
         """Return the keys of some codes, column by column."""
@@ -395,29 +395,29 @@ def _ranks(column: NDArray[Any]) -> NDArray[Any]:
     if column.dtype.kind != "O":
         return column if column.dtype.kind in "biuM" else np.unique(column, return_inverse=True)[1]
     listed = column.tolist()
-    if not all(type(one) is str for one in listed):
+    if not all(type(key) is str for key in listed):
         listed = list(map(_sortable, listed))
-    places = {key: i for i, key in enumerate(sorted(set(listed)))}
-    return np.fromiter(map(places.__getitem__, listed), np.int64, len(listed))
+    ranks = {key: i for i, key in enumerate(sorted(set(listed)))}
+    return np.fromiter(map(ranks.__getitem__, listed), np.int64, len(listed))
 
 
 def _sortable(key: Any) -> tuple[int, Any]:
     """Return what a key among Python objects is sorted by."""
     kinds = (int, str, bytes, np.datetime64)
-    place = [isinstance(key, kind) for kind in kinds].index(True)
-    return place, _instant(plain(key)) if place == 3 else key
+    kind_index = [isinstance(key, kind) for kind in kinds].index(True)
+    return kind_index, _instant(plain(key)) if kind_index == 3 else key
 
 
-def _taken(piece: Piece, rows: NDArray[np.int64]) -> NDArray[Any]:
-    """Return some rows of a piece as an array whose dtype its type tells."""
-    if isinstance(piece, Objects):
-        return _of_objects([_plain(piece.rows[i]) for i in rows.tolist()])
-    if isinstance(piece, Values):
-        taken: NDArray[Any] = piece.array[rows]
+def _taken(column: Piece, rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Return some rows of a column as an array whose dtype depends on its type alone."""
+    if isinstance(column, Objects):
+        return _of_objects([_plain(column.rows[i]) for i in rows.tolist()])
+    if isinstance(column, Values):
+        taken: NDArray[Any] = column.array[rows]
         if taken.dtype.kind in "biuM":
             return taken
         return _of_objects(list(map(_plain, _texts_of(taken))))
-    return _of_arrow(_without_views(piece.chunked).take(rows))
+    return _of_arrow(_without_views(column.chunked).take(rows))
 
 
 def _without_views(column: Any) -> Any:
@@ -434,21 +434,21 @@ def _without_views(column: Any) -> Any:
 
 def _plain(key: Any) -> Any:
     """Return a key of Python objects in the one form that all keys equal to it have."""
-    found = plain(key)
-    if isinstance(found, str):
-        return found.rstrip("\0")
-    if isinstance(found, bytes):
-        return found.rstrip(b"\0")
-    assert found is not None
-    low, high = found
+    plain_key = plain(key)
+    if isinstance(plain_key, str):
+        return plain_key.rstrip("\0")
+    if isinstance(plain_key, bytes):
+        return plain_key.rstrip(b"\0")
+    assert plain_key is not None
+    low, high = plain_key
     if high < TIME:
         return low if high or low < 1 << 63 else low - (1 << 64)
-    seconds, finer = _instant(found)
+    seconds, finer = _instant(plain_key)
     for unit, parts in (("us", 10**6), ("ns", 10**9), ("ms", 10**3)):
-        more, rest = divmod(finer * parts, 10**9)
-        if not rest and abs(seconds * parts + more) < 1 << 63:
+        more, remainder = divmod(finer * parts, 10**9)
+        if not remainder and abs(seconds * parts + more) < 1 << 63:
             return np.int64(seconds * parts + more).view(f"M8[{unit}]")
-    raise AssertionError(found)  # every key came in one of these
+    raise AssertionError(plain_key)  # every key came in one of these
 
 
 def _instant(words: Any) -> tuple[int, int]:
@@ -473,10 +473,10 @@ def _texts_of(array: NDArray[Any]) -> list[Any]:
         odd = np.flatnonzero((units > 0x10FFFF).any(axis=1))  # no code points
         raw = {i: b"".join(map(unit_bytes, units[i].tolist())) for i in odd.tolist()}
         units[odd] = 0
-    found: list[Any] = array.tolist()
-    for i, one in raw.items():
-        found[i] = text_key(one)
-    return found
+    texts: list[Any] = array.tolist()
+    for i, text in raw.items():
+        texts[i] = text_key(text)
+    return texts
 
 
 def _of_objects(listed: list[Any]) -> NDArray[Any]:
@@ -513,7 +513,7 @@ def _texts(column: Any) -> list[Any]:
         return list(column.to_pylist())
     except UnicodeDecodeError:
         pass  # its message quotes the row, so it must not survive, not even as a context
-    return [text_key(one) for one in column.cast("large_binary").to_pylist()]
+    return [text_key(raw) for raw in column.cast("large_binary").to_pylist()]
 
 
 def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
@@ -539,47 +539,47 @@ def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
     return dict(zip(by, keys, strict=True)), True
 
 
-def _alone(form: Piece) -> Piece:
+def _alone(column: Piece) -> Piece:
     """Return a column of Arrow, which may show memory of others, in memory of its own."""
-    if not isinstance(form, Arrow):
-        return form
-    return Arrow(_without_views(form.chunked).take(np.arange(form.length)))
+    if not isinstance(column, Arrow):
+        return column
+    return Arrow(_without_views(column.chunked).take(np.arange(column.length)))
 
 
-def _copied(form: Piece, array: NDArray[Any]) -> Piece:
+def _copied(column: Piece, array: NDArray[Any]) -> Piece:
     """Return public keys that nobody else can change, typed if they are of one type."""
-    if isinstance(form, Arrow):
-        return form
-    if isinstance(form, Values):
-        return Values(array, array, form.mask)
-    return Values(array, array) if array.dtype.kind in "biuU" else Objects(list(form.rows))
+    if isinstance(column, Arrow):
+        return column
+    if isinstance(column, Values):
+        return Values(array, array, column.mask)
+    return Values(array, array) if array.dtype.kind in "biuU" else Objects(list(column.rows))
 
 
-def _array(form: Piece) -> NDArray[Any]:
+def _array(column: Piece) -> NDArray[Any]:
     """Return public keys as an array that nobody else can change."""
-    if isinstance(form, Values):
-        return form.array.copy()
-    if isinstance(form, Arrow):
-        return _of_arrow(form.chunked.drop_null(), _whole)
-    kinds = set(map(type, form.rows))
-    for key in form.rows:
+    if isinstance(column, Values):
+        return column.array.copy()
+    if isinstance(column, Arrow):
+        return _of_arrow(column.chunked.drop_null(), _whole)
+    kinds = set(map(type, column.rows))
+    for key in column.rows:
         checks.keeps_end("keys", key)
     if kinds in ({int}, {bool}, {str}, {bytes}):
-        array = np.array(form.rows)
+        array = np.array(column.rows)
         if array.dtype.kind in "biuUS":
             return array
-    return _of_objects(list(form.rows))
+    return _of_objects(list(column.rows))
 
 
-def _dense(piece: Piece, first: int, count: int) -> Int32s | None:
+def _dense(column: Piece, first: int, count: int) -> Int32s | None:
     """Return codes of integers that follow one another, without a table; None for other rows."""
     if (
-        not isinstance(piece, Values)
-        or piece.mask is not None
-        or piece.array.dtype.kind not in "iu"
+        not isinstance(column, Values)
+        or column.mask is not None
+        or column.array.dtype.kind not in "iu"
     ):
         return None
-    values = np.ascontiguousarray(piece.array, piece.array.dtype.newbyteorder("="))
+    values = np.ascontiguousarray(column.array, column.array.dtype.newbyteorder("="))
     out = np.empty(len(values), np.int32)
     dense(values, first, count, out)
     return out
@@ -587,13 +587,13 @@ def _dense(piece: Piece, first: int, count: int) -> Int32s | None:
 
 def one_column(column: Any, name: str) -> tuple[Any, str]:
     """Return a column of keys as a table, and its name there."""
-    form = column
+    table = column
     if is_distributed(column) or is_lazy(column):
-        form = form_of(column, name, KEYS_RULE)
-        if not isinstance(form, Columns) or len(form.names) != 1:
+        table = form_of(column, name, KEYS_RULE)
+        if not isinstance(table, Columns) or len(table.names) != 1:
             checks.fail_kind(name, "one column of a table", column)
-    if isinstance(form, Columns) and len(form.names) == 1:
-        return form, form.names[0]
-    own = column_form(column, name, KEYS_RULE)
-    key_kind(own, name)
-    return named({KEYS: own}), KEYS
+    if isinstance(table, Columns) and len(table.names) == 1:
+        return table, table.names[0]
+    keys = column_form(column, name, KEYS_RULE)
+    key_kind(keys, name)
+    return named({KEYS: keys}), KEYS

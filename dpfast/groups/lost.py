@@ -35,7 +35,7 @@ from .sums import Counted, Sums, bars_like
 
 #: The column of the answer, and the share of the loss that others have three of.
 LOST = "rows lost"
-#: The failure probability of the noise of a statistic, and that of more rows lost than are told.
+#: The failure probability of the noise of a statistic, and that of the number of rows lost.
 OF_NOISE, OF_LOST = 0.75 * (1 - CONFIDENCE), 0.25 * (1 - CONFIDENCE)
 
 

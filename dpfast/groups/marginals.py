@@ -83,8 +83,8 @@ from ..tables.table import RULE
 
 #: Names of attributes.
 Names: TypeAlias = tuple[str, ...]
-#: Places of attributes, as `in_order` has them.
-Places: TypeAlias = tuple[int, ...]
+#: Indices of attributes, as `in_order` has them.
+Indices: TypeAlias = tuple[int, ...]
 #: Significant bits of what parts of the loss are in proportion to.
 BITS = 24
 #: Cells that get noise together.
@@ -109,7 +109,7 @@ class Residuals(NamedTuple):
     """
 
     shape: tuple[int, ...]
-    subsets: tuple[Places, ...]
+    subsets: tuple[Indices, ...]
     noise: IntegerNoise
 
     @property
@@ -150,14 +150,14 @@ class Residuals(NamedTuple):
         return noisy
 
 
-def in_order(places: Iterable[int], sizes: Sequence[int]) -> Places:
+def in_order(attributes: Iterable[int], sizes: Sequence[int]) -> Indices:
     """Return attributes with the fewest categories first, for few shapes of residuals."""
-    return tuple(sorted(places, key=lambda i: (sizes[i], i)))
+    return tuple(sorted(attributes, key=lambda i: (sizes[i], i)))
 
 
-def subsets_of(places: Places) -> Iterator[Places]:
+def subsets_of(attributes: Indices) -> Iterator[Indices]:
     """Yield all subsets, the empty one first."""
-    return chain.from_iterable(combinations(places, k) for k in range(len(places) + 1))
+    return chain.from_iterable(combinations(attributes, k) for k in range(len(attributes) + 1))
 
 
 def squared_move(shape: Sequence[int], neighbors: str) -> int:
@@ -170,7 +170,7 @@ def squared_move(shape: Sequence[int], neighbors: str) -> int:
 
 
 def planned(
-    sizes: Sequence[int], weights: Mapping[Places, float], loss: Loss, neighbors: str
+    sizes: Sequence[int], weights: Mapping[Indices, float], loss: Loss, neighbors: str
 ) -> tuple[Residuals, ...]:
     """Return the residuals of weighted marginals, with the noise of the least sum of variances.
 
@@ -178,7 +178,7 @@ def planned(
     ----------
     sizes : sequence of int
         How many categories each attribute has.
-    weights : mapping of tuples of places to float
+    weights : mapping of tuples of indices to float
         What a variance of a cell of each marginal counts.
     loss : ZCDP or Approx
     neighbors : {"add-remove", "replace"}
@@ -188,19 +188,19 @@ def planned(
     tuple of Residuals
         All of which cost the loss together.
     """
-    above: defaultdict[Places, float] = defaultdict(float)
+    above: defaultdict[Indices, float] = defaultdict(float)
     for marginal, weight in weights.items():
         weight /= math.prod(sizes[i] for i in marginal)
-        for places in subsets_of(marginal):
-            above[places] += weight
-    alike: defaultdict[tuple[tuple[int, ...], float], list[Places]] = defaultdict(list)
-    for places, weight in above.items():
-        shape = tuple(sizes[i] for i in places)
+        for attributes in subsets_of(marginal):
+            above[attributes] += weight
+    alike: defaultdict[tuple[tuple[int, ...], float], list[Indices]] = defaultdict(list)
+    for attributes, weight in above.items():
+        shape = tuple(sizes[i] for i in attributes)
         variance = weight * math.prod(size * (size - 1) for size in shape)
         move = squared_move(shape, neighbors)
-        # Sums of the same weights in another order are told apart by no more than a bit.
+        # Sums of the same weights in another order differ by no more than a bit.
         mantissa, exponent = math.frexp(math.sqrt(variance * move) / math.prod(shape))
-        alike[shape, math.ldexp(round(mantissa * 2**BITS), exponent - BITS)].append(places)
+        alike[shape, math.ldexp(round(mantissa * 2**BITS), exponent - BITS)].append(attributes)
     whole = sum(len(subsets) * Fraction(part) for (_, part), subsets in alike.items())
     family = "rounded-gaussian" if isinstance(loss, Approx) else "gaussian"
     residuals = []
@@ -235,10 +235,10 @@ def half_width(parts: Sequence[Residuals], failure: float) -> float:
         width = normal(failure * math.exp(-growth)) * deviation + slack
     else:
         width = deviation * math.sqrt(2 * math.log(2 / failure))
-    if failure > RAREST and slack > deviation / 16:  # the law of little noise is looked at
-        laws = [(part.noise.waves, *part.weights_in(cells)) for part in parts]
-        largest = max(float(weights.max()) for _, weights, _ in laws)
-        width = symmetric_sum(laws, max(deviation, largest), failure, width)
+    if failure > RAREST and slack > deviation / 16:  # noise so small is far from Gaussian
+        distributions = [(part.noise.waves, *part.weights_in(cells)) for part in parts]
+        largest = max(float(weights.max()) for _, weights, _ in distributions)
+        width = symmetric_sum(distributions, max(deviation, largest), failure, width)
     return width + rounding
 
 
@@ -282,12 +282,12 @@ class MarginalTables(Mapping[Names, Answer], Noted):
     ) -> None:
         self.edges = {name: axis.edges.copy() for name, axis in axes.items()}
         self.requested = requested
-        self._place = {name: i for i, name in enumerate(axes)}
+        self._index = {name: i for i, name in enumerate(axes)}
         self._sizes = [axis.native.bins for axis in axes.values()]
         self._values = {
-            places: (alike, value[i])
+            attributes: (alike, value[i])
             for alike, value in zip(residuals, values, strict=True)
-            for i, places in enumerate(alike.subsets)
+            for i, attributes in enumerate(alike.subsets)
         }
 
     def __getitem__(self, names: Any) -> Answer:
@@ -350,15 +350,15 @@ class MarginalTables(Mapping[Names, Answer], Noted):
 
     def _parts(self, names: Sequence[Any]) -> list[tuple[Residuals, Floats]]:
         """Return the residuals of a marginal, itself last, with an axis for each of its names."""
-        places = [self._place.get(name, -1) if isinstance(name, str) else -1 for name in names]
-        whole, parts = in_order(places, self._sizes), []
+        positions = [self._index.get(name, -1) if isinstance(name, str) else -1 for name in names]
+        whole, parts = in_order(positions, self._sizes), []
         if whole not in self._values:
             rule = "attributes of one marginal of the request, which `requested` lists"
             raise KeyError(f"names must be {rule}, got {printable(repr(names), 80)}")
         for subset in subsets_of(whole):
             residuals, values = self._values[subset]
-            order = [subset.index(i) for i in places if i in subset]
-            shape = [self._sizes[i] if i in subset else 1 for i in places]
+            order = [subset.index(i) for i in positions if i in subset]
+            shape = [self._sizes[i] if i in subset else 1 for i in positions]
             parts.append((residuals, values.transpose(order).reshape(shape)))
         return parts
 
@@ -415,7 +415,7 @@ class Marginals(Statistic[MarginalTables]):
     subtracts: ClassVar[bool] = False
     #: The bins of each attribute.
     axes: dict[str, Bins] = field(init=False, repr=False, compare=False)
-    #: The marginals that are asked for.
+    #: The requested marginals.
     requested: tuple[Names, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -443,12 +443,12 @@ class Marginals(Statistic[MarginalTables]):
         return [axis.native.bins for axis in self.axes.values()]
 
     @property
-    def weights(self) -> dict[Places, float]:
+    def weights(self) -> dict[Indices, float]:
         """What a variance of a cell of each marginal counts, by its attributes."""
-        place = {name: i for i, name in enumerate(self.axes)}
+        index_of = {name: i for i, name in enumerate(self.axes)}
         sizes, weights = self.sizes, dict(self.importance or ())
         return {
-            in_order((place[name] for name in names), sizes): weights.get(names, 1.0)
+            in_order((index_of[name] for name in names), sizes): weights.get(names, 1.0)
             for names in self.requested
         }
 
@@ -496,7 +496,7 @@ class MarginalCounts(Mechanism[MarginalTables]):
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a cell, of whatever marginal it is the longest."""
-        owner = {places: alike for alike in self.residuals for places in alike.subsets}
+        owner = {attributes: alike for alike in self.residuals for attributes in alike.subsets}
         parts = ([owner[part] for part in subsets_of(names)] for names in self.statistic.weights)
         kinds = {tuple(map(id, residuals)): residuals for residuals in parts}
         width = max(half_width(residuals, 1 - confidence) for residuals in kinds.values())
@@ -513,31 +513,31 @@ class MarginalCounts(Mechanism[MarginalTables]):
         bins = [axis.of_row(rows, i) for i, axis in enumerate(self.statistic.axes.values())]
         present = [Term(rows.present(*bins), 1)]
         counts = []
-        for one in self.residuals:
-            for places in one.subsets:
-                own = np.zeros(one.shape, np.int64)
-                by = [bins[i] for i in places] or [0 * bins[0]]
+        for residuals in self.residuals:
+            for subset in residuals.subsets:
+                cell_counts = np.zeros(residuals.shape, np.int64)
+                by = [bins[i] for i in subset] or [0 * bins[0]]
                 for cell, (number,) in rows.sums_by(by, present).items():
-                    own[cell if places else ()] = min(number, MOST)
-                counts.append(own.ravel())
+                    cell_counts[cell if subset else ()] = min(number, MOST)
+                counts.append(cell_counts.ravel())
         return np.concatenate(counts)
 
     def _rows(self, where: NDArray[np.bool_] | None, chunk: RowChunk) -> Coded:
         """Return the bins of the rows that are in one of each attribute."""
         axes, kept, read = [axis.native for axis in self.statistic.axes.values()], [], 0
         for columns, rows in stretches(chunk, where):
-            places = np.zeros((len(axes), len(columns[0])), np.uint32)
-            inside = np.ones(places.shape[1], np.bool_)
-            for axis, column, place in zip(axes, columns, places, strict=True):
-                axis.place(flat(column), 1, place)
-                inside &= place < axis.bins
-            kept.append(places[:, inside])
+            bin_codes = np.zeros((len(axes), len(columns[0])), np.uint32)
+            inside = np.ones(bin_codes.shape[1], np.bool_)
+            for axis, column, codes in zip(axes, columns, bin_codes, strict=True):
+                axis.place(flat(column), 1, codes)
+                inside &= codes < axis.bins
+            kept.append(bin_codes[:, inside])
             read += rows
         return Coded(kept, 0, read)
 
     def _merge(self, a: Coded, b: Coded) -> Coded:
         both = Coded([*a.kept, *b.kept], a.counts + b.counts, a.read + b.read)
-        if sum(places.size for places in both.kept) < PENDING:
+        if sum(codes.size for codes in both.kept) < PENDING:
             return both
         return Coded([], self._counted(both), both.read)
 
@@ -546,25 +546,26 @@ class MarginalCounts(Mechanism[MarginalTables]):
         counts, jobs = np.zeros(self._starts[-1], np.int64), []
         counts += coded.counts
         if coded.kept:
-            places = np.ascontiguousarray(np.concatenate(coded.kept, axis=1))
+            codes = np.ascontiguousarray(np.concatenate(coded.kept, axis=1))
             rooms = np.split(counts, self._starts[1:-1])
             for alike, room in zip(self.residuals, rooms, strict=True):
                 room, shape = room.reshape(-1, alike.cells), np.array(alike.shape, np.uint32)
                 subsets = np.array(alike.subsets, np.uint32).reshape(len(room), len(shape))
                 for i in range(0, len(room), TOGETHER):
                     j = i + TOGETHER
-                    jobs.append((places, subsets[i:j], shape, room[i:j]))
+                    jobs.append((codes, subsets[i:j], shape, room[i:j]))
         each(lambda job: _native.marginals(*job), jobs, threads())
         return counts
 
 
-def attributes(data: Any, beside: Beside, axes: Mapping[str, Bins]) -> Chosen:
+def attributes(data: Any, per_row: Beside, axes: Mapping[str, Bins]) -> Chosen:
     """Choose the attributes among the columns of a table; those of a matrix are all it has."""
-    form = form_of(data, "data", RULE)
-    if isinstance(form, Columns):
-        form = form.store.table([form.store.name_of(name, "categories") for name in axes])
-    words, numbers = [one.words for one in axes.values()], [one.numbers for one in axes.values()]
-    return whole_rows(form, beside, "categories", len(axes), words, False, numbers)
+    table = form_of(data, "data", RULE)
+    if isinstance(table, Columns):
+        table = table.store.table([table.store.name_of(name, "categories") for name in axes])
+    words = [axis.words for axis in axes.values()]
+    numbers = [axis.numbers for axis in axes.values()]
+    return whole_rows(table, per_row, "categories", len(axes), words, False, numbers)
 
 
 def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
@@ -583,7 +584,7 @@ def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
 
 
 def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
-    """Return the marginals that are asked for, once it is known how many cells they have."""
+    """Return the requested marginals, if they have few enough cells."""
     names = tuple(sizes)
     requested: Iterable[Names]
     if checks.is_whole(ways):
@@ -608,10 +609,10 @@ def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
 
 def weights_of(importance: Any, requested: Iterable[Names]) -> tuple[tuple[Names, float], ...]:
     """Return what the variances of the cells of each marginal count for that is no 1."""
-    known, weights = {frozenset(names): names for names in requested}, {}
-    names_of_all = sorted(frozenset().union(*known))
+    requested_names, weights = {frozenset(names): names for names in requested}, {}
+    names_of_all = sorted(frozenset().union(*requested_names))
     for names, weight in checks.mapping("importance", importance).items():
-        marginal = known.get(frozenset(_names("importance", names, names_of_all)))
+        marginal = requested_names.get(frozenset(_names("importance", names, names_of_all)))
         if marginal is None:
             checks.fail("importance", "of marginals that are asked for", names)
         weights[marginal] = checks.number("importance", weight)
@@ -620,11 +621,11 @@ def weights_of(importance: Any, requested: Iterable[Names]) -> tuple[tuple[Names
     return tuple(weights.items())
 
 
-def _names(argument: str, value: Any, known: Sequence[str]) -> Names:
+def _names(argument: str, value: Any, declared: Sequence[str]) -> Names:
     """Return the names of a marginal, which are known and different."""
     listed = (value,) if isinstance(value, str) else value
     is_listed = isinstance(listed, (tuple, list))
-    if not is_listed or not all(isinstance(name, str) and name in known for name in listed):
+    if not is_listed or not all(isinstance(name, str) and name in declared for name in listed):
         checks.fail(argument, "of the names of attributes that are declared", value)
     if len({*listed}) < len(listed):
         checks.fail(argument, "of different attributes", value)

@@ -56,14 +56,14 @@ def is_by_group(statistic: object) -> bool:
 
 
 @remembered
-def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
-    """Return the mechanism of a statistic of numbers, with the loss that it is charged for."""
+def mechanism_of(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
+    """Return the mechanism of a statistic of numbers, with the loss that it is calibrated for."""
     limits = statistic.limits
     if limits is not None and isinstance(statistic, Weighted) and statistic.weights is None:
         checks.fail("weight_bounds", "given with weights, and only then", limits)
     kinds: dict[type, type[Any]] = PLAIN if limits is None else WEIGHTED
-    kind = next((own for of, own in kinds.items() if isinstance(statistic, of)), OfLinear)
-    return kind(statistic, step=step, loss=offered.loss).charged()
+    kind = next((kind for of, kind in kinds.items() if isinstance(statistic, of)), OfLinear)
+    return kind(statistic, step=step, loss=offered.loss).calibrated()
 
 
 @remembered
@@ -78,15 +78,15 @@ def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) ->
             rule = f"a larger number: at most 2**{WIDEST.bit_length()} multiples between the bounds"
             checks.fail("granularity", rule, size)
     nan = nan_policy.of_rows(statistic.nan, is_private=True)
-    given: Any = {"column": statistic.column, "bounds": bounds, "nan": nan, "step": step}
-    given |= {"loss": offered.loss, "whole": is_whole, "lattice": numbers}
+    arguments: Any = {"column": statistic.column, "bounds": bounds, "nan": nan, "step": step}
+    arguments |= {"loss": offered.loss, "whole": is_whole, "lattice": numbers}
     if isinstance(statistic, ranked.QuantileInterval):
-        given["coverage"], statistic = statistic.coverage, statistic.point
-    given["extreme"] = isinstance(statistic, ranked.Extreme)
-    return Quantiles(qs=places(statistic), **given).charged()
+        arguments["coverage"], statistic = statistic.coverage, statistic.point
+    arguments["extreme"] = isinstance(statistic, ranked.Extreme)
+    return Quantiles(qs=quantiles_of(statistic), **arguments).calibrated()
 
 
-def places(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:
+def quantiles_of(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:
     """Return the quantiles that are drawn; 0 or 1 for an extreme."""
     if isinstance(statistic, ranked.Quantiles):
         qs = ranked.several(statistic.qs)
@@ -103,6 +103,6 @@ def places(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:
 def share(offered: Offer, size: Fraction) -> Offer:
     """Return a share of what is offered, which is enough for noise."""
     amount(offered.loss)
-    own = offered if size == 1 else Offer(part(offered.loss, size), offered.unit)
-    amount(own.loss)
-    return own
+    shared_offer = offered if size == 1 else Offer(part(offered.loss, size), offered.unit)
+    amount(shared_offer.loss)
+    return shared_offer

@@ -21,7 +21,7 @@ from ..rng import Generator
 from ..statistics.table import TABLE, Entry
 from . import stat
 
-#: What a statistic is asked of a column, and not of groups, where each quantile is drawn.
+#: Arguments for a whole column alone: by group each quantile is drawn.
 OF_ROWS = ("method", "noise", "assume_sorted")
 #: Which arguments a method has to be given.
 NEEDED = ("column", "other", "q", "qs")
@@ -35,7 +35,7 @@ class Methods(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def _one(
+    def _single(
         self, name: str, statistic: object, loss: Any, where: Any, budget: Any, rng: Any
     ) -> Prepared[Answer]:
         """Prepare the release of one statistic under a name."""
@@ -62,28 +62,28 @@ def method(entry: Entry) -> Callable[..., Answer]:
     name = entry.name
     of: Callable[..., object] = getattr(stat, name)
 
-    def prepare(self: Methods, *given: Any, **named: Any) -> Prepared[Answer]:
-        call = {each: named.pop(each) for each in OF_AGG if each in named}
+    def prepare(self: Methods, *positional: Any, **named: Any) -> Prepared[Answer]:
+        call = {parameter: named.pop(parameter) for parameter in OF_AGG if parameter in named}
         try:
-            statistic = of(*given, **named)
+            statistic = of(*positional, **named)
         except ArgumentTypeError:
             raise
         except TypeError as error:
             refuse_call(name, str(error).partition("() ")[2], named, signature(prepare))
-        return self._one(name, statistic, *of_agg(**call))
+        return self._single(name, statistic, *of_agg(**call))
 
     needs = entry.kind.needs_column
     taken = signature(of).parameters.values() if needs or entry.options else ()
-    taken = [each for each in taken if each.name not in OF_ROWS]
-    own = [_of_one_column(each) if needs else each for each in taken]
-    arguments = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own, *OF_AGG.values()]
-    described = f"{', '.join(one.name for one in own)}\n    As in `dpfast.stat.{name}`."
+    taken = [parameter for parameter in taken if parameter.name not in OF_ROWS]
+    specific = [_of_one_column(parameter) if needs else parameter for parameter in taken]
+    arguments = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *specific, *OF_AGG.values()]
+    described = f"{', '.join(p.name for p in specific)}\n    As in `dpfast.stat.{name}`."
     prepare.__name__, prepare.__qualname__ = name, f"GroupBy.{name}"
     vars(prepare)["__signature__"] = Signature(arguments, return_annotation="Answer")
-    prepare.__annotations__ = {one.name: one.annotation for one in arguments[1:]}
+    prepare.__annotations__ = {parameter.name: parameter.annotation for parameter in arguments[1:]}
     prepare.__annotations__["return"] = "Prepared[Answer]"
     prepare.__doc__ = cleandoc(DOC).format(
-        what=entry.what, own=f"{described}\n" if own else "", name=name
+        what=entry.what, own=f"{described}\n" if specific else "", name=name
     )
     return releases(prepare)
 

@@ -43,9 +43,9 @@ def of_numbers(
     rows: SqlRows, numbers: Sequence[Any], grid: Cells, nan: str | float, most: int
 ) -> Integers:
     """Return the cells of numbers of rows, of which so many count of a unit."""
-    each = [rows.rounded(number, grid) for number in numbers]
-    missing = rows.counted(1 - rows.present(*each)) if nan == "raise" else None
-    return Integers([Feature(u, grid.span, grid.first, most) for u in each], missing=missing)
+    rounded = [rows.rounded(number, grid) for number in numbers]
+    missing = rows.counted(1 - rows.present(*rounded)) if nan == "raise" else None
+    return Integers([Feature(u, grid.span, grid.first, most) for u in rounded], missing=missing)
 
 
 class DatabaseSums(NamedTuple):
@@ -85,7 +85,7 @@ class OfColumn:
 
     #: Whether units are bounded by their sums; else rows of theirs are chosen.
     adds_units: ClassVar[bool] = False
-    #: Whether what counts of a unit is told of all of its groups together.
+    #: Whether a unit counts once for all of its groups together.
     by_unit: ClassVar[bool] = False
     #: Whether a database adds up numbers of columns, or asks only whether a value is there.
     adds_numbers: ClassVar[bool] = True
@@ -117,7 +117,7 @@ class OfColumn:
         return () if self.column is None else (self.column,)
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
-        """Return the numbers of pieces of the columns."""
+        """Return the numbers of the columns of a batch."""
         return None if self.column is None else read(columns[self.column], self.units)
 
     def integers(self, rows: SqlRows) -> Integers:

@@ -63,7 +63,7 @@ from .sums import OF_EACH, Counted, Sums, SumsOfFeatures, add_each
 from .weighted import clamped
 
 #: The cells of a feature of 1.
-ONE = 1 << 28
+FULL = 1 << 28
 #: In which of the first four features the first number of a row is, and the second.
 INSIDE = ((1, 1, 0, 0), (1, 0, 1, 0))
 
@@ -100,7 +100,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
 
     @property
     def cells(self) -> Cells:
-        return Cells(1 / ONE, self.least, ONE - self.least)
+        return Cells(1 / FULL, self.least, FULL - self.least)
 
     @property
     def growing(self) -> int:
@@ -115,8 +115,8 @@ class GroupQuotient(SumsOfFeatures, Counted):
         return self.column or "", self.statistic.other or ""
 
     def read(self, columns: Mapping[str, Piece]) -> list[NDArray[Any]]:
-        each = zip(self.reads, self.statistic.pairs(2), strict=True)
-        x, y = (clamped(numbers(columns[name]), pair, self.nan) for name, pair in each)
+        column_bounds = zip(self.reads, self.statistic.pairs(2), strict=True)
+        x, y = (clamped(numbers(columns[name]), pair, self.nan) for name, pair in column_bounds)
         for z, (least, size) in zip((x, y), self.parts, strict=True):
             z -= least
             z /= size
@@ -167,16 +167,16 @@ class GroupQuotient(SumsOfFeatures, Counted):
         noise, kinds = self.noise, (self.features, len(totals))
         sums = np.empty(kinds, np.int64)
         for i, out in enumerate(sums):
-            own = np.ascontiguousarray(totals[:, i])
-            if own.dtype == np.int64:
-                out[:] = shifted(own, noise.shift)
+            feature_sums = np.ascontiguousarray(totals[:, i])
+            if feature_sums.dtype == np.int64:
+                out[:] = shifted(feature_sums, noise.shift)
             else:
-                _native.combine(own, 1, self.least, 0, noise.shift, out)
+                _native.combine(feature_sums, 1, self.least, 0, noise.shift, out)
         sums += noise.draw(sums.size, generator).reshape(kinds)
         # Rounding down took half a unit away on average.
-        noisy = np.ldexp(sums + bool(noise.shift) / 2, noise.shift) / ONE
+        noisy = np.ldexp(sums + bool(noise.shift) / 2, noise.shift) / FULL
         parts = self.features if noise.distribution == "staircase" else self.together
-        size = noise.half_width((1 - CONFIDENCE) / parts) / ONE
+        size = noise.half_width((1 - CONFIDENCE) / parts) / FULL
         answer, widths = self.inner(list(noisy), size)
         bars = np.minimum(self.statistic.half_widths(answer, widths), self.bars(noisy, size))
         return self.statistic.value(answer, widths), bars
@@ -194,13 +194,13 @@ class GroupRatio(GroupQuotient):
 
     features: ClassVar[int] = 2
     together: ClassVar[int] = 1
-    least: ClassVar[int] = -ONE
+    least: ClassVar[int] = -FULL
 
-    largest: ClassVar[int] = ONE
+    largest: ClassVar[int] = FULL
 
     @property
     def sensitivity(self) -> Sensitivity:
-        alone, moved = self.step.numbers(-ONE, ONE), (2 * self.step.moves, self.step.rows * ONE)
+        alone, moved = self.step.numbers(-FULL, FULL), (2 * self.step.moves, self.step.rows * FULL)
         return Sensitivity(2 * alone.l0, 2 * alone.l1, 2 * alone.l2_squared, alone.linf, moved)
 
     @property
@@ -228,7 +228,7 @@ class GroupCorrelation(GroupQuotient):
 
     @property
     def largest(self) -> int:
-        return 3 * ONE // 2 + self.features
+        return 3 * FULL // 2 + self.features
 
     @property
     def sensitivity(self) -> Sensitivity:
@@ -246,7 +246,7 @@ class GroupCorrelation(GroupQuotient):
         rows = sum(sums[:4])
         is_there = rows > 0
         whole = np.where(is_there, rows, 1.0)
-        both, first, second, neither, *squares = (one / whole for one in sums)
+        both, first, second, neither, *squares = (feature_sum / whole for feature_sum in sums)
         part = size / whole
         means = both + first, both + second
         variances = [m * (1 - m) - q for m, q in zip(means, squares, strict=True)]

@@ -59,13 +59,13 @@ class AsWhole:
 
     names: Sequence[str]
 
-    def __call__(self, form: Form) -> Whole:
-        batches = Batches(chosen(form, self.names))
+    def __call__(self, table: Form) -> Whole:
+        batches = Batches(chosen(table, self.names))
         return Whole(batches.length or 0, batches)
 
 
 class Summable(Protocol):
-    """What is asked of the mechanism."""
+    """What a mechanism needs to be summed in partitions."""
 
     @property
     def keys(self) -> PublicKeys | PrivateKeys: ...
@@ -85,15 +85,15 @@ class Summarise:
     table: Summable
 
     def __call__(self, whole: Whole) -> Partial:
-        coder, found = self.table.summed(whole.table, _rng.check(None).stream())
+        coder, summary = self.table.summed(whole.table, _rng.check(None).stream())
         keys = None
         if isinstance(coder, PrivateCoder):
             keys = coder.columns(np.arange(coder.groups))
         rooms = {
             name: room[: coder.groups + 1] if isinstance(room, np.ndarray) else room.packed()
-            for name, room in found.rooms.items()
+            for name, room in summary.rooms.items()
         }
-        return Partial(coder.groups, keys, rooms, found.missing)
+        return Partial(coder.groups, keys, rooms, summary.missing)
 
 
 @dataclass(frozen=True)
@@ -110,19 +110,19 @@ class Merge:
 def put_together(table: Summable, parts: Sequence[Partial], key: Key) -> tuple[Coder, Partial]:
     """Return the sums of some summaries, and the codes that their groups have there."""
     coder, keys = table.keys.coder(key), None
-    places = [np.arange(part.groups, dtype=np.int32) for part in parts]
+    codes_of_parts = [np.arange(part.groups, dtype=np.int32) for part in parts]
     if isinstance(coder, PrivateCoder):
-        places = [coder.codes(as_rows(part)) for part in parts]
-        for part, codes in zip(parts, places, strict=True):
+        codes_of_parts = [coder.codes(as_rows(part)) for part in parts]
+        for part, codes in zip(parts, codes_of_parts, strict=True):
             if len(np.unique(codes[codes >= 0])) < part.groups:
                 raise DataError("two groups of a partition must have two keys, and have not")
         keys = coder.columns(np.arange(coder.groups))
     rooms: dict[str | None, Any] = {}
     for name, statistic in table.counted.items():
-        each = zip(parts, places, strict=True)
-        own = [_moved(part.rooms[name], at, coder.groups) for part, at in each]
-        rooms[name] = own[0]
-        for more in own[1:]:
+        coded_parts = zip(parts, codes_of_parts, strict=True)
+        moved_rooms = [_moved(part.rooms[name], at, coder.groups) for part, at in coded_parts]
+        rooms[name] = moved_rooms[0]
+        for more in moved_rooms[1:]:
             if isinstance(more, Packed):
                 rooms[name] = Packed(*map(np.concatenate, zip(rooms[name], more, strict=True)))
             else:
@@ -139,14 +139,14 @@ def gathered(table: Summable, engine: Engine, stream: BitStream) -> tuple[Coder,
         names = list(dict.fromkeys([*names, table.persons.column]))
         engine = engine.together(table.persons.column, names)
     task = Task(AsWhole(names), Summarise(table), Merge(table))
-    coder, found = put_together(table, [engine.reduce(task, names)], secret(stream))
+    coder, summary = put_together(table, [engine.reduce(task, names)], secret(stream))
     if table.persons is not None:
         secret(stream)  # as many bits as a table in memory takes, so that noise is the same
-    for name, room in found.rooms.items():
+    for name, room in summary.rooms.items():
         if isinstance(room, Packed):
-            found.rooms[name] = rows = Rows()  # type: ignore[index]
+            summary.rooms[name] = rows = Rows()  # type: ignore[index]
             rows.add(*room)
-    return coder, found
+    return coder, summary
 
 
 def as_rows(part: Partial) -> Batch:
@@ -156,12 +156,12 @@ def as_rows(part: Partial) -> Batch:
     return Batch(0, part.groups, columns)
 
 
-def _moved(room: Any, places: NDArray[np.int32], groups: int) -> Any:
-    """Return a copy of a room whose groups have other places."""
+def _moved(room: Any, new_codes: NDArray[np.int32], groups: int) -> Any:
+    """Return a copy of a room whose groups have new codes."""
     if isinstance(room, (Sparse, Tails)):
-        return room.moved(places)
+        return room.moved(new_codes)
     if isinstance(room, Packed):
-        return Packed(places[room.codes], room.cells)
+        return Packed(new_codes[room.codes], room.cells)
     out = np.zeros((groups + 1, *room.shape[1:]), room.dtype)
-    out[places] = room[: len(places)]
+    out[new_codes] = room[: len(new_codes)]
     return out

@@ -36,7 +36,7 @@ from .step import Step
 #: The log2 of the rows that a group can have, and of the largest integer that gets noise.
 ROWS, LARGEST = 32, 61
 #: The largest size of a joint move, in units.
-FAR = 1 << 40
+LARGEST_MOVE = 1 << 40
 
 
 def unit_of(largest: int) -> int:
@@ -48,7 +48,7 @@ def unit_of(largest: int) -> int:
 class Plan:
     """What is released of each group: the sums of a form, in units of powers of two, with noise."""
 
-    form: Form
+    linear: Form
     shifts: tuple[int, ...]
     noise: IntegerNoise | SharedNoise | BoxNoise
 
@@ -95,20 +95,20 @@ def moves_alike(
     return Moves((size,), (weight,), norm=norm, groups=step.groups_moved(growing)), shift
 
 
-def moves_of(form: Form, step: Step) -> tuple[Moves, tuple[int, ...]]:
+def moves_of(linear: Form, step: Step) -> tuple[Moves, tuple[int, ...]]:
     """Return by what sums by group differ, in their units, and the log2 of these."""
-    each = [max(abs(feature.lo), abs(feature.hi)) for feature in form.features]
-    norm, (first, *more) = step.sensitivity(form), form.features
+    most = [max(abs(feature.lo), abs(feature.hi)) for feature in linear.features]
+    norm, (first, *more) = step.sensitivity(linear), linear.features
     if norm is not None:  # then all sums get the same noise, for what a row adds to all of them
-        each = [max(*each, form.norm or 0)] * len(each)
-    parts = zip(form.squares, each, strict=True)
+        most = [max(*most, linear.norm or 0)] * len(most)
+    parts = zip(linear.squares, most, strict=True)
     weights = [float(square * (step.rows * size) ** 2) for square, size in parts]
     if norm is not None:
-        growing = 0 if not more and first.lo < 0 < first.hi else len(each)
-        moves, shift = moves_alike(step, norm, each[0], growing, sum(weights))
-        return moves, (shift,) * len(each)
-    shifts = tuple(unit_of(size) for size in each)
-    sizes = tuple(-(-step.rows * size >> shift) for size, shift in zip(each, shifts, strict=True))
+        growing = 0 if not more and first.lo < 0 < first.hi else len(most)
+        moves, shift = moves_alike(step, norm, most[0], growing, sum(weights))
+        return moves, (shift,) * len(most)
+    shifts = tuple(unit_of(size) for size in most)
+    sizes = tuple(-(-step.rows * size >> shift) for size, shift in zip(most, shifts, strict=True))
     return Moves(sizes, tuple(weights), groups=step.groups_moved()), shifts
 
 
@@ -120,21 +120,21 @@ def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
     have less error by a twentieth.
     """
 
-    def way(form: Form) -> NoiseCandidate | None:
-        moves, shifts = moves_of(form, step)
-        if moves.norm is None and max(moves.sizes) > FAR:
+    def way(linear: Form) -> NoiseCandidate | None:
+        moves, shifts = moves_of(linear, step)
+        if moves.norm is None and max(moves.sizes) > LARGEST_MOVE:
             return None
         noise = least_noise(loss, moves)
         if noise is None:
             return None
-        return NoiseCandidate(noise.error, lambda: _plan(form, shifts, noise.noise()))
+        return NoiseCandidate(noise.error, lambda: _plan(linear, shifts, noise.noise()))
 
     return cast(Plan, least_error(map(way, statistic.forms(column, False))).noise())
 
 
 def _plan(
-    form: Form, shifts: tuple[int, ...], noise: IntegerNoise | SharedNoise | BoxNoise
+    linear: Form, shifts: tuple[int, ...], noise: IntegerNoise | SharedNoise | BoxNoise
 ) -> Plan:
     if not isinstance(noise, BoxNoise):
         shifts = tuple(shift + noise.shift for shift in shifts)
-    return Plan(form, shifts, noise)
+    return Plan(linear, shifts, noise)

@@ -39,7 +39,7 @@ class Others(NamedTuple):
 def draw_quantiles(
     rows: NDArray[np.int32],
     offsets: NDArray[np.int64],
-    aim: Aim,
+    target: Aim,
     base: Base,
     reach: int,
     stream: Stream,
@@ -55,7 +55,7 @@ def draw_quantiles(
         are put in another order.
     offsets : int64 array, shape (g + 1,)
         Where the rows of each group begin, and those of the last one end.
-    aim : Aim
+    target : Aim
         The quantile; at the place 0 or 1 and with `inside`, the one that is so many ranks inside,
         as `statistics.quantiles.draws.inside` has it.
     base : Base
@@ -75,26 +75,26 @@ def draw_quantiles(
     out = np.zeros(len(offsets) - 1, np.int32)
     if base.first == base.last:
         return out
-    at, high = 0, aim.place > 0
+    at, high = 0, target.place > 0
     before, sizes = (others.before, others.sizes) if others else (None, None)
     while True:
-        at, found = _native.quantiles(
-            rows, offsets, aim.place, aim.shift // 2, inside, high, aim.rate / 2, aim.share, base,
-            reach, out, at, stream, before, sizes, aim.ties,
+        at, open_coin = _native.quantiles(
+            rows, offsets, target.place, target.shift // 2, inside, high, target.rate / 2,
+            target.share, base, reach, out, at, stream, before, sizes, target.ties,
         )  # fmt: skip
-        if found is None:
+        if open_coin is None:
             return out
-        cell, mass, scale, bound, far, word = found
-        if far is None or word is None:
-            given = others.whole(at) if others else rows[offsets[at] : offsets[at + 1]]
-            group = given.astype(np.float64) + base.first
+        cell, mass, scale, bound, distance, word = open_coin
+        if distance is None or word is None:
+            group_rows = others.whole(at) if others else rows[offsets[at] : offsets[at + 1]]
+            group = group_rows.astype(np.float64) + base.first
             n, first, last = len(group), float(base.first), float(base.last)
             column = Column(Ranks(group), first, last, 1.0, base)
             ends = column.ends(n)
-            target = target_inside(inside, n, high) if inside else aim.target(*ends)
-            _, far = counted(column, ends, aim, target, cell, n, False, stream)
+            rank = target_inside(inside, n, high) if inside else target.target(*ends)
+            _, distance = counted(column, ends, target, rank, cell, n, False, stream)
             word = stream.word()
-        if decide(word, aim.rate, Fraction(far, RANK), stream, mass, bound, scale):
+        if decide(word, target.rate, Fraction(distance, RANK), stream, mass, bound, scale):
             out[at] = cell - base.first
             at += 1
 

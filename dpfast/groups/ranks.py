@@ -53,7 +53,7 @@ BITS = 30
 #: Draws, and bytes of rows, below which a second thread costs more than it saves.
 FEW, LITTLE = 1 << 13, 1 << 21
 #: Most whole numbers between the bounds, and the farthest from 0.
-WIDEST, FAR = (1 << 31) - 1, 1 << 50
+WIDEST, FARTHEST = (1 << 31) - 1, 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,16 @@ class Quantiles(OfColumn):
             first, last = self.lattice.first, self.lattice.last
             return Cells(float(self.lattice.step), first, last - first)
         first, last = math.ceil(lo), math.floor(hi)
-        if self.whole and first <= last and last - first <= WIDEST and max(-first, last) <= FAR:
+        if (
+            self.whole
+            and first <= last
+            and last - first <= WIDEST
+            and max(-first, last) <= FARTHEST
+        ):
             return Cells(1.0, first, last - first)
         return cells(lo, hi, BITS)
 
-    def charged(self) -> Self:
+    def calibrated(self) -> Self:
         """Return the same with the loss that is used: without delta where it does not help."""
         loss = self.loss
         if isinstance(loss, Approx):
@@ -131,41 +136,41 @@ class Quantiles(OfColumn):
 
     def _rate_by(self, loss: Pure | ZCDP) -> Callable[[Fraction], float]:
         parts = len(self.qs) * (1 if self.coverage is None else 2)
-        own = ZCDP(loss.rho / parts) if isinstance(loss, ZCDP) else Pure(loss.epsilon / parts)
-        each = self.step.each(own)
+        one_loss = ZCDP(loss.rho / parts) if isinstance(loss, ZCDP) else Pure(loss.epsilon / parts)
+        group_loss = self.step.draw_loss(one_loss)
 
         def rate(q: Fraction) -> float:
             relation = "replace" if self.extreme else "add-remove"
-            found = rate_of(each, 1, Fraction(round(q * PARTS), PARTS), relation, True)
+            rounded_rate = rate_of(group_loss, 1, Fraction(round(q * PARTS), PARTS), relation, True)
             if self.step.rows > 1:
-                found = math.nextafter(found / self.step.rows, 0.0)
-            if found < LEAST_RATE:
+                rounded_rate = math.nextafter(rounded_rate / self.step.rows, 0.0)
+            if rounded_rate < LEAST_RATE:
                 checks.fail("max_rows", "smaller for such a loss", self.step.rows)
-            return found
+            return rounded_rate
 
         return rate
 
-    def aim(self, q: Fraction) -> Aim:
+    def target(self, q: Fraction) -> Aim:
         """Return the draw of one of the quantiles."""
-        aim = aim_at(q, self.rate(q))
+        target = aim_at(q, self.rate(q))
         is_lattice = self.lattice is not None or (self.whole and self.cells.grid == 1)
-        return squeezed(aim) if is_lattice and not self.extreme else aim
+        return squeezed(target) if is_lattice and not self.extreme else target
 
     def _look(self, q: Fraction) -> tuple[Aim, int, int]:
-        """Return a draw, how many ranks inside it aims, and within how many it looks at rows."""
-        aim = self.aim(q)
-        inside = int(-(-INSIDE // Fraction(aim.rate))) if self.extreme else 0
-        reach = width(aim.rate, self.base(q).total) + 1 + aim.ties
+        """Return a draw, how many ranks inside its target is, and within how many it reads rows."""
+        target = self.target(q)
+        inside = int(-(-INSIDE // Fraction(target.rate))) if self.extreme else 0
+        reach = width(target.rate, self.base(q).total) + 1 + target.ties
         widths = self.widths(q)
-        return aim, inside, max(reach, widths.reach + 2 + inside if widths else 0)
+        return target, inside, max(reach, widths.reach + 2 + inside if widths else 0)
 
     def widths(self, q: Fraction) -> Widths | None:
         """Return the draws of how far the ends of an interval are from a quantile, if any."""
         if self.coverage is None:
             return None
-        aim, cells = self.aim(q), (0, self.cells.span)
+        target, cells = self.target(q), (0, self.cells.span)
         lie_between = self.lattice is not None or not self.whole or self.cells.grid != 1
-        return widths(aim.place, aim.rate, cells, 1 - self.coverage, lie_between)
+        return widths(target.place, target.rate, cells, 1 - self.coverage, lie_between)
 
     def base(self, q: Fraction) -> Base:
         """Return what the candidates weigh for a quantile."""
@@ -182,24 +187,24 @@ class Quantiles(OfColumn):
             return Expected(confidence, 0.0, 0.0)
         failure = (1 - confidence) / len(self.qs)
         ranks = max(
-            self._look(q)[1] + ranks_within(self.base(q), self.aim(q), failure) for q in self.qs
+            self._look(q)[1] + ranks_within(self.base(q), self.target(q), failure) for q in self.qs
         )
         return Expected(confidence, None, ranks, RANKS)
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer are called."""
         if self.coverage is not None:
-            return [f"{one}{end}" for one in self._each(name) for end in (" low", "", " high")]
-        return [*self._each(name), f"{name} error in ranks"]
+            return [f"{q}{end}" for q in self._names(name) for end in (" low", "", " high")]
+        return [*self._names(name), f"{name} error in ranks"]
 
-    def _each(self, name: str) -> list[str]:
+    def _names(self, name: str) -> list[str]:
         """Return what the columns of the quantiles are called."""
         if len(self.qs) == 1:
             return [name]
         return [f"{name} {label}" for label in labels(list(map(float, self.qs)))]
 
     @property
-    def filler(self) -> int:
+    def nan_cell(self) -> int:
         """Return the cell of missing rows, or -1."""
         value = nan_policy.replacement(self.nan, *self.bounds)
         return -1 if isinstance(value, str) else self.cells.cell(value)
@@ -208,12 +213,12 @@ class Quantiles(OfColumn):
     def near(self) -> list[Near]:
         """Return which rows of a group each draw looks at, and a few more."""
         looks = [self._look(q) for q in self.qs]
-        return [Near(aim.place / PARTS, inside + reach + 3) for aim, inside, reach in looks]
+        return [Near(target.place / PARTS, inside + reach + 3) for target, inside, reach in looks]
 
     def integers(self, rows: SqlRows) -> Integers:
         grid = self.cells
         cell = rows.cell(rows.names.index(self.column), grid)
-        cell = cell if self.filler < 0 else rows.filled(cell, self.filler)
+        cell = cell if self.nan_cell < 0 else rows.filled(cell, self.nan_cell)
         return Integers([Feature(cell, grid.span, 0, self.step.rows)], near=self.near)
 
     def gathered(self, answer: DatabaseSums) -> RowsNear:
@@ -227,12 +232,12 @@ class Quantiles(OfColumn):
     def add(self, rows: Rows, codes: NDArray[np.int32], values: Any) -> int:
         """Add the cells of rows; return how many of those of a group are NaN."""
         grid = self.cells
-        own, out = rows.room(len(codes))
-        own[...] = codes
+        row_codes, out = rows.room(len(codes))
+        row_codes[...] = codes
         missing = _native.cells(
-            values, own, NONE, 1.0 / grid.grid, grid.first, grid.span, self.filler, out
+            values, row_codes, NONE, 1.0 / grid.grid, grid.first, grid.span, self.nan_cell, out
         )
-        rows.add(own, out)
+        rows.add(row_codes, out)
         return missing
 
     def merge(self, room: Rows, more: Rows) -> None:
@@ -258,11 +263,11 @@ class Quantiles(OfColumn):
 
             def draw(part: int) -> None:
                 first, stop = parts.ends(part)
-                for i, (q, rows) in enumerate(zip(self.qs, parts.each(part), strict=False)):
-                    aim, inside, reach = self._look(q)
-                    given, offsets, others = rows
+                for i, (q, rows) in enumerate(zip(self.qs, parts.by_draw(part), strict=False)):
+                    target, inside, reach = self._look(q)
+                    cells, offsets, others = rows
                     points = drawn[i, first:stop] = draw_quantiles(
-                        given, offsets, aim, self.base(q), reach, streams[part], inside, others
+                        cells, offsets, target, self.base(q), reach, streams[part], inside, others
                     )
                     if self.coverage is not None:
                         near = widths[i], points.tolist(), rows
@@ -276,11 +281,11 @@ class Quantiles(OfColumn):
         if self.coverage is not None:  # sorted or not, a quantile is between ends of its own
             of_each = zip(every, widths, drawn.astype(np.int64), sizes, strict=True)
             every = []
-            for point, own, cells, size in of_each:
-                low, high = self._numbers(np.array(own.ends(cells, size)), begin=own.lie_between)
+            for point, ends, cells, size in of_each:
+                low, high = self._numbers(np.array(ends.ends(cells, size)), begin=ends.lie_between)
                 every += [np.minimum(low, point), point, np.maximum(high, point)]
         if self.units is not None:
-            every = [np.asarray(self.units.back(places)) for places in every]
+            every = [np.asarray(self.units.back(numbers)) for numbers in every]
         bar = np.full(count, self.expected(None, CONFIDENCE).ranks)
         return dict(zip(self.names(name), [*every, bar], strict=self.coverage is None))
 

@@ -27,7 +27,7 @@ Codes: TypeAlias = NDArray[np.int32]
 Cells: TypeAlias = NDArray[np.int32]
 
 #: Bits of a code that rows are placed by at once, and those that number a part: more parts than the
-#: table of pages has entries for would take longer to place.
+#: table of pages has entries for would take longer.
 DIRECT, COARSE = 11, 5
 #: The code of rows of no group, until it is known how many groups there are.
 NONE = (1 << 31) - 1
@@ -35,7 +35,7 @@ NONE = (1 << 31) - 1
 ROW = 16
 #: Rows of a room at least.
 BLOCK = 1 << 21
-#: Bytes of rows after which it is asked what memory there is.
+#: Bytes of rows after which the free memory is looked up.
 STEP = 1 << 27
 
 
@@ -80,7 +80,7 @@ class Parts(ABC):
     def rows(self, part: int) -> tuple[Cells, NDArray[np.int64]]:
         """Return the rows of a part by group, and where each of its groups begins."""
 
-    def each(self, part: int) -> Iterable[tuple[Cells, NDArray[np.int64], Others | None]]:
+    def by_draw(self, part: int) -> Iterable[tuple[Cells, NDArray[np.int64], Others | None]]:
         """Return the same for each draw, and what rows are left out of those for it."""
         return repeat((*self.rows(part), None))
 
@@ -99,8 +99,8 @@ class Placed(Parts):
     def rows(self, part: int) -> tuple[Cells, NDArray[np.int64]]:
         first, stop = self.ends(part)
         if self.low is None:
-            own = self.cuts[first : stop + 1]
-            return self.cells[own[0] : own[-1]], own - own[0]
+            group_cuts = self.cuts[first : stop + 1]
+            return self.cells[group_cuts[0] : group_cuts[-1]], group_cuts - group_cuts[0]
         start, end = int(self.cuts[part]), int(self.cuts[part + 1])
         blocks = min(1 << self.shift, self.groups + 1 - first)  # the last may be of no group
         offsets, out = np.zeros(blocks + 1, np.int64), np.empty(end - start, np.int32)
@@ -120,8 +120,8 @@ class Written(Parts):
     def rows(self, part: int) -> tuple[Cells, NDArray[np.int64]]:
         first, stop = self.ends(part)
         read = [block.read(part) for block in self.blocks]
-        codes = np.concatenate([own for own, _ in read]) - np.int32(first)
-        cells = np.concatenate([own for _, own in read])
+        codes = np.concatenate([part_codes for part_codes, _ in read]) - np.int32(first)
+        cells = np.concatenate([part_codes for _, part_codes in read])
         counts = np.zeros(stop - first + 1, np.int64)
         _scatter.count(codes.view(np.uint32), counts)
         cuts, out = np.concatenate([[0], np.cumsum(counts)]), np.empty_like(cells)
@@ -142,7 +142,7 @@ class Rows:
     #: Room for rows to come, of which so much is taken.
     block: NDArray[np.int32] = field(default_factory=lambda: np.empty((2, 0), np.int32))
     taken: int = 0
-    #: The size from which on it is asked again what memory there is.
+    #: The size from which on the free memory is looked up again.
     asks: int = field(default_factory=lambda: STEP)
 
     def room(self, rows: int) -> tuple[Codes, Cells]:
@@ -217,20 +217,21 @@ class Rows:
             counts = np.zeros((groups >> shift) + 1, np.int64)
             _scatter.count(part, counts)
             cuts = np.concatenate([[0], np.cumsum(counts)])
-            own, sorted_cells = np.empty_like(codes), np.empty_like(cells)
-            for given, out in ((codes, own), (cells, sorted_cells)):
-                _scatter.place(part, given, cuts[:-1].copy(), out)
-            self._write(file, cuts, own, sorted_cells)
+            sorted_codes, sorted_cells = np.empty_like(codes), np.empty_like(cells)
+            for unsorted, out in ((codes, sorted_codes), (cells, sorted_cells)):
+                _scatter.place(part, unsorted, cuts[:-1].copy(), out)
+            self._write(file, cuts, sorted_codes, sorted_cells)
         for block in raw:
             block.file.close()
-        found, self.blocks = self.blocks, []
-        return found
+        blocks, self.blocks = self.blocks, []
+        return blocks
 
     def _joined(self) -> tuple[Codes, Cells]:
         """Return what is held, and hold nothing."""
         held, self.held, self.size, self.asks = self.held, [], 0, STEP
         self.block, self.taken = np.empty((2, 0), np.int32), 0
-        return np.concatenate([one for one, _ in held]), np.concatenate([one for _, one in held])
+        codes, cells = zip(*held, strict=True)
+        return np.concatenate(codes), np.concatenate(cells)
 
     def _write(self, file: Spill, cuts: NDArray[np.int64], codes: Codes, cells: Cells) -> None:
         self.blocks.append(Block(file, file.append(codes), file.append(cells), cuts))

@@ -56,10 +56,10 @@ class PartsNear(Parts):
     numbers: NDArray[np.int64]
 
     def rows(self, part: int) -> tuple[Cells, NDArray[np.int64]]:
-        rows, offsets, _ = next(self.each(part))
+        rows, offsets, _ = next(self.by_draw(part))
         return rows, offsets
 
-    def each(self, part: int) -> Iterator[tuple[Cells, NDArray[np.int64], Others | None]]:
+    def by_draw(self, part: int) -> Iterator[tuple[Cells, NDArray[np.int64], Others | None]]:
         first, stop = self.ends(part)
         i, j = np.searchsorted(self.numbers[0], [first, stop])
         codes, cells, rows, upto, size = self.numbers[:, i:j]

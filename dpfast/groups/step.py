@@ -91,8 +91,8 @@ class Step:
         width = max(last, k * last) - min(first, k * first)
         alone = moves if self.every is None else min(moves, self.every)
         corners = [(alone, 0), (2 * alone - moves, moves - alone), (0, self.groups)]
-        l1 = max(one * largest + both * width for one, both in corners)
-        square = max(one * largest**2 + both * width**2 for one, both in corners)
+        l1 = max(single * largest + both * width for single, both in corners)
+        square = max(single * largest**2 + both * width**2 for single, both in corners)
         moved = moves if width > largest else alone, largest
         return Sensitivity(alone, l1, square, max(width, largest), moved)
 
@@ -103,11 +103,11 @@ class Step:
         moved = many, largest
         return Sensitivity(many, touched * largest, touched * largest**2, largest, moved)
 
-    def sensitivity(self, form: Form) -> Sensitivity | None:
+    def sensitivity(self, linear: Form) -> Sensitivity | None:
         """Return that of the sums by group of the features of a form, if it is one of numbers."""
-        if form.norm is not None:
-            return self.vectors(form.norm, len(form.features))
-        first, *more = form.features
+        if linear.norm is not None:
+            return self.vectors(linear.norm, len(linear.features))
+        first, *more = linear.features
         return None if more else self.numbers(first.lo, first.hi)
 
     def groups_moved(self, growing: int = 0) -> Groups:
@@ -115,8 +115,8 @@ class Step:
         every = growing * (self.every or 0) if self.sides == 1 else 0
         return Groups(self.moves, self.groups, every)
 
-    def each(self, loss: Pure | ZCDP) -> Pure | ZCDP:
-        """Return what a group's draw may cost for one row that comes or goes, k rows apart."""
+    def draw_loss(self, loss: Pure | ZCDP) -> Pure | ZCDP:
+        """Return what the draw of a group may cost for one row that is added or removed."""
         if isinstance(loss, ZCDP):
             return ZCDP(loss.rho / (self.groups * self.sides**2))
         return Pure(loss.epsilon / (self.groups * self.sides))

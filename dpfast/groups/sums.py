@@ -120,7 +120,7 @@ class Sums(OfColumn, ABC):
         return None
 
     @abstractmethod
-    def charged(self) -> Self:
+    def calibrated(self) -> Self:
         """Return the same with the loss of its noise."""
 
     def names(self, name: str) -> list[str]:
@@ -229,9 +229,9 @@ def add_each(
     """Add several numbers of rows to sums that stand side by side; return how many are NaN."""
     missing, every, kinds = 0, totals.reshape(-1, 2), np.int32(len(values))
     for kind, numbers in enumerate(values):
-        own = np.where(codes < 0, np.int32(-1), kinds * codes + np.int32(kind))
+        slots = np.where(codes < 0, np.int32(-1), kinds * codes + np.int32(kind))
         ends = grid.first, grid.span
-        missing = max(missing, _native.add(numbers, own, 1.0 / grid.grid, *ends, -1, every))
+        missing = max(missing, _native.add(numbers, slots, 1.0 / grid.grid, *ends, -1, every))
     return missing
 
 
@@ -248,15 +248,15 @@ def total_within(noise: Any, shift: int, groups: int, failure: float) -> float:
     1963), here a 64th of the failure probability. Other rounding takes less than 1 of each group.
     """
     unit, rounded, shift = 1, float(groups * bool(shift + noise.shift)), shift + noise.shift
-    each = [(noise, 1, groups)]
+    parts = [(noise, 1, groups)]
     if isinstance(noise, SharedNoise):
         (head, of_group), unit = noise.parts.independent, noise.unit
-        each = [(head, noise.times * groups, 1), (of_group, 1, groups)]
+        parts = [(head, noise.times * groups, 1), (of_group, 1, groups)]
         rounded += min(groups, math.sqrt(groups / 2 * math.log(128 / failure)))
         failure *= 63 / 64
-    laws = [(one.waves, np.array([float(size)]), np.array([many])) for one, size, many in each]
-    deviation = math.hypot(*(size * math.sqrt(many) * one.deviation for one, size, many in each))
-    most = symmetric_sum(laws, max(math.ldexp(deviation, -noise.shift), each[0][1]), failure)
+    waves = [(z.waves, np.array([float(size)]), np.array([many])) for z, size, many in parts]
+    deviation = math.hypot(*(size * math.sqrt(many) * z.deviation for z, size, many in parts))
+    most = symmetric_sum(waves, max(math.ldexp(deviation, -noise.shift), parts[0][1]), failure)
     return math.ldexp(math.floor(most) / unit + rounded, shift)
 
 
@@ -310,7 +310,7 @@ class Counted(Sums):
         width = math.ldexp(self.noise.deviation, self.shift) * self.cells.grid
         return {"noise": self.noise.distribution, "deviation": width}
 
-    def charged(self) -> Self:
+    def calibrated(self) -> Self:
         return replace(self, loss=self.noise.loss)
 
     def error(self, failure: float) -> float | None:
@@ -330,8 +330,8 @@ class Counted(Sums):
         return rows.present()
 
     def integers(self, rows: SqlRows) -> Integers:
-        own = 0 * self.counted(rows)
-        return Integers([Feature(own, 0, 1, self.step.rows, self.unit_ends)])
+        row = 0 * self.counted(rows)
+        return Integers([Feature(row, 0, 1, self.step.rows, self.unit_ends)])
 
     def gathered(self, answer: DatabaseSums) -> Any:
         return answer.by_group().astype(np.uint64)
@@ -393,8 +393,8 @@ class OfCount(Counted):
         return super().add(totals, codes, values)
 
     def counted(self, rows: SqlRows) -> Any:
-        place = rows.names.index(self.column) if self.column else 0
-        return self.statistic.of_rows(rows, place)
+        index = rows.names.index(self.column) if self.column else 0
+        return self.statistic.of_rows(rows, index)
 
     def finish(
         self, totals: NDArray[np.uint64], generator: Generator
@@ -419,10 +419,10 @@ class CountOfText(OfCount):
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
         """Return 0 for each row that is there, and NaN for the others."""
-        piece = columns[self.column or ""]
-        if isinstance(piece, Objects):
-            return np.array([math.nan if is_missing(row, True) else 0.0 for row in piece.rows])
-        return np.where(KeyWords(Key(bytes(32))).of(piece).presence(), 0.0, math.nan)
+        column = columns[self.column or ""]
+        if isinstance(column, Objects):
+            return np.array([math.nan if is_missing(row, True) else 0.0 for row in column.rows])
+        return np.where(KeyWords(Key(bytes(32))).of(column).presence(), 0.0, math.nan)
 
 
 @dataclass(frozen=True)
@@ -486,10 +486,10 @@ class OfLinear(SumsOfFeatures):
         return (*super().reading, self.statistic.matches)
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
-        piece, matches = columns[self.column or ""], self.statistic.matches
+        column, matches = columns[self.column or ""], self.statistic.matches
         if matches is None:
-            return read(piece, self.units)
-        return matches.of(piece, f"column {self.column!r}")
+            return read(column, self.units)
+        return matches.of(column, f"column {self.column!r}")
 
     @cached_property
     def arrays(self) -> Arrays:
@@ -518,7 +518,7 @@ class OfLinear(SumsOfFeatures):
         """The form and the noise."""
         return plan(self.statistic, self.sums, self.step, self.loss)
 
-    def charged(self) -> Self:
+    def calibrated(self) -> Self:
         return replace(self, loss=self.plan.noise.loss)
 
     @property
@@ -532,10 +532,10 @@ class OfLinear(SumsOfFeatures):
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         grid = self.cells
         ends = (grid.first, grid.span)
-        return _native.add(values, codes, 1.0 / grid.grid, *ends, self.filler, totals)
+        return _native.add(values, codes, 1.0 / grid.grid, *ends, self.nan_cell, totals)
 
     @cached_property
-    def filler(self) -> int:
+    def nan_cell(self) -> int:
         """The cell of missing numbers; -1 where they are no rows."""
         value = nan_policy.replacement(self.nan, self.axis.lo, self.axis.hi)
         return -1 if isinstance(value, str) else self.cells.cell(value)
@@ -543,7 +543,7 @@ class OfLinear(SumsOfFeatures):
     @cached_property
     def factors(self) -> list[Factors]:
         """The factors of each sum that gets noise."""
-        return self.plan.form.factors
+        return self.plan.linear.factors
 
     def parts_of(
         self, room: NDArray[np.uint64]
@@ -558,8 +558,8 @@ class OfLinear(SumsOfFeatures):
             shifts = enumerate(self.plan.shifts)
             return np.stack([shifted(totals[:, kind], shift) for kind, shift in shifts])
         exact = np.empty((len(self.plan.shifts), len(totals)), np.int64)
-        each = zip(self.factors, self.plan.shifts, exact, strict=True)
-        for kind, ((a, b, c), shift, out) in enumerate(each):
+        released = zip(self.factors, self.plan.shifts, exact, strict=True)
+        for kind, ((a, b, c), shift, out) in enumerate(released):
             _native.combine(self.of_kind(totals, kind), a, b, c, shift, out)
         return exact
 
@@ -570,9 +570,9 @@ class OfLinear(SumsOfFeatures):
     def integers(self, rows: SqlRows) -> Integers:
         u = self.cell_of(rows)
         missing = rows.counted(1 - rows.present(u)) if self.nan == "raise" else None
-        if self.filler >= 0:
-            u = rows.filled(u, self.filler)
-        features = self.statistic.added(u, self.sums, self.plan.form, self.step.rows)
+        if self.nan_cell >= 0:
+            u = rows.filled(u, self.nan_cell)
+        features = self.statistic.added(u, self.sums, self.plan.linear, self.step.rows)
         return Integers(features, missing=missing)
 
     def of_kind(self, totals: NDArray[np.uint64], kind: int) -> NDArray[np.uint64]:
@@ -589,12 +589,12 @@ class OfLinear(SumsOfFeatures):
             np.ldexp(row + 0.5, shift) if shift else row.astype(float)
             for row, shift in zip(noisy, plan.shifts, strict=True)
         ]
-        answers = np.zeros(groups) + self.statistic.answer(self.arrays, plan.form, sums, None)
+        answers = np.zeros(groups) + self.statistic.answer(self.arrays, plan.linear, sums, None)
         if not self.axis.span or not self.statistic.needs_rows:
             return answers, np.full(groups, self.bar(0, 1 - CONFIDENCE))
         usual = self.usual_sizes
         noise = EachWithin(usual.plan, usual.sizes, usual.single, answers)
-        moments = plan.form.moments(sums, None)
+        moments = plan.linear.moments(sums, None)
         rows = moments.rows / moments.whole
         return answers, self.statistic.bar(self.arrays, noise, rows, False)
 

@@ -49,7 +49,7 @@ from .partial import Partial, as_rows, gathered
 from .ranks import Quantiles
 from .sums import Counted, Sums, bars_like
 from .top import Top
-from .unit_codes import Marks, UnitCodes
+from .unit_codes import RowFlags, UnitCodes
 
 #: Why a statistic has no total.
 NO_TOTAL = "only counts and sums add up, where none is cut at 0"
@@ -141,47 +141,47 @@ class Table(Mechanism[Answer]):
         drawn = self._drawn
         if not drawn:
             return super(Table, self).parts
-        losses = {name: one.loss for name, one in self.statistics.items()}
-        for name, one in drawn.items():
-            losses[f"bounds of {name}"], losses[name] = one.parts
+        losses = {name: stat.loss for name, stat in self.statistics.items()}
+        for name, stat in drawn.items():
+            losses[f"bounds of {name}"], losses[name] = stat.parts
         return losses if self.rule is None else {**losses, "keys": self.rule.loss}
 
     @property
     def missing(self) -> Any:
         """Return what becomes of missing rows, by name unless it is the same in all statistics."""
-        each = self.statistics.items()
-        policies = {name: one.nan for name, one in each if one.nan is not None}
+        stats = self.statistics.items()
+        policies = {name: stat.nan for name, stat in stats if stat.nan is not None}
         every = {*policies.values()}
         return policies if len(every) > 1 else next(iter(every), None)
 
     @property
     def of_ranks(self) -> bool:
         """Return whether rows are kept until it is known which groups there are."""
-        return any(isinstance(one, Quantiles) for one in self._likes)
+        return any(isinstance(stat, Quantiles) for stat in self._likes)
 
     @property
     def passes(self) -> int:
         """Return 1, and one before that chooses rows of people; and both for bounds."""
         drawn = self._drawn.values()
-        chosen = self.persons is not None and not all(one.bounds.adds_units for one in drawn)
+        chosen = self.persons is not None and not all(stat.bounds.adds_units for stat in drawn)
         return 1 + self.chooses_rows + bool(drawn) + chosen
 
     @property
     def chooses_rows(self) -> bool:
         """Return whether rows of people are chosen, and not only bounded by their sums."""
-        return self.persons is not None and not all(one.adds_units for one in self._likes)
+        return self.persons is not None and not all(stat.adds_units for stat in self._likes)
 
     @property
     def _likes(self) -> list[Any]:
         """The statistics; in the place of one whose bounds are drawn, one within other bounds."""
         every = self.statistics.values()
-        return [one.like if isinstance(one, WithBounds) else one for one in every]
+        return [stat.like if isinstance(stat, WithBounds) else stat for stat in every]
 
     @property
     def _drawn(self) -> dict[str, WithBounds]:
         """The statistics whose bounds are drawn."""
         every = self.statistics.items()
-        return {name: one for name, one in every if isinstance(one, WithBounds)}
+        return {name: stat for name, stat in every if isinstance(stat, WithBounds)}
 
     def reduce(self, source: Batches) -> Batches:
         """Return the rows as they are: what is kept of them is random."""
@@ -192,13 +192,13 @@ class Table(Mechanism[Answer]):
         drawn = self._drawn
         if not drawn:
             return self
-        bounds = {name: one.bounds for name, one in drawn.items()}
+        bounds = {name: stat.bounds for name, stat in drawn.items()}
         first = replace(self, statistics=bounds, rule=None)
-        _, found = first.told(source, generator.stream())
-        made = {
-            name: one.make(one.draw(found.rooms[name], generator)) for name, one in drawn.items()
+        _, sums = first.group_sums(source, generator.stream())
+        bounded = {
+            name: stat.make(stat.draw(sums.rooms[name], generator)) for name, stat in drawn.items()
         }
-        return replace(self, statistics={**self.statistics, **made})
+        return replace(self, statistics={**self.statistics, **bounded})
 
     def finish(self, summary: Batches, generator: Generator) -> Answer:
         return self.within_bounds(summary, generator).answer(summary, generator)
@@ -206,18 +206,18 @@ class Table(Mechanism[Answer]):
     def answer(self, summary: Batches, generator: Generator) -> Answer:
         """Return the answer, where all bounds are known."""
         stream = generator.stream()
-        coder, found = self.told(summary, stream)
+        coder, summed = self.group_sums(summary, stream)
         kept = None
         columns: dict[str, NDArray[Any]] = {}
         if isinstance(coder, PrivateCoder):
             order = coder.order()
-            kept = order[self._shown(summary, coder, found, order, stream)]
+            kept = order[self._shown(summary, coder, summed, order, stream)]
             columns = coder.columns(kept)
             rise = ascending(columns)
-            kept, columns = kept[rise], {name: own[rise] for name, own in columns.items()}
+            kept, columns = kept[rise], {name: keys[rise] for name, keys in columns.items()}
         elif isinstance(self.keys, PublicKeys):
             columns = self.keys.columns()
-        return self._answer(found, coder.groups, kept, columns, generator)
+        return self._answer(summed, coder.groups, kept, columns, generator)
 
     def _shown(
         self,
@@ -226,7 +226,7 @@ class Table(Mechanism[Answer]):
         summary: Summary | Partial,
         order: NDArray[np.int64],
         stream: BitStream,
-    ) -> Marks:
+    ) -> RowFlags:
         """Return which private keys are shown, in an order of theirs."""
         assert self.rule is not None
         shown = self.rule.keep(summary.rooms[None][order].reshape(-1).view(np.int64), stream)
@@ -237,8 +237,8 @@ class Table(Mechanism[Answer]):
                 before[order] = shown
                 room = summary.weights(self.rule.after, self.persons.max_groups, before)
             else:
-                known = Partial(int(shown.sum()), coder.columns(order[shown]), {}, {})
-                again = replace(self, statistics={}, rule=self.rule.after, shown=known)
+                first_round = Partial(int(shown.sum()), coder.columns(order[shown]), {}, {})
+                again = replace(self, statistics={}, rule=self.rule.after, shown=first_round)
                 room = again._told_of(source, coder)
             shown |= self.rule.after.keep(room[order].reshape(-1).view(np.int64), stream)
         return shown
@@ -257,7 +257,7 @@ class Table(Mechanism[Answer]):
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a group of so many rows; those of several statistics by name."""
         every: Mapping[str, ByGroup] = self.statistics
-        bars = {name: one.expected(rows, confidence) for name, one in every.items()}
+        bars = {name: stat.expected(rows, confidence) for name, stat in every.items()}
         about = filter(None, [str(self.persons or "")])
         if len(bars) == 1:
             (bar,) = bars.values()
@@ -279,7 +279,7 @@ class Table(Mechanism[Answer]):
                 totals[bars] = bars_like(answer[bars], width, statistic.units)
         lost = self.statistics.get(LOST)
         if isinstance(lost, Lost):
-            lost.widen(totals, self.statistics, lambda one, rare: one.total_error(groups, rare))
+            lost.widen(totals, self.statistics, lambda stat, rare: stat.total_error(groups, rare))
         refused = ", ".join(repr(name) for name, statistic in every if not statistic.adds_up)
         notes = [answer.note, f"no totals of {refused}: {NO_TOTAL}" if refused else ""]
         totals.note = "; ".join(filter(None, notes))
@@ -290,22 +290,22 @@ class Table(Mechanism[Answer]):
     @property
     def counted(self) -> dict[str | None, Any]:
         """Return the statistics, and the number of people of each key where a rule asks for it."""
-        own: dict[str | None, Any] = dict(self.statistics.items())
-        return own if self.rule is None else {**own, None: Counted()}
+        counted: dict[str | None, Any] = dict(self.statistics.items())
+        return counted if self.rule is None else {**counted, None: Counted()}
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Return the columns of keys and of statistics."""
-        own = [name for one in self.statistics.values() for name in one.reads]
-        return tuple(dict.fromkeys([*self.keys.by, *own]))
+        columns = [name for stat in self.statistics.values() for name in stat.reads]
+        return tuple(dict.fromkeys([*self.keys.by, *columns]))
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
         """Return those of the only statistic, or of several by name."""
-        every = {name: one.noise_parameters for name, one in self.statistics.items()}
+        every = {name: stat.noise_parameters for name, stat in self.statistics.items()}
         return every if len(every) != 1 else next(iter(every.values()))
 
-    def told(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary | Partial]:
+    def group_sums(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary | Partial]:
         """Return the sums of all rows that count, wherever they are, and the codes of groups."""
         statistics = self.statistics.values()
         numbers = [name for kind in statistics if kind.adds_numbers for name in kind.reads]
@@ -330,17 +330,17 @@ class Table(Mechanism[Answer]):
         coder, key = self.keys.coder(secret(stream)), secret(stream)
         if self.shown is not None:  # they have the first codes
             coder.codes(as_rows(self.shown))
-        marks = self._marks(source, coder, persons, key) if self.chooses_rows else None
-        return Grouped(coder, marks, UnitCodes(key))
+        kept_rows = self._kept_rows(source, coder, persons, key) if self.chooses_rows else None
+        return Grouped(coder, kept_rows, UnitCodes(key))
 
-    def _marks(self, source: Batches, coder: Coder, persons: Persons, key: Key) -> Marks:
+    def _kept_rows(self, source: Batches, coder: Coder, persons: Persons, key: Key) -> RowFlags:
         """Return which rows are kept."""
         bounding = Bounding(persons.max_groups, persons.max_rows, key)
         by = self.keys.by
         source.tie([persons.column, *by], key)
-        beside = [*by, WHERE] if source.has(WHERE) else by
+        extra = [*by, WHERE] if source.has(WHERE) else by
         codes = partial(_grouped, coder)
-        return marks_of(source, persons.column, bounding, codes, beside, by, coder.names)
+        return marks_of(source, persons.column, bounding, codes, extra, by, coder.names)
 
     def _summed(self, source: Batches, grouped: Grouped) -> Summary:
         """Return the sums and the rows of all groups."""
@@ -349,33 +349,33 @@ class Table(Mechanism[Answer]):
 
         def summarise(batch: Batch) -> None:
             with lock:
-                own = spare.pop() if spare else Summary(self, grouped)
+                summary = spare.pop() if spare else Summary(self, grouped)
             if batch.rows:
                 ids = None if persons is None else batch.columns[persons.column]
-                own.add(batch, *grouped.codes(batch, ids))
+                summary.add(batch, *grouped.codes(batch, ids))
             with lock:
-                spare.append(own)
+                spare.append(summary)
 
-        text = [one.column for one in self.statistics.values() if one.is_text and one.column]
-        beside = [WHERE] if source.has(WHERE) else []
+        text = [stat.column for stat in self.statistics.values() if stat.is_text and stat.column]
+        mask_column = [WHERE] if source.has(WHERE) else []
         ids = [] if persons is None else [persons.column]
-        columns = [*self.reads, *beside, *ids]
+        columns = [*self.reads, *mask_column, *ids]
         source.reduce(columns, [*self.keys.by, *text, *ids], summarise, lambda a, b: None)
-        found = spare.pop()
+        total = spare.pop()
         for more in spare:
-            found.merge(more)
+            total.merge(more)
         if persons is not None:
-            found.bound(persons.max_groups)
+            total.bound(persons.max_groups)
             if isinstance(self.rule, Round):
-                known = self.shown and np.arange(grouped.coder.groups) < self.shown.groups
-                found.rooms[None] = found.weights(self.rule, persons.max_groups, known)
-        return found
+                shown_before = self.shown and np.arange(grouped.coder.groups) < self.shown.groups
+                total.rooms[None] = total.weights(self.rule, persons.max_groups, shown_before)
+        return total
 
     # --- the answer -------------------------------------------------------------------------------
 
     def _answer(
         self,
-        found: Summary | Partial,
+        summed: Summary | Partial,
         groups: int,
         kept: NDArray[np.int64] | None,
         columns: dict[str, NDArray[Any]],
@@ -384,24 +384,24 @@ class Table(Mechanism[Answer]):
         answer = Answer(columns)
         answer.by, answer.sum_groups = [*columns], self.totals
         for name, statistic in self.statistics.items():
-            nan_policy.refuse(statistic.nan, found.missing[name])
-            own = statistic.columns(name, found.rooms[name], groups, kept, generator)
+            nan_policy.refuse(statistic.nan, summed.missing[name])
+            statistic_columns = statistic.columns(name, summed.rooms[name], groups, kept, generator)
             if isinstance(statistic, Top):
-                (chosen,) = own.values()
+                (chosen,) = statistic_columns.values()
                 return Answer({name: column[chosen] for name, column in columns.items()})
-            answer.update(own)
+            answer.update(statistic_columns)
         if self.persons is not None:
             answer.note, lost = str(self.persons), self.statistics.get(LOST)
             if isinstance(lost, Lost):
-                lost.widen(answer, self.statistics, lambda one, rare: one.error(rare))
+                lost.widen(answer, self.statistics, lambda stat, rare: stat.error(rare))
         return answer
 
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """The codes of groups and, of people, the mark of each row; releases side by side may share it.
+    """The codes of groups and, of people, which rows are kept; concurrent releases may share it.
 
-    Of people there are codes in groups, and marks if rows of theirs are chosen.
+    Of people there are codes in groups, and flags if rows of theirs are chosen.
 
     *Proof.* What is kept is a function of the rows and of fresh keys that depend on no row. For
     each value of these keys a release satisfies its loss. So releases that share the keys satisfy
@@ -409,7 +409,7 @@ class Grouped:
     """
 
     coder: Coder
-    marks: Marks | None = None
+    kept_rows: RowFlags | None = None
     units: UnitCodes | None = None
     _last: local = field(default_factory=local)
 
@@ -421,14 +421,14 @@ class Grouped:
         if self.units is None:
             codes = _grouped(self.coder, batch)
             return codes, codes
-        last, place = vars(self._last), (batch.start, batch.rows)
-        if last.get("place") != place:  # the same rows for all that share them, one by one
+        last, rows = vars(self._last), (batch.start, batch.rows)
+        if last.get("rows") != rows:  # the same rows for all that share them, one by one
             codes = _grouped(self.coder, batch)
             units = self.units.of(ids, codes)
-            if self.marks is not None:
-                own = self.marks[batch.start : batch.start + batch.rows]
-                codes = np.where(own, codes, np.int32(-1))
-            last.update(place=place, codes=codes, units=units)
+            if self.kept_rows is not None:
+                kept_rows = self.kept_rows[batch.start : batch.start + batch.rows]
+                codes = np.where(kept_rows, codes, np.int32(-1))
+            last.update(rows=rows, codes=codes, units=units)
         return last["codes"], last["units"]
 
 
@@ -482,7 +482,7 @@ class Summary:
                 self.rooms[name] = statistic.bound(room, at, coder.groups)
 
     def weights(
-        self, rule: Round, max_groups: int | None, shown: Marks | None = None
+        self, rule: Round, max_groups: int | None, shown: RowFlags | None = None
     ) -> NDArray[np.uint64]:
         """Return what people count for in each group, where those that are `shown` do not count."""
         coder, units = self._grouped.coder, self._grouped.units
@@ -507,9 +507,9 @@ def used(batches: Batches, where: Any, relation: str) -> Batches:
         return batches.once()
     if batches.adding([]) is not None or is_expression(where):
         return batches.filtered(where).once()
-    own = mask(where, batches.length, relation)
-    assert own is not None
-    return batches.with_beside(WHERE, Values(own, own, row_index=index_of(where))).once()
+    row_mask = mask(where, batches.length, relation)
+    assert row_mask is not None
+    return batches.with_beside(WHERE, Values(row_mask, row_mask, row_index=index_of(where))).once()
 
 
 def _grouped(coder: Coder, batch: Batch) -> NDArray[np.int32]:

@@ -40,7 +40,7 @@ class Top(Counted):
     #: It has no bounds that could be.
     is_wide: ClassVar[bool] = False
 
-    def charged(self) -> Self:
+    def calibrated(self) -> Self:
         loss: Loss = self.loss
         if not isinstance(loss, ZCDP):
             loss = Draws(loss.epsilon, self.k, True)
@@ -51,10 +51,10 @@ class Top(Counted):
         """Return c of the weights exp(c count), rounded down."""
         loss = self.loss
         if isinstance(loss, ZCDP):
-            each = range_within(loss.rho / self.k)
+            draw_epsilon = range_within(loss.rho / self.k)
         else:
-            each = Fraction(loss.epsilon) / self.k
-        return float_down(each / (self.step.rows * self.step.sides))
+            draw_epsilon = Fraction(loss.epsilon) / self.k
+        return float_down(draw_epsilon / (self.step.rows * self.step.sides))
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
         """Return how many rows fewer than the most frequent key left the key of a draw has."""

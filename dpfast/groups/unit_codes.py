@@ -20,7 +20,7 @@ from ..tables.bounding import Bounding
 from ..tables.key_words import KeyWords
 from .keys import Int32s
 
-Marks: TypeAlias = NDArray[np.bool_]
+RowFlags: TypeAlias = NDArray[np.bool_]
 
 
 class UnitCodes:
@@ -66,7 +66,7 @@ class UnitCodes:
         return codes
 
     def groups(
-        self, max_groups: int | None, names: Int32s | None, shown: Marks | None = None
+        self, max_groups: int | None, names: Int32s | None, shown: RowFlags | None = None
     ) -> Int32s:
         """Return the group of each code; -1 of those beyond `max_groups` of a unit, and if `shown`.
 
@@ -88,7 +88,7 @@ class UnitCodes:
         return units
 
     def _kept(
-        self, max_groups: int | None, names: Int32s | None, shown: Marks | None = None
+        self, max_groups: int | None, names: Int32s | None, shown: RowFlags | None = None
     ) -> Int32s:
         groups = np.concatenate(self._groups)
         if shown is not None:

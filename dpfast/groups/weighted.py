@@ -36,11 +36,11 @@ from .sums import OfLinear, add_each
 
 
 def clamped(
-    values: NDArray[Any], limits: tuple[float, float], policy: str | float
+    values: NDArray[Any], limits: tuple[float, float], missing_rule: str | float
 ) -> NDArray[np.float64]:
     """Return clamped numbers: NaN for what is missing, or what the policy puts in its place."""
     values = values.astype(np.float64)
-    value = replacement(policy, *limits)
+    value = replacement(missing_rule, *limits)
     if not isinstance(value, str):
         values[np.isnan(values)] = value
     return np.asarray(np.clip(values, *limits, out=values))
@@ -79,7 +79,7 @@ class OfWeighted(WithWeights, OfLinear):
             checks.fail("weight_bounds", rule, limits)
         super().__post_init__()
 
-    filler: ClassVar[int] = -1  # what stands for a missing number is put in its place before
+    nan_cell: ClassVar[int] = -1  # a missing number is replaced before
 
     @property
     def reading(self) -> tuple[Any, ...]:
@@ -108,7 +108,7 @@ class OfWeighted(WithWeights, OfLinear):
         return x * rows.number(weights, self.limits, replacement(self.nan, *self.limits))
 
     def factors_of(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the clamped numbers and weights of pieces of the columns."""
+        """Return the clamped numbers and weights of a batch."""
         x = clamped(OfLinear.read(self, columns), (self.axis.lo, self.axis.hi), self.nan)
         return x, clamped(numbers(columns[self.weights]), self.limits, self.nan)
 
@@ -185,8 +185,8 @@ class WeightedMean(OfWeighted):
     @cached_property
     def usual_sizes(self) -> EachWithin:
         """What no noise exceeds, with what is rounded of all rows that there may be."""
-        own, more = super().usual_sizes, 2.0 ** (ROWS - 1)
-        return EachWithin(own.plan, tuple(size + more for size in own.sizes), own.single + more)
+        base, more = super().usual_sizes, 2.0 ** (ROWS - 1)
+        return EachWithin(base.plan, tuple(size + more for size in base.sizes), base.single + more)
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
         least, most = self.limits

@@ -38,7 +38,7 @@ from ..rng import Generator
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import cells_of, weighted_moments
 from ..summaries.side_by_side import flat
-from ..summaries.totals import Totals, column_totals, settled, totals
+from ..summaries.totals import Totals, column_totals, totals, with_missing
 from ..summaries.units import Room, Units, add_products, bounded, total_sizes, unit_sums
 from ..tables.base import Feature
 from ..tables.intake import Public, View, all_columns, read, text_column
@@ -798,7 +798,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         else:
             summaries = column_totals(rows, [one.cells for one in self.columns], where, squares)
         return [
-            settled(totals, self.nan, column.lo, column.hi, column.cells)
+            with_missing(totals, self.nan, column.lo, column.hi, column.cells)
             if totals.missing
             else totals
             for totals, column in zip(summaries, self.columns, strict=True)

@@ -272,7 +272,7 @@ class Description(Mechanism[Answer]):
                 quartiles[i] = quantiles.finish(column_of(quantiles, counts[i]), generator).tolist()
         if self.unknown:
             self.narrow(counts, quartiles, generator)
-        summed = [held if i in quartiles else held.within(0, 0) for i, held in enumerate(counts)]
+        summed = [held if i in quartiles else held.clamped(0, 0) for i, held in enumerate(counts)]
         every = max(1, self.rows.finish([summed[0].totals], generator))
         sums = self.sums([held.cells for held in summed])
         moments: Any = sums.finish([held.totals for held in summed], generator)
@@ -325,7 +325,7 @@ class Description(Mechanism[Answer]):
             first, middle, last = quartiles[i]
             beyond = (last - first) / 2
             ends = min(middle + lo * scale, first - beyond), max(middle + hi * scale, last + beyond)
-            counts[i] = counts[i].within(*ends)
+            counts[i] = counts[i].clamped(*ends)
 
 
 class CellsOfRows(draws.Column):

@@ -34,7 +34,7 @@ from ..sensitivity.column import share
 from ..sensitivity.rounding import rounded_up
 from ..sensitivity.trimmed import TrimmedSensitivity, from_ranks
 from ..summaries.cells import Cells, cells, nearest
-from ..summaries.totals import settled, totals
+from ..summaries.totals import totals, with_missing
 from ..tables import Source
 from .quantiles.ends import smooth_interval
 from .quantiles.smooth import Smooth
@@ -65,7 +65,7 @@ class SmoothMean(Smooth):
             return nearest((Fraction(self.lo) + Fraction(self.hi)) / 2), covered
         first, last = self.cells.cell(bound.low), self.cells.cell(bound.high)
         clamped = Cells(self.cells.grid, self.cells.first + first, last - first)
-        rows = settled(totals(source, clamped, None), self.nan, self.lo, self.hi, clamped)
+        rows = with_missing(totals(source, clamped, None), self.nan, self.lo, self.hi, clamped)
         total = rows.sum + bound.n * first
         kept = bound.n
         if not self.winsorized:

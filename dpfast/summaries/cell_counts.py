@@ -58,7 +58,7 @@ class CellCounts:
         rows = int(held.sum())
         return Totals(rows, self.missing, first, second, rows + self.missing)
 
-    def within(self, lo: float, hi: float) -> CellCounts:
+    def clamped(self, lo: float, hi: float) -> CellCounts:
         """Return the counts of rows that are clamped once more, to the cells that hold bounds."""
         first, last, grid = self.cells.first, self.cells.last, self.cells.grid
         low = min(max(math.floor(lo / grid), first), last)
@@ -81,30 +81,30 @@ def cell_counts(
         If the data turn out to be of another length than `where`.
     """
     if isinstance(source, SqlRows):
-        return [_counted(source, i, one) for i, one in enumerate(cells)]
+        return [_counted(source, i, grid) for i, grid in enumerate(cells)]
     axes = []
-    for one in cells:
-        edges = (np.arange(one.span + 2, dtype=np.float64) + (one.first - 0.5)) * one.grid
-        odd = edges[(one.first + 1) % 2 :: 2]  # whose lower ends are on the even cells below
+    for grid in cells:
+        edges = (np.arange(grid.span + 2, dtype=np.float64) + (grid.first - 0.5)) * grid.grid
+        odd = edges[(grid.first + 1) % 2 :: 2]  # whose lower ends are on the even cells below
         odd[:] = np.nextafter(odd, np.inf)
         axes.append(Axis(edges[:-1].copy(), float(edges[-1]), len(edges), False))
-    ends = [(np.float64(one.first * one.grid), np.float64(one.last * one.grid)) for one in cells]
+    ends = [np.float64([grid.first, grid.last]) * grid.grid for grid in cells]
 
     def add(j: int, values: NDArray[Any], counts: Counts) -> None:
         for at in range(0, len(values), BLOCK):
             axes[j].histogram(np.clip(values[at : at + BLOCK], *ends[j]), counts)
 
-    each = tallied(source, where, [one.span + 2 for one in cells], add)
+    all_counts = tallied(source, where, [grid.span + 2 for grid in cells], add)
     return [
-        CellCounts(own, counts[:-1], int(counts[-1]))
-        for own, counts in zip(cells, each, strict=True)
+        CellCounts(grid, counts[:-1], int(counts[-1]))
+        for grid, counts in zip(cells, all_counts, strict=True)
     ]
 
 
 def _counted(rows: SqlRows, column: int, cells: Cells) -> CellCounts:
     """Return the counts of the cells of a column of a database."""
-    counts, places = np.zeros(cells.span + 2, np.int64), cells.of_row(rows, column)
-    every = rows.sums_by([rows.filled(places, cells.span + 1)], [Term(rows.present(), 1)])
-    for (place,), (number,) in every.items():
-        counts[place] = number
+    counts, cell = np.zeros(cells.span + 2, np.int64), cells.of_row(rows, column)
+    every = rows.sums_by([rows.filled(cell, cells.span + 1)], [Term(rows.present(), 1)])
+    for (index,), (number,) in every.items():
+        counts[index] = number
     return CellCounts(cells, counts[:-1], int(counts[-1]))

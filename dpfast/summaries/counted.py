@@ -50,7 +50,7 @@ class CountedRanks:
         self._first, self._last, counts = self._parts(first, last, self._is_short(first, last))
         return counts
 
-    def known(self, target: Target) -> KnownRanks:
+    def known_ranks(self, target: Target) -> KnownRanks:
         """Return the ranks of a target."""
         n = int(self._counts.sum())
         ends = np.array(target.ends(n))
@@ -138,5 +138,5 @@ def width(first: float, last: float) -> float:
 
 
 def refuse_change() -> NoReturn:
-    """Raise the error of rows that are others when they are asked for again."""
-    raise DataError("the rows must be the same whenever a database is asked, and are not")
+    """Raise the error of rows that changed between two statements."""
+    raise DataError("the rows must be the same in each statement to a database, and are not")

@@ -25,8 +25,8 @@ from ..tables import ArraySource, Chunk, Source
 from .order_statistics import (
     Block,
     KnownRanks,
-    Piece,
     Run,
+    Segment,
     insert,
     least_from,
     random_words,
@@ -97,8 +97,8 @@ def draw(source: Source, windows: int = 1) -> Sample:
     def merge(a: Sample, b: Sample) -> Sample:
         shift = max(a.shift, b.shift)
         rows = a.rows + b.rows
-        each = [thin(p, shift - one.shift) for one in (a, b) for p in one.parts]
-        parts = gathered(each)
+        thinned = [thin(p, shift - sample.shift) for sample in (a, b) for p in sample.parts]
+        parts = gathered(thinned)
         if sum(map(len, parts)) > 2 * sample_size(rows, windows):
             shift += 1
             parts = [thin(np.concatenate(parts), 1)]
@@ -112,13 +112,13 @@ def gathered(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
 
     So many tiny chunks are not walked at every merge, and each value is copied a few times.
     """
-    found: list[NDArray[Any]] = []
+    joined: list[NDArray[Any]] = []
     for part in parts:
-        while found and len(found[-1]) < 2 * len(part) and len(found[-1]) + len(part) <= SHORT:
-            part = np.concatenate([found.pop(), part])
+        while joined and len(joined[-1]) < 2 * len(part) and len(joined[-1]) + len(part) <= SHORT:
+            part = np.concatenate([joined.pop(), part])
         if len(part):
-            found.append(part)
-    return found or list(parts[:1])
+            joined.append(part)
+    return joined or list(parts[:1])
 
 
 def sample_size(rows: int, windows: int = 1) -> int:
@@ -152,18 +152,18 @@ def _sorted(values: NDArray[Any]) -> NDArray[Any]:
     return every.repeat(histogram_bytes(values).astype(np.int64))
 
 
-def place(sample: Sample, targets: list[Target], slack: float) -> list[Bracket]:
+def brackets_of(sample: Sample, targets: list[Target], slack: float) -> list[Bracket]:
     """Return where the windows lie, as far as the sample can tell."""
     values = np.concatenate(sample.parts)
     drawn = len(values)
     if values.dtype.kind == "f":
         values = values[values == values]
     few = len(targets) <= 2 and values.dtype.itemsize >= 4
-    found = Block(values) if few else Block(_sorted(values), ordered=True)
-    return [_place(found, drawn, sample, target, slack) for target in targets]
+    block = Block(values) if few else Block(_sorted(values), ordered=True)
+    return [_bracket_of(block, drawn, sample, target, slack) for target in targets]
 
 
-def _place(values: Block, drawn: int, sample: Sample, target: Target, slack: float) -> Bracket:
+def _bracket_of(values: Block, drawn: int, sample: Sample, target: Target, slack: float) -> Bracket:
     rows = sample.rows
     size = values.count
     present = rows - sample.nulls
@@ -178,7 +178,7 @@ def _place(values: Block, drawn: int, sample: Sample, target: Target, slack: flo
     whole = rows - sample.nulls
 
     def error(rank: int) -> float:
-        # The error of a place among all that was drawn: how much of it is NaN is estimated, too.
+        # The error of a rank among all that was drawn: the share of NaN is estimated, too.
         part = min(max(rank / whole, 0.0), 1.0)
         return slack * math.sqrt(drawn * part * (1 - part)) + slack * slack / 2
 
@@ -207,7 +207,7 @@ def _place(values: Block, drawn: int, sample: Sample, target: Target, slack: flo
     return Bracket(lo, hi, min(rows, room, most), share, tied)
 
 
-def apart(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Bracket]:
+def merged_brackets(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Bracket]:
     """Return the brackets in ascending order, with those that meet merged."""
     least, most = _limits(dtype)
     closed = [
@@ -244,7 +244,7 @@ def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
 def tally(source: Source, brackets: list[Bracket], missing: float | None) -> list[KnownRanks]:
     """Make a pass: find the ranks at and between the pivots of each bracket."""
     kept = np.dtype(np.int32) if source.dtype.itemsize == 2 else source.dtype
-    brackets = apart(brackets, source.dtype)
+    brackets = merged_brackets(brackets, source.dtype)
     pivots = [np.array([b.lo, b.hi], kept) for b in brackets]
 
     def summarize(chunk: Chunk) -> list[Tally]:
@@ -270,28 +270,28 @@ def tally(source: Source, brackets: list[Bracket], missing: float | None) -> lis
     def merge(a: list[Tally], b: list[Tally]) -> list[Tally]:
         return [join(x, y, k.room) for x, y, k in zip(a, b, brackets, strict=True)]
 
-    def known(total: Tally, bracket: Bracket) -> KnownRanks:
+    def ranks_of_total(total: Tally, bracket: Bracket) -> KnownRanks:
         below, at_lo, between, at_hi, above, nan = total.counts
         parts = total.parts or [np.empty(0, kept)]
-        found = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        between_values = parts[0] if len(parts) == 1 else np.concatenate(parts)
         lo, hi = (source.dtype.type(pivot) for pivot in (bracket.lo, bracket.hi))
-        block = Block(found.astype(source.dtype, copy=False), between)
-        pieces: list[Piece] = [Run(lo, at_lo), block, Run(hi, at_hi)]
-        return known_ranks(pieces, below, above, nan + total.nulls, missing, source)
+        block = Block(between_values.astype(source.dtype, copy=False), between)
+        segments: list[Segment] = [Run(lo, at_lo), block, Run(hi, at_hi)]
+        return known_ranks(segments, below, above, nan + total.nulls, missing, source)
 
     totals: list[Tally] = source.reduce(summarize, merge)
-    return [known(*each) for each in zip(totals, brackets, strict=True)]
+    return [ranks_of_total(*pair) for pair in zip(totals, brackets, strict=True)]
 
 
 def known_ranks(
-    pieces: list[Piece], below: int, above: int, nan: int, missing: float | None, source: Source
+    segments: list[Segment], below: int, above: int, nan: int, missing: float | None, source: Source
 ) -> KnownRanks:
-    """Return what `pieces` tell, with the missing rows in their place if they count."""
-    n = below + sum(piece.count for piece in pieces) + above
+    """Return the ranks of the segments, with the missing rows among them if they count."""
+    n = below + sum(segment.count for segment in segments) + above
     if missing is not None:
         n += nan
-        pieces, below = insert(pieces, below, above, missing, nan, source.dtype)
-    return KnownRanks(pieces, below, n, nan, source.dtype)
+        segments, below = insert(segments, below, above, missing, nan, source.dtype)
+    return KnownRanks(segments, below, n, nan, source.dtype)
 
 
 # --- the pass: types of one byte ----------------------------------------------------------------
@@ -334,11 +334,11 @@ def tally_bytes(source: Source, bracket: Bracket | None, missing: float | None) 
     else:
         below, first = 0, 0
         counts = [int(c) for c in total.counts]
-    pieces: list[Piece] = [
+    segments: list[Segment] = [
         Run(source.dtype.type(first + i + floor), c) for i, c in enumerate(counts)
     ]
     above = total.rows - below - sum(counts)
-    return known_ranks(pieces, below, above, total.nulls, missing, source)
+    return known_ranks(segments, below, above, total.nulls, missing, source)
 
 
 # --- together -----------------------------------------------------------------------------------
@@ -385,10 +385,10 @@ def find(source: Source, target: Target) -> KnownRanks:
     small = source.dtype.itemsize == 1
     sample, slack = _sample(source), SLACK_BYTES if small else SLACK
     while True:
-        (bracket,) = place(sample, [target], slack)
-        known = _tally_one(source, bracket, target.missing)
-        if known.covers(*target.ends(known.n)):
-            return known
+        (bracket,) = brackets_of(sample, [target], slack)
+        ranks = _tally_one(source, bracket, target.missing)
+        if ranks.covers(*target.ends(ranks.n)):
+            return ranks
         if small:
             return tally_bytes(source, None, target.missing)
         # The sample was biased, or unlucky: draw another by a pass.
@@ -396,21 +396,21 @@ def find(source: Source, target: Target) -> KnownRanks:
 
 
 def find_all(
-    source: Source, targets: list[Target], marks: Callable[[Any], Iterable[float]] | None
+    source: Source, targets: list[Target], limits_of: Callable[[Any], Iterable[float]] | None
 ) -> list[KnownRanks]:
     """Return ranks that mostly cover all targets, which share `missing`, by one pass.
 
-    Others tell how many values are below the marks of tied pivots.
+    Others count the values below the limits of tied pivots.
     """
     missing = targets[0].missing
     if source.dtype.itemsize == 1:
         return [tally_bytes(source, None, missing)]
-    brackets = place(_sample(source, len(targets)), targets, SLACK)
-    if sum(b.share for b in apart(brackets, source.dtype)) > 0.5:
+    brackets = brackets_of(_sample(source, len(targets)), targets, SLACK)
+    if sum(b.share for b in merged_brackets(brackets, source.dtype)) > 0.5:
         return [collect(source, targets[0])]
     pivots = {p for b in brackets if b.tied for p in (b.lo, b.hi) if p is not None}
-    places = {mark for pivot in pivots for mark in marks(pivot)} if marks is not None else set()
-    edges = (least_from(source.dtype, mark) for mark in places)
+    values = {v for pivot in pivots for v in limits_of(pivot)} if limits_of is not None else set()
+    edges = (least_from(source.dtype, value) for value in values)
     brackets += [Bracket(edge, edge, 0) for edge in edges if edge is not None]
     return tally(source, brackets, missing)
 
@@ -419,6 +419,6 @@ def count(source: Source, value: float, missing: float | None) -> int:
     """Make a pass: count the values below `value`."""
     edge = least_from(source.dtype, value)
     pivot = _limits(source.dtype)[1] if edge is None else edge
-    known = _tally_one(source, Bracket(pivot, pivot, 0), None)
-    below = known.n if edge is None else known.below
-    return below + known.nan if missing is not None and missing < value else below
+    ranks = _tally_one(source, Bracket(pivot, pivot, 0), None)
+    below = ranks.n if edge is None else ranks.below
+    return below + ranks.nan if missing is not None and missing < value else below

@@ -20,7 +20,7 @@ from .side_by_side import flat, refuse_length, summed
 
 Pairs = Sequence[tuple[float, float]]
 #: Which two columns of several are multiplied.
-Places = Sequence[tuple[int, int]]
+IndexPairs = Sequence[tuple[int, int]]
 
 
 class Moments(NamedTuple):
@@ -65,20 +65,20 @@ def moments(
     """
     pairs = two_of(len(cells))
     if isinstance(source, SqlRows):
-        (found,) = added(source, [(range(len(cells)), pairs)], bounds, cells, nan)
-        return found
+        (sums,) = added(source, [(range(len(cells)), pairs)], bounds, cells, nan)
+        return sums
 
     def part(columns: list[NDArray[Any]], read: int) -> list[Moments]:
         return [moments_of(columns, read, bounds, cells, nan, pairs)]
 
-    (found,) = summed(source, where, part)
-    nan_policy.refuse(nan, found.missing)
-    return found
+    (sums,) = summed(source, where, part)
+    nan_policy.refuse(nan, sums.missing)
+    return sums
 
 
 def weighted_moments(
     source: RowSource,
-    beside: Column | None,
+    weight_column: Column | None,
     bounds: Pairs,
     cells: Sequence[Cells],
     nan: str | float,
@@ -91,31 +91,31 @@ def weighted_moments(
     """
     if isinstance(source, SqlRows):
         last = len(cells) - 1
-        each = [((column, last), [(0, 1)]) for column in range(last)]
-        return added(source, each, bounds, cells, nan)
+        terms = [((column, last), [(0, 1)]) for column in range(last)]
+        return added(source, terms, bounds, cells, nan)
 
     def part(columns: list[NDArray[Any]], read: int) -> list[Moments]:
         *columns, last = columns
         weights = flat(last)
-        each = zip(columns, bounds[:-1], cells[:-1], strict=True)
+        bounded = zip(columns, bounds[:-1], cells[:-1], strict=True)
         return [
             moments_of(
                 [column, weights], read, [pair, bounds[-1]], [grid, cells[-1]], nan, [(0, 1)]
             )
-            for column, pair, grid in each
+            for column, pair, grid in bounded
         ]
 
-    found = summed(source, where, part, beside)
-    if beside is not None and found[0].read != beside.length:
+    total = summed(source, where, part, weight_column)
+    if weight_column is not None and total[0].read != weight_column.length:
         refuse_length()
-    for one in found:
-        nan_policy.refuse(nan, one.missing)
-    return found
+    for sums in total:
+        nan_policy.refuse(nan, sums.missing)
+    return total
 
 
 def added(
     rows: SqlRows,
-    parts: Sequence[tuple[Sequence[int], Places]],
+    parts: Sequence[tuple[Sequence[int], IndexPairs]],
     bounds: Pairs,
     cells: Sequence[Cells],
     nan: str | float,
@@ -126,16 +126,16 @@ def added(
     ----------
     rows : SqlRows
     parts : sequence of (sequence of int, sequence of (int, int))
-        The places of the columns of each answer, and which two of these are multiplied.
+        The indices of the columns of each answer, and which two of these are multiplied.
     """
     filled = cells_of(rows, bounds, cells, nan)
     terms = [Term(rows.present(), 1)]
     for columns, pairs in parts:
         kept = rows.present(*(filled[column] for column in columns))
-        each = [Term(filled[column] * kept, cells[column].span) for column in columns]
-        terms += [Term(kept, 1), *each]
+        cols = [Term(filled[column] * kept, cells[column].span) for column in columns]
+        terms += [Term(kept, 1), *cols]
         terms += [
-            Term(each[i].integer * each[j].integer, each[i].most * each[j].most) for i, j in pairs
+            Term(cols[i].integer * cols[j].integer, cols[i].most * cols[j].most) for i, j in pairs
         ]
     read, *sums = rows.sums(terms)
     answers, left = [], iter(sums)
@@ -168,14 +168,14 @@ def moments_of(
 ) -> Moments:
     """Return the moments of some columns; `nan` says what becomes of NaN, as in `moments`."""
     rows = len(columns[0])
-    places, out = placed(columns, bounds, cells, nan)
-    places[:, out] = 0
+    on_cells, out = placed(columns, bounds, cells, nan)
+    on_cells[:, out] = 0
     missing = int(np.count_nonzero(out))
     return Moments(
         rows - missing,
         missing,
-        tuple(int(place.sum(dtype=np.uint64)) for place in places),
-        tuple(products(places[i], places[j]) for i, j in pairs),
+        tuple(int(column.sum(dtype=np.uint64)) for column in on_cells),
+        tuple(products(on_cells[i], on_cells[j]) for i, j in pairs),
         read,
     )
 
@@ -185,16 +185,16 @@ def placed(
 ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
     """Return the cell of each row in each column, and which rows are left out for a NaN."""
     rows = len(columns[0])
-    places = np.empty((len(columns), rows), np.uint32)
+    on_cells = np.empty((len(columns), rows), np.uint32)
     absent = np.empty((len(columns), rows), np.uint8)
-    for column, grid, place, gone in zip(columns, cells, places, absent, strict=True):
-        grid.native.each(flat(column), place, gone)
+    for column, grid, column_cells, gone in zip(columns, cells, on_cells, absent, strict=True):
+        grid.native.each(flat(column), column_cells, gone)
     out = np.zeros(rows, np.bool_)
     if absent.any():
-        for (lo, hi), grid, place, gone in zip(bounds, cells, places, absent, strict=True):
+        for (lo, hi), grid, column_cells, gone in zip(bounds, cells, on_cells, absent, strict=True):
             value = nan_policy.replacement(nan, lo, hi)
             if isinstance(value, str):
                 out |= gone != 0
             else:
-                place[gone != 0] = grid.cell(value)
-    return places, out
+                column_cells[gone != 0] = grid.cell(value)
+    return on_cells, out

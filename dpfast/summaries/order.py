@@ -101,7 +101,7 @@ class Ranks:
     no second pass. Nothing is read before the first window is asked for.
     """
 
-    __slots__ = ("_known", "_missing", "_sorted", "_source")
+    __slots__ = ("_held", "_missing", "_sorted", "_source")
 
     def __init__(
         self, data: Any, *, missing: str | float = "drop", assume_sorted: bool = False
@@ -109,7 +109,7 @@ class Ranks:
         self._source = as_source(data)
         self._missing = _counted_as("missing", missing)
         self._sorted = checks.flag("assume_sorted", assume_sorted)
-        self._known: list[KnownRanks] = []
+        self._held: list[KnownRanks] = []
 
     @property
     def length(self) -> int | None:
@@ -153,18 +153,18 @@ class Ranks:
     def prefetch(
         self,
         windows: Iterable[tuple[Callable[[int], int], int]],
-        marks: Callable[[Any], Iterable[float]] | None = None,
+        thresholds: Callable[[Any], Iterable[float]] | None = None,
     ) -> None:
         """Collect several windows, given by rank rule and width, in one pass.
 
-        Where a window may end in a tie, the values below its ``marks(value)`` are counted, too, for
+        Where a window may end in a tie, the values below its ``thresholds(value)`` are counted, for
         `less`. What the pass misses costs another when it is needed.
 
         Parameters
         ----------
         windows : iterable of (callable, int)
             As the arguments of `window`.
-        marks : callable, optional
+        thresholds : callable, optional
             Gives the values of interest for the value where a window ends.
 
         Examples
@@ -176,9 +176,9 @@ class Ranks:
         array([5.])
         """
         targets = [Target(rule, width, self._missing) for rule, width in windows]
-        if targets and not self._known:
-            known = self._cheap(targets[0])
-            self._keep(find_all(self._source, targets, marks) if known is None else [known])
+        if targets and not self._held:
+            ranks = self._cheap(targets[0])
+            self._keep(find_all(self._source, targets, thresholds) if ranks is None else [ranks])
 
     def less(self, value: float) -> int:
         """Count the values below `value`; it may take a pass.
@@ -201,8 +201,8 @@ class Ranks:
         missing = self._missing
         if edge is not None and (missing is None or not value <= missing < edge.item()):
             value = edge.item()  # the same rows are below, and pivots are of this dtype
-        for known in self._known:
-            less = known.less(value)
+        for ranks in self._held:
+            less = ranks.less(value)
             if less is not None:
                 return less
         if isinstance(self._source, CountedRanks):
@@ -211,8 +211,8 @@ class Ranks:
 
     def _keep(self, new: list[KnownRanks]) -> None:
         """Remember ranks, and forget those that new ones include."""
-        old = [a for a in self._known if not a.size or not any(b.covers(*a.ends) for b in new)]
-        self._known = old + new
+        old = [a for a in self._held if not a.size or not any(b.covers(*a.ends) for b in new)]
+        self._held = old + new
 
     def _selected(
         self,
@@ -222,7 +222,7 @@ class Ranks:
     ) -> Window | None:
         """Return the window of an array of few values, none of them NaN."""
         source = self._source
-        if self._sorted or self._known or not isinstance(source, ArraySource):
+        if self._sorted or self._held or not isinstance(source, ArraySource):
             return None
         n = source.length
         if not 0 < n <= MIDDLE or source.dtype.itemsize < 4 or not source.direct:
@@ -240,7 +240,7 @@ class Ranks:
         """Return all ranks, where that takes no search, or those that a database has counted."""
         source = self._source
         if isinstance(source, CountedRanks):
-            return source.known(target)
+            return source.known_ranks(target)
         if self._sorted and isinstance(source, ArraySource) and source.mask is None:
             return _known_sorted(source, target)
         if source.length is not None and source.length <= SMALL:
@@ -259,14 +259,14 @@ def window_of(
     if selected is not None:
         return selected
     target = Target(rank_rule, width, ranks._missing)
-    for known in ranks._known:
-        if known.covers(*target.ends(known.n)):
+    for held in ranks._held:
+        if held.covers(*target.ends(held.n)):
             break
     else:
-        known = ranks._cheap(target) or find(ranks._source, target)
-        ranks._keep([known])
-    first, last = target.ends(known.n)
-    return Window(known.ranks(first, last, convert), first, known.n, known.nan)
+        held = ranks._cheap(target) or find(ranks._source, target)
+        ranks._keep([held])
+    first, last = target.ends(held.n)
+    return Window(held.ranks(first, last, convert), first, held.n, held.nan)
 
 
 def ranks_of(
@@ -281,14 +281,14 @@ def ranks_of(
     if source.length is None and isinstance(source, SqlRows):
         read, missing = CountedRanks(source.counting(0, bounds, missing)), None
     ranks._source, ranks._missing, ranks._sorted = read, missing, is_sorted
-    ranks._known = []
+    ranks._held = []
     return ranks
 
 
 def ranks_of_counts(values: NDArray[Any], counts: NDArray[np.int64]) -> Ranks:
     """Return the ranks of values that ascend, each as often as its count."""
     ranks, held = Ranks(values[:0]), Multiset(values, counts)
-    ranks._known.append(KnownRanks([held], 0, held.count, 0, values.dtype))
+    ranks._held.append(KnownRanks([held], 0, held.count, 0, values.dtype))
     return ranks
 
 
@@ -311,8 +311,8 @@ def _known_sorted(source: ArraySource, target: Target) -> KnownRanks:
     present = n
     if n and array.dtype.kind == "f" and np.isnan(array[-1]):
         present = bisect_left(array, True, 0, n - 1, key=np.isnan)  # the first NaN
-    piece = SortedRows(array, source.dtype, 0, present)
-    return known_ranks([piece], 0, 0, n - present, target.missing, source)
+    sorted_rows = SortedRows(array, source.dtype, 0, present)
+    return known_ranks([sorted_rows], 0, 0, n - present, target.missing, source)
 
 
 def window(
@@ -338,7 +338,7 @@ def window(
         What NaN and null count as: an error, no row, or this number, which may be infinite.
     assume_sorted : bool, optional
         The data ascend (NaN last). Then only the window is read and checked: disorder inside the
-        window is always found, disorder elsewhere only at some random places. Data without random
+        window is always found, disorder elsewhere only at some random rows. Data without random
         access, such as files and masked arrays, are read all the same.
 
     Returns
@@ -379,8 +379,8 @@ def window(
         return checks.whole("rank(n)", middle(n), 1) if callable(middle) else middle
 
     missing = _counted_as("nan", nan)
-    policy = "drop" if missing is None else missing
-    found = Ranks(data, missing=policy, assume_sorted=trusted).window(rule, width)
-    if found.nan and isinstance(nan, str) and nan == "raise":
+    counted_as = "drop" if missing is None else missing
+    result = Ranks(data, missing=counted_as, assume_sorted=trusted).window(rule, width)
+    if result.nan and isinstance(nan, str) and nan == "raise":
         raise DataError("nan must be 'drop' or a number where data hold NaN or null, got 'raise'")
-    return found
+    return result

@@ -1,6 +1,6 @@
-"""Consecutive order statistics in pieces: ties as counts, other values sorted when needed.
+"""Consecutive order statistics in segments: ties as counts, other values sorted when needed.
 
-`KnownRanks` holds the ranks ``below + 1 .. below + size`` of n values. Each piece returns its own
+`KnownRanks` holds the ranks ``below + 1 .. below + size`` of n values. Each segment returns its own
 ranks ``a .. b - 1`` (from 0) in ascending order.
 """
 
@@ -20,7 +20,7 @@ from .._kernels.summaries import order_part
 from ..errors import DataError
 from ..rng import default_generator
 
-#: Places outside the window at which the claim ``assume_sorted=True`` is checked.
+#: Indices outside the window at which the claim ``assume_sorted=True`` is checked.
 PROBES = 64
 
 
@@ -31,14 +31,14 @@ def random_words(count: int) -> NDArray[np.uint64]:
     return words
 
 
-class Piece(ABC):
+class Segment(ABC):
     """Some consecutive order statistics."""
 
     count: int
 
     @abstractmethod
     def take(self, a: int, b: int) -> NDArray[Any]:
-        """Return the ranks ``a .. b - 1`` of the piece, sorted."""
+        """Return the ranks ``a .. b - 1`` of the segment, sorted."""
 
     @abstractmethod
     def less(self, value: float) -> int | None:
@@ -51,7 +51,7 @@ class Piece(ABC):
 
 
 @dataclass(eq=False)
-class Run(Piece):
+class Run(Segment):
     """The same value `count` times."""
 
     value: Any
@@ -64,7 +64,7 @@ class Run(Piece):
         return self.count if self.value.item() < value else 0
 
 
-class Multiset(Piece):
+class Multiset(Segment):
     """Values that ascend, each as often as its count."""
 
     def __init__(self, values: NDArray[Any], counts: NDArray[np.int64]) -> None:
@@ -81,18 +81,18 @@ class Multiset(Piece):
 
 
 @dataclass(eq=False)
-class Stretch(Piece):
-    """`count` ranks of a whole piece, from rank `start` on."""
+class Stretch(Segment):
+    """`count` ranks of a whole segment, from rank `start` on."""
 
-    piece: Piece
+    segment: Segment
     start: int
     count: int
 
     def take(self, a: int, b: int) -> NDArray[Any]:
-        return self.piece.take(self.start + a, self.start + b)
+        return self.segment.take(self.start + a, self.start + b)
 
     def less(self, value: float) -> int | None:
-        less = self.piece.less(value)
+        less = self.segment.less(value)
         return None if less is None else min(max(less - self.start, 0), self.count)
 
 
@@ -108,7 +108,7 @@ def sorted_part(values: NDArray[Any], start: int, stop: int) -> NDArray[Any] | N
     return None if len(ordered) and ordered[-1] != ordered[-1] else ordered[start:stop]
 
 
-class Block(Piece):
+class Block(Segment):
     """`count` values in any order, or `ordered`; none is NaN. Some are missing if room ran out."""
 
     def __init__(
@@ -124,9 +124,9 @@ class Block(Piece):
     def take(self, a: int, b: int) -> NDArray[Any]:
         if self.values.itemsize < 4 and not self.ordered:
             self.values, self.ordered = np.sort(self.values), True
-        found = self.values[a:b].copy() if self.ordered else sorted_part(self.values, a, b)
-        assert found is not None, "no value of a block is NaN"
-        return found
+        taken = self.values[a:b].copy() if self.ordered else sorted_part(self.values, a, b)
+        assert taken is not None, "no value of a block is NaN"
+        return taken
 
     def less(self, value: float) -> int | None:
         if not self.whole:
@@ -140,7 +140,7 @@ class Block(Piece):
 
 
 @dataclass(eq=False)
-class SortedRows(Piece):
+class SortedRows(Segment):
     """`count` rows from `start` on of an array that is claimed to be sorted."""
 
     array: NDArray[Any]
@@ -168,7 +168,7 @@ class SortedRows(Piece):
 
 
 def _probes(start: int, stop: int) -> NDArray[np.int64]:
-    """Return the two ends of range(start, stop), and random places in it."""
+    """Return the two ends of range(start, stop), and random indices in it."""
     if start >= stop:
         return np.empty(0, np.int64)
     inside = (random_words(PROBES) % np.uint64(stop - start)).astype(np.int64) + start
@@ -188,43 +188,43 @@ def least_from(dtype: np.dtype[Any], value: float) -> Any:
 
 
 def insert(
-    pieces: list[Piece], below: int, above: int, value: float, count: int, dtype: np.dtype[Any]
-) -> tuple[list[Piece], int]:
-    """Insert `count` copies of `value` in their place; return the new pieces and `below`.
+    segments: list[Segment], below: int, above: int, value: float, count: int, dtype: np.dtype[Any]
+) -> tuple[list[Segment], int]:
+    """Insert `count` copies of `value`, in order; return the new segments and `below`.
 
-    `below` and `above` values lie before and after all pieces. The copies are kept in `dtype` if it
-    has the value, and in float64 otherwise.
+    `below` and `above` values lie before and after all segments. The copies are kept in `dtype`
+    if it has the value, and in float64 otherwise.
     """
     if count == 0:
-        return pieces, below
+        return segments, below
     edge = least_from(dtype, value)
     run = Run(edge if edge is not None and edge.item() == value else np.float64(value), count)
-    result: list[Piece] = []
-    for i, piece in enumerate(pieces):
-        less, after = piece.less(value), pieces[i + 1 :]
+    result: list[Segment] = []
+    for i, segment in enumerate(segments):
+        less, after = segment.less(value), segments[i + 1 :]
         if less is None:  # values are missing between the pivots on either side
-            assert isinstance(piece, Block)
+            assert isinstance(segment, Block)
             if not after[0].less(value):
-                return [*result, Block(piece.values, piece.count + count), *after], below
-            less = piece.count
-        same = piece.value.item() if isinstance(piece, Run) else None
-        if less == piece.count and (same is None or same < value):
-            result.append(piece)
+                return [*result, Block(segment.values, segment.count + count), *after], below
+            less = segment.count
+        same = segment.value.item() if isinstance(segment, Run) else None
+        if less == segment.count and (same is None or same < value):
+            result.append(segment)
         elif less == 0 and i == 0 and below and same != value:
-            return pieces, below + count
+            return segments, below + count
         elif less == 0:
-            return [*result, run, piece, *after], below
+            return [*result, run, segment, *after], below
         else:
-            ends = Stretch(piece, 0, less), Stretch(piece, less, piece.count - less)
+            ends = Stretch(segment, 0, less), Stretch(segment, less, segment.count - less)
             return [*result, ends[0], run, ends[1], *after], below
-    return (pieces if above else [*pieces, run]), below
+    return (segments if above else [*segments, run]), below
 
 
 @dataclass(eq=False)
 class KnownRanks:
     """Order statistics ``below + 1 .. below + size`` of `n` values."""
 
-    pieces: list[Piece]
+    segments: list[Segment]
     below: int
     n: int
     nan: int
@@ -232,27 +232,27 @@ class KnownRanks:
 
     @property
     def size(self) -> int:
-        return sum(piece.count for piece in self.pieces)
+        return sum(segment.count for segment in self.segments)
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The first and last rank of the pieces."""
+        """The first and last rank of the segments."""
         return self.below + 1, self.below + self.size
 
-    def _cut(self, first: int, last: int) -> list[tuple[Piece, int, int]] | None:
-        """Return the parts of pieces with ranks first..last, or None if some are not here."""
+    def _cut(self, first: int, last: int) -> list[tuple[Segment, int, int]] | None:
+        """Return the parts of segments with ranks first..last, or None if some are not here."""
         if first > last:
             return []
         at, cuts = self.below + 1, []
         if first < at:
             return None
-        for piece in self.pieces:
-            a, b = max(first - at, 0), min(last + 1 - at, piece.count)
+        for segment in self.segments:
+            a, b = max(first - at, 0), min(last + 1 - at, segment.count)
             if a < b:
-                if not piece.whole:
+                if not segment.whole:
                     return None
-                cuts.append((piece, a, b))
-            at += piece.count
+                cuts.append((segment, a, b))
+            at += segment.count
         return cuts if last < at else None
 
     def covers(self, first: int, last: int) -> bool:
@@ -260,19 +260,19 @@ class KnownRanks:
         return self._cut(first, last) is not None
 
     def less(self, value: float) -> int | None:
-        """Count the values below `value` of all n, or return None if the pieces do not tell.
+        """Count the values below `value` of all n, or return None if the segments cannot tell.
 
-        Values before or after all pieces differ from a pivot, the `Run` at that end.
+        Values before or after all segments differ from a pivot, the `Run` at that end.
         """
         outside = self.below, self.n - self.ends[1]
         for count, end, sign in zip(outside, (0, -1), (1, -1), strict=True):
             if count:
-                piece = self.pieces[end]
-                if not isinstance(piece, Run) or sign * piece.value.item() > sign * value:
+                segment = self.segments[end]
+                if not isinstance(segment, Run) or sign * segment.value.item() > sign * value:
                     return None
         total = self.below
-        for piece in self.pieces:
-            less = piece.less(value)
+        for segment in self.segments:
+            less = segment.less(value)
             if less is None:
                 return None
             total += less
@@ -283,11 +283,11 @@ class KnownRanks:
     ) -> NDArray[Any]:
         """Return the order statistics first..last (from 1), sorted.
 
-        An ascending function `convert` is applied to them piece by piece, in the dtype of each.
+        An ascending function `convert` is applied to each segment, in the dtype of each.
         """
         cuts = self._cut(first, last)
         assert cuts is not None, "these ranks are not covered"
-        parts = [piece.take(a, b) for piece, a, b in cuts] or [np.empty(0, self.dtype)]
+        parts = [segment.take(a, b) for segment, a, b in cuts] or [np.empty(0, self.dtype)]
         if convert is not None:
             return np.concatenate([convert(part) for part in parts])
         values = parts[0] if len(parts) == 1 else np.concatenate(parts)

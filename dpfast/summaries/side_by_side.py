@@ -38,7 +38,7 @@ LINE = 64
 
 
 def stretches(
-    chunk: RowChunk, where: NDArray[np.bool_] | None, beside: Column | None = None
+    chunk: RowChunk, where: NDArray[np.bool_] | None, weights: Column | None = None
 ) -> Iterator[tuple[list[NDArray[Any]], int]]:
     """Yield the columns of each stretch of a chunk, and how many rows were looked at.
 
@@ -52,13 +52,13 @@ def stretches(
         part = rows[at : at + BLOCK]
         read = len(part)
         start = chunk.start + at
-        more = [] if beside is None else [beside_of(beside, start, start + read)]
+        more = [] if weights is None else [beside_of(weights, start, start + read)]
         keep = None if where is None else where[start : start + read]
         if keep is not None:
             if len(keep) != read:
                 refuse_mask()
             part = part[keep] if wide else part
-            more = [_kept(piece, keep) for piece in more]
+            more = [_kept(column, keep) for column in more]
         if names is not None:
             columns = [part[name] for name in names]
         else:
@@ -72,7 +72,7 @@ def summed(
     source: RowSource,
     where: NDArray[np.bool_] | None,
     part: Callable[[list[NDArray[Any]], int], list[S]],
-    beside: Column | None = None,
+    weights: Column | None = None,
 ) -> list[S]:
     """Merge what ``part(columns, read)`` makes of each stretch of the rows that `where` keeps.
 
@@ -86,12 +86,12 @@ def summed(
         return [a.merge(b) for a, b in zip(some, others, strict=True)]
 
     def summarise(chunk: RowChunk) -> list[S]:
-        return reduce(merge, (part(*each) for each in stretches(chunk, where, beside)))
+        return reduce(merge, (part(*stretch) for stretch in stretches(chunk, where, weights)))
 
-    found = source.reduce(summarise, merge)
-    if where is not None and found[0].read != len(where):
+    total = source.reduce(summarise, merge)
+    if where is not None and total[0].read != len(where):
         refuse_mask()
-    return found
+    return total
 
 
 def tallied(
@@ -121,30 +121,30 @@ def tallied(
         return room
 
     if isinstance(source, list):
-        masked = source if where is None else [MaskedSource(one, where) for one in source]
+        masked = source if where is None else [MaskedSource(rows, where) for rows in source]
         return [masked[j].reduce(partial(of_column, j), np.add) for j in range(len(sizes))]
     shared = None if of_engine(source) else rooms()
     locks = [Lock() for _ in shared or ()]
 
     def summarise(chunk: RowChunk) -> Tally:
-        own, looked = rooms() if shared is None else shared, 0
+        tallies, looked = rooms() if shared is None else shared, 0
         for columns, read in stretches(chunk, where):
             looked += read
-            for j, room in enumerate(own):
+            for j, room in enumerate(tallies):
                 with locks[j] if locks else nullcontext():
                     add(j, flat(columns[j]), room)
-        return own, looked
+        return tallies, looked
 
-    def merge(one: Tally, other: Tally) -> Tally:
+    def merge(first: Tally, other: Tally) -> Tally:
         if shared is None:
-            for room, more in zip(one[0], other[0], strict=True):
+            for room, more in zip(first[0], other[0], strict=True):
                 room += more
-        return one[0], one[1] + other[1]
+        return first[0], first[1] + other[1]
 
-    found, looked = source.reduce(summarise, merge)
+    tallies, looked = source.reduce(summarise, merge)
     if where is not None and looked != len(where):
         refuse_mask()
-    return found
+    return tallies
 
 
 def _kept(column: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:

@@ -41,14 +41,14 @@ class Sparse:
     ) -> None:
         """Have `fill` add rows of keys that are not negative, in bins that there are, to a room.
 
-        It is given the places of their sums there, -1 for other rows.
+        It is given the indices of their sums there, -1 for other rows.
         """
         inside = (bins < self.bins) & (keys >= 0)
         cells, which = distinct(keys[inside] * np.int64(self.bins) + bins[inside])
-        places = np.full(len(keys), -1, np.int32)
-        places[inside] = which
+        codes = np.full(len(keys), -1, np.int32)
+        codes[inside] = which
         room = np.zeros((len(cells) + 1, self.width), np.uint64)
-        fill(places, room)
+        fill(codes, room)
         self.append(cells, room[:-1])
 
     def append(self, cells: NDArray[np.int64], sums: NDArray[Any]) -> None:
@@ -79,11 +79,11 @@ class Sparse:
         self.total()
         return self
 
-    def moved(self, places: NDArray[np.int32]) -> Sparse:
-        """Return the same where keys have other places."""
+    def moved(self, new_codes: NDArray[np.int32]) -> Sparse:
+        """Return the same where keys have new codes."""
         cells, sums = self.total()
         others = Sparse(self.bins, self.width)
-        others.append(places[cells // self.bins] * np.int64(self.bins) + cells % self.bins, sums)
+        others.append(new_codes[cells // self.bins] * np.int64(self.bins) + cells % self.bins, sums)
         return others
 
     def of_units(self, most: int, first: int, groups: NDArray[np.int32] | None = None) -> Sparse:
@@ -95,13 +95,13 @@ class Sparse:
         (cells, sums), bounded = self.total(), Sparse(self.bins, 2)
         units = cells // self.bins
         group = np.zeros_like(units) if groups is None else groups[units]
-        places, which = distinct(np.maximum(group, 0) * np.int64(self.bins) + cells % self.bins)
+        of_groups, which = distinct(np.maximum(group, 0) * np.int64(self.bins) + cells % self.bins)
         codes = np.where(group < 0, -1, which).astype(np.int32)
         if self.width == 1:
             sums = np.concatenate([np.zeros_like(sums), sums], axis=1)
         whole = np.bincount(units, sums[:, 1] % (1 << CARRY))[units].astype(np.uint64)
-        words = by_group(sums, most, (1, first), False, codes, len(places), whole=whole)
-        bounded.append(places, words[:-1].view(np.int64))
+        words = by_group(sums, most, (1, first), False, codes, len(of_groups), whole=whole)
+        bounded.append(of_groups, words[:-1].view(np.int64))
         return bounded
 
 
@@ -126,7 +126,7 @@ def join(room: NDArray[Any], more: NDArray[Any]) -> None:
 
 
 def distinct(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cells that occur, ascending, and the place of each among these."""
+    """Return the cells that occur, ascending, and the index of each among these."""
     end = int(cells.max(initial=-1)) + 1
     if end > 8 * len(cells):
         return np.unique(cells, return_inverse=True)

@@ -37,7 +37,7 @@ class Totals(NamedTuple):
 
 
 class Summed(Protocol):
-    """What counts missing numbers and adds up all others, and their squares if it is asked to."""
+    """What counts missing numbers and adds up all others, and their squares on request."""
 
     def totals(self, values: NDArray[Any], squares: bool) -> tuple[int, int, int]: ...
 
@@ -75,13 +75,13 @@ def totals(
         read = len(chunk.values) + chunk.nulls
         if where is None:
             return totals_of(chunk.values, chunk.nulls, read, cells, squares)
-        pieces = (totals_of(p.values, p.nulls, 0, cells, squares) for p in kept(chunk, where))
-        return reduce(Totals.merge, pieces)._replace(read=read)
+        sums = (totals_of(p.values, p.nulls, 0, cells, squares) for p in kept(chunk, where))
+        return reduce(Totals.merge, sums)._replace(read=read)
 
-    found = source.reduce(summarise, Totals.merge)
-    if where is not None and found.read != len(where):
+    total = source.reduce(summarise, Totals.merge)
+    if where is not None and total.read != len(where):
         refuse_mask()
-    return found
+    return total
 
 
 def column_totals(
@@ -99,12 +99,12 @@ def column_totals(
     if isinstance(source, SqlRows):
         return added(source, cells, squares)
     if isinstance(source, list):
-        each = zip(source, cells, strict=True)
-        return [totals(column, grid, where, squares) for column, grid in each]
+        column_cells = zip(source, cells, strict=True)
+        return [totals(column, grid, where, squares) for column, grid in column_cells]
 
     def part(columns: list[NDArray[Any]], read: int) -> list[Totals]:
-        each = zip(columns, cells, strict=True)
-        return [totals_of(flat(column), 0, read, grid, squares) for column, grid in each]
+        pairs = zip(columns, cells, strict=True)
+        return [totals_of(flat(column), 0, read, grid, squares) for column, grid in pairs]
 
     return summed(source, where, part)
 
@@ -121,11 +121,11 @@ def added(rows: SqlRows, cells: Sequence[Celled | None], squares: bool) -> list[
         terms += [Term(rows.present(u), 1), Term(u, grid.span)]
         terms += [Term(u * u, grid.span**2)] if squares else []
     read, *sums = rows.sums(terms)
-    columns, each = [], iter(sums)
+    columns, left = [], iter(sums)
     for grid in cells:
-        present = next(each)
-        total = 0 if grid is None else next(each)
-        square = next(each) if squares and grid is not None else 0
+        present = next(left)
+        total = 0 if grid is None else next(left)
+        square = next(left) if squares and grid is not None else 0
         columns.append(Totals(present, read - present, total, square, read))
     return columns
 
@@ -141,7 +141,7 @@ def totals_of(
     return Totals(len(values) - nan, nulls + nan, total, square, read)
 
 
-def settled(found: Totals, policy: str | float, lo: float, hi: float, cells: Cells) -> Totals:
+def with_missing(totals: Totals, rule: str | float, lo: float, hi: float, cells: Cells) -> Totals:
     """Return the totals once missing rows count as the policy says.
 
     Raises
@@ -149,11 +149,11 @@ def settled(found: Totals, policy: str | float, lo: float, hi: float, cells: Cel
     DataError
         Under ``nan="raise"``, if there are any.
     """
-    if not found.missing:
-        return found
-    nan_policy.refuse(policy, found.missing)
-    value = nan_policy.replacement(policy, lo, hi)
+    if not totals.missing:
+        return totals
+    nan_policy.refuse(rule, totals.missing)
+    value = nan_policy.replacement(rule, lo, hi)
     if isinstance(value, str):
-        return found
-    u, more = cells.cell(value), found.missing
-    return found.merge(Totals(more, -more, more * u, more * u * u))
+        return totals
+    u, more = cells.cell(value), totals.missing
+    return totals.merge(Totals(more, -more, more * u, more * u * u))

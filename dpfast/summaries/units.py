@@ -53,7 +53,7 @@ from .side_by_side import refuse_length, stretches
 CARRY = 40
 #: The largest size of an integer that gets noise by group.
 LARGEST = 2**62
-#: Bytes of a code, bytes after which it is asked what memory there is, and parts of a file.
+#: Bytes of a code, bytes after which the free memory is looked up, and parts of a file.
 UNIT, STEP, PARTS = 64, 1 << 27, 256
 #: The largest half of a product of cells.
 SPAN = np.uint64(2**32 - 1)
@@ -90,11 +90,11 @@ def merge(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
 def plus(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
     """Add as many other sums, and what they carry."""
     width = 1 + (room.shape[-1] > 1)
-    own = room.reshape(-1, width)
-    before = own[:, 0].copy()
-    own += more.reshape(-1, width)
+    sums = room.reshape(-1, width)
+    before = sums[:, 0].copy()
+    sums += more.reshape(-1, width)
     if width > 1:
-        own[:, 1] += (own[:, 0] < before).astype(np.uint64) << np.uint64(CARRY)
+        sums[:, 1] += (sums[:, 0] < before).astype(np.uint64) << np.uint64(CARRY)
 
 
 class Units:
@@ -169,8 +169,8 @@ class Units:
                     self._write()
 
     def _is_beyond(self) -> bool:
-        """Tell whether sums are beyond memory, which is asked for now and then."""
-        held = UNIT * len(self._codes) + sum(room.nbytes for own in self._spare for room in own)
+        """Tell whether sums are beyond memory, which is looked up now and then."""
+        held = UNIT * len(self._codes) + sum(room.nbytes for rooms in self._spare for room in rooms)
         if not self._widths or held < self._asks:
             return False
         self._asks = held + STEP if self._memory is None else self._memory
@@ -195,9 +195,9 @@ class Units:
         order = np.argsort(part, kind="stable")
         if self._file is None:
             self._file = Spill(directory(None))
-        places = [self._file.append(array[order]) for array in (low, high, *self._merged())]
+        offsets = [self._file.append(array[order]) for array in (low, high, *self._merged())]
         counts = np.bincount(part, minlength=PARTS)
-        self._runs.append((places, np.concatenate([[0], np.cumsum(counts)])))
+        self._runs.append((offsets, np.concatenate([[0], np.cumsum(counts)])))
         self._begin()
         self._asks = STEP if self._memory is None else self._memory
 
@@ -211,19 +211,19 @@ class Units:
             for part in range(PARTS):
                 codes = _native.Codes(self._key)
                 rooms = [zeros((1, width)) for width in self._widths]
-                for places, cuts in self._runs:
+                for offsets, cuts in self._runs:
                     start, stop = int(cuts[part]), int(cuts[part + 1])
-                    own, columns = np.empty(stop - start, np.int32), []
-                    for at, width in zip(places, (1, 1, *self._widths), strict=True):
+                    part_codes, columns = np.empty(stop - start, np.int32), []
+                    for at, width in zip(offsets, (1, 1, *self._widths), strict=True):
                         columns.append(np.empty((stop - start, width), np.uint64))
                         self._file.read(at + 8 * width * start, columns[-1])
                     low, high, *sums = columns
-                    codes.add(low.reshape(-1), high.reshape(-1), None, own)
+                    codes.add(low.reshape(-1), high.reshape(-1), None, part_codes)
                     rooms = [grown(room, len(codes)) for room in rooms]
                     for room, more in zip(rooms, sums, strict=True):
-                        whole = room[own]  # each unit is there once
+                        whole = room[part_codes]  # each unit is there once
                         plus(whole, more)
-                        room[own] = whole
+                        room[part_codes] = whole
                 yield [room[: len(codes)] for room in rooms]
 
     def added(self, bound: Callable[[list[Room]], list[list[int]]]) -> list[list[int]]:
@@ -241,7 +241,7 @@ def unit_sums(
     widths: Sequence[int],
     fill: Add,
     where: NDArray[np.bool_] | None,
-    beside: Column | None = None,
+    weights: Column | None = None,
 ) -> Units:
     """Return the sums of each unit, in one read of rows with ids.
 
@@ -273,7 +273,7 @@ def unit_sums(
 
         def by_stretch(codes: NDArray[np.int32], rooms: Sequence[Room]) -> list[int]:
             at, missing = 0, [0] * len(rooms)
-            for columns, read in stretches(chunk, None, beside):
+            for columns, read in stretches(chunk, None, weights):
                 missing = list(map(add, missing, fill(columns, codes[at : at + read], rooms)))
                 at += read
             return missing
@@ -284,14 +284,14 @@ def unit_sums(
     read = source.reduce(summarise, add)
     if where is not None and read != len(where):
         refuse_mask()
-    if beside is not None and read != beside.length:
+    if weights is not None and read != weights.length:
         refuse_length()
     return units
 
 
 def unit_rows(ids: IdColumn, key: Key, where: NDArray[np.bool_] | None) -> tuple[Units, int]:
     """Return the number of rows of each unit, and that of all rows, in one read of the ids."""
-    rows, beside = ids.beside(where, key)
+    rows, extra = ids.beside(where, key)
     units = Units(key, [1])
 
     def count(codes: NDArray[np.int32], rooms: Sequence[Room]) -> list[int]:
@@ -300,11 +300,11 @@ def unit_rows(ids: IdColumn, key: Key, where: NDArray[np.bool_] | None) -> tuple
 
     def summarise(batch: Batch) -> int:
         if batch.rows:
-            keep = batch.columns[WHERE].array if beside else None  # type: ignore[union-attr]
+            keep = batch.columns[WHERE].array if extra else None  # type: ignore[union-attr]
             units.add(batch.columns[ids.column], batch.rows, keep, count)
         return batch.rows
 
-    length = rows.reduce([*beside, ids.column], [ids.column], summarise, add)
+    length = rows.reduce([*extra, ids.column], [ids.column], summarise, add)
     return units, length
 
 
@@ -333,8 +333,8 @@ def bounded(
     sums = room.shape[1] // 2 + 1
     basis = [features([int(i == j) for j in range(sums)]) for i in range(sums)]
     factors = zip(*basis, strict=True)
-    each = [by_group(room, most, one, squares, ends=ends) for one in factors]
-    return [int.from_bytes(words.tobytes(), "little", signed=True) for words in each]
+    bounded_words = [by_group(room, most, factor, squares, ends=ends) for factor in factors]
+    return [int.from_bytes(words.tobytes(), "little", signed=True) for words in bounded_words]
 
 
 def by_group(
@@ -436,13 +436,13 @@ def add_products(
 
     Return how many rows of units a NaN leaves out; `nan` is as in `summaries.moments.moments`.
     """
-    places, out = placed(columns, bounds, cells, nan)
-    values = np.empty((len(places) + 2 * len(pairs), len(codes)), np.uint32)
-    values[: len(places)] = places
+    on_cells, out = placed(columns, bounds, cells, nan)
+    values = np.empty((len(on_cells) + 2 * len(pairs), len(codes)), np.uint32)
+    values[: len(on_cells)] = on_cells
     for k, (i, j) in enumerate(pairs):
-        product = places[i].astype(np.uint64) * places[j]
-        values[len(places) + 2 * k] = product & SPAN
-        values[len(places) + 2 * k + 1] = product >> np.uint64(32)
+        product = on_cells[i].astype(np.uint64) * on_cells[j]
+        values[len(on_cells) + 2 * k] = product & SPAN
+        values[len(on_cells) + 2 * k + 1] = product >> np.uint64(32)
     missing = int(np.count_nonzero(out & (codes >= 0)))
     _native.add_columns(values, np.where(out, np.int32(-1), codes), room)
     return missing

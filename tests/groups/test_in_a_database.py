@@ -170,7 +170,7 @@ def told(rows, statistics, keys=("a", "é"), **people):
     groups = dp.group_by(rows, "word", keys=list(keys), **people)
     offered = offer(1, 0, None, "add-remove", None, None)
     mechanism = groups._grouping.table("agg", tuple(statistics.items()), offered)
-    coder, found = mechanism.told(groups._rows, InsecureGenerator(1).stream())
+    coder, found = mechanism.group_sums(groups._rows, InsecureGenerator(1).stream())
     return mechanism, {name: whole(found.rooms[name][: coder.groups]) for name in statistics}
 
 
@@ -215,7 +215,7 @@ def largest_moves(engine, draws):
     """How many groups a unit changes at most, by how many rows, and features by how much a row."""
     statistics = {"rows": FEW["rows"], "sum": FEW["sum"]}
     mechanism, whole = told(in_database(engine, FAR), statistics, WORDS, **BOUNDED)
-    features = mechanism.statistics["sum"].plan.form.features
+    features = mechanism.statistics["sum"].plan.linear.features
     largest = [max(abs(lo), abs(hi)) for _, lo, hi, _ in features]
     moves = []
     for who in draws:
@@ -321,7 +321,7 @@ def test_chance_that_statements_do_not_agree_about_is_caught(is_drawn):
     bins = dp.stat.histogram("x", bins=[0, 2, 3])  # in which not all rows are
     expected = nullcontext()
     if is_drawn:
-        expected = pytest.raises(DataError, match="must be the same whenever a database is asked")
+        expected = pytest.raises(DataError, match="must be the same in each statement")
     with expected:
         groups.agg({"n": dp.stat.count(), "x": bins}, epsilon=1, budget=budget)
     assert budget.remaining["epsilon"] == 0

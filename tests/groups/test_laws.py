@@ -382,7 +382,7 @@ def test_a_loss_that_is_too_large_is_found(fault, name, relation, loss, record, 
 def test_the_draws_of_keys_have_their_law():
     """Ordered draws without replacement, which `log_orders` enumerates."""
     counts, k, draws = np.array([3, 1, 0, 2], np.uint64), 2, 6000
-    top = replace(Top(k=k), step=Step(AR), loss=dp.privacy.Pure(2)).charged()
+    top = replace(Top(k=k), step=Step(AR), loss=dp.privacy.Pure(2)).calibrated()
     generator = InsecureGenerator(5)
     orders = list(itertools.permutations(range(4), k))
     seen = Counter(
@@ -499,8 +499,10 @@ def unbounded_for_one(monkeypatch):
 
 
 def one_group(monkeypatch):
-    each = Step.each
-    monkeypatch.setattr(Step, "each", lambda self, loss: each(replace(self, groups=1), loss))
+    draw_loss = Step.draw_loss
+    monkeypatch.setattr(
+        Step, "draw_loss", lambda self, loss: draw_loss(replace(self, groups=1), loss)
+    )
 
 
 @pytest.mark.full

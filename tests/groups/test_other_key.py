@@ -92,7 +92,7 @@ def sums(form, max_groups, rows, data):
     unit = {"ids": "who", "max_groups": max_groups, "max_rows": rows}
     groups = dp.group_by(form(data), "k", keys=LISTED, other_key="rest", **unit)
     prepared = prepare(groups.count, epsilon=1)
-    coder, found = prepared.mechanism.told(prepared.source, InsecureGenerator(5).stream())
+    coder, found = prepared.mechanism.group_sums(prepared.source, InsecureGenerator(5).stream())
     return found.rooms["count"][: coder.groups].astype(int).ravel()
 
 

@@ -183,7 +183,7 @@ def test_joint_noise_covers_every_move(name, relation, most, rows, bounds, loss)
     for before in ((), [(0, 1.3), (0, -0.4), (groups - 1, 0.7)]):
         forms = [
             np.array([integers(statistic, groups, own, shift, before, [form]) for own in every])
-            for form, shift in zip(plan.form.factors, shifts, strict=True)
+            for form, shift in zip(plan.linear.factors, shifts, strict=True)
         ]
         stairs = np.max(
             [
@@ -199,7 +199,7 @@ def test_joint_noise_covers_every_move(name, relation, most, rows, bounds, loss)
         worst = int(stairs.sum(axis=-1).max())
         assert worst * noise.epsilon <= loss.epsilon
         assert worst == most * (1 + (relation == REP))  # attained
-    charged = replace(statistic, loss=loss).charged().loss
+    charged = replace(statistic, loss=loss).calibrated().loss
     assert charged == plan.noise.loss == (Draws(40, draws=most) if most > 1 else Pure(40))
 
 

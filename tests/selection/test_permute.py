@@ -301,3 +301,17 @@ def test_a_time_after_t_without_its_condition_is_caught(monkeypatch):
         permute.Flips, "_heads", lambda self, left, after, bits: real(self, left, False, bits)
     )
     assert fit() < ALPHA
+
+
+@pytest.mark.parametrize("few", [permute.FEW, 64])
+def test_excluded_candidates_among_others_at_any_factor(few, monkeypatch):
+    """The distance of an excluded one is negative: no exponential of it may go out of range."""
+    monkeypatch.setattr(permute, "FEW", few)
+    scores = np.zeros(1000)
+    scores[::2] = -math.inf
+    for c in (1.0, 1e6, 2.0**960):
+        flips, s = permute.Flips(Stored(scores), c), stream(5)
+        for after in (False, True)[: 1 + (flips._shift > 0)]:  # after t = 1 nothing is left
+            found = flips._between(after, s)
+            assert found is None or found % 2 == 1
+        assert flips.draw(s) % 2 == 1

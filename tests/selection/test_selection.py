@@ -20,7 +20,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.privacy import ZCDP, Draws, Pure, laplace_within, pure_within, range_within
 from dpfast.selection import arguments
 from dpfast.selection import exponential_race as _race
-from dpfast.selection.exponential_race import Race, Top
+from dpfast.selection.exponential_race import Race, Top, block_length
 from dpfast.selection.scores.stored import REACH, Stored, TiltedScores
 
 from ..reference.selection import exponential as twin
@@ -219,6 +219,7 @@ MIXED = {
     "signed and unsigned": [2**64 - 3, 2**64 - 1, -1],
     "beyond 64 bits": [10**30 + 1, 10**30 + 3, 0],
     "beyond float64": [10**400 + 1, 10**400 + 3, 0.5, -(10**400)],
+    "only floats": [1.0, 3.0, -2e9],
     "truth values": [2**53 + 1, 2**53 + 3, True, 0.5],
 }
 
@@ -319,6 +320,12 @@ def test_tilted_distances_are_within_their_slack(pairs, c):
     for b, peak in enumerate(peaks):
         near = [x for x in found[2 * b : 2 * b + 2] if x >= 0]
         assert peak == min(near, default=-1.0)
+
+
+def test_a_base_may_not_exclude_all_that_is_left():
+    for scores in ([1, -INF], [[1, -INF], [2, 3]]):
+        with pytest.raises(ArgumentError, match=r"^scores and base must be above minus infinity"):
+            selection.exponential(scores, base=[-INF, 0], sensitivity=1, epsilon=1)
 
 
 def test_a_base_moves_as_scores_do():
@@ -446,6 +453,7 @@ FORECASTS = [
     *(BOUND | {"t": t, "beta": b} for t, b in ((1, 0.1), (None, 1), (None, 0))),
     *(LAW | {"scores": bad} for bad in ([NAN, 1], [])),
     *(LAW | bad for bad in ({"mechanism": "laplace"}, {"axis": 1}, {"sensitivity": -1})),
+    LAW | {"scores": lambda data, candidate: candidate},
     LAW | {"mechanism": "permute-and-flip", "base": [0, 0]},
     LAW | {"mechanism": "permute-and-flip", "scores": np.zeros(1001)},
 ]
@@ -459,6 +467,15 @@ def test_what_to_expect_refuses(options):
         given = dict(options)
         with pytest.raises((ArgumentError, ArgumentTypeError)):
             function(given.pop(first), **given)
+
+
+@pytest.mark.parametrize("draws", [1, 100, 10**6])
+@pytest.mark.parametrize("n", [1, 4096, 4097, 10**7, 10**10, 10**12])
+def test_blocks_are_few_and_short(n, draws):
+    length = block_length(n, draws)
+    assert length & (length - 1) == 0 and n / length <= 2**22
+    assert length == 1 if n <= 4096 else length >= 16
+    assert length <= 256 or n / length > 2**21
 
 
 def test_blocks_are_opened_and_candidates_taken_away_on_the_way():

@@ -162,10 +162,10 @@ def test_totals_and_narrower_bounds_by_definition():
         sum(map(int, held)), 7, sum(c * i for c, i in zip(held.tolist(), u, strict=True)),
         sum(c * i * i for c, i in zip(held.tolist(), u, strict=True)),
     )  # fmt: skip
-    some = counts.within(-1.2, 2)
+    some = counts.clamped(-1.2, 2)
     assert (some.cells.first, some.cells.last, some.missing) == (-3, 4, 7)
     assert some.held.tolist() == [held[:8].sum(), *held[8:14].tolist(), held[14:].sum()]
-    assert counts.within(90, 99).held.tolist() == [held.sum()]
+    assert counts.clamped(90, 99).held.tolist() == [held.sum()]
 
 
 def test_a_row_decides_about_no_other():

@@ -366,7 +366,7 @@ def test_missing_rows_that_are_dropped_from_a_public_number_are_found(monkeypatc
     def dropped(found, policy, lo, hi, cells):
         return Totals(found.rows, 0, found.sum, found.squares, found.read)
 
-    monkeypatch.setattr(linear, "settled", dropped)
+    monkeypatch.setattr(linear, "with_missing", dropped)
     with pytest.raises(AssertionError):
         TEST("mean", REP, False, "lower")
 

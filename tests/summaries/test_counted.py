@@ -47,7 +47,7 @@ def same(numbers, lo, hi, rank, width):
     """Compare a window of ranks, and counts below some values, with their definitions."""
     column = Numbers(numbers, lo, hi)
     ranks = CountedRanks(column)
-    known = ranks.known(Target(lambda n: rank, width, None))
+    known = ranks.known_ranks(Target(lambda n: rank, width, None))
     ordered = np.sort(np.clip(column.numbers[column.numbers == column.numbers], lo, hi))
     assert (known.n, known.nan) == (len(ordered), len(column.numbers) - len(ordered))
     first, last = max(1, rank - width), min(len(ordered), rank + width)
@@ -92,7 +92,7 @@ def test_few_numbers_come_of_many_rows():
     numbers = np.random.default_rng(3).normal(0, 1, 300_000)
     column = Numbers(numbers, -10, 10)
     ranks = CountedRanks(column)
-    known = ranks.known(Target(lambda n: n // 2, 100, None))
+    known = ranks.known_ranks(Target(lambda n: n // 2, 100, None))
     assert known.ranks(150_000, 150_000) == np.sort(numbers)[149_999]
     assert column.statements == 2 and column.sent < 20_000
 
@@ -100,7 +100,7 @@ def test_few_numbers_come_of_many_rows():
 def test_a_column_of_few_whole_numbers_takes_one_statement():
     column = Numbers(np.arange(100_000) % 121, 0, 120)
     column.is_whole = True
-    known = CountedRanks(column).known(Target(lambda n: n // 2, 0, None))
+    known = CountedRanks(column).known_ranks(Target(lambda n: n // 2, 0, None))
     assert known.ranks(50_000, 50_000) == 60 and column.statements == 1
 
 
@@ -116,4 +116,4 @@ class Changing(Numbers):
 def test_rows_that_change_between_statements_are_an_error():
     for numbers in (np.arange(100.0), np.full(100, 7.0)):
         with pytest.raises(DataError, match="must be the same"):
-            CountedRanks(Changing(numbers, 0, 100)).known(Target(lambda n: 1, 2, None))
+            CountedRanks(Changing(numbers, 0, 100)).known_ranks(Target(lambda n: 1, 2, None))

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from dpfast import order
 from dpfast._kernels.summaries import bracket_pass, count_bytes, histogram_bytes
-from dpfast.errors import DataError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks, Window
 from dpfast.tables import CHUNK_DTYPES, Chunk
@@ -250,6 +250,47 @@ def test_misses_are_rare(monkeypatch):
     assert misses() > 20
 
 
+@quick_rows(1)
+@pytest.mark.parametrize("dtype", ["<f8", "<f4"])
+def test_missing_values_by_every_rule(dtype):
+    rng = np.random.default_rng(8)
+    data = rng.normal(size=50_000).astype(dtype)
+    data[rng.random(50_000) < 0.4] = np.nan
+    for missing in ("drop", 0.0, 0.1, -9.0, 9.0, math.inf, -math.inf):
+        for q in (0.1, 0.5, 0.62, 0.97):
+            found = Ranks(data, missing=missing).window(lambda n, q=q: int(q * n), 40)
+            none = None if missing == "drop" else missing
+            same(found, reference.window(data, lambda n, q=q: int(q * n), 40, none))
+    everything = np.full(50_000, np.nan, dtype)
+    same(Ranks(everything).window(median, 3), ([], 1, 0, 50_000))
+    same(Ranks(everything, missing=2.0).window(median, 1), ([2.0] * 3, 24_999, 50_000, 50_000))
+
+
+def test_a_replacement_keeps_the_dtype_when_it_can():
+    ints = np.ma.masked_equal(np.arange(9), 4)
+    for missing, rule, width, dtype in ((4.0, median, 9, "i8"), (4.5, median, 9, "f8")):
+        assert Ranks(ints, missing=missing).window(rule, width).values.dtype == dtype
+    assert Ranks(ints, missing=4.5).window(lambda n: 1, 1).values.dtype == np.int64
+    due = [0, 1, 2, 3, 5, 6, 7, 8, math.inf], 1, 9, 1
+    same(Ranks(ints, missing=math.inf).window(median, 9), due)
+
+
+def test_a_replacement_above_both_pivots_is_above_values_that_found_no_room():
+    data = np.repeat([0.5, 1.0, 2.0, np.nan], 1000)
+    bracket = floyd_rivest.Bracket(0.0, 1.0, 10)
+    (known,) = floyd_rivest.tally(Pieces([data]), [bracket], 3.0)
+    assert not known.covers(500, 500) and not known.covers(2500, 2500)
+    assert known.covers(1001, 2000) and set(known.ranks(1001, 2000)) == {1.0}
+
+
+@pytest.mark.usefixtures("same_pivots")
+def test_without_a_sample_the_second_pass_finds_it():
+    data = np.sort(np.random.default_rng(5).normal(size=300_000))
+    source = Pieces(np.split(data, 30))
+    assert Ranks(source).window(median, 100).values.tolist() == data[149_899:150_100].tolist()
+    assert source.passes == 2
+
+
 @pytest.mark.usefixtures("same_pivots")
 def test_memory_is_bounded():
     """The median of a column given in chunks: far less than the column, ties or not."""
@@ -429,6 +470,9 @@ def test_nan_under_raise():
             order.window(data, 1, 1)
     assert order.window([1.0, math.nan], 1, 1, nan="drop").n == 1
     assert order.window([1.0, math.nan], 1, 1, nan=3).values.tolist() == [1.0, 3.0]
+    for bad in ("ignore", None, math.nan):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="nan must be"):
+            order.window([1.0], 1, 1, nan=bad)
 
 
 def test_the_sample_is_unbiased():

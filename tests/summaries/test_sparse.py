@@ -14,7 +14,9 @@ import pytest
 import dpfast as dp
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.noise.shared import SharedNoise
+from dpfast.rng import InsecureGenerator
 from dpfast.statistics import histogram
+from dpfast.summaries import sparse
 from dpfast.summaries.sparse import Sparse
 
 from ..support.views import quoted
@@ -89,6 +91,14 @@ def test_weights_and_groups_are_what_counts_of_each_person(silent, most):
         own = [[public[f"{k} {b}"][shop] for b in range(BINS)] for k in "ns"]
         assert (abs(own[0] - counts) <= 0.5 + 1e-4).all()
         np.testing.assert_allclose(own[1], sums, atol=1e-4)
+
+
+def test_cells_that_are_put_together_often_are_the_same(monkeypatch):
+    table = {"who": np.tile(DATA["who"], 60), "x": np.tile(DATA["x"], 60)}
+    kw = {"ids": "who", "max_rows": 2, "epsilon": 1, **EDGES}
+    due = dp.histogram(table, rng=InsecureGenerator(1), **kw)[0].tolist()
+    monkeypatch.setattr(sparse, "PENDING", 0)
+    assert dp.histogram(table, rng=InsecureGenerator(1), **kw)[0].tolist() == due
 
 
 def moved(most, rows, weights, first, rule=trunc):

@@ -14,6 +14,7 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels.tables import Key
+from dpfast.errors import DataError
 from dpfast.measurement import linear
 from dpfast.noise.box import BoxNoise
 from dpfast.noise.calibrated_integer import IntegerNoise
@@ -199,6 +200,12 @@ def test_planted_faults_of_bounding_are_found(exact, monkeypatch, rule):
     monkeypatch.setattr(linear, "cells", lambda lo, hi, *rest, **kw: units.Cells(1.0, 0, 3))
     found = [leaks(*of_units(exact, name, "epsilon", 1), 1) for name in ("mean", "variance")]
     assert any(found)
+
+
+def test_too_many_units_for_the_memory():
+    with pytest.raises(DataError, match="too many ids") as error:
+        units.zeros((1 << 60, 17))
+    assert "17" not in str(error.value)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from ...measurement.around import OfKept
 from ...measurement.statistic import Bounded, Terms
 from ...sensitivity.iqr import QUARTILES
 from ...summaries.cells import cells, nearest
-from ...summaries.totals import settled, totals
+from ...summaries.totals import totals, with_missing
 from ...tables import Source
 from ...tables.intake import View, one_column, read
 from .answer import NoAnswer
@@ -117,7 +117,7 @@ class Mean(Proposing):
     def measured(self, column: Column, source: Source, proposed: float, most: int) -> Measured:
         lo, hi = column.lo, column.hi
         grid = cells(lo, hi)
-        rows = settled(totals(source, grid, None), column.nan, lo, hi, grid)
+        rows = with_missing(totals(source, grid, None), column.nan, lo, hi, grid)
         middle = Fraction(rows.sum, rows.rows) if rows.rows else Fraction(grid.span, 2)
         unit = Fraction(grid.grid)
         value = min(max(nearest((grid.first + middle) * unit), lo), hi)
