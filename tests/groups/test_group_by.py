@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import inspect
 import itertools
 
 import numpy as np
@@ -13,8 +14,12 @@ import pyarrow.ipc
 import pytest
 
 import dpfast as dp
+from dpfast._core.once import forget
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, DpfastError
 from dpfast.groups import arrays
+from dpfast.groups.api import GroupBy
+from dpfast.groups.methods import OF_ROWS
+from dpfast.measurement import columns_by_name
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics import histogram
 from dpfast.tables import batches, in_memory
@@ -224,22 +229,6 @@ def same(a, b):
     )
 
 
-@pytest.mark.full
-def test_any_cut_any_number_of_threads_and_ids_beside_give_the_same_bits(monkeypatch, tmp_path):
-    asks = (
-        lambda: released(TABLE),
-        lambda: released(TABLE, keys=None),
-        lambda: released(TABLE, ids=WHO),
-        lambda: released(TABLE, ids=WHO.tolist()),
-    )
-    due = [ask() for ask in asks]
-    assert same(due[0], due[2]) and same(due[0], due[3])
-    for rows, threads in ((7, 1), (1000, 3), (N, 2)):
-        monkeypatch.setattr(in_memory, "ROWS", rows)
-        monkeypatch.setattr(in_memory, "split", lambda rows, threads=threads: threads)
-        assert [same(ask(), one) for ask, one in zip(asks[:2], due, strict=False)] == [True] * 2
-
-
 def test_numbers_of_rows_that_a_cut_changes_are_found(monkeypatch):
     """Planted: rows are numbered within their batch."""
     add, due = Bounding.add, released(TABLE)
@@ -422,3 +411,151 @@ def test_a_count_of_a_column_may_be_of_text(name):
     if name in ("text", "arrow"):
         with pytest.raises(ArgumentTypeError, match="must be numbers"):
             groups.count_nonzero("t", epsilon=1)
+
+
+SMALL = {
+    "k": np.arange(60) % 3,
+    "t": np.array(["a", "b", "c"] * 20),
+    "x": np.linspace(0, 1, 60),
+    "id": np.arange(60) // 2,
+}
+
+
+@pytest.fixture
+def budget():
+    return dp.Budget(epsilon=10**6, delta=0.5)
+
+
+def test_what_is_given_and_answered_is_nobody_elses():
+    keys = np.array(["a", "b"])
+    groups = dp.group_by(SMALL, "t", keys=keys)
+    found = groups.count(epsilon=100)
+    found["t"][0], keys[1] = "z", "a"
+    assert groups.count(epsilon=100)["t"].tolist() == ["a", "b"]
+
+
+@pytest.mark.full
+def test_numbers_of_rows_and_of_keys_are_not_told(budget):
+    people = dp.group_by(
+        SMALL, "k", keys=[0], ids="id", max_groups=1, max_rows=1, neighbors="replace"
+    )
+    own = dp.Budget(epsilon=9, neighbors="replace", ids="id")
+    assert own.cost(people.count, epsilon=1, where=np.ones(3, bool)).epsilon == 1
+    with pytest.raises(DataError, match="one entry") as caught:
+        people.count(epsilon=1, where=np.ones(3, bool), budget=own)
+    assert "60" not in str(caught.value) and len(own.history) == 1
+    bins = {"bins": 3_000_000, "bounds": (0, 1), "epsilon": 1, "budget": budget}
+    with pytest.raises(ArgumentError, match="bins must be at most"):
+        dp.group_by(SMALL, "k", keys=np.arange(1000)).histogram("x", **bins)
+    assert not budget.history
+    # Keys that are held decide nothing, and of those that are shown no number is told.
+    held = {"k": np.arange(3000), "x": np.zeros(3000)}
+    assert not len(dp.group_by(held, "k").histogram("x", **bins, delta=1e-30)["k"])
+    shown = {name: np.repeat(column, 300) for name, column in held.items()}
+    with pytest.raises(DataError, match="as many groups as are shown") as caught:
+        dp.group_by(shown, "k").histogram("x", **bins, delta=1e-6)
+    assert "3000" not in str(caught.value)
+
+
+def test_bounds_of_people_beyond_the_groups_cost_nothing():
+    def error(most):
+        groups = dp.group_by(SMALL, "k", keys=[0, 1, 2], ids="id", max_groups=most, max_rows=1)
+        return groups.count(epsilon=1)["count error"][0]
+
+    assert error(3) == error(1000) == error(None)
+    for name in ("max_groups", "max_rows"):
+        with pytest.raises(ArgumentError, match=f"{name} must be at most"):
+            dp.group_by(SMALL, "k", keys=[0], ids="id", **{name: 10**30})
+
+
+def test_weights_and_shares_that_no_float_holds(budget):
+    groups = dp.group_by(SMALL, "k", keys=[0, 1])
+    for bounds, limits in (((0, 1e200), (0, 1e200)), ((0, 10), (0, 1e308))):
+        for call in (groups.sum, groups.mean):
+            kw = {"weights": "x", "weight_bounds": limits, "epsilon": 1, "budget": budget}
+            with pytest.raises(ArgumentError, match="overflow"):
+                call("x", bounds=bounds, **kw)
+    stats = {"a": dp.stat.count(), "b": dp.stat.median("x", bounds=(0, 1))}
+    for loss in ({"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}):
+        with pytest.raises(ArgumentError, match="epsilon must be"):
+            groups.agg(stats, **loss, weights={"a": 1e300}, budget=budget)
+    assert not budget.history
+
+
+NAMED = {"k": [1, 2] * 50, "n error": [1, 2] * 50, "x": np.arange(100.0)}
+OF_NAMED = dp.group_by(NAMED, "k", keys=[1, 2])
+
+
+def edges():
+    return list(OF_NAMED.histogram("x", bins=[1234567, 1234568, 1234569], epsilon=1))
+
+
+def test_numbers_are_short_where_that_tells_them_apart():
+    assert edges() == ["k", "histogram 1234567.0", "histogram 1234568.0", "histogram error"]
+    qs = [1 / 3, 0.33333]
+    assert list(OF_NAMED.quantiles("x", qs, bounds=(0, 9), epsilon=1))[1:] == [
+        "quantiles 0.333333",
+        "quantiles 0.33333",
+        "quantiles error in ranks",
+    ]
+    close = [0.33333331, 0.33333332]
+    found = OF_NAMED.quantiles("x", close, bounds=(0, 9), epsilon=1)
+    assert list(found)[1:-1] == [f"quantiles {q}" for q in close]
+
+
+def test_a_bin_that_another_hides_is_found(monkeypatch):
+    monkeypatch.setattr("dpfast.groups.counts.labels", lambda some: [f"{x:g}" for x in some])
+    forget()
+    with pytest.raises(ArgumentError, match="no two columns have one name"):
+        edges()
+    forget()
+    assert columns_by_name.labels([0.5, 18.0]) == ["0.5", "18"]
+
+
+@pytest.mark.parametrize(
+    ("by", "statistics"),
+    [
+        ("k", {"k": dp.stat.count()}),
+        ("k", {"n": dp.stat.count(), "n error": dp.stat.count()}),
+        ("n error", {"n": dp.stat.count()}),
+        ("k", {"q 0.5": dp.stat.count(), "q": dp.stat.quantiles("x", [0.5, 0.1], bounds=(0, 1))}),
+        ("k", {"h": dp.stat.histogram("k", categories=["error", "other"])}),
+    ],
+)
+def test_two_columns_of_one_name_are_refused(by, statistics):
+    budget = dp.Budget(epsilon=1)
+    table = {**NAMED, "k": ["error", "b"] * 50}
+    with pytest.raises(ArgumentError, match="no two columns have one name"):
+        dp.group_by(table, by, keys=[1] if by != "k" else ["b"]).agg(
+            statistics, epsilon=1, budget=budget
+        )
+    assert not budget.history
+
+
+TAKEN = ["epsilon", "delta", "rho", "where", "budget", "rng"]
+
+
+@pytest.mark.parametrize("name", dp.stat.__all__)
+def test_a_method_says_what_it_takes(name):
+    method, of = getattr(GroupBy, name), getattr(dp.stat, name)
+    own = [one for one in inspect.signature(of).parameters if one not in OF_ROWS]
+    if name == "count_distinct":  # of all columns
+        own = []
+    names = ["self", *own, *TAKEN]
+    parameters = inspect.signature(method).parameters
+    assert list(parameters) == names
+    described = inspect.getdoc(method).split("Returns")[0]
+    assert all(one in described for one in names[1:])
+    assert method.__name__ == name and method.__qualname__ == f"GroupBy.{name}"
+    has_default = "column" in names and parameters["column"].default is None
+    assert has_default == (name == "count")  # of all rows, or of those that are missing
+
+
+def test_what_no_method_takes_is_refused():
+    groups = dp.group_by({"k": [1, 2], "x": [1.0, 2.0]}, "k", keys=[1, 2])
+    for wrong in ({"ddof": 1}, {"sigma": 1}):
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            groups.mean("x", bounds=(0, 1), epsilon=1, **wrong)
+    for call in (groups.mean, lambda **kw: groups.agg({"x": dp.Mean(bounds=(0, 1))}, **kw)):
+        with pytest.raises((TypeError, dp.errors.ArgumentError)):
+            call(epsilon=1)

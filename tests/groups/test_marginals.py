@@ -234,21 +234,6 @@ def test_answers_agree_and_are_near():
         assert len(str(error.value).split()) < 30
 
 
-@pytest.mark.parametrize(("most", "ids"), [(2, "who"), ("auto", "who"), (1, None)])
-def test_people_are_told_what_counts_of_them(most, ids):
-    data, who = table((2, 3), 60, 1), np.arange(60) // 3
-    how = {"categories": attributes((2, 3)), "max_rows": most, "rho": 9}
-    rows = data if ids is None else {**data, "who": who}
-    answer = dp.marginals(rows, ids=ids or who, **how)
-    unit = "person" if ids is None else "'who'"
-    number = answer.note.split("at most ")[1].split()[0]
-    assert int(number) >= 1 and (most == "auto" or int(number) == most)
-    note = f"of rows that count, at most {number} of each {unit}; bias unknown"
-    assert repr(answer).startswith(f"1 marginal of 2 attributes; {note}\n")
-    assert f"6 groups; {note}" in repr(answer["a0", "a1"])
-    assert "bias" not in repr(dp.marginals(data, categories=attributes((2, 3)), rho=1))
-
-
 RUNS = 20_000
 
 
@@ -377,18 +362,3 @@ def test_bad_input_is_one_clear_error_that_costs_nothing(given, text):
         dp.marginals(table((2, 3), 9, 1), **asked, budget=budget)
     assert text in str(error.value) and len(str(error.value).split()) < 30
     assert not budget.history
-
-
-@pytest.mark.parametrize("scale", [0.3, 1.0, 2.5])
-@pytest.mark.parametrize("kind", ["gaussian", "rounded-gaussian"])
-def test_waves_of_noise_are_those_of_its_law(kind, scale):
-    noise, k = IntegerNoise(kind, Fraction(scale), 0, dp.privacy.ZCDP(1)), np.arange(-60, 61)
-    law = np.exp(-((k / scale) ** 2) / 2)
-    if kind != "gaussian":
-        ends = [math.erf((one - 0.5) / scale / math.sqrt(2)) for one in range(-60, 62)]
-        law = np.diff(ends)
-    law /= law.sum()
-    for u in (0.0, 0.1, 1.0, 3.0, math.pi, 40.0):
-        assert noise.waves(np.array([u]))[0] == pytest.approx(
-            (law * np.cos(u * k)).sum(), abs=1e-12
-        )

@@ -1,5 +1,4 @@
-"""Selection as its callers meet it: arguments, shapes, dtypes, budgets. The distributions are
-tested in tests/statistical."""
+"""Selection as its callers meet it; distributions are tested in tests/statistical."""
 
 import math
 from collections import UserList, deque
@@ -24,6 +23,7 @@ from dpfast.selection.exponential_race import Race, Top, block_length
 from dpfast.selection.scores.stored import REACH, Stored, TiltedScores
 
 from ..reference.selection import exponential as twin
+from ..support.memory import peak
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 INF, NAN = math.inf, math.nan
@@ -185,20 +185,6 @@ def test_each_row_has_its_own_draw(dtype, axis, layout):
     assert (np.take(top, 1, axis) != best).all()
 
 
-@pytest.mark.parametrize("n", [7, 5000])
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_the_dtype_changes_nothing(n, dtype):
-    """The same scores and the same bits give the same draws."""
-    scores = np.random.default_rng(1).integers(0, 100, n)
-    options = {"sensitivity": 10, "epsilon": 1}
-    for draw in (selection.exponential, selection.permute_and_flip):
-        expected = draw(scores.astype(float), size=3, rng=seeded(), **options)
-        assert (draw(scores.astype(dtype), size=3, rng=seeded(), **options) == expected).all()
-    expected = selection.top_k(scores.astype(float), 3, rng=seeded(), **options)
-    found = selection.top_k(scores.astype(dtype)[::-1].copy()[::-1], 3, rng=seeded(), **options)
-    assert (found == expected).all()
-
-
 #: What has no dtype of its own.
 UNTYPED = {
     "list": list,
@@ -317,9 +303,9 @@ def test_tilted_distances_are_within_their_slack(pairs, c):
         if gap is not None and found[j] < 2.0**999:
             error = abs(based.exact(j) - Fraction(found[j]))
             assert error <= based.exact(j) / 2**50 + Fraction(based.slack)
-    for b, peak in enumerate(peaks):
+    for b, top in enumerate(peaks):
         near = [x for x in found[2 * b : 2 * b + 2] if x >= 0]
-        assert peak == min(near, default=-1.0)
+        assert top == min(near, default=-1.0)
 
 
 def test_a_base_may_not_exclude_all_that_is_left():
@@ -547,3 +533,48 @@ def test_a_sensitivity_is_no_smaller_than_its_binary_number(sensitivity):
     plan = arguments.selection("x", sensitivity, 1, None, False, "add-remove", 1)
     stored, written = Fraction(float(sensitivity)), Fraction(str(sensitivity))
     assert Fraction(plan.c) * 2 * max(stored, written) <= 1
+
+
+SIZE = 4_000_000
+LOSS = {"sensitivity": 1, "epsilon": 1.0}
+LAYOUTS = {
+    "float64": lambda x: x,
+    "strided": lambda x: np.repeat(x, 2)[::2],
+    "reversed": lambda x: x[::-1],
+    "byte-swapped": lambda x: x.astype(x.dtype.newbyteorder()),
+    "integers": lambda x: (x * 1000).astype(np.int64),
+    "half excluded": lambda x: np.where(x > 0, x, -np.inf),
+}
+CALLS = {
+    "exponential": lambda x: dp.selection.exponential(x, **LOSS),
+    "permute_and_flip": lambda x: dp.selection.permute_and_flip(x, **LOSS),
+    "noisy_max": lambda x: dp.selection.noisy_max(x, **LOSS),
+    "top_k": lambda x: dp.selection.top_k(x, 100, **LOSS),
+    "column": lambda x: dp.selection.exponential(x[:, None], axis=0, **LOSS),
+}
+#: The part of the scores that may be held. Top-k has shorter blocks, so more of them.
+SHARE = dict.fromkeys(CALLS, 1 / 8) | {"top_k": 1 / 2}
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return np.random.default_rng(0).standard_normal(SIZE) * 10
+
+
+def held(call, scores):
+    """The most bytes that a call holds at one time."""
+    call(scores[:10_000])  # what is loaded or remembered once is not counted
+    return peak(lambda: call(scores))[0]
+
+
+@every_value
+@pytest.mark.parametrize("form", LAYOUTS)
+@pytest.mark.parametrize("call", CALLS)
+def test_memory_is_a_small_part_of_the_scores(scores, form, call):
+    made = LAYOUTS[form](scores)
+    assert held(CALLS[call], made) < made.nbytes * SHARE[call]
+
+
+def test_a_copy_is_caught(scores):
+    """Control: what a plain argmax with noise holds."""
+    assert held(lambda x: int(np.argmax(x + 1)), scores) > scores.nbytes / 8

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dpfast import order
-from dpfast._kernels.summaries import bracket_pass, count_bytes, histogram_bytes
+from dpfast._kernels.summaries import bracket_pass, count_bytes, histogram_bytes, order_part
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks, Window
@@ -487,3 +487,96 @@ def test_the_sample_is_unbiased():
 
     assert deviation(lambda d: floyd_rivest.thin(d, 4)) < 0.01  # binomial, fails by chance: 2e-9
     assert deviation(lambda d: d[::16]) > 0.01
+
+
+KINDS = ["f8", "f4", "i8", "u8", "i4", "u4"]
+
+
+def rows_of(kind, n, levels, seed):
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(kind)
+    if dtype.kind == "f":
+        return np.round(rng.normal(0, levels, n)).astype(dtype)
+    low = 0 if dtype.kind == "u" else -levels
+    return rng.integers(low, levels, n).astype(dtype)
+
+
+@quick_rows(8)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("levels", [1, 2, 10, 10**9])
+def test_windows_are_those_of_sorting(levels, kind):
+    rng = np.random.default_rng(levels)
+    for seed in range(100):
+        n = int(rng.integers(0, (900, 9_000)[seed % 2]))
+        x = rows_of(kind, n, levels, seed)
+        start, stop = sorted(rng.integers(0, n + 1, 2).tolist())
+        if seed % 3:
+            stop = min(stop, start + 99)
+        kept = x.copy()
+        np.testing.assert_array_equal(order_part(x, start, stop), np.sort(x)[start:stop])
+        np.testing.assert_array_equal(x, kept)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("bad_order", ["ascending", "descending", "organ pipe", "killer", "ends"])
+def test_windows_of_rows_in_a_bad_order(bad_order, kind):
+    """Rows rows_of to divide badly are sorted by heaps, and give the same."""
+    n = 20_000
+    x = np.arange(n).astype(kind)
+    if bad_order == "descending":
+        x = x[::-1].copy()
+    elif bad_order == "organ pipe":
+        x = np.minimum(x, n - x)
+    elif bad_order == "killer":  # of the middle of three (Musser, 1997)
+        half = n // 2
+        x[:half:2], x[1:half:2] = np.arange(1, half, 2), np.arange(half + 1, n, 2)[: half // 2]
+        x[half:] = 2 * np.arange(n - half)
+    elif bad_order == "ends" and np.dtype(kind).kind != "f":
+        x[::2], x[1::2] = np.iinfo(x.dtype).max, np.iinfo(x.dtype).min
+    elif bad_order == "ends":
+        x[::2], x[1::2] = np.inf, -np.inf
+    for start, stop in ((n // 2 - 50, n // 2 + 50), (0, 9), (n - 9, n)):
+        assert (order_part(x, start, stop) == np.sort(x)[start:stop]).all()
+
+
+def test_arrays_that_cannot_be_read_are_refused():
+    for x in (np.zeros(9, np.int16), np.zeros(9)[::2], np.zeros(9, ">f8"), np.zeros((3, 3))):
+        with pytest.raises(ValueError, match="contiguous"):
+            order_part(x, 0, 1)
+    with pytest.raises(ValueError, match="within"):
+        order_part(np.zeros(9), 3, 10)
+
+
+@pytest.mark.parametrize("missing", ["drop", "raise", -3.0, 1e9])
+@pytest.mark.parametrize("kind", [*KINDS, "f2", "i2", "u1"])
+def test_a_window_is_that_of_the_other_ways(kind, missing, monkeypatch):
+    """By a select, by a sort and by a search, with and without values that are missing."""
+    for seed, n in enumerate((1, 30, 3_000, 40_000)):
+        x = rows_of(kind, n, 90, seed)
+        if x.dtype.kind == "f":
+            x[:: 7 + seed] = np.nan
+        for middle in (1, n // 3 + 1, n):
+            found = []
+            for most in (1 << 21, 0):
+                monkeypatch.setattr(order, "MIDDLE", most)
+                ranks = Ranks(x, missing=missing)
+                found.append(ranks.window(lambda n, m=middle: min(m, n), 25))
+                again = ranks.window(lambda n, m=middle: min(m, n), 60)
+                assert set(found[-1].values) <= set(again.values)
+            a, b = found
+            assert (a.first, a.n, a.nan) == (b.first, b.n, b.nan)
+            np.testing.assert_array_equal(a.values, b.values)
+
+
+def test_a_planted_fault_is_found(monkeypatch):
+    """A kernel that leaves one number out of its place."""
+
+    def careless(values, start, stop):
+        found = order_part(values, start, stop)
+        if found is not None:
+            found[:1] = found[-1:]
+        return found
+
+    monkeypatch.setattr(order, "sorted_part", careless)
+    with pytest.raises(AssertionError):
+        test_a_window_is_that_of_the_other_ways("i4", "drop", monkeypatch)
