@@ -43,8 +43,7 @@ from ..tables.base import Feature, Near
 from ..tables.sql.store import SqlRows
 from .of_column import DatabaseSums, Integers, Kept, OfColumn
 from .quantile import draw_quantiles, draw_widths
-from .rows import NONE, Rows
-from .rows_near import RowsNear
+from .rows import NONE, Rows, RowsNear
 from .step import ROW, Step
 
 #: About the log2 of the number of cells between the bounds: they are int32. More would find values

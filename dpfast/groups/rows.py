@@ -5,13 +5,16 @@ one step or in two where they fit in memory (csrc/aggregate/scatter.h). Where th
 written to a file as they come, then to another by parts of neighboring groups, and each part is
 sorted when its turn comes. All rows of a part have to fit in memory, at least those of one group.
 Groups are in the same parts either way.
+
+Of rows in a database, `RowsNear` has those that draws look at, which the database has counted.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,8 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels import aggregate as _scatter
+from ..summaries.counted import refuse_change
 from ..tables.available_memory import share
+from ..tables.base import Near
 from ..tables.row_files import Spill, directory
+from .of_column import DatabaseSums
 from .quantile import Others
 
 Codes: TypeAlias = NDArray[np.int32]
@@ -235,6 +241,76 @@ class Rows:
 
     def _write(self, file: Spill, cuts: NDArray[np.int64], codes: Codes, cells: Cells) -> None:
         self.blocks.append(Block(file, file.append(codes), file.append(cells), cuts))
+
+
+#: All rows of a group, of which there are fewer.
+EVERY = Near(0.0, 1 << 60)
+
+
+@dataclass
+class RowsNear:
+    """Cells and groups of the rows near the rank of each draw, with their numbers.
+
+    Parameters
+    ----------
+    answer : DatabaseSums
+        Its bins are cells, and its sums the rows that have each, that or a lower one, or any.
+    near : sequence of Near
+        Of each draw.
+    """
+
+    answer: DatabaseSums
+    near: Sequence[Near]
+
+    def by_group(self, groups: int, final: Codes | None = None) -> PartsNear:
+        """Sort the rows by group, as `Rows` does."""
+        codes, cells = self.answer.codes, self.answer.bins
+        assert cells is not None
+        if final is not None:
+            codes = np.append(final, groups)[codes]
+        order = np.lexsort((cells, codes))
+        order = order[np.searchsorted(codes[order], 0) : np.searchsorted(codes[order], groups)]
+        order = order[cells[order] >= 0]  # others are missing
+        numbers = np.stack([codes, cells, *self.answer.sums[:3]])[:, order]
+        return PartsNear(groups, shift_of(groups), self, final, numbers.astype(np.int64))
+
+
+@dataclass(slots=True)
+class PartsNear(Parts):
+    """The same in parts."""
+
+    room: RowsNear
+    final: Codes | None
+    numbers: NDArray[np.int64]
+
+    def rows(self, part: int) -> tuple[Cells, NDArray[np.int64]]:
+        rows, offsets, _ = next(self.by_draw(part))
+        return rows, offsets
+
+    def by_draw(self, part: int) -> Iterator[tuple[Cells, NDArray[np.int64], Others | None]]:
+        first, stop = self.ends(part)
+        i, j = np.searchsorted(self.numbers[0], [first, stop])
+        codes, cells, rows, upto, size = self.numbers[:, i:j]
+        codes, sizes = codes - first, np.zeros(stop - first, np.int64)
+        sizes[codes] = size
+        for near in self.room.near:
+            before, behind = near.ends(sizes)
+            counts = np.minimum(upto, behind[codes]) - np.maximum(upto - rows, before[codes])
+            counts = np.maximum(counts, 0)
+            offsets = np.zeros(stop - first + 1, np.int64)
+            np.add.at(offsets, codes + 1, counts)
+            if np.any(offsets[1:] != behind - before):
+                refuse_change()
+            others = Others(before, sizes, partial(self.whole, part))
+            yield np.repeat(cells.astype(np.int32), counts), np.cumsum(offsets), others
+
+    def whole(self, part: int, group: int) -> Cells:
+        """Return all rows of a group of a part, which a draw asks for about once in 2**40 times."""
+        again = self.room.answer.again
+        assert again is not None
+        every = RowsNear(again([EVERY]), [EVERY]).by_group(self.groups, self.final)
+        rows, offsets = every.rows(part)
+        return rows[offsets[group] : offsets[group + 1]]
 
 
 def shift_of(groups: int) -> int:

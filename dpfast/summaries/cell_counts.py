@@ -88,7 +88,7 @@ def cell_counts(
         odd = edges[(grid.first + 1) % 2 :: 2]  # whose lower ends are on the even cells below
         odd[:] = np.nextafter(odd, np.inf)
         axes.append(Axis(edges[:-1].copy(), float(edges[-1]), len(edges), False))
-    ends = [np.float64([grid.first, grid.last]) * grid.grid for grid in cells]
+    ends = [np.array([grid.first, grid.last]) * grid.grid for grid in cells]
 
     def add(j: int, values: NDArray[Any], counts: Counts) -> None:
         for at in range(0, len(values), BLOCK):

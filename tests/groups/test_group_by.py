@@ -25,6 +25,7 @@ from dpfast.statistics import histogram
 from dpfast.tables import batches, in_memory
 from dpfast.tables.bounding import Bounding
 
+from ..support.battery import of_dask
 from ..support.pairwise import quick_rows
 
 N = 6000
@@ -314,6 +315,16 @@ REFUSED = {
         "categories",
         "numbers, as the column 'x' is",
     ),
+    "weights without bounds": (
+        lambda budget: dp.group_by(**GROUPS).sum("x", weight_bounds=(0, 1), **BOUNDS, **EPSILON),
+        "weight_bounds",
+        "given with weights",
+    ),
+    "the same quantile twice": (
+        lambda budget: dp.group_by(**GROUPS).quantiles("x", [0.5, 0.5], **BOUNDS, **EPSILON),
+        "qs",
+        "different",
+    ),
     "too many for top": (
         lambda budget: dp.group_by(**GROUPS).top_k(2, epsilon=1, budget=budget),
         "k",
@@ -559,3 +570,57 @@ def test_what_no_method_takes_is_refused():
     for call in (groups.mean, lambda **kw: groups.agg({"x": dp.Mean(bounds=(0, 1))}, **kw)):
         with pytest.raises((TypeError, dp.errors.ArgumentError)):
             call(epsilon=1)
+
+
+@pytest.mark.parametrize("people", [{}, {"ids": "who", "max_groups": 3, "max_rows": 3}], ids=str)
+@pytest.mark.parametrize("keys", [["Aix", "Como"], None])
+def test_partitions_have_the_answers_of_memory(keys, people):
+    asked = {name: one for name, one in ASKED.items() if people or name != "people"}
+    loss, held = {"epsilon": 300, "delta": 1e-4}, of_dask([FRAME[:4000], FRAME[4000:]])
+    found, due = (
+        dp.group_by(data, "city", keys=keys, **people).agg(asked, **loss) for data in (held, TABLE)
+    )
+    assert found["city"].tolist() == due["city"].tolist()
+    for name, off in {"n": 9, "mean": 1, "median": 2, "automatic": 2}.items():
+        assert np.abs(found[name] - due[name]).max() <= off
+    bins = {"bins": [0, 10, 50], "weights": "n", "weight_bounds": (0, 1)}
+    sums = [
+        dp.group_by(data, "city", keys=keys, **people).histogram("x", **bins, **loss)
+        for data in (held, TABLE)
+    ]
+    assert np.abs(sums[0]["histogram 0"] - sums[1]["histogram 0"]).max() <= 60
+    assert dp.select_keys(held["city"], epsilon=9, delta=1e-6).tolist() == ["Aix", "Bonn", "Como"]
+    assert dp.count_distinct(held["city"], epsilon=99) == 3
+
+
+def test_a_file_of_text_holds_keys_and_numbers(tmp_path):
+    (tmp_path / "t.csv").write_text("i,x,w\n" + "1,2,a\n2,3,b\n" * 20)
+    scanned, budget = dp.scan(tmp_path / "t.csv", ["x"]), dp.Budget(epsilon=9)
+    for keys in ([1, 2], np.arange(1, 3), ["1", "2"]):
+        groups = dp.group_by(scanned, "i", keys=keys)
+        assert groups.count(epsilon=99)["count"].tolist() == [20, 20]
+        assert groups.count("w", epsilon=99)["count"].tolist() == [20, 20]
+    for by, keys, ids in (("i", [1, 2], {}), ("w", ["a"], {"ids": "i", "max_rows": 1})):
+        with pytest.raises(ArgumentError, match="column must be no column of keys, ids or text"):
+            dp.group_by(scanned, by, keys=keys, **ids).sum(
+                "i", bounds=(0, 9), epsilon=1, budget=budget
+            )
+    assert not budget.history
+
+
+def test_the_record_has_the_noise_and_the_error_bar_of_the_most_frequent_keys():
+    groups = dp.group_by(TABLE, "city", keys=["Aix"], other_key="rest")
+    for statistics in (ASKED | {"people": dp.stat.count("x")}, {"m": ASKED["median"]}):
+        record = dp.extend.prepare(groups.agg, statistics, epsilon=1).to_record()
+        assert record.parameters["other_key"] == {"city": "rest"}
+    public = dp.group_by(TABLE, "year", keys=[2019, 2020, 2021])
+    bars = [dp.expected_error(public.top_k, 2, **loss) for loss in ({"epsilon": 1}, {"rho": 1})]
+    assert bars[0].half_width > bars[1].half_width > 0
+    assert dp.expected_error(public.mean, "x", bounds="auto", epsilon=1).half_width is None
+    heavy = {**BOUNDS, "weights": "n", "weight_bounds": (0.5, 2), "epsilon": 1, "rows": 20}
+    assert dp.expected_error(public.mean, "x", **heavy).half_width > 0
+    heavy["weight_bounds"] = (0, 2)
+    assert dp.expected_error(public.mean, "x", **heavy).half_width is None
+    assert dp.expected_error(dp.count_distinct, [1], epsilon=1).half_width > 0
+    private = dp.expected_error(dp.group_by(TABLE, "year").top_k, 1, epsilon=1, delta=1e-6)
+    assert private.half_width is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -251,45 +250,6 @@ def test_weights_show_keys_as_often_as_their_definition_says(rule):
     assert rule.table[-1] > 1 - 1e-12 and sorted(rule.table) == list(rule.table)
 
 
-def too_far(rule, table):
-    """How many steps of a person exceed their part of the loss, in arbitrary precision."""
-    mp = context(100)
-    t, e = (
-        mp.mpf(rule.order) - 1,
-        mp.mpf(rule.loss.epsilon.numerator) / rule.loss.epsilon.denominator,
-    )
-    spare = rule.loss.delta / 2
-    d = mp.mpf(spare.numerator) / spare.denominator
-    whole = (t * e + mp.log(d * (t + 1)) + t * mp.log1p(1 / t)) / t
-    share = mp.mpf(rule.share.numerator) / rule.share.denominator
-    least = twin.weight(rule.max_groups, rule.grid, rule.power)
-    wrong = 0
-    for k in range(1, rule.max_groups + 1):
-        m = twin.weight(k, rule.grid, rule.power)
-        r = whole * share * rule.max_groups / rule.touched / k
-        hidden = (1 - mp.mpf(table[m])) ** k * mp.mpf(1)
-        wrong += hidden < ((1 - 2 * d) / (1 - d)) ** share  # delta is (1 - x)(1 - d) from 1
-        for n in [*range(least, 2 * rule.grid), *range(2 * rule.grid, len(table) - m, 7)]:
-            q, p = mp.mpf(table[n]), mp.mpf(table[n + m])
-            if q < p < 1:
-                far = max(
-                    twin.divergence(p, q, rule.order, mp), twin.divergence(q, p, rule.order, mp)
-                )
-                wrong += far > r
-    return wrong
-
-
-@pytest.mark.parametrize("rule", ROUNDS[:2], ids=repr)
-def test_no_step_of_a_round_is_above_its_part_of_the_loss(rule):
-    table = rule.table[: 8 * rule.grid]
-    assert too_far(rule, table) == 0
-    assert too_far(rule, (0.0, *table[2:])) > 0  # planted: shown from one unit less on
-    up = tuple(p * (1 + 1e-6) for p in table)  # planted: the start is rounded up
-    assert too_far(rule, up) > 0
-    with_more = replace(rule, grid=rule.grid + 1)  # planted: weights are rounded up
-    assert too_far(with_more, table) > 0
-
-
 @pytest.mark.parametrize("loss", [Pure(1), ZCDP(1)])
 def test_a_loss_without_delta_shows_no_key(loss):
     with pytest.raises(ArgumentError, match="delta"):
@@ -380,14 +340,6 @@ def test_no_order_of_rows_has_a_say_in_what_is_shown(most):
     cuts = np.array_split(np.arange(len(ids)), 7)
     parts = [pa.chunked_array([pa.array(column[cut]) for cut in cuts]) for column in (ids, keys)]
     assert asked(*parts, most) == due
-
-
-def test_how_many_people_it_takes():
-    """For (1, 1e-6), beside the thresholds of Gaussian noise: 22, 32, 52, 107, 251."""
-    loss = Approx(1, TINY)
-    halves = [choose_rule(loss, groups, "add-remove").half for groups in (1, 2, 5, 20, 100)]
-    assert halves == [14, 26, 39, 62, 109]
-    assert choose_rule(loss, 1, "replace").half == 25
 
 
 COINS = [EqualParts(Approx(1, Fraction(1, 100))), at_order(Approx(2, Fraction(1, 50)), 2, 2)]

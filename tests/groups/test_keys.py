@@ -171,3 +171,13 @@ def test_private_keys_of_several_columns_ascend_from_the_first_to_the_last():
         ranks = {1: 0, "a": 1, "b": 2} if kind is object else None
         rows = [(ranks[a] if ranks else a, b) for a, b in zip(found["a"], found["b"], strict=True)]
         assert len(rows) == 12 and rows == sorted(rows)
+
+
+def test_units_that_are_no_code_points_stay_apart():
+    units = np.array([0x110000, 0x110001, 0xD800, 97, 0x210000] * N, np.uint32)
+    for text in (units.view("U1"), units.byteswap().view(np.dtype("U1").newbyteorder())):
+        found = dp.group_by({"k": text}, "k").count(epsilon=400, delta=1e-9)
+        due = ["a", "\ud800", "\U00010000", b"\xf4\x90\x80\x80", b"\xf4\x90\x80\x81"]
+        assert found["k"].tolist() == due and set(found["count"].tolist()) == {N}
+    days = pa.array([3_600_000] * N, pa.int64()).view(pa.date64())
+    assert dp.select_keys(days, **LOSS).tolist() == [datetime.datetime(1970, 1, 1, 1)]

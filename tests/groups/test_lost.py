@@ -17,6 +17,8 @@ from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.databases import connect, table
+
 MOST, LIMIT = 2, 5
 KEYS = ["a", "b"]
 WHO = {"ids": "who", "max_rows": MOST, "rows_limit": LIMIT}
@@ -120,3 +122,27 @@ def test_a_limit_without_a_bar_for_it_is_refused_before_the_spend():
     with pytest.raises(ArgumentError, match="statistics must be named otherwise"):
         grouped([(1, 1)]).agg({LOST: dp.stat.count()}, epsilon=1, budget=budget)
     assert budget.remaining["epsilon"] == 1
+
+
+def test_answers_are_those_of_memory():
+    rng = np.random.default_rng(2)
+    data = {"who": rng.integers(0, 60, 900), "k": np.array(KEYS)[rng.integers(0, 2, 900)]}
+    columns = {"who": ("int64", data["who"].tolist()), "k": ("string", data["k"].tolist())}
+    answers = [
+        dp.group_by(one, "k", keys=KEYS, **WHO).count(epsilon=1, rng=InsecureGenerator(1))
+        for one in (data, table(connect("duckdb"), columns))
+    ]
+    for name, column in answers[0].items():
+        assert column.tolist() == answers[1][name].tolist()
+
+
+def test_bars_of_durations_and_bins_hold_them_too():
+    counts, days = [(4, 0), (5, 1), (1, 5)] * 30, np.timedelta64(1, "D")
+    asked = {
+        "d": dp.stat.sum("w", bounds=(0 * days, 3 * days)),
+        "h": dp.stat.histogram("x", bins=[0, 4]),
+    }
+    answer = grouped(counts).agg(asked, epsilon=300)
+    lost = np.array(by_definition(counts))
+    assert (answer["d error"] / days >= 3 * lost).all() and (answer["h error"] >= lost).all()
+    assert answer.totals()["d error"][0] / days >= 3 * lost.sum()

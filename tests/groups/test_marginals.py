@@ -234,36 +234,6 @@ def test_answers_agree_and_are_near():
         assert len(str(error.value).split()) < 30
 
 
-RUNS = 20_000
-
-
-def test_variances_and_error_bars_are_those_of_the_noise():
-    """Of many runs on no rows."""
-    sizes, generator = (2, 3, 3), InsecureGenerator(11)
-    made = measured(sizes, rho=0.5).inner
-    errors = {}
-    for one in made.residuals:
-        for places in one.subsets:
-            many, zeros = one._replace(subsets=(places,) * RUNS), np.zeros(RUNS * one.cells, int)
-            errors[places] = one, many.noisy(zeros, generator)
-    answer = made.finish(np.zeros(made._starts[-1], int), generator)
-    for marginal in [(0, 1), (1, 2), (2,), ()]:
-        off, variance = np.zeros((RUNS, *(sizes[i] for i in marginal))), 0.0
-        cells = off[0].size
-        for places in shipped.subsets_of(marginal):
-            one, error = errors[places]
-            shape = [sizes[i] if i in places else 1 for i in marginal]
-            off += error.reshape(RUNS, *shape) * one.cells / cells
-            kept = math.prod((size - 1) / size for size in one.shape)
-            variance += kept * (one.deviation * one.cells / cells) ** 2
-        assert (abs((off**2).mean(0) / variance - 1) < FAR * math.sqrt(2 / RUNS)).all()
-        for confidence in (0.5, 0.95):
-            width = answer.error(*(f"a{i}" for i in marginal), confidence=confidence)
-            held = (abs(off) <= width + 1e-9).mean(0) - confidence
-            spread = FAR * math.sqrt(confidence * (1 - confidence) / RUNS)
-            assert (held > -spread).all() and (held < spread + (0.15, 0.04)[confidence > 0.9]).all()
-
-
 def related(made, runs):
     """The largest correlation of cells of two residuals, in its own deviations."""
     empty, generator = np.zeros(made._starts[-1], np.int64), InsecureGenerator(11)
@@ -362,3 +332,12 @@ def test_bad_input_is_one_clear_error_that_costs_nothing(given, text):
         dp.marginals(table((2, 3), 9, 1), **asked, budget=budget)
     assert text in str(error.value) and len(str(error.value).split()) < 30
     assert not budget.history
+
+
+def test_the_error_of_a_measurement_is_the_longest_and_weights_shift_it():
+    plain = measured((3, 4, 5), [("a0", "a2"), ("a1",)])
+    more = measured((3, 4, 5), [("a0", "a2"), ("a1",)], importance={("a2", "a0"): 100})
+    a, b = (one(table((3, 4, 5), 9, 1)) for one in (plain, more))
+    longest = max(a.error(*names, confidence=0.9) for names in a)
+    assert plain.inner.error(None, 0.9).half_width == longest
+    assert b.error("a0", "a2") < a.error("a0", "a2") and b.error("a1") > a.error("a1")

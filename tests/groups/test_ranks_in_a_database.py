@@ -9,7 +9,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.groups import ranks
-from dpfast.groups.rows_near import EVERY
+from dpfast.groups.rows import EVERY
 from dpfast.rng import InsecureGenerator
 from dpfast.summaries.cells import Cells
 from dpfast.tables.base import Feature, Units

@@ -122,26 +122,6 @@ def test_each_unit_has_its_largest_total(seen, keys, where):
         assert np.array_equal(tails[:-1], tails_of(sizes)[:-1])
 
 
-ENGINES = ["duckdb", *(pytest.param(e, marks=pytest.mark.full) for e in ("sqlite", "postgres"))]
-
-
-@pytest.mark.parametrize("keys", [KEYS, pytest.param(None, marks=pytest.mark.full)])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_database_releases_the_same_totals(keys, engine):
-    databases = pytest.importorskip("tests.support.databases")
-    kinds = {"who": "int64", "shop": "string", "pay": "float64"}
-    columns = {name: (kinds[name], TABLE[name].tolist()) for name in kinds}
-    table = databases.table(databases.connect(engine), columns)
-    loss = {"epsilon": 4, "delta": 0 if keys else 1e-5}
-    most = {} if keys else {"max_groups": 4}
-    answers = [
-        group_by(data, keys, **most).agg(LIMITED, **loss, rng=InsecureGenerator(3))
-        for data in (arrow(), table)
-    ]
-    if keys:  # else the coins of keys are those of another rule
-        assert str(answers[0]) == str(answers[1])
-
-
 def largest_difference(seen):
     """The largest difference of counts beyond each candidate, and whether some have two signs."""
     above = np.array([beyond(tails, above=True) for tails in seen])[:, 7362:8002]
@@ -173,21 +153,6 @@ def test_totals_of_a_unit_in_each_group_are_found(seen, monkeypatch):
 
     monkeypatch.setattr(automatic_bounds.UnitTails, "bound", bound)
     assert moves_of_totals(seen)[0] > 1
-
-
-@pytest.mark.parametrize(
-    "release",
-    [
-        lambda pay: dp.group_by(TABLE, "shop", keys=KEYS).count(per_unit="auto", **pay),
-        lambda pay: group_by(TABLE).sum("pay", bounds="auto", per_unit="auto", **pay),
-        lambda pay: group_by(TABLE).sum("pay", bounds=(3, 1), per_unit="auto", **pay),
-    ],
-)
-def test_limits_are_refused_before_the_spend(release):
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises((ArgumentError, dp.errors.ArgumentTypeError)) as error:
-        release({"epsilon": 1, "budget": budget})
-    assert len(str(error.value).split()) < 30 and not budget.history
 
 
 UNITS = [rows for n in (0, 1, 3) for rows in combinations_with_replacement("xyz?", n)]
@@ -266,3 +231,9 @@ def test_what_is_drawn_is_told_and_stays_below_a_public_limit(seen):
     assert found.note.startswith("at most 2 rows of each 'who' in a group and 2 groups")
     with pytest.raises((ArgumentError, dp.errors.ArgumentTypeError), match="rows_limit"):
         group_by(arrow(), **bounds | {"rows_limit": "auto"})
+
+
+def test_people_are_counted_without_a_bound_on_rows():
+    groups = group_by(arrow(), max_groups="auto", max_rows="auto")
+    parts = dp.Budget(epsilon=1, ids="who").cost(groups.count_distinct, epsilon=1, parts=True)
+    assert "max_rows" not in parts

@@ -312,16 +312,6 @@ def test_sorted_data_are_sliced(dtype):
             assert found.values.dtype.isnative
 
 
-def test_sorted_data_with_nan_at_the_end():
-    data = np.sort(np.random.default_rng(13).normal(size=1000))
-    for count in (0, 1, 400, 1000):
-        data[1000 - count :] = np.nan
-        for missing in ("drop", 0.0, -9.0, 9.0, math.inf):
-            policy = None if missing == "drop" else missing
-            found = Ranks(data, missing=missing, assume_sorted=True).window(median, 30)
-            same(found, reference.window(data, median, 30, policy))
-
-
 def test_a_lie_inside_the_window_is_always_found():
     for at in range(451, 550):
         for value in (-1.0, 2000.0, math.nan):
@@ -520,7 +510,7 @@ def test_windows_are_those_of_sorting(levels, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("bad_order", ["ascending", "descending", "organ pipe", "killer", "ends"])
 def test_windows_of_rows_in_a_bad_order(bad_order, kind):
-    """Rows rows_of to divide badly are sorted by heaps, and give the same."""
+    """Rows made to divide badly are sorted by heaps, and give the same."""
     n = 20_000
     x = np.arange(n).astype(kind)
     if bad_order == "descending":

@@ -204,7 +204,7 @@ def test_planted_faults_of_bounding_are_found(exact, monkeypatch, rule):
 
 def test_too_many_units_for_the_memory():
     with pytest.raises(DataError, match="too many ids") as error:
-        units.zeros((1 << 60, 17))
+        units.zeros((1 << 55, 17))
     assert "17" not in str(error.value)
 
 
