@@ -14,6 +14,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError
+from dpfast.groups.keys import PrivateCoder
 from dpfast.noise.distributions.base import context
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
@@ -250,6 +251,54 @@ def test_weights_show_keys_as_often_as_their_definition_says(rule):
     assert rule.table[-1] > 1 - 1e-12 and sorted(rule.table) == list(rule.table)
 
 
+@pytest.mark.parametrize(
+    ("groups", "neighbors"), [(2, "add-remove"), (3, "add-remove"), (2, "replace")]
+)
+def test_what_a_round_shows_tells_no_more_than_the_loss(groups, neighbors):
+    """The law of all answers, for every person with 1 .. L keys, whatever others weigh."""
+    loss = Approx(2, Fraction(1, 50))
+    touched = groups * (1 + (neighbors == "replace"))
+    rule = in_a_round(loss, groups, touched, grid=4, factor=1.0)
+    pi = exact(rule, 40)
+    assert 0.05 * loss.delta < worst_round(rule, pi, neighbors) <= loss.delta
+    faults = [[pi[0], *pi[5:], *pi[-5:]]]  # shown from one person less on
+    faults.append([0, *[max(p, loss.delta) for p in pi[1:]]])  # delta for each key
+    for fault in faults:
+        assert worst_round(rule, fault, neighbors) > loss.delta
+
+
+def worst_round(rule, pi, neighbors):
+    """The largest delta of all steps: a person's weights come, and perhaps another's go."""
+    loss, most, worst = rule.loss, rule.max_groups, 0.0
+    weights = {k: int(rule.weights(np.array([k]))[0]) for k in range(1, most + 1)}
+    least = min(weights.values())
+    others = [0, *range(least, 7 if neighbors == "replace" else 10)]
+    e = float(exp_down(loss.epsilon))
+    for comes, goes in itertools.product(range(most + 1), range(most + 1)):
+        if not comes or (goes and neighbors == "add-remove"):
+            continue
+        for both in range(min(comes, goes) + 1):
+            moves = [(weights[comes], 0)] * (comes - both)
+            moves += [(0, weights.get(goes, 0))] * (goes - both)
+            moves += [(weights[comes], weights.get(goes, 0))] * both
+            for at in itertools.product(others, repeat=len(moves)):
+                p, q = (
+                    [float(pi[n + move[side]]) for n, move in zip(at, moves, strict=True)]
+                    for side in (0, 1)
+                )
+                for a, b in ((p, q), (q, p)):
+                    worst = max(worst, float_excess(a, b, e))
+    return worst
+
+
+def float_excess(p, q, e):
+    """sum over answers of (P - e Q)+, for independent coins."""
+    a, b = np.ones(1), np.ones(1)
+    for x, y in zip(p, q, strict=True):
+        a, b = np.outer(a, [x, 1 - x]).ravel(), np.outer(b, [y, 1 - y]).ravel()
+    return float(np.maximum(0, a - e * b).sum())
+
+
 @pytest.mark.parametrize("loss", [Pure(1), ZCDP(1)])
 def test_a_loss_without_delta_shows_no_key(loss):
     with pytest.raises(ArgumentError, match="delta"):
@@ -340,6 +389,15 @@ def test_no_order_of_rows_has_a_say_in_what_is_shown(most):
     cuts = np.array_split(np.arange(len(ids)), 7)
     parts = [pa.chunked_array([pa.array(column[cut]) for cut in cuts]) for column in (ids, keys)]
     assert asked(*parts, most) == due
+
+
+@pytest.mark.parametrize("changed", ["order", "names"])
+def test_keys_in_order_of_appearance_are_found(changed, monkeypatch):
+    """Planted: coins are flipped, or groups are hashed, by codes in the order of rows."""
+    order = lambda self: np.arange(self.groups) if changed == "order" else None  # noqa: E731
+    monkeypatch.setattr(PrivateCoder, changed, order)
+    with pytest.raises(AssertionError):
+        test_no_order_of_rows_has_a_say_in_what_is_shown(3)
 
 
 COINS = [EqualParts(Approx(1, Fraction(1, 100))), at_order(Approx(2, Fraction(1, 50)), 2, 2)]
