@@ -439,7 +439,7 @@ FORECASTS = [
     *(BOUND | {"t": t, "beta": b} for t, b in ((1, 0.1), (None, 1), (None, 0))),
     *(LAW | {"scores": bad} for bad in ([NAN, 1], [])),
     *(LAW | bad for bad in ({"mechanism": "laplace"}, {"axis": 1}, {"sensitivity": -1})),
-    LAW | {"scores": lambda data, candidate: candidate},
+    LAW | {"scores": max},
     LAW | {"mechanism": "permute-and-flip", "base": [0, 0]},
     LAW | {"mechanism": "permute-and-flip", "scores": np.zeros(1001)},
 ]
