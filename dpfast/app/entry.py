@@ -160,7 +160,8 @@ def entry_of(
         arguments["estimator"] = _estimator(f"{prefix}estimator", arguments["estimator"])
     if "statistics" in arguments:
         arguments["statistics"] = _several(f"{prefix}agg", arguments["statistics"])
-        columns = _columns_of(arguments["statistics"])
+        named_columns = (statistic.column for statistic in arguments["statistics"].values())
+        columns = tuple(dict.fromkeys(name for name in named_columns if name is not None))
     if isinstance(arguments.get("keys"), str) and folder is not None:
         stated["keys"] = arguments["keys"] = _keys(f"{prefix}keys", stated["keys"], folder, by)
     for key in ("ids",) if by else ("weights", "ids"):
@@ -359,11 +360,6 @@ def _several(where: str, tables: Any) -> dict[str, Any]:
             checks.fail_type(f"{where}.{name}", f"a table, [release.agg.{name}]", table)
         statistics[name] = _called(f"{where}.{name}", "statistic", table, OF_GROUPS)
     return statistics
-
-
-def _columns_of(statistics: Mapping[str, Any]) -> tuple[str, ...]:
-    columns = (statistic.column for statistic in statistics.values())
-    return tuple(dict.fromkeys(column for column in columns if column is not None))
 
 
 def _check_arguments(

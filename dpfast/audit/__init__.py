@@ -11,15 +11,13 @@ an interface that has spent its budget. If it recovers more than the bound, the 
 fault. If it does not, nothing is proved, for there may be a better attack.
 """
 
-from .bounds import expected_recovery, recovery_bound
+from .bounds import exact_epsilon, exact_rho, expected_recovery, recovery_bound
 from .claimed import claims, measure_pairs
-from .laws import exact_epsilon, exact_rho
-from .measured import Audit, measure, measure_answers
+from .measured import Audit, Support, measure, measure_answers, support
 from .once import one_run
 from .pairs import Pair, neighbors
 from .reconstruction import reconstruct
 from .replayed import Replay, replay
-from .supports import Support, support
 
 __all__ = [
     "Audit",

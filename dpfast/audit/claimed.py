@@ -84,7 +84,8 @@ def claims(
     claim = privacy.loss(epsilon, delta, rho)
     number = checks.whole("samples", samples, 1024)
     sure = checks.share("confidence", confidence)
-    tried = _pairs(pairs, schema, neighbors, nan, rows)
+    tried = pairs_of(schema, neighbors=neighbors, nan=nan, rows=rows)
+    tried = tried if pairs is None else _listed(pairs)
     amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
 
     def decorate(mechanism: Mechanism) -> Callable[[], None]:
@@ -116,11 +117,6 @@ def _worst(reports: list[tuple[str, Audit]]) -> float | None:
     """Return the least probability that could have been refuted on each pair."""
     bounds = [audit.refutable for _, audit in reports if audit.refutable is not None]
     return max(bounds) if bounds and len(bounds) == len(reports) else None
-
-
-def _pairs(pairs: Any, schema: Any, neighbors: Any, nan: Any, rows: Any) -> list[Pair]:
-    generated = pairs_of(schema, neighbors=neighbors, nan=nan, rows=rows)
-    return generated if pairs is None else _listed(pairs)
 
 
 def _listed(pairs: Any) -> list[Pair]:

@@ -96,7 +96,11 @@ def one_run(
     right = int(np.count_nonzero(~included[low]) + np.count_nonzero(included[high]))
     claim = Claim.of(loss)
     p = chance(right, r, m, claim.amount, claim.delta)
-    bound = _bound(right, r, m, claim.delta, 1 - sure)
+
+    def is_likely(epsilon: float) -> bool:
+        return chance(right, r, m, epsilon, claim.delta) > 1 - sure
+
+    bound = 0.0 if is_likely(0.0) else narrowed(is_likely, 0.0, 40.0, 50)[0]
     return Audit(
         claim=loss,
         epsilon=bound,
@@ -128,12 +132,3 @@ def chance(right: int, guesses: int, canaries: int, epsilon: float, delta: float
     i = np.arange(1, right + 1)
     most = float(np.max((tail(right - i) - first) / i))
     return min(1.0, first + 2 * canaries * delta * most)
-
-
-def _bound(right: int, guesses: int, canaries: int, delta: float, alpha: float) -> float:
-    """Return an epsilon under which so many right guesses are no more likely than `alpha`."""
-
-    def is_likely(epsilon: float) -> bool:
-        return chance(right, guesses, canaries, epsilon, delta) > alpha
-
-    return 0.0 if is_likely(0.0) else narrowed(is_likely, 0.0, 40.0, 50)[0]

@@ -19,9 +19,6 @@ def seeded(seed=1):
     return InsecureGenerator(seed)
 
 
-# ---- Measurements. ----
-
-
 @pytest.mark.parametrize("loss", [Pure(1), Approx(1, 1e-3), ZCDP(0.1)], ids=str)
 def test_a_marginal_is_a_histogram(loss):
     """The noise of `dpfast.histogram`, bit by bit, for one marginal."""
@@ -99,9 +96,6 @@ def test_counts_of_any_size_are_no_error():
 
 def reduce_of(values):
     return ours.Marginals((values.size,), "add-remove", Pure(1)).reduce([values]).tolist()
-
-
-# ---- Choices. ----
 
 
 @pytest.mark.full

@@ -269,8 +269,6 @@ def test_nan_is_told_where_a_domain_has_it():
     assert not member(np.array([math.nan])) and not member(AGES.reshape(2, -1))
 
 
-# ---- The other way. ----
-
 COUNT = (WHOLES, SYMMETRIC) >> theirs.t.then_count() >> theirs.m.then_laplace(scale=10.0)
 NUMBER = theirs.m.make_laplace(FLOAT, theirs.absolute_distance(T=float), scale=10.0)
 

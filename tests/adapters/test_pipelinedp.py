@@ -33,9 +33,6 @@ def seeded(own, seed=1):
     return own
 
 
-# ---- Noise. ----
-
-
 def test_noise_is_added_before_it_is_rounded():
     mechanism = seeded(ours.LaplaceMechanism(2.0, 4.5))
     assert (mechanism.diversity, mechanism.epsilon, mechanism.sensitivity) == (2.25, 2.0, 4.5)
@@ -112,9 +109,6 @@ def test_arguments_break_their_rules():
                 make(bad)
 
 
-# ---- Partitions. ----
-
-
 @full
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 @pytest.mark.parametrize("groups", [1, 7])
@@ -150,9 +144,6 @@ def test_coins_are_those_of_private_keys():
     assert stats.binomtest(kept, 5000, rule.probability(people + 2)).pvalue < 1e-4  # planted
 
 
-# ---- Percentiles. ----
-
-
 @full
 def test_accumulators_merge_to_all_values():
     rng = np.random.default_rng(1)
@@ -183,9 +174,6 @@ def test_percentiles_cost_no_more_than_their_part():
         rng = InsecureGenerator(2)
         known = dp.quantiles(values, [0.5], bounds=(0, 100), neighbors="add-remove", rng=rng, **own)
         assert found == list(known)
-
-
-# ---- Installed. ----
 
 
 @pytest.fixture(scope="module")

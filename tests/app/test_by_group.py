@@ -148,13 +148,11 @@ def test_several_statistics_of_private_keys_for_one_loss(write, frame):
 
 def test_answered_groups_are_kept_and_other_keys_are_another_question(write, folder):
     path = write(FOUR.replace("ids", "# ids").replace("count_distinct", "count"))
-    first, again = job.run(path), job.run(path)
-    first.check()
-    assert again.passes == 0
-    assert [o.kept for o in again.outcomes] == [o.kept for o in first.outcomes]
-    kept = [line.answer["value"] for line in dp.Budget(path=folder / "study.db").history]
-    assert all(type(column) is list for answer in kept for column in answer.values())
-    assert first["most"] in kept
+    first = job.run(path)
+    assert first["most"] in [
+        line.answer["value"] for line in dp.Budget(path=folder / "study.db").history
+    ]
+    assert job.run(path).passes == 0
     keys = []
     for lines in ("1\n2\n", "1\n3\n", "1\n2\n"):  # of a file that is named alike
         (folder / "keys.txt").write_text(lines)
@@ -239,8 +237,6 @@ def test_keys_of_files_have_the_types_of_their_columns(write, folder):
     assert counts[0] > 500 and counts[1] == 0 and results["d"]["count"] == counts[:1]
 
 
-# --- conditions ---------------------------------------------------------------------------------
-
 WHERE = """
 [defaults]
 bounds = [-60, 300]
@@ -273,20 +269,6 @@ def test_only_rows_that_pass(write, frame, data):
     assert job.explain(path)["releases"][0]["error"]["half_width"] is None
 
 
-@pytest.mark.parametrize("data", ["t.parquet", "t.csv"])
-def test_as_many_passes_as_explained(write, data):
-    for one in (
-        release(statistic='"mean"', column='"delay"', bounds="[0, 9]", nan=0),
-        release(statistic='"median"', column='"delay"', bounds="[0, 9]", nan=0),
-        release(statistic='"count"', by='"carrier"', ids='"tail"', keys='["UA"]', max_rows=2),
-    ):
-        more = 'ids = "tail"\nmax_rows = 3\n'
-        text = one + 'where = {column = "month", above = 1}\n'
-        path = write(text, "epsilon = 9\n" + more * ("ids" in one), data=data)
-        path.with_name("study.db").unlink(missing_ok=True)
-        assert job.explain(path)["passes"] == job.run(path).passes
-
-
 @pytest.mark.parametrize("data, passes", [("t.parquet", 1), ("t.csv", 2)])
 def test_a_column_that_is_key_here_and_number_there(write, frame, data, passes):
     """In a file of text its cells are read twice, as text and as numbers."""
@@ -313,8 +295,6 @@ def test_where_rows_are_replaced_only_groups_have_conditions(write):
     with pytest.raises(ArgumentError, match="'count of month': where must be left out under neig"):
         job.run(path)
 
-
-# --- errors -------------------------------------------------------------------------------------
 
 COUNT = {"statistic": '"count"', "by": '"month"', "keys": "[1]"}
 MEAN = {"statistic": '"mean"', "column": '"delay"', "by": '"carrier"', "keys": '["UA"]'}
@@ -368,35 +348,7 @@ def test_every_method_of_groups_is_a_statistic():
     assert methods == {*BY_GROUP, "keys"}  # which a job has for each release
 
 
-# --- the command line ---------------------------------------------------------------------------
-
 DELAY = ("--column", "delay", "--bounds", -60, 300, "--nan", 0, "--epsilon", 200)
-
-
-@pytest.mark.full
-def test_groups_on_the_command_line(told, folder, frame):
-    rows = frame.to_pandas()
-    got = told(
-        *("count", "t.parquet", "--by", "carrier", "--keys", "UA,WN", "--epsilon", 400),
-        *("--ids", "tail", "--max-rows", 20, "--max-groups", 3),
-    )
-    count = got["groups"]["count"]
-    assert abs(count[0] - (rows["carrier"] == "UA").sum()) < 20 and abs(count[1]) < 20
-    asked = got["parameters"]
-    assert (asked["by"], asked["keys"]) == (["carrier"], {"carrier": ["UA", "WN"]})
-    assert (asked["max_groups"], asked["max_rows"]) == (3, 20)
-    assert got["unit"] == {"neighbors": "add-remove", "ids": "tail"}
-    got = told("mean", "t.csv", "--by", "month", "--keys", "@keys.txt", *DELAY)
-    truth = rows.assign(delay=rows["delay"].fillna(0)).groupby("month")["delay"].mean()
-    assert np.abs(np.array(got["groups"]["mean"]) - truth[[2, 3]].to_numpy()).max() < 0.5
-    by = ("--by", "month", "--by", "carrier")
-    got = told("quantiles", "t.parquet", *by, "--keys", "1,2", "--keys", "UA", "--q", 0.5, *DELAY)
-    assert list(got["groups"]) == ["month", "carrier", "quantiles", "quantiles error in ranks"]
-    assert got["groups"]["month"] == [1, 2]
-    got = told("variance", "t.parquet", *by, "--keys", "@both.csv", *DELAY)
-    assert got["groups"]["carrier"] == ["UA", "AA"]
-    got = told("median", "t.parquet", "--by", "day", *DELAY, "--delta", "1e-6")
-    assert got["groups"]["day"][0] == "2024-01-30" and got["loss"]["kind"] == "Approx"
 
 
 def test_a_table_of_groups_for_people(shell, folder):
@@ -476,16 +428,6 @@ def test_run_and_history_show_groups(shell, write, folder):
     assert "mean by carrier" in out and "count by month, carrier" in out and "top-2 by" in out
     assert "2 groups: carrier, mean" in " ".join(out.split())
     assert "[[" not in out and '{"value"' not in out
-
-
-def test_what_groups_would_cost():
-    budget = dp.Budget(epsilon=1)
-    groups = dp.group_by({"k": ["a"], "x": [1.0]}, "k", keys=["a", "b"])
-    assert budget.cost(groups.mean, "x", bounds=(0, 1), epsilon=0.25).epsilon == 0.25
-    parts = {"n": dp.stat.count(), "s": dp.stat.sum("x", bounds=(0, 1))}
-    assert budget.cost(groups.agg, parts, epsilon=0.25).epsilon == 0.25
-    groups.count(epsilon=0.25, budget=budget)
-    assert [line.what for line in budget.history] == ["count by k, nan=keep"]
 
 
 @pytest.mark.parametrize("kind", ["csv", "html", "parquet", "json"])

@@ -52,9 +52,6 @@ def process(*arguments, **more):
     )
 
 
-# --- answers ------------------------------------------------------------------------------------
-
-
 def test_median_as_json(told, table):
     got = told("median", table, *AGE, *SURE)
     truth = float(np.sort(pq.read_table(table)["age"].to_numpy())[4999])
@@ -64,13 +61,6 @@ def test_median_as_json(told, table):
     assert got == {**record, "file": str(table), "entry": None, "is_noise": False}
     assert got["parameters"]["bounds"] == [0, 120] and got["data"]["columns"] == ["age"]
     assert got["error"] == {"confidence": 0.95, "half_width": None, "ranks": None, "note": SECRET}
-
-
-@pytest.mark.parametrize("q, rank", [("0.9", 9000), ("1/3", 3334), ("0", 1), ("1", 10_000)])
-def test_quantile_as_json(told, table, q, rank):
-    got = told("quantile", table, "--q", q, *AGE, *SURE)
-    truth = np.sort(pq.read_table(table)["age"].to_numpy())[rank - 1]
-    assert got["statistic"].startswith("quantile") and abs(got["value"] - truth) < 1
 
 
 def test_negative_bounds_missing_values_and_every_option(told, table):
@@ -88,15 +78,6 @@ def test_negative_bounds_missing_values_and_every_option(told, table):
     assert got["unit"] == {"neighbors": "add-remove", "ids": None}
     got = told("median", table, *AGE, "--rho", "2.5")
     assert got["loss"] == {"kind": "ZCDP", "rho": "5/2"}
-
-
-def test_a_table_for_people(shell, table, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "400")  # so that no path takes two lines
-    code, out, err = shell("median", table, *AGE, *SURE)
-    assert (code, err) == (0, "")
-    shown = dict(line.split(None, 1) for line in out.splitlines())
-    assert 17 <= float(shown["value"]) <= 90
-    assert shown["bounds"].strip() == "0, 120" and shown["noise"].strip() == "cauchy"
 
 
 def test_nothing_but_the_value_depends_on_the_rows(shell, tmp_path):
@@ -119,9 +100,6 @@ def test_nothing_but_the_value_depends_on_the_rows(shell, tmp_path):
             seen.append(re.sub('"time": "[^"]*"', "", out.replace(str(value), "VALUE")))
             assert "VALUE" in seen[-1]
     assert seen[:2] == seen[2:]
-
-
-# --- errors -------------------------------------------------------------------------------------
 
 
 @quick_rows(12)
@@ -207,9 +185,6 @@ def test_no_command_and_a_wrong_one(shell):
     assert (code, err) == (2, "") and "Usage: dpfast" in out
 
 
-# --- help ---------------------------------------------------------------------------------------
-
-
 def test_help_and_version(shell):
     assert shell("--version") == (0, f"dpfast {dp.__version__}\n", "")
     code, out, _ = shell("--help")
@@ -230,9 +205,6 @@ def test_help_of_a_command(shell, example):
     if example in ("median", "quantile"):
         said += ["--bounds", "LO HI", "--epsilon", "--nan", "--json", "Exit codes: 0 done"]
     assert code == 0 and all(word in " ".join(out.split()) for word in said)
-
-
-# --- the demonstration --------------------------------------------------------------------------
 
 
 def test_demo(shell):
@@ -256,9 +228,6 @@ def test_the_demo_pays(monkeypatch):
     assert budget.remaining["epsilon"] == 0 and len(lines) == len(demo.EPSILONS)
     with pytest.raises(BudgetError):
         next(demo.demo(ages, budget))
-
-
-# --- as a program -------------------------------------------------------------------------------
 
 
 @quick_rows(1)

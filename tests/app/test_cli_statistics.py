@@ -55,8 +55,6 @@ def folder(frame, tmp_path, monkeypatch):
     return tmp_path
 
 
-# --- one table of commands ----------------------------------------------------------------------
-
 #: Arguments of the functions that a command has no option for.
 NOT_HERE = {
     *("data", "axis", "ddof", "assume_sorted", "weights", "weight_bounds", "budget", "rng"),
@@ -105,9 +103,6 @@ def test_defaults_are_those_of_the_functions():
             if option in options and option in takes:
                 default = takes[option].default
                 assert options[option].default == default
-
-
-# --- answers ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("words", [("--bounds=-60,300",), ("--bounds", "-60,300")])
@@ -209,13 +204,6 @@ def test_bounds_of_a_column(told, shell, folder):
     assert (code, err) == (0, "") and out.startswith('"lo","hi"\n')
 
 
-def test_granularity(told, folder):
-    for command, q in ("median", ()), ("quantile", ("--q", 0.9)), ("quantiles", ("--q", 0.9)):
-        got = told(command, "t.parquet", *DELAY, *q, "--granularity", "1/4", *SURE)
-        value = got.get("value", *got.get("values", ()))
-        assert 4 * value == int(4 * value) and got["parameters"]["granularity"] == 0.25
-
-
 def test_quantiles_between_two_ends(told, shell, folder, frame):
     rows = frame["delay"].to_pandas().fillna(0)
     words = ("t.parquet", *DELAY, "--epsilon", 20)
@@ -251,9 +239,6 @@ def test_csv_is_a_table_of_the_answer(shell, folder):
                            "--csv")  # fmt: skip
     assert (code, err) == (0, "")
     assert next(csv.DictReader(io.StringIO(out)))["carrier"] == 'A,"B'
-
-
-# --- ledgers ------------------------------------------------------------------------------------
 
 
 def test_a_ledger_pays(told, shell, folder):
@@ -299,9 +284,6 @@ def test_what_is_wrong_is_found_before_the_ledger_pays(shell, folder):
     assert len(dp.Budget(path="study.db").history) == 1
 
 
-# --- errors -------------------------------------------------------------------------------------
-
-
 @quick_rows(3)
 @pytest.mark.parametrize(
     "words, code, said",
@@ -334,9 +316,6 @@ def test_files_that_are_no_table(shell, folder):
     code, out, err = shell("count", "t.parquet", "none.parquet", *SURE)
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert json.loads(shell("count", "t.csv", *SURE, "--json")[1])["value"] == 1
-
-
-# --- error bars, and counts of files ------------------------------------------------------------
 
 
 def test_an_answer_has_its_error_bar_or_a_reason(told, shell, folder):
@@ -425,9 +404,6 @@ def test_without_quotes_each_line_is_a_row(told, shell, folder):
     assert told("run", "job.toml")["releases"][0]["value"] == 3
 
 
-# --- a difference -------------------------------------------------------------------------------
-
-
 def truth_of_two(frame):
     rows = frame.to_pandas().fillna({"delay": 0})
     return rows[rows.carrier == "AA"].delay, rows[rows.carrier == "UA"].delay
@@ -445,17 +421,6 @@ def test_a_difference_of_a_statistic(told, folder, frame, of, q):
     assert abs(got["value"] - due) < 1
     asked = got["parameters"]
     assert asked["of"]["bounds"] == [-60, 300] and asked["keys"] == ["AA", "UA"]
-
-
-def test_a_difference_has_the_error_bar_of_a_guess(told, folder):
-    words = (*BETWEEN, "--of", "mean", "--bounds", -60, 300, "--nan", 0, "--epsilon", 1)
-    bar = told("difference", "t.parquet", *words, "--rows", 500)["error"]
-    data = {"x": [1.0], "k": ["AA"]}
-    asked = {"of": dp.Mean(bounds=(-60, 300), nan=0), "keys": ("AA", "UA"), "epsilon": 1}
-    due = dp.expected_error(dp.difference, data, **asked, rows=500)
-    assert bar["half_width"] == due.half_width
-    replaced = told("difference", "t.parquet", *words, "--neighbors", "replace")
-    assert replaced["error"]["half_width"] > 0  # by the noisy numbers of rows of both
 
 
 @pytest.mark.parametrize(

@@ -12,29 +12,16 @@ from dpfast import Budget, job  # noqa: E402
 from dpfast.errors import ArgumentError, MissingExtraError, SourceError  # noqa: E402
 
 from ..support.pairwise import quick_rows  # noqa: E402
+from .test_job import releases  # noqa: E402
 
-RELEASES = """
-[defaults]
-bounds = [0, 100]
-[[release]]
-statistic = "mean"
-column = "delay"
-[[release]]
-name = "late"
-statistic = "count"
-column = "delay"
-where = ["carrier = UA", "delay >= 50"]
-[[release]]
-name = "carriers"
-statistic = "mean"
-column = "delay"
-by = "carrier"
-keys = ["AA", "UA"]
-[[release]]
-name = "middle"
-statistic = "median"
-column = "delay"
-"""
+DELAY = {"statistic": "mean", "column": "delay"}
+LATE = {"name": "late", "statistic": "count", "where": ["carrier = UA", "delay >= 50"]}
+RELEASES = "[defaults]\nbounds = [0, 100]\n" + releases(
+    DELAY,
+    DELAY | LATE,
+    DELAY | {"name": "carriers", "by": "carrier", "keys": ["AA", "UA"]},
+    DELAY | {"name": "middle", "statistic": "median"},
+)
 SECRET = "hunter2"
 
 

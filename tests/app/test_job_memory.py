@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import numpy as np
@@ -10,12 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import dpfast as dp
 from dpfast.app import job
 from dpfast.errors import DataError
-from dpfast.groups import table as tables
+from dpfast.groups import table as groups_table
 from dpfast.tables import available_memory, bounding, shared_pass
 from dpfast.tables.shared_pass import SharedPasses
+
+from .test_job import releases as tables
 
 ROWS = 3000
 FLAG = {"by": "flag", "keys": ["A", "B"]}
@@ -36,9 +36,7 @@ def write(tmp_path):
     def make(*releases):
         text = f'[data]\npath = "t.parquet"\n[budget]\nepsilon = {400 * len(releases)}\n'
         text += '[defaults]\nids = "who"\nmax_groups = 3\n'
-        for number, release in enumerate(releases):
-            words = {"name": f"r{number}", **release}
-            text += "[[release]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in words.items())
+        text += tables(*({"name": f"r{i}", **release} for i, release in enumerate(releases)))
         (tmp_path / "job.toml").write_text(text)
         return tmp_path / "job.toml"
 
@@ -82,17 +80,6 @@ def test_one_grouping_is_bounded_once_and_another_apart(write, boundings):
     assert np.round(results["r5"]["count"]).tolist() == [200, 200]
 
 
-def test_ranks_of_people_without_groups_choose_rows_once(write, boundings):
-    median = {"statistic": "median", "column": "x", "bounds": [0, 10], "max_rows": 4}
-    other = {**median, "column": "half"}
-    asked = [median, other, median, {**median, "max_rows": 2}, {**median, "where": "half = 1"}]
-    ran(write(counts(1)))
-    by_group = len(boundings)
-    results = ran(write(*asked, counts(1)))
-    assert len(boundings) == 3 + 2 * by_group
-    assert [round(results[f"r{i}"]) for i in (0, 2)] == [3, 3]
-
-
 def test_a_grouping_that_leaves_a_bound_out_is_noticed(write, monkeypatch):
     """Planted: bounds play no part in what is shared."""
     monkeypatch.setattr(sys.modules["dpfast.app.job.plan"], "BOUNDS", ("keys",))
@@ -132,19 +119,8 @@ def test_little_memory_makes_waves_which_explain_says(write, boundings, monkeypa
     assert np.round(results["r2"]["count"]).tolist() == [100, 100]
 
 
-def test_a_container_limits_the_waves(tmp_path):
-    cgroup = tmp_path / "sys/fs/cgroup"
-    cgroup.mkdir(parents=True)
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/meminfo").write_text("MemAvailable: 99999999 kB\n")
-    (tmp_path / "proc/self/cgroup").write_text("0::/\n")
-    (cgroup / "memory.max").write_text(str(3 << 30))
-    (cgroup / "memory.current").write_text(str(1 << 30))
-    assert available_memory.available(tmp_path) <= 2 << 30
-
-
 def test_an_error_of_the_first_leaves_the_others(write, monkeypatch):
-    marks_of, calls = tables.marks_of, []
+    marks_of, calls = groups_table.marks_of, []
 
     def failing(*args):
         calls.append(1)
@@ -152,7 +128,7 @@ def test_an_error_of_the_first_leaves_the_others(write, monkeypatch):
             raise DataError("of the first alone")
         return marks_of(*args)
 
-    monkeypatch.setattr(tables, "marks_of", failing)
+    monkeypatch.setattr(groups_table, "marks_of", failing)
     results = job.run(write(*[MEDIAN] * 5))
     failed = [outcome for outcome in results.outcomes if outcome.error is not None]
     assert len(failed) == 1 and "of the first alone" in str(failed[0].error) and len(calls) == 2
@@ -179,11 +155,3 @@ def test_waves_hold_each_release_once(count, monkeypatch):
     assert sorted(i for wave in waves for i in wave) == list(range(len(holds)))
     for wave in waves:
         assert shared_pass._holders([holds[i] for i in wave]) <= 2
-
-
-def test_the_same_answers_without_a_job(write):
-    path = write({"statistic": "sum", **X, "max_rows": 10})
-    frame = dp.scan(path.with_name("t.parquet"))
-    groups = dp.group_by(frame, "flag", keys=["A", "B"], ids="who", max_groups=3, max_rows=10)
-    own = groups.sum("x", bounds=(0, 10), epsilon=400)
-    assert ran(path)["r0"]["sum"] == pytest.approx(list(own["sum"]), abs=40)

@@ -12,10 +12,12 @@ from dpfast import job  # noqa: E402
 from dpfast.app.job import output  # noqa: E402
 
 from ..support.browser import asked, chromium, narrow, wish  # noqa: E402
+from .test_job import releases  # noqa: E402
 
 pytestmark = pytest.mark.full
 browser = chromium()
 
+GROUPS = {"by": "carrier", "keys": ["AS", "HA", "UA", "Nobody-flies-with-this-<b>carrier</b>"]}
 JOB = """
 [data]
 path = "flights.parquet"
@@ -25,32 +27,16 @@ name = "How late the flights of all carriers from New York were in 2013"
 [defaults]
 column = "delay"
 bounds = [-60, 300]
-[[release]]
-name = "mean delay in minutes of all flights that have one"
-statistic = "mean"
-[[release]]
-statistic = "quantiles"
-qs = [0.1, 0.5, 0.9]
-[[release]]
-name = "bins"
-statistic = "histogram"
-bins = 6
-[[release]]
-name = "carriers"
-by = "carrier"
-keys = ["AS", "HA", "UA", "Nobody-flies-with-this-<b>carrier</b>"]
-[release.agg.flights]
-statistic = "count"
-[release.agg.delay]
-statistic = "sum"
-column = "delay"
-bounds = [-60, 300]
-[[release]]
-name = "of nothing"
-statistic = "mean"
-column = "gap"
-bounds = [0, 1]
 """
+JOB += releases(
+    {"name": "mean delay in minutes of all flights that have one", "statistic": "mean"},
+    {"statistic": "quantiles", "qs": [0.1, 0.5, 0.9]},
+    {"name": "of nothing", "statistic": "mean", "column": "gap", "bounds": [0, 1]},
+    {"name": "bins", "statistic": "histogram", "bins": 6},
+    {"name": "carriers", **GROUPS},
+)
+JOB += '[release.agg.flights]\nstatistic = "count"\n'
+JOB += '[release.agg.delay]\nstatistic = "sum"\ncolumn = "delay"\nbounds = [-60, 300]\n'
 
 
 @pytest.fixture(scope="module")

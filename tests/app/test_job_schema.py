@@ -9,6 +9,8 @@ import pytest
 from dpfast import job
 from dpfast.app.job.output import rows
 
+from .test_job import releases
+
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 jsonschema = pytest.importorskip("jsonschema")
 referencing = pytest.importorskip("referencing")
@@ -39,30 +41,16 @@ column = "delay"
 bounds = [-60, 300]
 ids = "tail"
 max_rows = 4
-[[release]]
-statistic = "mean"
-where = "carrier = UA"
-[[release]]
-statistic = "mean"
-name = "missing"
-nan = "raise"
-[[release]]
-statistic = "quantiles"
-qs = [0.1, 0.9]
-[[release]]
-statistic = "histogram"
-bins = 3
-[[release]]
-name = "carriers"
-by = "carrier"
-max_groups = 2
-[release.agg.flights]
-statistic = "count"
-[release.agg.late]
-statistic = "mean"
-column = "delay"
-bounds = [-60, 300]
 """
+LATE = '[release.agg.late]\nstatistic = "mean"\ncolumn = "delay"\nbounds = [-60, 300]\n'
+JOB += releases(
+    {"statistic": "mean", "where": "carrier = UA"},
+    {"statistic": "mean", "name": "missing", "nan": "raise"},
+    {"statistic": "quantiles", "qs": [0.1, 0.9]},
+    {"statistic": "histogram", "bins": 3},
+    {"name": "carriers", "by": "carrier", "max_groups": 2},
+)
+JOB += f'[release.agg.flights]\nstatistic = "count"\n{LATE}'
 
 
 @pytest.fixture(scope="module")

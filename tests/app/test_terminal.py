@@ -99,16 +99,6 @@ def test_an_error_of_any_kind_is_one_short_line():
             assert "must be y" in text and text.startswith("column \\x1b")
 
 
-def test_a_long_header_makes_no_long_error(tmp_path):
-    (tmp_path / "t.csv").write_text("x" * 400_000 + ",y\n1,2\n")
-    with pytest.raises(errors.DpfastError) as caught:
-        dp.scan(tmp_path / "t.csv", "z")
-    assert len(str(caught.value)) < 2500
-
-
-# --- files --------------------------------------------------------------------------------------
-
-
 JOB = """[data]
 path = "t.parquet"
 [budget]

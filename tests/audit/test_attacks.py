@@ -82,9 +82,6 @@ def one_bit(attack, loss, repeats, seed):
     return found
 
 
-# ---- That nothing is left out. ----
-
-
 def missing():
     attacked = {attack.interface for attack in ATTACKS.values()}
     return {name for name, found in interfaces() if found not in attacked}
@@ -115,9 +112,6 @@ def test_a_new_interface_without_an_attack_is_noticed(monkeypatch):
     monkeypatch.setattr(dp, "later", module, raising=False)
     monkeypatch.setattr(dp, "__all__", [*dp.__all__, "later"])
     assert missing() == {"dp.later.Learner", "dp.later.ask"}
-
-
-# ---- At the full budget. ----
 
 
 @quick_rows(3)
@@ -169,9 +163,6 @@ def test_over_many_attacks_no_more_is_recovered(name):
     assert (found <= limit(attack, 10 * attack.rows)).all()
 
 
-# ---- Refusals. ----
-
-
 @pytest.mark.parametrize("often", [0.0, 0.04, 0.2])
 def test_an_interface_that_refuses_more_often_than_it_may_is_caught(often):
     """The fault: it refuses in a fifth of the cases, where a twentieth is what its words allow."""
@@ -188,9 +179,6 @@ def test_an_interface_that_refuses_more_often_than_it_may_is_caught(often):
         assert 150 < one_bit(interface, interface.loss, 500, 15) < limit(interface, 500)
     with pytest.raises(AssertionError, match="were refused"):
         expected(ATTACKS["counts epsilon"], 1, 1_000)  # which may not refuse at all
-
-
-# ---- Planted interfaces. ----
 
 
 def planted(deviation, rng):

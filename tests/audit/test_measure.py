@@ -1,5 +1,6 @@
-"""`dp.audit.measure`: sound mechanisms stand, planted faults fall, and the limits are exact."""
+"""`measure`, `claims`, `exact_epsilon`: sound claims stand, planted faults fall."""
 
+import itertools
 import json
 import math
 import sys
@@ -29,9 +30,6 @@ def exact(scale, seed=1):
 
 def plain(seed=1):
     return np.random.default_rng(seed)
-
-
-# ---- Exact limits. ----
 
 
 @pytest.mark.parametrize("size, hits", [(1, 0), (1, 1), (40, 0), (40, 3), (40, 40), (2000, 7)])
@@ -94,9 +92,6 @@ def test_the_p_value_is_the_level_of_the_refutation():
         high = binomial.at_most(200, 1000, level / 2)
         assert (low > math.e * high) == refuted
     assert binomial.Claim(1.0).p_value(500, 500, 1000) == 1
-
-
-# ---- What is sound. ----
 
 
 @quick_rows(1)
@@ -169,9 +164,6 @@ def test_the_same_runs_find_three_times_the_loss(name):
     assert found.refuted
 
 
-# ---- What is not. ----
-
-
 FAULTS = {
     "half of the noise": exact(0.5),
     "float noise": noisy(lambda size: plain().laplace(0, 1, size)),
@@ -197,9 +189,6 @@ def test_a_planted_fault_is_found(name):
     assert "of the answers on x" in found.witness
 
 
-# ---- Answers. ----
-
-
 def test_low_bits():
     v = np.array([1.0, 3.0, 0.5, 6.0, 2.0**-1074, 1 + 2.0**-52, 0.0, np.inf, np.nan])
     assert lowest_bit(v).tolist() == [0, 0, -1, 1, -1074, -52, 2000, 2000, 2000]
@@ -223,8 +212,6 @@ def test_the_report():
     pytest.importorskip("matplotlib")
     assert len(found.plot().axes[0].lines) == 2
 
-
-# ---- Arguments. ----
 
 ZEROS = np.zeros(256)
 BAD = {
@@ -259,9 +246,6 @@ def test_without_scipy(monkeypatch):
         dp.audit.measure(exact(1), X, X2, epsilon=1)
 
 
-# ---- Answers that are there. ----
-
-
 @quick_rows(2)
 @pytest.mark.parametrize("claim", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-3}, {"rho": 0.5}])
 @pytest.mark.parametrize("scale, refuted", [(1, False), (0.4, True)])
@@ -282,9 +266,6 @@ def test_answers_may_be_vectors_and_words():
     other = np.array(["yes", "no"])[(rng.random(2000) < 0.1) * 1]
     assert dp.audit.measure_answers(words, other, epsilon=1).refuted
     assert not dp.audit.measure_answers(words, words, epsilon=1).refuted
-
-
-# ---- What is said beside an answer. ----
 
 
 def told(way):
@@ -343,9 +324,6 @@ def test_answers_without_what_is_said_are_caught(monkeypatch):
     assert not dp.audit.measure(told(lambda: print("large"))[0], X, X2, epsilon=1).refuted
 
 
-# ---- What a run could have refuted. ----
-
-
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"epsilon": 1, "delta": 0.01}, {"rho": 0.5}])
 def test_the_least_probability_is_where_refutations_begin(loss):
     found = dp.audit.measure(exact(1), X, X2, samples=20_000, **loss)
@@ -374,3 +352,125 @@ def test_what_is_rarer_than_that_is_not_refuted():
     assert dp.audit.measure(shows(least * 4), X, X2, epsilon=1, samples=20_000).refuted
     found = dp.audit.measure(exact(1), X, X2, epsilon=30, samples=1024)
     assert found.refutable is None and "nothing could have" in repr(found)
+
+
+def counted(scale):
+    return lambda data, size: len(data) + dp.noise.discrete_laplace(scale, size)
+
+
+@pytest.mark.full
+@dp.audit.claims(epsilon=1, samples=4_000)
+def test_it_is_collected(data, size):
+    """A count with noise of scale 1."""
+    return len(data) + dp.noise.discrete_laplace(1, size)
+
+
+def test_the_test_has_the_name_of_the_function():
+    assert test_it_is_collected.__name__ == "test_it_is_collected"
+    assert test_it_is_collected.__doc__ == "A count with noise of scale 1."
+    assert test_it_is_collected.claim == dp.privacy.Pure(1)
+    assert len(test_it_is_collected.mechanism([1], 5)) == 5
+
+
+@pytest.mark.full
+def test_a_fault_fails_with_a_witness():
+    test = dp.audit.claims(epsilon=1, samples=4_000)(counted(0.3))
+    with pytest.raises(AssertionError, match=r"all at the lower end.*REFUTED"):
+        test()
+
+
+@pytest.mark.full
+def test_too_few_answers_to_find_anything_fail():
+    with pytest.raises(AssertionError, match="too few"):
+        dp.audit.claims(epsilon=9, samples=1_024)(counted(1))()
+
+
+@pytest.mark.full
+def test_a_mechanism_that_only_fails_fails():
+    with pytest.raises(AssertionError, match="fails on all pairs"):
+        dp.audit.claims(epsilon=1, samples=1_024)(lambda data: 1 / 0)()
+
+
+def test_pairs_of_the_caller():
+    pairs = [("one", np.zeros(3), np.zeros(2))]
+    sure = 1 - 1e-9  # it refutes what is sound no more often than that
+    test = dp.audit.claims(epsilon=1, pairs=pairs, samples=4_000, confidence=sure)(counted(1))
+    test()
+    assert 0 < test.refutable < 0.1
+    for bad in ([], 3, [(1, 2)]):
+        with pytest.raises(ArgumentError if bad == [] else ArgumentTypeError, match="pairs"):
+            dp.audit.claims(epsilon=1, pairs=bad)
+    with pytest.raises(ArgumentTypeError, match="mechanism"):
+        dp.audit.claims(epsilon=1)(3)
+
+
+TAIL = np.arange(-60.0, 61)
+
+
+def laplace(scale, center=0):
+    found = np.exp(-np.abs(TAIL - center) / scale)
+    return found / found.sum()
+
+
+def of_all_events(p, q, delta):
+    """The largest ln((P - delta) / Q) of any set of answers."""
+    found = 0.0
+    for chosen in itertools.product([False, True], repeat=len(p)):
+        for a, b in ((p, q), (q, p)):
+            likely, rare = a[list(chosen)].sum() - delta, b[list(chosen)].sum()
+            if likely > 1e-12:
+                found = max(found, math.log(likely / rare) if rare else math.inf)
+    return found
+
+
+@quick_rows(2)
+@pytest.mark.parametrize("delta", [0, 0.01, 0.3])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_event_shows_more_and_one_shows_as_much(seed, delta):
+    p, q = np.random.default_rng(seed).dirichlet(np.full(7, 0.5), 2)
+    assert dp.audit.exact_epsilon(p, q, delta=delta) == pytest.approx(of_all_events(p, q, delta))
+
+
+def test_closed_forms():
+    assert dp.audit.exact_epsilon(laplace(2), laplace(2, 1)) == pytest.approx(0.5)
+    assert dp.audit.exact_epsilon(laplace(1), laplace(1, 1)) == pytest.approx(
+        1
+    )  # half of the noise
+    z = np.linspace(-12, 13, 5001)
+    p, q = np.diff(norm.cdf(z)), np.diff(norm.cdf(z - 1))
+    delta = norm.cdf(0.5 - 1) - math.e * norm.cdf(-0.5 - 1)  # Balle and Wang, ICML 2018
+    assert dp.audit.exact_epsilon(p, q, delta=delta) == pytest.approx(1, rel=1e-5)
+    z = np.arange(-12, 13, 1 / 64)
+    weights = [np.exp(-((z - move) ** 2) / 2) for move in (0, 1, 2)]
+    first, second, far = (one / one.sum() for one in weights)
+    assert dp.audit.exact_rho(first, second) == pytest.approx(0.5)
+    assert dp.audit.exact_rho(first, far) > 1.5  # planted: twice as far
+
+
+def test_what_is_left_out_counts_for_nothing():
+    p, q = laplace(1), laplace(1, 1)
+    some = TAIL >= 0
+    assert dp.audit.exact_epsilon(p[some], q[some]) <= dp.audit.exact_epsilon(p, q)
+    with pytest.raises(ArgumentError, match="p must be probabilities, which add up to 1, got"):
+        dp.audit.exact_rho(p[some], q[some])
+
+
+def test_distributions_that_are_the_same_or_apart():
+    apart = [1, 0], [0.5, 0.5]
+    assert dp.audit.exact_epsilon([0.5, 0.5], [0.5, 0.5]) == 0
+    assert dp.audit.exact_rho([0.5, 0.5], [0.5, 0.5]) == pytest.approx(0, abs=1e-12)
+    for delta, due in (0, math.inf), (0.25, math.inf), (0.5, 0):
+        assert dp.audit.exact_epsilon(*apart, delta=delta) == due
+    assert dp.audit.exact_rho(*apart) == math.inf
+
+
+@pytest.mark.parametrize("function", [dp.audit.exact_epsilon, dp.audit.exact_rho])
+def test_bad_probabilities(function):
+    for bad in ([0.9, 0.9], [-0.1, 1], [0, 0], [math.nan, 1], []):
+        with pytest.raises(ArgumentError, match="p must be probabilities"):
+            function(bad, [0.5, 0.5])
+    with pytest.raises(ArgumentError, match="q must be of the shape"):
+        function([0.5, 0.5], [1.0])
+    for delta in (-0.1, 1, math.nan):
+        with pytest.raises(ArgumentError, match="delta"):
+            dp.audit.exact_epsilon([1], [1], delta=delta)

@@ -90,8 +90,6 @@ def test_a_comparison_of_rows_alone_is_caught(monkeypatch):
     assert {("weighted sum", "weights"), ("mean of some", "where")} <= {*blind}
 
 
-# ---- Named columns, and arguments that dpfast does not know. ----
-
 FORMS = {"dict": dict, "pandas": pd.DataFrame, "arrow": pa.table}
 LOSS = {"epsilon": 1, "bounds": (0, 1), "weight_bounds": (0, 1)}
 NAMED = {

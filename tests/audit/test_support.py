@@ -15,8 +15,6 @@ from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
 
-# ---- Supports. ----
-
 
 def on_grid(step):
     generator = InsecureGenerator(2)
@@ -42,9 +40,6 @@ def test_a_public_grid_is_no_difference():
 def test_a_difference_is_told(mechanism, words):
     found = dp.audit.support(mechanism, [3], [7], epsilon=1, samples=20_000)
     assert not found.same and any(words in one for one in found.differences)
-
-
-# ---- Neighbors. ----
 
 
 CARRIERS = ["UA", "AA"]
@@ -75,8 +70,6 @@ def test_a_schema_that_is_none(bad):
     with pytest.raises(ArgumentError):
         dp.audit.neighbors(bad)
 
-
-# ---- Replay. ----
 
 X = np.array([0.0, 1.0, 2.0, 5.0])
 X2 = X[:-1]
@@ -255,9 +248,6 @@ def test_a_session_is_refused():
 
     with pytest.raises(ArgumentError, match="session"):
         dp.audit.replay(program, X, X2)
-
-
-# ---- One run. ----
 
 
 def test_the_chance_of_right_guesses_is_the_binomial_one():

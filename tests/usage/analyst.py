@@ -1,7 +1,6 @@
 """Twelve tasks of an analyst of a statistics office, each of at most five lines.
 
-Flights are those of New York in 2013, adults those of a census of 1994. `test_analyst.py` holds
-each answer against the truth, in many runs.
+Flights are those of New York in 2013, adults those of a census of 1994.
 """
 
 from __future__ import annotations

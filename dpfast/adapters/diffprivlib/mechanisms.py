@@ -269,7 +269,7 @@ class _Limited(_Additive, TruncationAndFoldingMixin):
             refuse("range")
 
     def bias(self, value: Any) -> NoReturn:
-        """Do not tell."""
+        """Raise `Untold`: dpfast has no formula for these answers."""
         raise Untold
 
     variance = bias

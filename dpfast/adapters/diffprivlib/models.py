@@ -119,14 +119,11 @@ class Model(_Estimator):  # type: ignore[misc]
         learner = vars(self).get("_fitted")
         public = not name.startswith("_")
         if learner is None and public and name in _METHODS:
-            self._unfitted()
+            kind = extra("sklearn.exceptions", "an estimator").NotFittedError
+            raise kind(f"this {type(self).__name__} is not fitted yet: call fit first")
         if learner is None or not public:
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
         return getattr(learner, name)
-
-    def _unfitted(self) -> None:
-        kind = extra("sklearn.exceptions", "an estimator").NotFittedError
-        raise kind(f"this {type(self).__name__} is not fitted yet: call fit first")
 
 
 _METHODS = {"predict", "predict_proba", "transform", "inverse_transform", "decision_function"}

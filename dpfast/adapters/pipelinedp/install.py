@@ -94,7 +94,7 @@ def installed(rng: Generator | None = None) -> Iterator[None]:
     replaced: list[tuple[Any, str, Any]] = [
         (computations, "dp_mechanisms", numerical),
         (computations, "add_noise_vector", lambda vec, noise: vectors(Whole(vec), noise)[0]),
-        (computations.AdditiveMechanism, "add_noise", _add_noise),
+        (computations.AdditiveMechanism, "add_noise", lambda self, x: self._mechanism.add_noise(x)),
         (computations.ExponentialMechanism, "apply", partial_method(_apply, rng)),
         (pipeline.partition_selection, "partition_selection", selections),
         (combiner, "create_accumulator", lambda self, values: accumulated(values)),
@@ -148,10 +148,6 @@ def _strategy(rng: Generator | None, *arguments: Any, **named: Any) -> Partition
     if rng is not None:
         selection.rng = rng  # type: ignore[misc]
     return selection
-
-
-def _add_noise(self: Any, value: Any) -> Any:
-    return self._mechanism.add_noise(value)
 
 
 def _apply(rng: Generator | None, self: Any, eps: float, inputs_to_score_col: Sequence[Any]) -> Any:

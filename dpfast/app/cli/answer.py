@@ -131,8 +131,11 @@ def _table(
     elif not by or "of" in options:
         table.setdefault("column", None)
     if "keys" in table:
-        of_groups = "of" in options
-        table["keys"] = _keys_of_rows(table["keys"]) if of_groups else _keys(table["keys"], by)
+        table["keys"] = (
+            [truth_or_value(item) for text in table["keys"] for item in items(text, "keys")]
+            if "of" in options  # compared with the rows of a column
+            else _keys(table["keys"], by)
+        )
     if "other_key" in table:
         table["other_key"] = combined([[unquoted(text)] for text in table["other_key"]])
     return {"statistic": statistic, **table}
@@ -147,11 +150,6 @@ def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts:
     if len(texts) != len(by):
         checks.fail("keys", f"given once for each of {len(by)} columns (by), or @FILE", texts)
     return combined([[unquoted(item) for item in items(text, "keys")] for text in texts])
-
-
-def _keys_of_rows(texts: Sequence[str]) -> list[Any]:
-    """Return the keys of two groups, which are compared with the rows of a column."""
-    return [truth_or_value(item) for text in texts for item in items(text, "keys")]
 
 
 def _categories(text: str, column: str | None, files: Files) -> list[Any]:

@@ -11,18 +11,16 @@ from typing import Annotated, Any
 import typer
 
 from ...errors import ArgumentError
-from .shared import Delta, Epsilon, Json, Rho, number, print_pairs
+from .shared import Delta, Epsilon, Json, Rho, named, number, print_pairs
 
 #: What the shell sees if the claim is refuted.
 REFUTED = 6
 
 Target = Annotated[
     str,
-    typer.Argument(
-        metavar="MODULE:FUNCTION",
-        show_default=False,
-        help="A function of the data, or of the data and a size, in a module that Python can "
-        "import from here.",
+    named(
+        "MODULE:FUNCTION",
+        "A function of the data, or of the data and a size, of a module that can be imported.",
     ),
 ]
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from ...errors import LedgerError, printable
 from ...extend import exact
 from ..texts import loss_text
-from .shared import Delta, Epsilon, Json, Rho, Terminal, groups_of, print_pairs
+from .shared import Delta, Epsilon, Json, Rho, Terminal, groups_of, named, print_pairs, shown
 
 if TYPE_CHECKING:
     from ... import Budget
@@ -31,16 +31,10 @@ WORDS = {"path": "file", "created": "made"}
 #: How many numbers of an answer the history shows.
 FEW = 5
 
-File = Annotated[
-    str, typer.Argument(metavar="FILE", show_default=False, help="The file of the ledger.")
-]
+File = Annotated[str, named("FILE", "The file of the ledger.")]
 Plot = Annotated[
     str | None,
-    typer.Option(
-        metavar="PICTURE",
-        show_default=False,
-        help="Also draw what was spent over time to this file (.png, .svg, .pdf).",
-    ),
+    shown("PICTURE", "Also draw what was spent over time to this file (.png, .svg, .pdf)."),
 ]
 Html = Annotated[bool, typer.Option("--html", help="One page of HTML.")]
 Tier = Annotated[int, typer.Option(min=1, max=3, metavar="1|2|3", help="How much is said.")]
@@ -57,34 +51,22 @@ def create(
     rho: Rho = None,
     neighbors: Annotated[
         str | None,
-        typer.Option(
-            metavar="replace|add-remove",
-            show_default=False,
-            help="How neighbors differ; by default what the first spend says.",
-        ),
+        shown("replace|add-remove", "How neighbors differ; by default what the first spend says."),
     ] = None,
     ids: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            show_default=False,
-            help="The id whose people the limit is about; by default what the first spend says.",
+        shown(
+            "NAME", "The id whose people the limit is about; by default what the first spend says."
         ),
     ] = None,
     max_rows: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            show_default=False,
-            help="A person is publicly known to have at most so many rows.",
-        ),
+        int | None, shown("N", "A person is publicly known to have at most so many rows.")
     ] = None,
     every: Annotated[
         str | None,
-        typer.Option(
-            metavar="day|week|month|year",
-            show_default=False,
-            help="The limit is for each such period of the calendar (UTC), not for all time.",
+        shown(
+            "day|week|month|year",
+            "The limit is for each such period of the calendar (UTC), not for all time.",
         ),
     ] = None,
     name: Annotated[str, typer.Option(show_default=False, help="What the ledger is for.")] = "",

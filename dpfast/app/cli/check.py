@@ -14,7 +14,9 @@ from .shared import (
     TEXT_DEFAULTS,
     Json,
     Terminal,
+    named,
     set_options,
+    shown,
     table_of,
     text_options,
 )
@@ -24,17 +26,10 @@ DATA = 5
 NOTE = "NOT PRIVATE: for the owner of the data alone. Nothing was released or spent."
 
 OPTIONS = {
-    "files": Annotated[
-        list[str],
-        typer.Argument(metavar="FILE", show_default=False, help="A .csv or .tsv file, or several."),
-    ],
+    "files": Annotated[list[str], named("FILE", "A .csv or .tsv file, or several.")],
     "columns": Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMNS",
-            show_default=False,
-            help="Those that are to be numbers, such as pay,age; by default all.",
-        ),
+        shown("COLUMNS", "Those that are to be numbers, such as pay,age; by default all."),
     ],
     **TEXT,
     "as_json": Json,

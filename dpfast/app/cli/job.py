@@ -11,18 +11,22 @@ import typer
 
 from ..job.output import ABOUT, Results, amounts
 from ..texts import error_text, loss_text, number_text, unit_text
-from .shared import SHOWN, Json, Terminal, groups_of, groups_table, print_pairs, table_of
+from .shared import (
+    SHOWN,
+    Json,
+    Terminal,
+    groups_of,
+    groups_table,
+    named,
+    print_pairs,
+    shown,
+    table_of,
+)
 
-File = Annotated[
-    str, typer.Argument(metavar="JOB", show_default=False, help="The job, a file of TOML.")
-]
+File = Annotated[str, named("JOB", "The job, a file of TOML.")]
 Page = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE",
-        show_default=False,
-        help="Write the answers, with error bars, to an HTML page: FILE ends in .html.",
-    ),
+    shown("FILE", "Write the answers, with error bars, to an HTML page: FILE ends in .html."),
 ]
 #: How many releases are named together; of more it is said how many they are.
 NAMED = 5

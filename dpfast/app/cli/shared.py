@@ -68,6 +68,16 @@ def option(name: str, parser: Any = None) -> Any:
     return Annotated[TYPES.get(name, Any), described(name, parser)]
 
 
+def shown(metavar: str, words: str) -> Any:
+    """Return an option that has a metavar and no default in the help."""
+    return typer.Option(metavar=metavar, show_default=False, help=words)
+
+
+def named(metavar: str, words: str) -> Any:
+    """Return an argument that has a metavar in the help."""
+    return typer.Argument(metavar=metavar, show_default=False, help=words)
+
+
 Epsilon = Annotated[Any, described("epsilon", number)]
 Delta = Annotated[Any, described("delta", number)]
 Rho = Annotated[Any, described("rho", number)]

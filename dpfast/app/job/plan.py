@@ -99,7 +99,7 @@ class Plan:
         return {"name": release.entry.name, **release.record, "error": asdict(bar)}
 
     def rows_of(self, release: Release) -> int | None:
-        """The number of rows of one release: nobody knows how many a group or a condition keeps."""
+        """Return the number of rows of a release; None where groups or conditions hide it."""
         entry, mechanism = release.entry, release.mechanism
         return None if entry.by or entry.where or mechanism.of_parts else self.rows
 
