@@ -149,12 +149,7 @@ class mechanism(Preparing[Any]):
         return html.facts(repr(self), about, why)
 
     def __call__(
-        self,
-        data: Any,
-        *,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-        **rows: Any,
+        self, data: Any, *, budget: Budget | None = None, rng: Generator | None = None, **rows: Any
     ) -> Any:
         """Release the answer about some data, as the function does.
 

@@ -20,21 +20,7 @@ from .reconstruction import reconstruct
 from .replayed import Replay, replay
 
 __all__ = [
-    "Audit",
-    "Pair",
-    "Replay",
-    "Support",
-    "claims",
-    "exact_epsilon",
-    "exact_rho",
-    "expected_recovery",
-    "measure",
-    "measure_answers",
-    "measure_pairs",
-    "neighbors",
-    "one_run",
-    "reconstruct",
-    "recovery_bound",
-    "replay",
-    "support",
-]
+    "Audit", "Pair", "Replay", "Support", "claims", "exact_epsilon", "exact_rho",
+    "expected_recovery", "measure", "measure_answers", "measure_pairs", "neighbors", "one_run",
+    "reconstruct", "recovery_bound", "replay", "support",
+]  # fmt: skip

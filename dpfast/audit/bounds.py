@@ -25,11 +25,7 @@ _ROUNDING = 1e-9
 
 
 def recovery_bound(
-    *,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    steps: int = 1,
+    *, epsilon: Number | None = None, delta: Number = 0.0, rho: Number | None = None, steps: int = 1
 ) -> float:
     """Return the largest expected fraction of fair secret bits that can be recovered.
 

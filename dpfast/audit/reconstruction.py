@@ -165,8 +165,4 @@ def _scipy(name: str) -> Any:
     return extra(f"scipy.{name}", "linear programming")
 
 
-METHODS = {
-    "lp": sum_of_errors,
-    "lp-max": largest_error,
-    "least-squares": least_squares,
-}
+METHODS = {"lp": sum_of_errors, "lp-max": largest_error, "least-squares": least_squares}

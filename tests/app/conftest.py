@@ -3,7 +3,10 @@
 import functools
 import json
 
+import numpy as np
 import pytest
+
+ROWS = 3000
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +46,33 @@ def told(shell):
         return json.loads(out)
 
     return run
+
+
+@pytest.fixture
+def frame():
+    """Delays with nulls, carriers, months, aircraft of 20 rows, days."""
+    pa, bits = pytest.importorskip("pyarrow"), np.random.default_rng(3)
+    return pa.table(
+        {
+            "delay": pa.array(bits.normal(10, 20, ROWS), mask=bits.random(ROWS) < 0.1),
+            "carrier": bits.choice(["UA", "AA", "DL"], ROWS, p=[0.5, 0.3, 0.2]),
+            "month": bits.choice([1, 2, 3], ROWS, p=[0.5, 0.3, 0.2]),
+            "tail": np.arange(ROWS) % 150,
+            "day": np.datetime64("2024-01-30") + bits.integers(0, 4, ROWS),
+        }
+    )
+
+
+@pytest.fixture
+def folder(frame, tmp_path, monkeypatch):
+    """The table as a whole in two formats and in two parts, and files of keys."""
+    text, pq = pytest.importorskip("pyarrow.csv"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(frame, tmp_path / "t.parquet", row_group_size=700)
+    pq.write_table(frame.slice(0, 1000), tmp_path / "a.parquet")
+    pq.write_table(frame.slice(1000), tmp_path / "b.parquet")
+    text.write_csv(frame, tmp_path / "t.csv")
+    (tmp_path / "keys.txt").write_text("2\r\n3\n\n")
+    (tmp_path / "both.csv").write_text("x,month,carrier\n0,1,UA\n0,3,AA\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    return tmp_path

@@ -13,45 +13,11 @@ import dpfast as dp  # noqa: E402
 from dpfast import job  # noqa: E402
 from dpfast.app.functions import BY_GROUP  # noqa: E402
 from dpfast.app.job.plan import plan  # noqa: E402
-from dpfast.errors import (  # noqa: E402
-    ArgumentError,
-    DpfastError,
-    SourceError,
-)
+from dpfast.errors import ArgumentError, DpfastError, SourceError  # noqa: E402
 from dpfast.groups.api import GroupBy  # noqa: E402
 
 from ..support.pairwise import quick_rows  # noqa: E402
-
-ROWS = 3000
-
-
-@pytest.fixture
-def frame():
-    """Delays with nulls, carriers, months, aircraft of many rows, days."""
-    bits = np.random.default_rng(1)
-    return pa.table(
-        {
-            "delay": pa.array(bits.normal(10, 20, ROWS), mask=bits.random(ROWS) < 0.1),
-            "carrier": bits.choice(["UA", "AA", "DL"], ROWS),
-            "month": bits.integers(1, 4, ROWS),
-            "tail": bits.integers(0, 300, ROWS),
-            "day": np.datetime64("2024-01-30") + bits.integers(0, 4, ROWS),
-        }
-    )
-
-
-@pytest.fixture
-def folder(frame, tmp_path, monkeypatch):
-    """The table in two formats, and files of keys."""
-    from pyarrow import csv as text
-
-    pq.write_table(frame, tmp_path / "t.parquet", row_group_size=700)
-    text.write_csv(frame, tmp_path / "t.csv")
-    (tmp_path / "keys.txt").write_text("2\r\n3\n\n")
-    (tmp_path / "both.csv").write_text("x,month,carrier\n0,1,UA\n0,3,AA\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
-    return tmp_path
+from .conftest import ROWS  # noqa: E402
 
 
 @pytest.fixture
@@ -389,32 +355,6 @@ def test_other_keys_have_a_group(write, told, frame):
         got = told("count", "t.parquet", *words, "--epsilon", 400)
         assert sum(got["groups"]["count"]) == frame.num_rows
         assert got["groups"][by[-1]][-1] == label
-
-
-@quick_rows(3)
-@pytest.mark.parametrize(
-    "words, code, said",
-    [
-        (("count", "t.parquet", "--keys", "UA", "--epsilon", 1), 2, "keys must be left out with"),
-        (("mean", "t.parquet", "--by", "month", "--keys", "UA", *DELAY), 2,
-         "keys must be integers, as the column 'month' is, got 'UA'"),
-        (("mean", "t.parquet", "--by", "day", "--by", "month", "--keys", "1", *DELAY), 2,
-         "keys must be given once for each of 2 columns (by), or @FILE"),
-        (("median", "t.parquet", "--by", "month", "--keys", "1", "--noise", "cauchy", *DELAY), 2,
-         "noise must be an argument of median, which are by, "),
-        (("mean", "t.parquet", "--by", "moth", "--keys", "1", *DELAY), 3, "(did you mean 'month'"),
-        (("count-distinct", "t.parquet", "--by", "month", "--keys", "1", "--column", "day",
-          "--epsilon", 1), 2, "column must be an argument of count_distinct, which are by, "),
-        (("mean", "t.parquet", "--by", "month", "--bounds", 0, 1, "--epsilon", 1), 2,
-         "column must be given: mean needs it"),
-        (("mean", "t.parquet", "--by", "month", "--keys", "1", "--column", "delay", "--bounds",
-          0, 1, "--epsilon", 1, "--nan", "raise"), 5, "not refunded"),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_every_error_is_one_line_and_a_code(shell, folder, words, code, said):
-    got, out, err = shell(*words)
-    assert (got, out, err.count("\n")) == (code, "", 1) and said in err
 
 
 def test_run_and_history_show_groups(shell, write, folder):

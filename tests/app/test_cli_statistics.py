@@ -25,40 +25,14 @@ from dpfast.statistics.table import STATISTICS  # noqa: E402
 
 from ..support.pages import GUIDE  # noqa: E402
 from ..support.pairwise import quick_rows  # noqa: E402
+from .conftest import ROWS  # noqa: E402
 
-ROWS = 3000
 SURE = ("--epsilon", 400)
 DELAY = ("--column", "delay", "--bounds", -60, 300, "--nan", 0)
 
 
-@pytest.fixture
-def frame():
-    """Delays with nulls, carriers, aircraft of at most 20 rows, days."""
-    bits = np.random.default_rng(3)
-    return pa.table(
-        {
-            "delay": pa.array(bits.normal(10, 20, ROWS), mask=bits.random(ROWS) < 0.1),
-            "carrier": bits.choice(["UA", "AA", "DL"], ROWS, p=[0.5, 0.3, 0.2]),
-            "tail": np.arange(ROWS) % 150,
-            "day": np.datetime64("2024-01-30") + bits.integers(0, 4, ROWS),
-        }
-    )
-
-
-@pytest.fixture
-def folder(frame, tmp_path, monkeypatch):
-    """The table as a whole and in two parts."""
-    pq.write_table(frame, tmp_path / "t.parquet")
-    pq.write_table(frame.slice(0, 1000), tmp_path / "a.parquet")
-    pq.write_table(frame.slice(1000), tmp_path / "b.parquet")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 #: Arguments of the functions that a command has no option for.
-NOT_HERE = {
-    *("data", "axis", "ddof", "assume_sorted", "weights", "weight_bounds", "budget", "rng"),
-}
+NOT_HERE = {*("data", "axis", "ddof", "assume_sorted", "weights", "weight_bounds", "budget", "rng")}
 
 
 def commands():
@@ -292,6 +266,20 @@ def test_what_is_wrong_is_found_before_the_ledger_pays(shell, folder):
         (("sum", *DELAY, "--where", "tail in 1,"), 2, "where must be a list such as"),
         (("sum", *DELAY, "--where", "tail = 1", "--neighbors", "replace"), 2,
          "where must be left out under neighbors = 'replace' without by"),
+        (("count", "--keys", "UA"), 2, "keys must be left out with"),
+        (("mean", "--by", "month", "--keys", "UA", *DELAY), 2,
+         "keys must be integers, as the column 'month' is, got 'UA'"),
+        (("mean", "--by", "day", "--by", "month", "--keys", "1", *DELAY), 2,
+         "keys must be given once for each of 2 columns (by), or @FILE"),
+        (("median", "--by", "month", "--keys", "1", "--noise", "cauchy", *DELAY), 2,
+         "noise must be an argument of median, which are by, "),
+        (("mean", "--by", "moth", "--keys", "1", *DELAY), 3, "(did you mean 'month'"),
+        (("count-distinct", "--by", "month", "--keys", "1", "--column", "day"), 2,
+         "column must be an argument of count_distinct, which are by, "),
+        (("mean", "--by", "month", "--bounds", 0, 1), 2,
+         "column must be given: mean needs it"),
+        (("mean", "--by", "month", "--keys", "1", "--column", "delay", "--bounds",
+          0, 1, "--nan", "raise"), 5, "not refunded"),
         (("sum", *DELAY, "--json", "--csv"), 2, "csv must be left out with json"),
         (("sum", *DELAY, "--ledger", "no.db"), 3, "no.db is not there"),
         (("sum", *DELAY, "--ledger", "t.parquet"), 3, "is no ledger"),

@@ -25,17 +25,9 @@ from .refusals import (
 )
 
 __all__ = [
-    "REASONS",
-    "Budget",
-    "BudgetAccountant",
-    "BudgetError",
-    "DiffprivlibCompatibilityWarning",
-    "PrivacyLeakWarning",
-    "Refused",
-    "mechanisms",
-    "models",
-    "tools",
-]
+    "REASONS", "Budget", "BudgetAccountant", "BudgetError", "DiffprivlibCompatibilityWarning",
+    "PrivacyLeakWarning", "Refused", "mechanisms", "models", "tools",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -24,31 +24,12 @@ from ..scaled_noise import finite
 from .refusals import Untold, generator_of, loss_amounts, payable, real, refuse
 
 __all__ = [
-    "Binary",
-    "Bingham",
-    "DPMachine",
-    "DPMechanism",
-    "Exponential",
-    "ExponentialCategorical",
-    "ExponentialHierarchical",
-    "Gaussian",
-    "GaussianAnalytic",
-    "GaussianDiscrete",
-    "Geometric",
-    "GeometricFolded",
-    "GeometricTruncated",
-    "Laplace",
-    "LaplaceBoundedDomain",
-    "LaplaceBoundedNoise",
-    "LaplaceFolded",
-    "LaplaceTruncated",
-    "PermuteAndFlip",
-    "Snapping",
-    "Staircase",
-    "TruncationAndFoldingMixin",
-    "Uniform",
-    "Vector",
-]
+    "Binary", "Bingham", "DPMachine", "DPMechanism", "Exponential", "ExponentialCategorical",
+    "ExponentialHierarchical", "Gaussian", "GaussianAnalytic", "GaussianDiscrete", "Geometric",
+    "GeometricFolded", "GeometricTruncated", "Laplace", "LaplaceBoundedDomain",
+    "LaplaceBoundedNoise", "LaplaceFolded", "LaplaceTruncated", "PermuteAndFlip", "Snapping",
+    "Staircase", "TruncationAndFoldingMixin", "Uniform", "Vector",
+]  # fmt: skip
 
 _ENDLESS = float("inf")
 

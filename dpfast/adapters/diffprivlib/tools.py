@@ -244,12 +244,7 @@ def histogram(
 
 
 def histogram2d(
-    array_x: Any,
-    array_y: Any,
-    epsilon: Any = 1.0,
-    bins: Any = 10,
-    *args: Any,
-    **kwargs: Any,
+    array_x: Any, array_y: Any, epsilon: Any = 1.0, bins: Any = 10, *args: Any, **kwargs: Any
 ) -> Any:
     """Release counts of pairs in bins."""
     same = np.ndim(bins) == 1 and len(bins) != 2  # the edges of both axes

@@ -42,27 +42,9 @@ from .mechanisms import Measured, from_opendp
 from .spaces import array_domain
 
 __all__ = [
-    "Measured",
-    "array_domain",
-    "from_opendp",
-    "installed",
-    "make_gaussian",
-    "make_geometric",
-    "make_histogram",
-    "make_kmeans",
-    "make_laplace",
-    "make_median",
-    "make_quantiles",
-    "make_release",
-    "make_top_k",
-    "register",
-    "then_gaussian",
-    "then_geometric",
-    "then_histogram",
-    "then_kmeans",
-    "then_laplace",
-    "then_median",
-    "then_quantiles",
-    "then_release",
-    "then_top_k",
-]
+    "Measured", "array_domain", "from_opendp", "installed", "make_gaussian", "make_geometric",
+    "make_histogram", "make_kmeans", "make_laplace", "make_median", "make_quantiles",
+    "make_release", "make_top_k", "register", "then_gaussian", "then_geometric",
+    "then_histogram", "then_kmeans", "then_laplace", "then_median", "then_quantiles",
+    "then_release", "then_top_k",
+]  # fmt: skip

@@ -110,11 +110,7 @@ def numbers_of(
             return Numbers(np.dtype(name.removeprefix(_COLUMN)), None, False)
         rows: Any = getattr(domain, "descriptor", None)
         if type(rows).__name__ == "NPArray2Domain" and rows.num_columns is not None:
-            return Numbers(
-                np.dtype(DTYPES.get(str(rows.T), "float64")),
-                rows.num_columns,
-                rows.nan,
-            )
+            return Numbers(np.dtype(DTYPES.get(str(rows.T), "float64")), rows.num_columns, rows.nan)
     checks.fail_kind("input_domain", what, domain)
 
 

@@ -22,11 +22,6 @@ from .mechanisms import GaussianMechanism, LaplaceMechanism
 from .partitions import PartitionSelection, create_partition_strategy
 
 __all__ = [
-    "ColumnarEngine",
-    "GaussianMechanism",
-    "LaplaceMechanism",
-    "PartitionSelection",
-    "Partitions",
-    "create_partition_strategy",
-    "installed",
-]
+    "ColumnarEngine", "GaussianMechanism", "LaplaceMechanism", "PartitionSelection",
+    "Partitions", "create_partition_strategy", "installed",
+]  # fmt: skip

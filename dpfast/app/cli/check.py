@@ -56,9 +56,7 @@ def check(files: list[str], columns: str | None, as_json: bool, **text: Any) -> 
 
 
 set_options(
-    check,
-    OPTIONS,
-    {"files": Parameter.empty, "columns": None, **TEXT_DEFAULTS, "as_json": False},
+    check, OPTIONS, {"files": Parameter.empty, "columns": None, **TEXT_DEFAULTS, "as_json": False}
 )
 
 
