@@ -1,4 +1,4 @@
-"""Uniform noise: for a large delta beside a small epsilon it has less error than Laplace noise."""
+"""Another package: a statistic, and a family of noise, by public names of dpfast."""
 
 from __future__ import annotations
 
@@ -6,8 +6,41 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, ClassVar
 
 import dpfast as dp
+from dpfast.extend import Feature, Form
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excess(dp.extend.Linear):
+    """The sum over clamped rows of what each is above a target; below it that is negative.
+
+    A row adds its cell less that of the target. That is what it changes the sum by when it comes or
+    goes, and the noise is for the largest size of it within the bounds.
+    """
+
+    target: float
+
+    name: ClassVar[str] = "excess"
+    needs_rows: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "target", dp.extend.checks.number("target", self.target))
+
+    def forms(self, column: Any, is_public: bool) -> list[Form]:
+        shift = column.cells.first - round(Fraction(self.target) / column.unit)
+        low, high = shift, shift + column.span
+        if column.misses:  # a row that counts for nothing adds 0
+            low, high = min(low, 0), max(high, 0)
+        return [Form((Feature((1, shift, 0), low, high),), (Fraction(1),), (Fraction(1),))]
+
+    def answer(self, column: Any, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+        return column.total(form, sums)
+
+    def bar(self, column: Any, noise: Any, rows: Any, is_public: bool) -> Any:
+        return column.scaled(noise.total(noise.form.estimate))
 
 
 @dataclass(frozen=True)
