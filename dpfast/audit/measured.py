@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: numbers of answers that are kept for the choice of events.
 FIRST, LONGER, EVENTS, KEPT = 128, 4, 4, 1 << 20
 #: Events of a round of an audit of supports: as many as there are statistics.
-ALL = 40
+SUPPORT_EVENTS = 40
 #: Answers on both data together, where nothing is said: of a mechanism that gives one at a time,
 #: and of one that gives many.
 ONE_BY_ONE, MANY = 100_000, 2_000_000
@@ -382,7 +382,7 @@ def rounds_of(setting: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, lis
     sizes, shown = setting.sizes, list[Shown]()
     kept = [np.concatenate(list(setting.answers.chunks(data, sizes[0]))) for data in (x, x2)]
     _refuse_failure(setting)
-    done, most = sizes[0], ALL if setting.support else EVENTS
+    done, most = sizes[0], SUPPORT_EVENTS if setting.support else EVENTS
     tests, rounds = (len(sizes) - 1) * most, list[tuple[int, float]]()
     for size in sizes[1:]:
         score = Score(claim, size)

@@ -38,8 +38,8 @@ Plot = Annotated[
 ]
 Html = Annotated[bool, typer.Option("--html", help="One page of HTML.")]
 Tier = Annotated[int, typer.Option(min=1, max=3, metavar="1|2|3", help="How much is said.")]
-Said = Annotated[str, typer.Option(metavar="static|dynamic", help="Whether new data come in.")]
-Ways = Annotated[str, typer.Option(metavar="interactive|non-interactive", help="Who may ask.")]
+Source = Annotated[str, typer.Option(metavar="static|dynamic", help="Whether new data come in.")]
+Access = Annotated[str, typer.Option(metavar="interactive|non-interactive", help="Who may ask.")]
 Sheet = Annotated[bool, typer.Option("--sheet", help="A sheet by NIST SP 800-226, as Markdown.")]
 
 
@@ -144,7 +144,11 @@ def report(file: File, as_html: Html = False) -> None:
 
 
 def label(
-    file: File, tier: Tier = 3, data_source: Said = "", access: Ways = "", as_sheet: Sheet = False
+    file: File,
+    tier: Tier = 3,
+    data_source: Source = "",
+    access: Access = "",
+    as_sheet: Sheet = False,
 ) -> None:
     """Write the record of a ledger for the public registry of deployments, as YAML.
 

@@ -135,7 +135,7 @@ def _storage_option(word: str) -> tuple[str, Any]:
 
 
 class Terminal(Console):
-    """Where all is shown that is no JSON: text as it is, without markup, and printable."""
+    """A console that shows text as it is: without markup, and with no control of the terminal."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, **more)
