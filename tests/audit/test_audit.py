@@ -162,6 +162,7 @@ GOOD = {"answer": [1.0, 2.0], "n": 2, "queries": [[1, 0], [1, 1]]}
         ({"n": 0}, "n"),
         ({"n": 3}, "queries"),
         ({"queries": 2}, "queries"),
+        ({"queries": [["a", "b"]]}, "queries"),
         ({"queries": 1.5, "answer": sum}, "queries"),
         ({"queries": [[1, math.nan], [1, 1]]}, "queries"),
         ({"queries": [1, 0]}, "queries"),
@@ -259,6 +260,14 @@ def test_steps_are_groups():
     assert bound(rho=10**9) == bound(epsilon=10**9, delta=0.5) == 1.0
 
 
+def test_what_an_allocation_of_rho_leaves_for_least_squares():
+    """Noise for all answers together: more of them do not help."""
+    assert dp.audit.expected_recovery(3, queries=4, deviation=0) == 1.0
+    for m in (101, 1_000, 10**6):
+        found = dp.audit.expected_recovery(100, queries=m, deviation=math.sqrt(m))
+        assert found < NormalDist().cdf(math.sqrt(0.5 / 8)) < dp.audit.recovery_bound(rho=0.5)
+
+
 EXPECTED = {"n": 1, "queries": 9, "deviation": 1}
 
 
@@ -268,6 +277,7 @@ EXPECTED = {"n": 1, "queries": 9, "deviation": 1}
         (dp.audit.expected_recovery, {**EXPECTED, "n": 0}),
         (dp.audit.expected_recovery, {**EXPECTED, "n": 9}),
         (dp.audit.expected_recovery, {**EXPECTED, "deviation": math.inf}),
+        (dp.audit.expected_recovery, {**EXPECTED, "deviation": -1}),
         (dp.audit.recovery_bound, {}),
         (dp.audit.recovery_bound, {"rho": 1, "steps": 0}),
     ],

@@ -220,7 +220,7 @@ BAD = {
     "epsilon": lambda measure, _: measure(exact(1), X, X2, epsilon=-1),
     "workers": lambda measure, _: measure(exact(1), X, X2, epsilon=1, workers=0),
     "mechanism": lambda measure, _: measure(3, X, X2, epsilon=1),
-    "mechanism must be a function that gives an answer": lambda measure, _: measure(
+    "mechanism must be a function that takes these": lambda measure, _: measure(
         lambda data: 1 / 0, X, X2, epsilon=1
     ),
     "mechanism must be a function that returns as": lambda measure, _: measure(
