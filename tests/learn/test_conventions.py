@@ -1,13 +1,17 @@
-"""scikit-learn's own checks of an estimator, and why some of them cannot hold here."""
+"""scikit-learn's checks of an estimator, why some cannot hold here, and tables of transformers."""
 
 from __future__ import annotations
 
+import pickle
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
+import dpfast as dp
 from dpfast.budget.release import Prepared
+from dpfast.errors import ArgumentError, MissingExtraError
 from dpfast.learn import (
     PCA,
     AdditiveBoostingClassifier,
@@ -18,7 +22,6 @@ from dpfast.learn import (
     LogisticRegression,
     NaiveBayes,
     NotFittedError,
-    Perceptron,
     RandomForestClassifier,
     StandardScaler,
     TruncatedSVD,
@@ -26,6 +29,11 @@ from dpfast.learn import (
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import rounds
 
+from ..support.pages import GUIDE
+from ..support.pairwise import quick_rows
+
+pd = pytest.importorskip("pandas")
+sklearn = pytest.importorskip("sklearn")
 checks = pytest.importorskip("sklearn.utils.estimator_checks")
 
 
@@ -67,26 +75,6 @@ FAILS = {
 }
 
 
-class Coded(Perceptron):
-    """A perceptron for any two classes: the checks have theirs, and -1 and 1 are these."""
-
-    def fit(self, X, y=None, *, budget=None, rng=None):
-        from sklearn.utils.multiclass import check_classification_targets
-
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        check_classification_targets(y)
-        names, codes = np.unique(np.asarray(y), return_inverse=True)
-        if len(names) > 2:
-            raise ValueError("Only binary classification is supported. Unknown label type: others")
-        super().fit(X, 2 * codes - 1 if len(names) > 1 else np.ones(len(codes)))
-        self.classes_ = names
-        return self
-
-    def _class_indices(self, numbers):
-        return np.minimum(super()._class_indices(numbers), len(self.classes_) - 1)
-
-
 #: More of classifiers that are told the classes: there is a column for those that do not occur.
 CLASSES = {
     "check_classifiers_classes": PUBLIC,
@@ -103,7 +91,6 @@ CHECKED = [
     (StandardScaler(bounds=(-10, 10), rho=500, **WEIGHED), 36),
     (LinearRegression(bounds=(-4, 4), y_bounds=(-3, 3), **REPLACED), 38),
     (AdditiveBoostingRegressor(bins=8, bounds=(-4, 4), y_bounds=(-3, 3), **REPLACED), 38),
-    (Coded(bounds=(-10, 10), **REPLACED), 38),
     (ID3Classifier(bins=8, bounds=(-10, 10), **KNOWN), 37),
     (AdditiveBoostingClassifier(bins=8, bounds=(-10, 10), **WEIGHTS), 40),
     *(
@@ -131,12 +118,6 @@ def test_not_fitted_is_also_the_error_of_scikit_learn():
             KMeans(2, bounds=(0, 1), rho=1).predict([[0.0]])
 
 
-def test_missing_values_are_allowed_where_they_have_a_meaning():
-    for nan, allowed in ("raise", False), ("lower", True), ("drop", True), (0.5, True):
-        made = KMeans(2, bounds=(0, 1), rho=1, nan=nan)
-        assert made.__sklearn_tags__().input_tags.allow_nan is allowed
-
-
 def test_what_is_refused_is_told_in_the_words_of_scikit_learn():
     sparse = pytest.importorskip("scipy.sparse")
     rows, labels = np.ones((9, 2)), np.ones(9)
@@ -156,8 +137,87 @@ def test_what_is_refused_is_told_in_the_words_of_scikit_learn():
 
 
 def test_the_page_has_the_same_list():
-    from ..support.pages import GUIDE
-
     text = (GUIDE / "learn.md").read_text(encoding="utf-8")
     for name in [*FAILS, *CLASSES]:
         assert f"`{name}`" in text, name
+
+
+#: What transformers answer with.
+ROWS = np.random.default_rng(1).uniform(0, 1, (40, 3))
+TABLE = pd.DataFrame(ROWS, columns=["a", "b", "c"], index=[f"row {i}" for i in range(40)])
+EVERY = pytest.mark.parametrize("kind", [KMeans, PCA, TruncatedSVD], ids=lambda k: k.__name__)
+
+
+SPOILED = ["check_set_output_transform", "check_set_output_transform_pandas"]
+SPOILED += ["check_global_output_transform_pandas", "check_fit_idempotent"]
+
+
+def made_of(kind):
+    return kind(2, bounds=(0, 1), rho=50)
+
+
+@quick_rows(4)
+@EVERY
+@pytest.mark.parametrize("check", SPOILED)
+def test_the_checks_that_noise_spoils_pass_with_the_same_noise_for_each_fit(
+    kind, check, monkeypatch
+):
+    def seeded(allocation, source, budget, rng, after):
+        return Prepared(allocation, source, budget, InsecureGenerator(1), after)
+
+    monkeypatch.setattr(rounds, "Prepared", seeded)
+    getattr(checks, check)(kind.__name__, made_of(kind))
+
+
+@EVERY
+def test_a_table_has_the_index_of_the_rows_and_names_of_the_class(kind):
+    result = made_of(kind).fit(TABLE)
+    plain = result.transform(TABLE)
+    assert type(plain) is np.ndarray and result.set_output() is result
+    names = [f"{kind.__name__.lower()}{i}" for i in range(2)]
+    assert result.get_feature_names_out().tolist() == names
+    for shaped in (result.set_output(transform="pandas"), pickle.loads(pickle.dumps(result))):
+        table = shaped.transform(TABLE)
+        pd.testing.assert_frame_equal(table, pd.DataFrame(plain, TABLE.index, names))
+        assert shaped.transform(ROWS).index.tolist() == list(range(40))
+        assert shaped.transform(TABLE[:0]).shape == (0, 2)
+    assert type(result.set_output(transform="default").transform(TABLE)) is np.ndarray
+
+
+@EVERY
+def test_scikit_learn_chooses_where_nothing_else_was(kind):
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline
+
+    own = made_of(kind).set_output(transform="default")
+    with sklearn.config_context(transform_output="pandas"):
+        assert isinstance(made_of(kind).fit_transform(TABLE), pd.DataFrame)
+        assert type(own.fit_transform(TABLE)) is type(clone(own).fit_transform(TABLE)) is np.ndarray
+    pipeline = make_pipeline(made_of(kind)).set_output(transform="pandas")
+    names = pipeline.fit_transform(TABLE).columns.tolist()
+    assert names == pipeline.get_feature_names_out().tolist()
+    assert not hasattr(made_of(kind), "_sklearn_output_config")
+
+
+@EVERY
+@pytest.mark.parametrize("form", ["arrow", "polars", 1, True, b"pandas", ["pandas"]])
+def test_another_form_is_refused(kind, form):
+    result = made_of(kind).set_output(transform="pandas")
+    with pytest.raises((ArgumentError, TypeError), match="transform must be"):
+        result.set_output(transform=form)
+    assert isinstance(result.fit_transform(ROWS), pd.DataFrame)
+
+
+@EVERY
+def test_a_form_that_cannot_be_had_costs_nothing(kind, monkeypatch):
+    budget = dp.Budget(rho=50)
+    with (
+        sklearn.config_context(transform_output="polars"),
+        pytest.raises(ArgumentError, match="scikit-learn's transform_output must be"),
+    ):
+        made_of(kind).fit_transform(ROWS, budget=budget)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match="pip install pandas"):
+        made_of(kind).set_output(transform="pandas").fit_transform(ROWS, budget=budget)
+    assert budget.history == ()
+    assert made_of(kind).fit_transform(ROWS).shape == (40, 2)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from dpfast.errors import DataError
-from dpfast.learn import gradient_rounds
 from dpfast.learn.columns import Classes, attributes, columns_of
 from dpfast.learn.design import FINE, LARGEST, REACH, ROWS, SCALE, Design, whole
 from dpfast.learn.gradient_rounds import ClassAnswers, Gradients, TargetAnswers, chances, learned
 from dpfast.learn.rows import labeled_rows
-from dpfast.privacy import ZCDP, Pure
+from dpfast.privacy import ZCDP
 
 from ..reference.learn import logistic as reference
 from ..support.learners import rounds_of
@@ -112,17 +109,6 @@ def test_a_row_changes_sums_by_no_more_than_is_said(kind, relation):
         assert largest[1] > 0.6 * part.l2_squared  # less than half of it would be caught
 
 
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-def test_gradients_of_numbers_have_joint_noise(relation):
-    """With `epsilon` alone, where that is less; by one for many bins of a column it is not."""
-    for columns, ratio in ((columns_of((-1, 1), None), 0.55), (attributes(9, (-1, 1), None), 1.0)):
-        design = Design(columns.for_width(5), "raise")
-        asked = Gradients(design, TargetAnswers((-1.0, 1.0), "raise"), "raise", relation)
-        part, made = asked.parts[1], rounds_of(Pure(1), relation, 3)
-        alone = made.deviation(replace(part, sizes=()))
-        assert 0.9 * ratio * alone < made.deviation(part) <= ratio * alone
-
-
 def _differences(added):
     return (a - b for a, b in itertools.combinations(added, 2))
 
@@ -142,23 +128,6 @@ def test_probabilities_are_right_and_add_up_to_one_at_most():
         assert (found == np.rint(found)).all()
 
 
-def test_the_table_of_powers_is_that_of_arbitrary_precision():
-    import mpmath
-
-    table = gradient_rounds._powers()
-    assert len(table) == 16 * 1024 + 1
-    for i in (0, 1, 127, 128, 5000, 16383, 16384):
-        with mpmath.workdps(40):
-            assert table[i] == int(mpmath.floor(mpmath.exp(mpmath.mpf(-i) / 1024) * 2**30))
-
-
-def test_missing_numbers_are_refused_when_all_is_read():
-    design = Design(COLUMNS.for_width(3), "raise")
-    asked = Gradients(design, ANSWERS["two classes"](), "raise", "replace")
-    with pytest.raises(DataError, match="NaN"):
-        asked.totals(rows_of([(np.nan, 0.0, 0.0, 1.0)]))
-
-
 def test_steps_are_shorter_where_columns_say_the_same():
     """Fifty copies of a column have fifty times the curvature along their sum."""
     x = np.linspace(-1, 1, 2001)
@@ -175,14 +144,6 @@ def rows_source(asked, rows):
     asked.totals = lambda _: totals(rows)
     asked.gradient = lambda _, weights: gradient(rows, weights)
     return asked
-
-
-def test_rounds_are_all_used():
-    asked = asked_of("two classes")
-    rounds = rounds_of(ZCDP(Fraction(1)), "add-remove", 3)
-    rows = rows_of([(1.0, 0.0, 0.0, 1.0)] * 40 + [(3.0, 5.0, 0.0, -1.0)] * 40)
-    found = learned(rounds, rows_source(asked, rows))
-    assert rounds.remaining == 0 and found.weights.shape == (asked.design.size, 1)
 
 
 def test_numbers_outside_of_bins_count_as_the_nearest_one():

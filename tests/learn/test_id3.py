@@ -7,10 +7,9 @@ import math
 from fractions import Fraction
 from unittest.mock import patch
 
-import mpmath
 import numpy as np
 import pytest
-from scipy.stats import chi2, norm
+from scipy.stats import chi2
 
 import dpfast as dp
 from dpfast.errors import BudgetError, DataError
@@ -23,9 +22,7 @@ from dpfast.sulq import parts as round_parts
 from dpfast.sulq import rounds as _rounds
 
 from ..reference.learn import decision_tree as reference
-from ..reference.sulq import noisy_sums as neighborly
 from ..support.learners import rounds_of
-from ..support.pairwise import pairwise, quick_rows
 
 RELATIONS = ["replace", "add-remove"]
 LOSSES = {"rho": {"rho": 1}, "epsilon": {"epsilon": 1}, "delta": {"epsilon": 1, "delta": 1e-6}}
@@ -90,9 +87,6 @@ def planted(n=6000, seed=0, wrong=0.05):
     return X, np.where(g.uniform(size=n) < wrong, 1 - y, y)
 
 
-# --- exact rounds ---------------------------------------------------------------------------------
-
-
 def compared(tree, i, expected):
     """How many divisions a tree has in common with the definition's; it may have undone others."""
     counts, attribute, children = expected
@@ -136,22 +130,6 @@ def test_the_worth_of_an_attribute_is_that_of_its_definition(criterion):
         assert rough[s] == pytest.approx(float(expected - int(less)), abs=1e-6 * (1 + 2**34))
 
 
-def test_columns_in_public_bins():
-    X, y = planted()
-    g = np.random.default_rng(1)
-    wide = np.concatenate([X[:, :2], X[:, 2:] + g.uniform(0, 0.99, (len(X), 1))], axis=1)
-    kw = {
-        "categories": [*VALUES[:2], None],
-        "bins": [None, None, 4],
-        "bounds": [None, None, (0, 4)],
-    }
-    one, other = Script(), Script()
-    one.fit(X, y)
-    made = other.fit(wide, y, **kw)
-    assert one.values == other.values
-    assert made.score(wide, y) > 0.9
-
-
 def test_labels_and_values_of_no_category():
     X, y = planted(2000)
     for odd in (5, -1, np.nan):
@@ -165,74 +143,6 @@ def test_labels_and_values_of_no_category():
     strange = np.full((3, 3), np.nan)
     made = Script().fit(X, y)
     assert made.predict(strange).shape == (3,)  # by the classes of all rows
-
-
-# --- sensitivity ----------------------------------------------------------------------------------
-
-DOMAIN = [(0, 0, 0), (1, 0, 1), (1, 1, 0), (0, 1, 1), (0, 5, 0), (1, 0, 7)]  # x, x, label
-
-
-def used(relation, loss, splits, criterion="gini"):
-    """The largest part of the loss that a row takes in all rounds, over all neighbors."""
-    kw = {"categories": [[0, 1], [0, 1]], "rho": None, **loss, "max_depth": 2, "most_rows": 4}
-    kw |= {"neighbors": relation, "splits": splits, "criterion": criterion}
-    worst = 0.0
-    for data in itertools.combinations_with_replacement(DOMAIN, 2):
-        script = Script()
-
-        def run(rows, script=script):
-            table = np.array(rows, float).reshape(-1, 3)
-            script.fit(table[:, :2], table[:, 2], **kw)
-            return script.asked, script.values, script.tables, script.sharp
-
-        _, before, scored, _ = run(list(data))
-        for other in neighborly.neighbors(list(data), DOMAIN, relation):
-            script.again()
-            asked, after, tables, sharp = run(other)
-            assert len(after) == len(before) and len(tables) == len(scored)
-            total = 0.0
-            for claim, a, b in zip(asked, before, after, strict=True):
-                l1, l2_squared, _ = neighborly.moves(a, b)
-                total += float(l1 / claim[0] if "epsilon" in loss else l2_squared / claim[1])
-            for a, b, c in zip(scored, tables, sharp, strict=True):
-                ranges = [c * float(np.ptp(row)) for row in b - a]
-                if "rho" in loss:
-                    each = [float(Draws(r, 1, True).to_zcdp().rho) for r in ranges if r]
-                    total += sum(each)
-                else:
-                    total += sum(ranges)
-            worst = max(worst, total)
-    return worst
-
-
-@pytest.mark.full
-@quick_rows(1)
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("loss", ["rho", "epsilon"])
-def test_no_row_uses_more_than_the_loss_of_a_round_of_counts(relation, loss, monkeypatch):
-    assert used(relation, LOSSES[loss], "counts") == pytest.approx(1)
-    right = round_parts.Part.of_counts
-
-    def generous(size, tables, neighbors):  # the planted fault: one attribute too few
-        part = right(size, tables, neighbors)
-        half = max(1, part.l1 // 2)
-        return round_parts.Part(size, half, half, part.l0)
-
-    monkeypatch.setattr(round_parts.Part, "of_counts", generous)
-    assert used(relation, LOSSES[loss], "counts") > 1.2
-
-
-@pytest.mark.full
-@quick_rows(1)
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("loss", ["rho", "epsilon"])
-@pytest.mark.parametrize("criterion", id3.CRITERIA)
-def test_no_row_uses_more_than_the_loss_of_a_choice(relation, loss, criterion, monkeypatch):
-    most = used(relation, LOSSES[loss], "exponential", criterion)
-    assert most <= 1 + 1e-9
-    right = id3.spread
-    monkeypatch.setattr(id3, "spread", lambda *arguments: Fraction(right(*arguments), 9))
-    assert used(relation, LOSSES[loss], "exponential", criterion) > 1
 
 
 @pytest.mark.parametrize("criterion", id3.CRITERIA)
@@ -262,9 +172,6 @@ def test_entropy_moves_most_by_a_row_among_many_of_another_class(others):
     before, after = (int(id3.score("entropy", np.array([[[others, own]]]))[0]) for own in (0, 1))
     said = id3.spread("entropy", others + 1)
     assert said - 12 < before - after <= said
-
-
-# --- a choice -------------------------------------------------------------------------------------
 
 
 def test_choices_are_distributed_as_the_exponential_mechanism_says():
@@ -303,96 +210,27 @@ def test_choices_of_several_rounds_may_be_as_sharp_as_all_of_these():
         assert made.sharpness(5, 6) <= rounds_of(loss, count=2).sharpness(5) * (1 + 1e-12)
         made.choose(lambda source: np.array([[0, 1]]), 1, 5)
         assert made.remaining == 7
+        assert made.choose(lambda source: np.array([[0, 10**9]]), 1, 7) == [1]
+        with pytest.raises(BudgetError, match="all 12 rounds"):
+            made.choose(lambda source: pytest.fail("read"), 1)
 
 
 def test_how_deep_a_tree_is_depends_on_the_noisy_number_of_rows(monkeypatch):
-    """And on the loss and the values; what is chosen is better than what it would be else."""
-    g = np.random.default_rng(0)
+    """And on the loss and the values. The first round counts the rows, the last the leaves."""
+    g, asked, ask = np.random.default_rng(0), [], _rounds.Rounds.ask
 
-    def wrong(n, seed, **kw):
+    def seen(self, *of):
+        asked.append((of[1][0].share, *of[2:]))
+        return ask(self, *of)
+
+    monkeypatch.setattr(_rounds.Rounds, "ask", seen)
+    for n, epsilon, depth, uses in (40_000, 1, 3, 3), (5000, 1, 2, 4), (150, 1, 1, 6), (1, 1, 1, 6):
         x = g.integers(0, 8, (n, 4)).astype(float)
-        y = (x[:, 0] > 3).astype(int)
-        made = ID3Classifier(range(8), classes=[0, 1], **kw)
-        made.fit(x, y, rng=InsecureGenerator(seed))
-        return made.tree_.depth, np.mean(made.predict(x) != y)
-
-    for n, epsilon, depth in (150, 1, 1), (5000, 1, 2), (40_000, 1, 3), (5000, 0.05, 1):
-        chosen, errors = zip(*[wrong(n, seed, epsilon=epsilon) for seed in range(8)], strict=True)
-        assert max(chosen) <= depth  # divisions that noise explains are undone
-        if n == 150:
-            few = np.mean(errors)
-    assert few < 0.1 < np.mean([wrong(150, seed, epsilon=1, max_depth=3)[1] for seed in range(8)])
-    asked, ask, kind = [], _rounds.Rounds.ask, _rounds.Rounds
-    monkeypatch.setattr(
-        kind, "ask", lambda self, *of: asked.append((of[1][0].share, *of[2:])) or ask(self, *of)
-    )
-    for n, uses in (40_000, 3), (5000, 4), (1, 6):
+        made = ID3Classifier(range(8), classes=[0, 1], epsilon=epsilon)
+        made.fit(x, x[:, 0] > 3, rng=InsecureGenerator(1))
+        assert made.tree_.depth <= depth  # divisions that noise explains are undone
+        assert asked == [(1,), (1, uses)]
         asked.clear()
-        wrong(n, 1, epsilon=1)
-        assert asked == [(1,), (1, uses)]  # the rows, and the leaves; the rest are choices
-
-
-@pytest.mark.parametrize("move", [1e-9, 1e-3, 0.1, 1.0, 1.41421, 1.41422, 5.0, 30.0])
-def test_a_range_that_a_normal_variable_covers(move):
-    with mpmath.workdps(60):
-        x = mpmath.mpf(move) / 2
-        exact = 2 * (mpmath.log(mpmath.ncdf(x)) - mpmath.log(mpmath.ncdf(-x)))
-        result = _rounds.range_of_normal(move)
-        assert exact * (1 - mpmath.mpf(2) ** -38) < result < exact
-    # Coins whose log-odds differ by that: a normal variable tells no less of any two of them.
-    middle = np.linspace(-3, 3, 201) * (1 + result)
-
-    def deviate(x):
-        return np.where(x < 0, 1, -1) * norm.ppf(1 / (1 + np.exp(np.abs(x))))
-
-    with np.errstate(over="ignore"):
-        apart = deviate(middle + result / 2) - deviate(middle - result / 2)
-    assert apart[np.isfinite(apart)].max() <= move * (1 + 1e-6)
-    # In two sets a range each is no worse than twice the range in one.
-    half = 2 * deviate(np.array(result / 4))
-    assert 2 * half**2 <= move**2 * (1 + 1e-6)
-
-
-def test_choices_are_rounds_too():
-    made = rounds_of(Pure(1), count=1)
-    assert made.choose(lambda source: np.array([[0, 10**6]]), 1) == [1]
-    with pytest.raises(BudgetError, match="all 1 rounds"):
-        made.choose(lambda source: pytest.fail("read"), 1)
-
-
-# --- what is learned ------------------------------------------------------------------------------
-
-
-@pairwise
-@pytest.mark.parametrize("splits", ["exponential", "counts"])
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("loss", list(LOSSES))
-def test_a_planted_tree_is_found(splits, relation, loss):
-    X, y = planted(20_000, wrong=0)
-    made = ID3Classifier(
-        VALUES, classes=[0, 1], splits=splits, neighbors=relation, max_depth=2, **LOSSES[loss]
-    ).fit(X, y, rng=InsecureGenerator(1))
-    assert made.score(X, y) > 0.99
-    chances = made.predict_proba(X)
-    assert chances.shape == (len(X), 2) and chances.sum(axis=1) == pytest.approx(1)
-    assert (chances.argmax(axis=1) == made.predict(X)).all()
-
-
-def test_noise_tells_nothing():
-    """Labels that follow no column: whatever the choices were, all rows are told alike, or nearly.
-
-    A tree that believed its leaves would tell a third to a half of them otherwise.
-    """
-    g = np.random.default_rng(0)
-    X, y = planted(5000)[0], g.uniform(size=5000) < 0.3
-    for splits in ("exponential", "counts"):
-        told = [
-            ID3Classifier(VALUES, classes=[False, True], rho=1e-3, splits=splits)
-            .fit(X, y, rng=InsecureGenerator(s))
-            .predict(X)
-            for s in range(10)
-        ]
-        assert np.mean(told) < 0.15
 
 
 def test_what_noise_explains_is_undone():
@@ -425,31 +263,6 @@ def test_leaves_are_drawn_to_their_parent_as_far_as_noise_parts_them():
         assert made[[0, 3]] == pytest.approx(np.array([[0.6, 0.4]] * 2))  # one has no rows
 
 
-@pytest.mark.parametrize("splits", ["exponential", "counts"])
-def test_few_rows_for_the_loss_tell_what_they_can(splits):
-    """Leaves whose counts are no more than noise, one by one, tell something all together."""
-    g = np.random.default_rng(0)
-    X = g.integers(0, 8, (250, 2))
-    y = X[:, 0] % 2 == 0
-    kw = {"categories": range(8), "classes": [False, True], "max_depth": 1, "epsilon": 0.2}
-    result = [
-        ID3Classifier(splits=splits, **kw)
-        .fit(X[:, :1], y, rng=InsecureGenerator(s))
-        .score(X[:, :1], y)
-        for s in range(20)
-    ]
-    assert np.mean(result) > 0.7
-
-
-def test_nodes_that_find_no_room_are_leaves(monkeypatch):
-    X, y = planted(2000)
-    monkeypatch.setattr(id3, "MOST_CELLS", 40)  # of 36 for a node
-    made = Script().fit(X, y, max_depth=3)
-    assert made.tree_.depth <= 3 and made.score(X, y) > 0.7
-    monkeypatch.setattr(id3, "MOST_CELLS", 1)
-    assert Script().fit(X, y).tree_.leaves == 1
-
-
 def test_more_rows_than_was_said():
     X, y = planted(100)
     kw = {"classes": [0, 1], "epsilon": 1, "criterion": "entropy"}
@@ -459,9 +272,6 @@ def test_more_rows_than_was_said():
     ID3Classifier(VALUES, most_rows=100, **kw).fit(X, y, budget=budget)
     assert len(budget.history) == 2
     ID3Classifier(VALUES, neighbors="replace", **kw).fit(X, y)  # n is public
-
-
-# --- what is kept and what is refused -------------------------------------------------------------
 
 
 def test_rounds_that_are_not_needed_are_for_the_leaves():

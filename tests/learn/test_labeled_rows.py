@@ -1,18 +1,21 @@
-"""Rows with labels: every form of them is the same rows, and what is refused before a pass."""
+"""Rows with labels in their forms, and both as numbers of public values."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.learn.columns import Classes, attributes
+from dpfast.errors import ArgumentError, DataError
+from dpfast.learn import ID3Classifier, NaiveBayes
+from dpfast.learn.columns import Classes, Coder, attributes
 from dpfast.learn.rows import labeled_rows
+from dpfast.rng import InsecureGenerator
 from dpfast.tables import memory
 from dpfast.tables.base import RowChunk
+
+from ..reference.learn import decision_tree as reference
 
 X = np.arange(60.0).reshape(20, 3) % 7
 Y = np.arange(20.0) % 3 - 1
@@ -35,38 +38,10 @@ def table():
     return {"a": X[:, 0], "y": Y, "b": X[:, 1], "c": X[:, 2]}
 
 
-def records():
-    rows = zip(X[:, 0], Y, X[:, 1], X[:, 2], strict=True)
-    return np.array(list(rows), [("a", "f4"), ("y", "i8"), ("b", ">f8"), ("c", "f8")])
-
-
 def scanned(tmp_path):
     path = tmp_path / "t.parquet"
     pd.DataFrame(table()).to_parquet(path)
     return path
-
-
-FORMS = {
-    "matrix": lambda: (X, Y),
-    "fortran": lambda: (np.asfortranarray(X), Y.astype("i2")),
-    "float32": lambda: (X.astype("f4"), Y.astype(">f8")),
-    "lists": lambda: (X.tolist(), Y.astype(int).tolist()),
-    "beside a table": lambda: (pd.DataFrame(X, columns=NAMES), pd.Series(Y.astype(int))),
-    "arrow labels": lambda: (X, pa.array(Y)),
-    "mapping": lambda: (table(), "y"),
-    "pandas": lambda: (pd.DataFrame(table()), "y"),
-    "arrow": lambda: (pa.table(table()), "y"),
-    "records": lambda: (records(), "y"),
-}
-
-
-@pytest.mark.parametrize("most", [1 << 14, 7])
-@pytest.mark.parametrize("form", list(FORMS))
-def test_every_form_is_the_same_rows(form, most):
-    made = labeled_rows(*FORMS[form](), width=3)
-    x, y = read(made, most)
-    assert made.width == 3 and made.length == 20
-    assert (x == X).all() and (y == Y).all()
 
 
 def test_a_column_of_a_file(tmp_path):
@@ -78,30 +53,6 @@ def test_a_column_of_a_file(tmp_path):
     assert (x == X[:, 1:2]).all() and (y == Y).all()
     x, y = read(labeled_rows(dp.scan(path, NAMES), Y))
     assert (x == X).all() and (y == Y).all()
-
-
-def test_columns_of_text(tmp_path):
-    """Features and labels that are words are their numbers; another word is NaN."""
-    colors, answers = np.array(["red", "blue"] * 10), np.array(["no", "yes", "?", "yes"] * 5)
-    frame = pd.DataFrame({"color": colors, "size": X[:, 0], "answer": answers})
-    path = tmp_path / "t.parquet"
-    frame.to_parquet(path)
-    columns = attributes(None, None, [["red", "blue"], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]])
-    classes = Classes(["no", "yes"]).axis
-    features = frame[["color", "size"]]
-    forms = [
-        (frame, "answer"),
-        (dp.scan(path, ["color", "size"]), "answer"),
-        (features, answers),
-        (features, frame["answer"]),
-    ]
-    for given in forms:
-        x, y = read(labeled_rows(*given, columns, classes))
-        assert (x[:, 0] == [0, 1] * 10).all() and (x[:, 1] == X[:, 0]).all()
-        assert np.array_equal(y, [0, 1, np.nan, 1] * 5, equal_nan=True)
-    numbers = pd.DataFrame({**table(), "answer": answers}).drop(columns="y")
-    x, y = read(labeled_rows(numbers, "answer", classes=classes))
-    assert (x == X).all() and np.array_equal(y, [0, 1, np.nan, 1] * 5, equal_nan=True)
 
 
 def test_labels_stay_with_their_rows_in_every_chunk(monkeypatch):
@@ -142,25 +93,65 @@ def test_another_number_of_labels(labels):
     assert (read(labeled_rows(Unknown(X), Y))[1] == Y).all()
 
 
+VALUES = [
+    [0, 1, 2],
+    [-2, -1],
+    [7],
+    [0, 2],  # with a hole
+    [3, 4, 6],
+    [0.5, 1.5],
+    [1, 1.5, 2],
+    [2.0**52, 2.0**52 + 1],
+    [-(2.0**53), 2.0**53],
+]
+ODD = [np.nan, np.inf, -np.inf, 1.0 - 2**-53, 5.0, -1e-300, 2.0**53 + 2]
+
+
+@pytest.mark.parametrize("many", [1, 3, len(VALUES)])
+def test_codes_are_those_of_the_definition(many):
+    """Of columns whose values follow one another, and of others, beside one another."""
+    domain = np.array(sorted({float(x) for own in VALUES for x in own} | set(ODD)))
+    rows = np.random.default_rng(many).choice(domain, (500, many))
+    values = [[float(x) for x in own] for own in VALUES[-many:]]
+    coder = Coder(attributes(None, None, VALUES[-many:]).for_width(many))
+    out = np.full(rows.shape, 77, np.uint32)
+    coder.codes(rows, out)
+    found = np.minimum(out, coder.values)  # any code beyond them stands for none of the values
+    assert found.tolist() == [reference.coded(row, values) for row in rows.tolist()]
+    assert coder.values.tolist() == [len(own) for own in values]
+
+
+@pytest.mark.parametrize("values", VALUES, ids=str)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+def test_codes_of_labels(values, dtype):
+    labels = np.array([*values, *values, 5, -7], dtype)
+    expected = [reference.coded([float(x)], [[float(v) for v in values]])[0] for x in labels]
+    found = np.minimum(Classes(values).codes(labels), len(values))
+    assert found.tolist() == expected
+
+
 @pytest.mark.parametrize(
-    "given",
+    ("given", "kind"),
     [
-        (X, None),
-        (X, 1.0),
-        (X, "y"),
-        (table(), "why"),
-        (X, np.stack([Y, Y], axis=1)),
-        (X, np.array(["yes"] * 20)),
-        ({"y": Y}, "y"),
-        ("text", Y),
+        *(([-1, 1], np.int64), ([0.0, 2.0], np.int64), ([0.5, 1], np.float64)),
+        *(([False, True], np.bool_), ([2**63, 2**63 + 2**12 + 1], np.uint64)),
+        (np.array([2**63 + 2**13, 2**64 - 1], np.uint64), np.uint64),
+        *(([-(2**63), 2**53 + 1], np.int64), ([-1, 2**63], np.float64)),
+        ([2**70, 2**71], np.float64),
     ],
-    ids=range(8),
 )
-def test_what_is_refused(given):
-    with pytest.raises((ArgumentError, ArgumentTypeError)):
-        labeled_rows(*given)
+def test_labels_are_given_as_they_were_written(given, kind):
+    labels = Classes(given).labels
+    assert labels.dtype == kind and labels.tolist() == list(given)
+    assert Classes(["a", "b", "c"]).labels.tolist() == ["a", "b", "c"]
 
 
-def test_no_rows():
-    x, y = read(labeled_rows(X[:0], Y[:0]))
-    assert x.shape == (0, 3) and y.shape == (0,)
+@pytest.mark.parametrize("learner", [ID3Classifier, NaiveBayes])
+def test_large_classes_are_predicted(learner):
+    labels = np.array([2**63 + 2**13, 2**64 - 2**12], np.uint64)
+    rows = np.tile([[0.0], [1.0]], (500, 1))
+    made = learner(categories=[[0, 1]], classes=labels, epsilon=5)
+    made.fit(rows, np.tile(labels, 500), rng=InsecureGenerator(1))
+    assert made.predict(rows[:2]).tolist() == labels.tolist()
+    assert made.predict(rows[:2]).dtype == np.uint64
+    assert made.score(rows, np.tile(labels, 500)) == 1

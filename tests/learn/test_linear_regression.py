@@ -12,21 +12,18 @@ import numpy as np
 import pytest
 
 from dpfast.errors import DataError
-from dpfast.learn import LinearRegression, NotFittedError, linear_regression
-from dpfast.learn.gram_matrix import GramMatrix
+from dpfast.learn import LinearRegression, NotFittedError
 from dpfast.learn.normal_equations import LINE_REACH, REACH, WEIGHT, Line, Moments, Normal, Products
 from dpfast.learn.rows import labeled_rows
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import parts as round_parts
 from dpfast.sulq.parts import Boxes
-from dpfast.tables import memory
 
 from ..reference.learn import margin as plain
-from ..reference.sulq import noisy_sums as reference
 from ..support import learners, transcript
 from ..support.learners import rounds_of
-from ..support.pairwise import every_value, quick_rows
+from ..support.pairwise import quick_rows
 
 RELATIONS = ["replace", "add-remove"]
 recorded = partial(learners.recorded, LinearRegression, bounds=(0, 1), y_bounds=(-1, 2), ridge=0)
@@ -36,9 +33,6 @@ def table(n=3000, d=3, seed=0, noise=0.1):
     g = np.random.default_rng(seed)
     x = g.uniform(0, 1, (n, d))
     return x, np.clip(x @ g.normal(0, 0.5, d) + 0.3 + noise * g.normal(size=n), -1, 2)
-
-
-# --- exact sums -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -76,21 +70,6 @@ def test_without_noise_it_is_least_squares(intercept):
     assert made.score(wide, y) == pytest.approx(1 - left, abs=1e-6)
 
 
-@pytest.mark.full
-def test_predictions_and_scores_are_of_all_rows_in_their_order(monkeypatch):
-    """Rows that go up, so that the mean of y is another one in each piece."""
-    x = np.linspace(0, 1, 3 << 16)[:, None]
-    y = 0.5 * x[:, 0] + 0.02 * np.sin(99 * x[:, 0])
-    made = recorded(x, y)[2]
-    line = x[:, 0] * made.coef_[0] + made.intercept_
-    expected = 1 - ((y - line) ** 2).sum() / ((y - y.mean()) ** 2).sum()
-    monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
-    for direct in 1 << 23, 160_016:
-        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
-        assert made.predict(x) == pytest.approx(line, rel=1e-12)
-        assert made.score(x, y) == pytest.approx(expected, rel=1e-9) and expected < 0.999
-
-
 def test_missing_targets():
     x, y = table(500)
     y[9] = np.nan
@@ -101,45 +80,6 @@ def test_missing_targets():
     for nan, number in (0.25, 0.25), ("upper", 2.0):
         filled = recorded(x, np.nan_to_num(y, nan=number))[1]
         assert recorded(x, y, nan=nan)[1] == filled
-
-
-# --- what a row moves -----------------------------------------------------------------------------
-
-DOMAIN = [(0.0, 0.0, -1.0), (1.0, 1.0, 2.0), (1.0, 0.0, 2.0), (0.5, 0.5, 0.5), (0.0, 0.0, 2.0)]
-
-
-def worst(relation, loss, **kw):
-    """The largest part of the loss that a row takes, over all neighbors."""
-    kw = {"neighbors": relation, "rho": None, **loss, **kw}
-
-    def integers(data):
-        rows = np.array(data).reshape(-1, 3)
-        return recorded(rows[:, :2], rows[:, 2], **kw)[:2]
-
-    return reference.worst(integers, DOMAIN, relation, 0 if "epsilon" in loss else 1)
-
-
-@every_value
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_no_row_uses_more_than_the_loss(relation, intercept, monkeypatch):
-    kw = {"fit_intercept": intercept}
-    # A replaced row reaches the bound where two rows are at right angles, seen from the origin.
-    least = 0.99 if relation == "add-remove" else 0.4
-    assert least < worst(relation, {"rho": 1}, **kw) <= 1
-    right = GramMatrix.parts
-
-    def less(self, neighbors):  # the planted fault: what a row moves is taken for less
-        parts = right(self, neighbors)
-        return [
-            round_parts.Part(p.size, p.l1 // 3, p.l2_squared // 3, p.l0, Fraction(1)) for p in parts
-        ]
-
-    monkeypatch.setattr(GramMatrix, "parts", less)
-    assert worst(relation, {"rho": 1}, **kw) > 1
-
-
-UNITS = [1, int(REACH), int(REACH), int(REACH) ** 2, int(REACH) ** 2]
 
 
 def moved(moments, one, other):
@@ -190,17 +130,17 @@ def test_no_row_changes_the_first_sums_by_more_than_is_said(relation):
 def test_first_sums_of_three_features_have_joint_noise(relation, monkeypatch):
     """With an epsilon alone: each has less, and over all rounds no row costs more than is paid."""
     moments, made = Moments([(-1.0, 1.0)] * 4, "raise", True), rounds_of(Pure(1), relation, 4)
-    joint = moments.deviations(made, moments.parts_within(Pure(1), relation, Fraction(4)), 1)
-    apart = moments.deviations(made, moments.parts(relation), 1)
+    parts = moments.parts_within(Pure(1), relation, Fraction(4)), moments.parts(relation)
+    joint, apart = (moments.deviations(made, some, 1) for some in parts)
     assert joint[:2] == apart[:2]
     assert all(a < 0.97 * b for a, b in zip(joint[2:], apart[2:], strict=True))
     corners = [*itertools.product((-1.0, 1.0), repeat=4), (0.3, 0.0, -0.5, 0.7)]
     others = [(0.5, -0.5, 1.0, 1.0), (-1.0, 0.0, 0.2, -1.0)] * 20
+    kw = {"bounds": (-1, 1), "y_bounds": (-1, 1), "epsilon": 1, "neighbors": relation}
 
     def fit(row):
-        table = np.array([row, *others] if row else others)
-        kw = {"bounds": (-1, 1), "y_bounds": (-1, 1), "epsilon": 1, "neighbors": relation}
-        LinearRegression(**kw).fit(table[:, :3], table[:, 3], rng=InsecureGenerator(1))
+        rows = np.array([row, *others] if row else others)
+        LinearRegression(**kw).fit(rows[:, :3], rows[:, 3], rng=InsecureGenerator(1))
 
     def worst():
         found = []
@@ -213,7 +153,7 @@ def test_first_sums_of_three_features_have_joint_noise(relation, monkeypatch):
     assert 0.3 < worst() <= 1
     right = Boxes.noise
 
-    def narrow(self, *arguments):  # the planted fault
+    def narrow(self, *arguments):  # planted
         sizes = tuple(size // 8 for size in self.moves.sizes)
         return right(replace(self, moves=replace(self.moves, sizes=sizes)), *arguments)
 
@@ -283,50 +223,6 @@ def test_answers_count_by_their_variances():
     assert (one.joined(none).values == 2).all() and (none.joined(none).variances == math.inf).all()
 
 
-# --- what is learned ------------------------------------------------------------------------------
-
-
-def test_the_ridge_of_the_noise_helps():
-    x, y = table(300, 6)
-
-    def result(ridge):
-        made = [
-            LinearRegression(bounds=(0, 1), y_bounds=(-1, 2), rho=0.1, ridge=ridge).fit(
-                x, y, rng=InsecureGenerator(s)
-            )
-            for s in range(10)
-        ]
-        return np.mean([abs(m.coef_).max() for m in made])
-
-    exact = abs(recorded(x, y)[2].coef_).max()
-    assert result("noise") < 2 * exact < result(0.0)
-    assert abs(recorded(x, y, ridge=1e9)[2].coef_).max() < 1e-3 * exact
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("n", [0, 1, 50])
-def test_few_rows_are_no_error(n, intercept):
-    x, y = table(n)
-    for relation in RELATIONS:
-        for kw in ({}, {"ridge": 0.0}, {"bounds": (0.5, 0.5)}, {"y_bounds": (0.5, 0.5)}):
-            given = {"bounds": (0, 1), "y_bounds": (-1, 2), **kw}
-            made = LinearRegression(
-                rho=0.01, neighbors=relation, fit_intercept=intercept, **given
-            ).fit(x, y)
-            assert np.isfinite(made.coef_).all() and math.isfinite(made.intercept_)
-
-
-def test_a_target_of_one_value():
-    made = recorded(*table(), y_bounds=(0.5, 0.5))[2]
-    assert (made.coef_ == 0).all() and made.intercept_ == 0.5
-
-
-def test_a_mean_beyond_the_bounds_is_taken_for_noise():
-    found = Products(np.array([[3.0, 0.0, 300.0], [0.0] * 3, [300.0, 0.0, 0.0]]), np.ones((3, 3)))
-    slopes, value, _ = found.solve(1.0, None, np.ones(1), True)
-    assert slopes == [0.0] and value == 1.0
-
-
 def test_means_are_nearer_to_the_middle_where_noise_is_large():
     values = np.array([[100.0, 0.0, 50.0], [0.0] * 3, [50.0, 0.0, 0.0]])
     for variance, expected in (1e-9, 0.5), (100.0**2 / 4, 0.25):
@@ -336,45 +232,6 @@ def test_means_are_nearer_to_the_middle_where_noise_is_large():
     rows, mean = Products(values, np.ones((3, 3))).means(True)
     assert rows == 1 and (mean == 0).all()
 
-
-def test_squares_below_0_count_as_0():
-    matrix = np.array([[0.0, 0.0, 0.0], [0.0, -5.0, 0.5], [0.0, 0.5, 1.0]])
-    slopes, value, _ = Products(matrix, np.ones((3, 3))).solve(1.0, 2.0, np.ones(1), False)
-    assert slopes == pytest.approx([0.25]) and value == 0
-
-
-def errors(x, y, runs=20, **kw):
-    """Mean squared error, in units of the variance of y, over some seeds."""
-    kw = {"bounds": (0, 1), "y_bounds": (-1, 2), **kw}
-    made = [LinearRegression(**kw).fit(x, y, rng=InsecureGenerator(s)) for s in range(runs)]
-    return np.mean([1 - m.score(x, y) for m in made])
-
-
-@pytest.mark.full
-def test_many_columns_are_learned_along_a_line(monkeypatch):
-    x, _ = table(6000, 40)
-    y = np.clip(0.5 + 0.8 * (x[:, :5] - 0.5).sum(axis=1), -1, 2)
-    along = errors(x, y, epsilon=1)
-    monkeypatch.setattr(linear_regression, "MANY", 0.0)  # as if rows were enough for all products
-    assert along < 0.45 < errors(x, y, epsilon=1)
-
-
-def test_few_rows_are_told_no_worse_than_by_a_noisy_mean(monkeypatch):
-    x, y = table(150, 10, noise=0.2)
-    told = errors(x, y, epsilon=0.1)
-    monkeypatch.setattr(linear_regression, "MATTERS", math.inf)  # the mean has one round of four
-    worse = errors(x, y, epsilon=0.1)
-    assert told < 0.6 * worse
-
-
-def test_squares_that_noise_may_have_made_do_not_make_slopes_large():
-    """Features that stay near the middle of their bounds."""
-    x, y = table(400, 6)
-    x = 0.5 + (x - 0.5) / 10
-    assert errors(x, y, epsilon=0.5, delta=1e-6) < 1.5
-
-
-# --- standard errors ------------------------------------------------------------------------------
 
 SLOPES = np.array([0.5, -0.2, 0.1])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from dpfast.learn import RandomForestClassifier
 from dpfast.learn.columns import columns_of
@@ -75,18 +74,3 @@ def test_counts_are_those_of_the_definition_with_the_noise_of_all_trees():
                 counts[tree, leaf_of(splits, tree, row), label] += 1
     assert np.array(values[0]).reshape(3, 4, 3).tolist() == counts.tolist()
     assert len(used) == 1
-
-
-def test_few_flowers_are_told_apart():
-    datasets = pytest.importorskip("sklearn.datasets")
-    from dpfast.rng import InsecureGenerator
-
-    rows, labels = datasets.load_iris(return_X_y=True)
-    bounds = [(4, 8), (2, 4.5), (1, 7), (0, 2.6)]
-    made = (
-        RandomForestClassifier(bounds=bounds, classes=[0, 1, 2], epsilon=1, random_state=seed)
-        .fit(rows, labels, rng=InsecureGenerator(seed))
-        .score(rows, labels)
-        for seed in range(10)
-    )
-    assert np.mean(list(made)) > 0.7

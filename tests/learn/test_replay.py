@@ -288,23 +288,6 @@ def test_counts_of_cells_cost_what_was_paid(relation, monkeypatch):
                 assert worst(name, relation, loss, sets) > 1.2
 
 
-def test_rounds_chosen_by_exact_numbers_are_caught(monkeypatch):
-    right = kmeans.Grid.totals
-
-    def totals(self, source, centers):
-        self.rows = source.length
-        return right(self, source, centers)
-
-    monkeypatch.setattr(kmeans.Grid, "totals", totals)
-    monkeypatch.setattr(
-        kmeans._Walk,
-        "choose",
-        lambda self, _: self.use(1 if self.grid.rows > 2 else 4),
-    )
-    with pytest.raises(AssertionError, match=r"another path|a release is missing"):
-        worst("k-means of its own rounds", "add-remove", LOSSES["rho"])
-
-
 @pytest.mark.parametrize("less", [1, 2])
 @pytest.mark.parametrize("name", ["sums", "k-means", "perceptron in a ball", "tree"])
 def test_noise_for_too_few_rounds_is_caught(name, less, monkeypatch):
@@ -318,6 +301,29 @@ def test_noise_for_too_few_rounds_is_caught(name, less, monkeypatch):
             self.rounds = kept
 
     monkeypatch.setattr(_rounds.Rounds, "noise", noise)
+    assert worst(name, "add-remove", LOSSES["rho"]) > 1
+
+
+FAULTS = {
+    "a third": lambda part: replace(part, l1=part.l1 // 3, l2_squared=part.l2_squared // 3),
+    "no share": lambda part: replace(part, share=Fraction(1)),
+}
+#: Whose number of rounds is another one then.
+OWN_ROUNDS = "k-means of its own rounds"
+SHARED = sorted(name for name in RUNS if name.startswith(("k-means", "perceptron", "bayes")))
+
+
+@quick_rows(6)
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        *((name, "no share") for name in SHARED),
+        *((name, "a third") for name in sorted(RUNS) if name != OWN_ROUNDS),
+    ],
+)
+def test_noise_for_less_than_a_row_moves_is_caught(name, fault, monkeypatch):
+    right = Part.noise
+    monkeypatch.setattr(Part, "noise", lambda self, *of: right(FAULTS[fault](self), *of))
     assert worst(name, "add-remove", LOSSES["rho"]) > 1
 
 

@@ -12,7 +12,6 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.learn import cross_validate, cross_validation
 from dpfast.learn.estimator import Scored
-from dpfast.noise.additive import analytic
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.tables.key_words import secret
@@ -36,9 +35,6 @@ LOSSES = {"epsilon": (Pure(1), {"epsilon": 1}), "rho": (ZCDP(1), {"rho": 1})}
 def fitted(name, n=900):
     (kind, own), (X, y) = CASES[name], table(n)
     return kind(**own, rho=10).fit(X, y, rng=InsecureGenerator(1)), X, y
-
-
-# --- what they are --------------------------------------------------------------------------------
 
 
 @quick_rows(4)
@@ -101,9 +97,6 @@ def test_squares_of_distances_that_are_no_numbers_are_clamped():
     assert budget.remaining["epsilon"] == 0
 
 
-# --- cross-validation -----------------------------------------------------------------------------
-
-
 def learner(name, relation="add-remove"):
     kind, own = CASES[name]
     return kind(**own, neighbors=relation)
@@ -130,26 +123,6 @@ def test_scores_are_those_of_fits_of_the_other_folds(name):
         rest, here = folds != fold, folds == fold
         made.fit(X[rest], y[rest], rng=InsecureGenerator(fold))
         assert score == pytest.approx(reference.score(made, X[here], y[here]), abs=0.01, rel=0.03)
-
-
-def test_all_rows_of_a_person_are_in_one_fold():
-    X, y = table(3000)
-    ids = np.random.default_rng(0).permutation(np.arange(3000) // 6)
-    right, drawn = cross_validation.fold_numbers, []
-
-    def seen(*args):
-        drawn.append(right(*args))
-        return drawn[-1]
-
-    frame = pd.DataFrame(X, columns=NAMES).assign(who=ids.astype(str))
-    with patch.object(cross_validation, "fold_numbers", seen):
-        for rows, own in (X, ids), (frame, "who"):
-            answer = cross_validate(learner("bayes"), rows, y, rho=1, ids=own, max_rows=2)
-            assert answer.scores.shape == (5,)
-    for folds in drawn:
-        each = [set(folds[ids == person]) for person in range(500)]
-        assert {len(some) for some in each} == {1} and set.union(*each) == set(range(5))
-    assert (drawn[0] != drawn[1]).any()
 
 
 def test_folds_are_independent_and_uniform_and_no_row_moves_another():
@@ -186,15 +159,6 @@ def test_it_is_one_entry_in_the_ledger_and_parts_are_what_they_say(loss, relatio
         assert 0.999 < together.to_approx(1e-6).epsilon <= 1
     else:
         assert together == loss
-
-
-@quick_rows(2)
-@pytest.mark.parametrize("epsilon", [0.01, 1, 50])
-@pytest.mark.parametrize("folds", [2, 10])
-def test_parts_of_rho_are_less_noise_than_parts_of_epsilon_and_delta(epsilon, folds):
-    for delta in 1e-3, 1e-9:
-        part = cross_validation._part(Approx(epsilon, delta), "add-remove", folds)
-        assert (2 * float(part.rho)) ** -0.5 < analytic(epsilon / folds, delta / folds)
 
 
 BASE = table(12)

@@ -25,15 +25,13 @@ from dpfast.learn import (
     TruncatedSVD,
     weights,
 )
-from dpfast.privacy import ZCDP, Approx, Pure
-from dpfast.rng import InsecureGenerator
+from dpfast.learn.estimator import Estimator
 from dpfast.sulq import rounds
 from dpfast.sulq.parts import Boxes, Matrix, Part
 
 from ..reference.learn import weights as reference
-from ..reference.sulq import noisy_sums
 from ..support.pairwise import every_value, quick_rows
-from ..support.transcript import recorded, used
+from . import test_replay as replay
 
 pa = pytest.importorskip("pyarrow")
 
@@ -53,21 +51,17 @@ def second(rows):
     return rows[:, 1]
 
 
-#: Each learner with what it needs, and the labels of rows. Those of one round are exact sums of
-#: rows whatever was released.
-ONE_ROUND = {
+#: Each learner with what it needs, and the labels of rows.
+LEARNERS = {
     "k-means": (KMeans, None, {"bounds": BOUNDS, "n_clusters": 3, "init": START, "max_iter": 1}),
+    "k-means of its own rounds": (KMeans, None, {"bounds": BOUNDS, "n_clusters": 2}),
     "scaling": (StandardScaler, None, {"bounds": BOUNDS}),
     "components": (PCA, None, {"bounds": BOUNDS}),
     "singular vectors": (TruncatedSVD, None, {"bounds": BOUNDS}),
     "bayes": (NaiveBayes, side, BOTH),
     "regression": (LinearRegression, second, {**LINE, "ridge": 1}),
-    "forest": (RandomForestClassifier, side, {**SIDES, "n_estimators": 3}),
-}
-LEARNERS = {
-    **ONE_ROUND,
-    "k-means of its own rounds": (KMeans, None, {"bounds": BOUNDS, "n_clusters": 2}),
     "regression in rounds": (LinearRegression, second, LINE),
+    "forest": (RandomForestClassifier, side, {**SIDES, "n_estimators": 3}),
     "logistic": (LogisticRegression, side, {**SIDES, "max_iter": 3}),
     "perceptron": (Perceptron, side, {"bounds": BOUNDS, "max_iter": 3}),
     "boosting": (AdditiveBoostingClassifier, side, {**SIDES, "bins": 2, "max_iter": 3}),
@@ -86,9 +80,6 @@ def fitted(name, rows, beside=None, **kw):
 
 def table(rows, width=3):
     return np.array(rows, np.float64).reshape(-1, width)
-
-
-# --- what is summed -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("limits", [(0, 1), (0, 5), (0.75, 3.0), (1e-20, 3e-20), (2, 2)])
@@ -127,42 +118,6 @@ def test_forms_and_missing_weights():
         made = weights.weights_of(gone, (1, 4), Rows(2), "add-remove", nan)
         found, missing = made.times(0, 2)
         assert found.tolist() == [1 << 13, often] and missing == 1
-
-
-def test_sums_of_some_rows_add_up_to_sums_of_repeated_rows():
-    times = np.array([0, 5, 1, 0, 8, 3], np.uint32)
-    for some in (times, times[:0], times[[0, 3]], times[[2]], times[[4]]):
-        rows = np.arange(1, len(some) + 1) ** 2
-        called = []
-
-        def summarize(places, rows=rows, called=called):
-            called.append(len(places))
-            return np.array([rows[places].sum(), len(places)])
-
-        found = weights.repeated(some, summarize, np.add)
-        assert found.tolist() == [int(rows @ some), int(some.sum())]
-        assert len(called) <= max(1, int(some.max(initial=0)).bit_length())
-
-
-@every_value
-@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 1}], ids=["epsilon", "rho"])
-@pytest.mark.parametrize("name", list(ONE_ROUND))
-def test_a_round_is_the_sum_over_rows_by_definition(name, loss):
-    """The integers that get noise are those of each row alone, as often as it counts."""
-    generator = np.random.default_rng(1)
-    rows = generator.uniform(-0.5, 4.5, (12, 2)).round(1)
-    beside = np.append(generator.uniform(0, 4, 9), [-1.0, 0.0, np.inf])
-
-    def integers(*of, **more):
-        _, fit = fitted(name, *of, neighbors="add-remove", **loss, **more)
-        lines = recorded(lambda: fit(rng=InsecureGenerator(0)))
-        return np.array([x for _, exact, _ in lines for x in exact], object)
-
-    for limits in (LIMITS, (0, 3.0)):
-        often = [reference.times(w, *limits) for w in beside]
-        each = [integers(rows[[i]]) * often[i] for i in range(len(rows))]
-        assert (integers(rows, beside, weight_bounds=limits) == sum(each)).all()
-    assert any((one != 0).any() for one in each)
 
 
 def learned(made):
@@ -205,79 +160,32 @@ def test_whole_weights_are_rows_that_are_there_so_often(name, form):
         assert same(value, other[key]), key
 
 
-def test_chunks_of_a_file_find_their_weights(tmp_path):
-    generator = np.random.default_rng(3)
-    rows, beside = generator.uniform(0, 2, (300_000, 2)), generator.integers(0, 4, 300_000)
-    pq = pytest.importorskip("pyarrow.parquet")
-    pq.write_table(pa.table([*rows.T], ["a", "b"]), tmp_path / "rows.parquet", row_group_size=1000)
-    found = []
-    for data in (rows, dp.scan(tmp_path / "rows.parquet", ["a", "b"])):
-        made = StandardScaler(bounds=(0, 2), rho=1, weight_bounds=(0, 3))
-        lines = recorded(lambda data=data, made=made: made.fit(data, sample_weight=beside))
-        found.append([exact for _, exact, _ in lines])
-    assert found[0] == found[1]
-    assert found[0][0][0] == int(beside.sum()) << 14 + 20
+#: What takes weights.
+RUNS = [name for name in replay.RUNS if "tree" not in name and name != "sums"]
 
 
-# --- what it costs --------------------------------------------------------------------------------
+def worst(name, relation, loss):
+    """The largest part of a loss that tells neighbors apart; a weight is a function of its row."""
+    right = Estimator._fit
 
-LOSSES = {
-    "epsilon": (Pure(1), {"epsilon": 1}),
-    "approx": (Approx(1, Fraction(1, 10**6)), {"epsilon": 1, "delta": 1e-6}),
-    "rho": (ZCDP(Fraction(1, 2)), {"rho": 0.5}),
-    "little rho": (ZCDP(Fraction(1, 10**12)), {"rho": 1e-12}),
-}
-#: Rows with weights: corners, and what is beyond the bounds or has no value.
-DOMAIN = [
-    (0.0, 0.0, 3.0),
-    (4.0, 2.0, 99.0),
-    (4.0, 0.0, 0.5),
-    (1.7, 0.9, 1.1),
-    (-9.0, np.inf, np.inf),
-    (np.nan, 2.0, np.nan),
-]
-DATA = [[], [(4.0, 2.0, 3.0)], [(0.0, 0.0, 3.0), (4.0, 2.0, -5.0), (1.7, 0.9, 2.0)]]
-#: More rows, which are those of all neighbors.
-MANY = [(0.0, 0.0, 1.0), (4.0, 2.0, 2.0), (4.0, 0.0, 3.0), (0.0, 2.0, 0.0)] * 50
+    def fit(self, X, y, _, *of):
+        self.weight_bounds = LIMITS
+        return right(self, X, y, np.abs(X[:, 0] - X[:, 1]), *of)
 
-
-def worst(name, relation, loss, sets=DATA):
-    """The largest part of a loss that tells neighbors apart; a weight belongs to its row."""
-    claim, kw = loss
-    others = [] if name in ONE_ROUND else MANY
-    if LEARNERS[name][0].__dataclass_fields__["nan"].init:
-        kw = {**kw, "nan": "upper"}
-    domain = DOMAIN if "nan" in kw else DOMAIN[:-1]
-    result = 0.0
-    for seed, rows in enumerate(sets):
-
-        def again(rows, seed=seed):
-            data = table([*rows, *others])
-            made = {"neighbors": relation, "weight_bounds": LIMITS, **kw}
-            fitted(name, data[:, :2], data[:, 2], **made)[1](rng=InsecureGenerator(seed))
-
-        lines = recorded(lambda rows=rows, again=again: again(rows))
-        for other in noisy_sums.neighbors(rows, domain, relation):
-            part = used(lines, lambda other=other, again=again: again(other), claim)
-            result = max(result, float(part))
-    return result
-
-
-#: The part of the loss that some neighbor uses up, at least; rows do not go from one end of a
-#: ball to the other everywhere.
-LEAST = {"perceptron": 0.1, "regression in rounds": 0.15, "boosting of numbers": 0.15}
+    with patch.object(Estimator, "_fit", fit):
+        return replay.worst(name, relation, replay.LOSSES[loss])
 
 
 @quick_rows(5)
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize("loss", list(LOSSES))
-@pytest.mark.parametrize("name", list(LEARNERS))
+@pytest.mark.parametrize("relation", replay.RELATIONS)
+@pytest.mark.parametrize("loss", ["epsilon", "approx", "rho", "little rho"])
+@pytest.mark.parametrize("name", RUNS)
 def test_all_rounds_together_cost_what_was_paid(name, relation, loss):
-    assert LEAST.get(name, 0.2) < worst(name, relation, LOSSES[loss]) <= 1
+    assert 0.05 < worst(name, relation, loss) <= 1
 
 
 @every_value
-@pytest.mark.parametrize("name", ["scaling", "bayes", "forest", "regression", "logistic"])
+@pytest.mark.parametrize("name", ["scaling", "bayes", "forest", "pca", "logistic"])
 @pytest.mark.parametrize("loss", ["epsilon", "rho"])
 def test_weights_that_are_not_clipped_are_caught(name, loss, monkeypatch):
     right = weights.Weights.times
@@ -288,15 +196,15 @@ def test_weights_that_are_not_clipped_are_caught(name, loss, monkeypatch):
         return np.where(more, 3 * found, found).astype(np.uint32), missing
 
     monkeypatch.setattr(weights.Weights, "times", times)
-    assert worst(name, "add-remove", LOSSES[loss]) > 1
+    assert worst(name, "add-remove", loss) > 1
 
 
 @quick_rows(4)
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "perceptron"])
+@pytest.mark.parametrize("name", RUNS)
 def test_noise_for_rows_that_count_once_is_caught(name, monkeypatch):
     for kind in (Part, Matrix, Boxes):
         monkeypatch.setattr(kind, "of_rows", lambda self, times, rows: self)
-    assert worst(name, "add-remove", LOSSES["epsilon"]) > 100
+    assert worst(name, "add-remove", "epsilon") > 100
 
 
 @pytest.mark.parametrize("name", ["k-means", "scaling", "forest", "bayes"])
@@ -306,36 +214,10 @@ def test_noise_for_one_row_is_caught_where_one_goes_and_one_comes(name, monkeypa
 
     for kind in (Part, Boxes):
         monkeypatch.setattr(kind, "of_rows", of_one(kind.of_rows))
-    assert worst(name, "replace", LOSSES["epsilon"]) > 1
+    assert worst(name, "replace", "epsilon") > 1
 
-
-def test_noise_is_in_units_of_weights():
-    """As that of rows without weights, for the largest weight; twice where rows are replaced."""
-    part, loss = Part(1, 1 << 20, 1 << 40, 1), Pure(Fraction(1, 2))
-    kw = {"budget": None, "rng": InsecureGenerator(0)}
-    plain = rounds.Rounds(None, loss, "add-remove", 2, "x", **kw).deviation(part)
-    for hi in (2.0**-7, 1.0, 64.0):
-        for relation, steps in ("add-remove", 1), ("replace", 2):
-            own = weights.weights_of([1.0], (0, hi), Rows(1), relation, "raise")
-            made = rounds.Rounds(None, loss, relation, 2, "x", weights=(own.most, own.unit), **kw)
-            assert made.deviation(part) == pytest.approx(steps * hi * plain, rel=1e-4)
-            assert made.loss == loss
-
-
-# --- arguments ------------------------------------------------------------------------------------
 
 ROWS = np.array([[0.0, 0.0], [4.0, 2.0], [1.0, 1.0]])
-
-
-@pytest.mark.parametrize("name", list(LEARNERS))
-def test_without_weights_nothing_changes(name):
-    found = []
-    for more in ({}, {"weight_bounds": (0, 9)}, {"weight_bounds": "anything"}):
-        made, fit = fitted(name, ROWS, rho=1, **more)
-        lines = recorded(lambda fit=fit: fit(rng=InsecureGenerator(5)))
-        found.append((lines, learned(made)))
-    for lines, one in found[1:]:
-        assert lines == found[0][0] and all(same(one[key], found[0][1][key]) for key in one)
 
 
 @every_value
@@ -389,14 +271,6 @@ def test_rows_of_an_engine_have_no_weights():
     made = StandardScaler(bounds=(0, 1), rho=1, weight_bounds=(0, 1))
     with pytest.raises(ArgumentTypeError, match="sample_weight must be left out for data of an"):
         made.fit(frame, sample_weight=[1.0, 1.0], budget=budget)
-    assert budget.remaining["rho"] == 1
-
-
-def test_dropped_rows_need_a_relation_under_which_they_may_go():
-    budget = dp.Budget(rho=1, neighbors="replace")
-    kw = {"rho": 1, "nan": "drop", "weight_bounds": (0, 1)}
-    with pytest.raises(ArgumentError, match="nan"):
-        StandardScaler(bounds=(0, 1), **kw).fit(ROWS, sample_weight=[1.0] * 3, budget=budget)
     assert budget.remaining["rho"] == 1
 
 

@@ -66,11 +66,6 @@ def wave(x):
 
 
 @numba.njit
-def first_less_second(row):
-    return row[0] - row[1]
-
-
-@numba.njit
 def by_name(row):
     return row.a - row.b
 
@@ -123,8 +118,6 @@ def recorded(data, ask, queries=1, **kw):
     return recorder.asked, recorder.values, found
 
 
-# --- exact totals ---------------------------------------------------------------------------------
-
 VALUES = [-3.0, LO, -0.7, 0.0, 1e-300, 1.0, math.pi / 2, HI, 7.0, math.inf, -math.inf]
 
 
@@ -151,33 +144,6 @@ def test_named_sums_are_those_of_the_definition():
         for rows in (None, np.arange(len(data)) % 3 != 1):
             _, _, found = recorded(data, lambda s, n=name, r=rows, k=kw: s.sum(n, r, **k))
             assert found == float(reference.total(data.tolist(), function, rows)), name
-
-
-@pytest.mark.full
-@quick_rows(1)
-@pytest.mark.parametrize("dtype", ["f8", "i4", "?", ">f4"])
-def test_every_form_of_data_has_the_same_sums(dtype):
-    matrix = (np.random.default_rng(3).integers(0, 2, (5000, 2)) * 3).astype(dtype)
-    table = {"a": matrix[:, 0], "b": matrix[:, 1]}
-    forms = [matrix, np.asfortranarray(matrix), table, pd.DataFrame(table)]
-    forms.append(np.array(list(map(tuple, matrix.tolist())), [("a", dtype), ("b", dtype)]))
-    answers = []
-    for form in forms:
-        a, b = (0, 1) if isinstance(form, np.ndarray) and form.dtype.names is None else ("a", "b")
-        function = first_less_second if a == 0 else by_name
-        if dtype in ("?", "u1"):
-            function = None  # a difference of unsigned numbers wraps, as it does in Python
-        ask = [
-            Term("value", (0, 2), column=b),
-            Term("product", (0, 2), column=(a, b)),
-            Term(matrix[:, 0], (0, 2)),
-            Term("row", l2=2.0),
-        ]
-        if function is not None:
-            ask.append(Term(function, (-1, 1)))
-        _, values, _ = recorded(form, lambda s, ask=ask: s.batch(ask))
-        answers.append(values)
-    assert all(a == answers[0] for a in answers)
 
 
 DATA = np.random.default_rng(5).normal(0, 1, (70_001, 2))
@@ -262,16 +228,12 @@ def test_sets_of_rows_must_be_as_long_as_a_file(tmp_path):
 def test_missing_values(nan, count):
     data = np.array([0.5, np.nan, 1.0, np.nan])
     for name, power in ("value", 1), ("square", 2):
-        _, _, found = recorded(data, lambda s, n=name: s.sum(n, bounds=(LO, HI)), nan=nan)
+        found = recorded(data, lambda s, n=name: s.sum(n, bounds=(LO, HI)), nan=nan)[2]
         assert found == 0.5**power + 1 + 2 * count**power
-    _, _, found = recorded(
-        np.stack([data, data], 1),
-        lambda s: s.sum("product", bounds=(LO, HI), column=(0, 1)),
-        nan=nan,
-    )
+    product = {"bounds": (LO, HI), "column": (0, 1)}
+    found = recorded(np.stack([data, data], 1), lambda s: s.sum("product", **product), nan=nan)[2]
     assert found == pytest.approx(1.25 + 2 * count**2)
-    _, _, found = recorded(data, lambda s: s.sum("row", l2=2.0), nan=nan)
-    assert found == [1.5]
+    assert recorded(data, lambda s: s.sum("row", l2=2.0), nan=nan)[2] == [1.5]
 
 
 def test_values_computed_before_come_in_many_forms():
@@ -295,9 +257,6 @@ def test_what_a_function_does_not_give_is_missing():
         assert sums.remaining == 1  # it was an answer
 
 
-# --- functions compiled by Numba ------------------------------------------------------------------
-
-
 @numba.njit(fastmath=True)
 def loose(x):
     return math.exp(-x) * x / 3 + x * 0.1 + x * x * 0.7
@@ -313,27 +272,6 @@ def test_a_row_has_one_value_wherever_it_stands():
     assert loop.values(np.roll(rows, 1), 1).tobytes() == np.roll(whole, 1, axis=0).tobytes()
 
 
-@pytest.mark.full
-def test_rows_are_not_the_lanes_of_a_vector():
-    """The loop of a function that a compiler would like to turn into one; a plain loop is one."""
-
-    @numba.njit(fastmath=True)
-    def curve(x):
-        return x * 0.1 + x * x * 0.7
-
-    @numba.njit
-    def plain(rows, out):
-        for i in range(len(out)):
-            out[i] = curve(rows[i])
-
-    rows = np.zeros(3)
-    plain(rows, rows)
-    loop = RowLoop(curve, rows.dtype, None)
-    wide = "x double>"
-    assert all(wide not in text for text in loop._fill.inspect_llvm().values())
-    assert any(wide in text for text in plain.inspect_llvm().values())
-
-
 def test_a_function_may_write_to_its_row_but_not_to_the_data():
     @numba.njit
     def spoil(row):
@@ -345,56 +283,61 @@ def test_a_function_may_write_to_its_row_but_not_to_the_data():
     assert not data.any()
 
 
+SETS_OF_FOUR = {"sets": [[True, False, True, True]]}
+LAMBDAS = {
+    "text": numba.njit(lambda row: "text"),
+    "nothing": numba.njit(lambda row: row.nothing),
+    "row": numba.njit(lambda row: row),
+    "pair": numba.njit(lambda row: (row[0], row[1])),
+}
+#: A question, what is wrong with it, and the kind of error.
+UNSUITABLE = [
+    ("text", {}, ArgumentTypeError, "real number"),
+    ("nothing", {}, ArgumentTypeError, "compile"),
+    (lambda row: 0.5, {}, ArgumentTypeError, "numba.njit"),
+    ("row", {}, ArgumentError, "size"),
+    ("row", {"size": 2}, ArgumentError, "l2"),
+    ("pair", {"size": 3, "l2": 1}, ArgumentError, "size"),
+    ("median", {}, ArgumentError, "one of"),
+    ("value", {"bounds": (0, 1)}, ArgumentTypeError, "column"),
+    ("value", {"bounds": (0, 1), "column": 2}, ArgumentError, "column"),
+    ("value", {"column": 0}, ArgumentError, "bounds"),
+    ("product", {"bounds": (0, 1), "column": 0}, ArgumentError, "two columns"),
+    ("count", {"bounds": (0, 1)}, ArgumentError, "left out"),
+    *(("'row'", {"l2": l2}, ArgumentError, "l2") for l2 in (None, 0.0, 1e300)),
+    ("count", {"rows": [0, 1]}, ArgumentTypeError, "mask"),
+    ("count", {"rows": np.zeros((2, 2), bool)}, ArgumentTypeError, "mask"),
+    ("count", {"rows": np.ma.array([1, 0, 1, 1], bool, mask=[0, 1, 0, 0])}, ArgumentTypeError, ""),
+    ("count", SETS_OF_FOUR, ArgumentTypeError, "a condition"),
+    (Attribute(2), SETS_OF_FOUR, ArgumentError, "column"),
+    *((Attribute(own), SETS_OF_FOUR, ArgumentTypeError, "column") for own in (None, "a")),
+    (Attribute(0), {"sets": [True]}, ArgumentTypeError, "booleans"),
+    (np.zeros((4, 2)), SETS_OF_FOUR, ArgumentError, "one number for each row"),
+    (Attribute(2), {}, ArgumentError, "column"),
+    (Attribute(0), {"column": 0}, ArgumentError, "column"),
+    (Attribute(0), {"size": 2}, ArgumentError, "size"),
+]
+
+
 @pytest.mark.full
 def test_questions_that_do_not_suit_the_rows_are_not_used_up():
     sums = NoisySums(np.zeros((4, 2)), epsilon=1, queries=1)
-    sets = [[True, False, True, True]]
-    cases = [
-        (numba.njit(lambda row: "text"), {}, ArgumentTypeError, "real number"),
-        (numba.njit(lambda row: row.nothing), {}, ArgumentTypeError, "compile"),
-        (lambda row: 0.5, {}, ArgumentTypeError, "numba.njit"),
-        (numba.njit(lambda row: row), {}, ArgumentError, "size"),
-        (numba.njit(lambda row: row), {"size": 2}, ArgumentError, "l2"),
-        (numba.njit(lambda row: (row[0], row[1])), {"size": 3, "l2": 1}, ArgumentError, "size"),
-        ("median", {}, ArgumentError, "one of"),
-        ("value", {"bounds": (0, 1)}, ArgumentTypeError, "column"),
-        ("value", {"bounds": (0, 1), "column": 2}, ArgumentError, "column"),
-        ("value", {"column": 0}, ArgumentError, "bounds"),
-        ("product", {"bounds": (0, 1), "column": 0}, ArgumentError, "two columns"),
-        ("count", {"bounds": (0, 1)}, ArgumentError, "left out"),
-        ("row", {}, ArgumentError, "l2"),
-        ("row", {"l2": 0.0}, ArgumentError, "greater than 0"),
-        ("row", {"l2": 1e300}, ArgumentError, "between"),
-        ("count", {"rows": [0, 1]}, ArgumentTypeError, "mask"),
-        ("count", {"rows": np.zeros((2, 2), bool)}, ArgumentTypeError, "mask"),
-        ("count", {"sets": sets}, ArgumentTypeError, "a condition"),
-        (Attribute(2), {"sets": sets}, ArgumentError, "column"),
-        (Attribute(), {"sets": sets}, ArgumentTypeError, "column"),
-        (Attribute("a"), {"sets": sets}, ArgumentTypeError, "column"),
-        (Attribute(0), {"sets": [True]}, ArgumentTypeError, "booleans"),
-        (np.zeros((4, 2)), {"sets": sets}, ArgumentError, "one number for each row"),
-        (Attribute(2), {}, ArgumentError, "column"),
-        (Attribute(0), {"column": 0}, ArgumentError, "column"),
-        (Attribute(0), {"size": 2}, ArgumentError, "size"),
-    ]
-    for f, kw, kind, words in cases:
+    for f, kw, kind, words in UNSUITABLE:
+        f = "row" if f == "'row'" else LAMBDAS.get(f, f) if isinstance(f, str) else f
         with pytest.raises(kind, match=words):
             (sums.contrasts if "sets" in kw else sums.sum)(f, **kw)
     for several, kw in ([], {}), ([Term("count", (0, 1))], {"l2": 1}), (["square"], {"l2": 1}):
         with pytest.raises(ArgumentError):
             sums.batch(several, **kw)
-    assert sums.remaining == 1
     known = NoisySums(np.zeros(4), epsilon=1, queries=1, neighbors="replace")
     for rows in ([4], [-1], [0, 0], [0.5]):
         with pytest.raises((ArgumentError, ArgumentTypeError), match="rows"):
             known.sum("count", rows)
-    assert known.remaining == 1
-    sums.contrasts(Attribute(0), sets)
+    assert sums.remaining == known.remaining == 1
+    sums.contrasts(Attribute(0), **SETS_OF_FOUR)
     with pytest.raises(BudgetError, match="all 1 rounds"):
-        sums.contrasts(Attribute(0), sets)
+        sums.contrasts(Attribute(0), **SETS_OF_FOUR)
 
-
-# --- sensitivities --------------------------------------------------------------------------------
 
 DOMAIN = (-2.0, -0.4, 0.0, 0.3, 3.0, math.nan)
 FUNCTIONS = {
@@ -442,38 +385,6 @@ def test_no_neighbor_moves_a_sum_by_more_than_is_claimed(name, relation):
             assert seen[1] * parts > l2 / 4
 
 
-def test_a_vector_is_cut_the_same_wherever_it_stands():
-    """Whatever rows are beside it: long ones, infinite ones, ones with a NaN, or none."""
-    g = np.random.default_rng(0)
-    values = g.normal(0, 1, (300, 5)) * 10.0 ** g.integers(-3, 4, (300, 1))
-    odd = g.uniform(size=values.shape) < 0.05
-    special = [np.nan, np.inf, -np.inf, 1e308, -1.7e308, 5e-324, 0.0]
-    values[odd] = g.choice(special, int(odd.sum()))
-    for radius in (1e-3, 1.0, 1e300):
-        found, absent = row_functions.shortened(values, radius)
-        assert (absent == np.isnan(values).any(axis=1)).all() and 0 < absent.sum() < 100
-        for i, row in enumerate(values):
-            own, missing = row_functions.shortened(row[None], radius)
-            assert own.tobytes() == found[i : i + 1].tobytes() and missing[0] == absent[i]
-            most = np.finfo(np.float64).max
-            whole = np.zeros(5) if absent[i] else np.clip(row, -most, most)
-            largest = max(map(abs, whole.tolist())) or 1.0
-            length = math.hypot(*(whole / largest))
-            if length * largest <= radius * (1 - 1e-12):
-                assert (found[i] == whole).all()
-            else:
-                expected = whole / largest / length * radius
-                assert found[i] == pytest.approx(expected, rel=1e-9, abs=1e-320)
-
-
-def test_a_vector_of_disjoint_predicates_moves_by_one():
-    cells = [np.eye(3)[i] for i in (0, 1, 2)]
-    data = np.arange(3.0)
-    claimed, _, found = recorded(data, lambda s: s.sum(np.array(cells), l2=1.0))
-    assert found == pytest.approx([1, 1, 1])
-    assert math.isqrt(claimed[0][1]) == pytest.approx(2**40, rel=1e-9)
-
-
 floats = st.floats(allow_nan=True, allow_infinity=True, width=64)
 
 
@@ -500,8 +411,6 @@ def test_vectors_are_cut_to_the_ball(values, radius):
                     for c, x in zip(cells, exact, strict=True)
                 ]
 
-
-# --- noise ----------------------------------------------------------------------------------------
 
 LOSSES = [Pure(1), ZCDP(Fraction(1, 5)), Approx(1, Fraction(1, 10**6))]
 
@@ -554,19 +463,6 @@ def test_the_deviation_and_the_original_one():
     assert NoisySums([], rho=0.5, queries=4).deviation == pytest.approx(2.0)
 
 
-@pytest.mark.full
-def test_answers_have_the_noise_that_is_said():
-    data = np.array([0.25, 0.5])
-    for kw in ({"rho": 0.5}, {"epsilon": 1.0, "delta": 1e-3}, {"epsilon": 1.0}):
-        sums = NoisySums(data, queries=2000, rng=InsecureGenerator(4), **kw)
-        found = np.array([sums.sum("value", bounds=(0, 1)) for _ in range(2000)])
-        assert abs(found.mean() - 0.75) < 5 * sums.deviation / math.sqrt(2000)
-        assert found.std() == pytest.approx(sums.deviation, rel=0.15)
-
-
-# --- the allocation -------------------------------------------------------------------------------
-
-
 def test_one_entry_in_the_ledger_and_the_last_question():
     budget = dp.Budget(rho=1)
     data = np.zeros(10)
@@ -584,8 +480,7 @@ def test_one_entry_in_the_ledger_and_the_last_question():
 
 
 def test_threads_do_not_get_more_questions():
-    sums = NoisySums(np.zeros(100), rho=1, queries=20)
-    found, refused = [], []
+    sums, found, refused = NoisySums(np.zeros(100), rho=1, queries=20), [], []
 
     def ask():
         for _ in range(10):
@@ -595,10 +490,9 @@ def test_threads_do_not_get_more_questions():
                 refused.append(1)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    for run in threading.Thread.start, threading.Thread.join:
+        for thread in threads:
+            run(thread)
     assert len(found) == 20 and len(refused) == 20 and len(set(found)) > 1
 
 
@@ -610,20 +504,15 @@ ANSWERING = {
 }
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("kind", ANSWERING)
-def test_there_is_one_of_each(kind):
+def test_there_is_one_of_each_and_a_forked_process_is_refused(kind):
     made = ANSWERING[kind]()
     for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="neither pickled nor copied"):
             duplicate(made)
     assert "1 of 1 left" in repr(made)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("kind", ANSWERING)
-def test_a_forked_process_is_refused(kind):
-    made = ANSWERING[kind]()
     ask = made.sum if kind == "sums" else made.ask
     reader, writer = os.pipe()
     child = os.fork()
@@ -652,25 +541,6 @@ def test_a_set_of_rows_under_each_relation():
     assert recorded(data, lambda s: s.sum("count", []), neighbors="replace")[2] == 0
     claimed, _, _ = recorded(data, lambda s: s.sum("count", mask), neighbors="replace")
     assert claimed == [(0, 0, 1)]  # the set is public: how many rows it has is no secret
-
-
-@pytest.mark.parametrize("kind", ["f8", "f4", "i2", "u1", "f2", ">f8", "c16", "2d", "records"])
-def test_rows_that_a_mask_keeps(kind):
-    g = np.random.default_rng(0)
-    rows = g.integers(0, 100, (1000, 3))
-    if kind == "records":
-        rows = np.array(list(map(tuple, rows)), [("a", "f4"), ("b", "i4"), ("c", "u1")])
-    elif kind != "2d":
-        rows = rows[:, 0].astype(kind)
-    mask = g.random(1000) < 0.3
-    unaligned = np.zeros(rows.nbytes + 1, np.uint8)[1:].view(rows.dtype).reshape(rows.shape)
-    unaligned[...] = rows
-    frozen = rows.copy()
-    frozen.flags.writeable = False
-    for own in (rows, frozen, unaligned, np.repeat(rows, 2, axis=0)[::2]):
-        for keep in (mask, np.repeat(mask, 2)[::2], np.zeros(1000, bool), np.ones(1000, bool)):
-            found = row_functions.kept(own, keep)
-            assert found.dtype == rows.dtype and (found == rows[keep]).all()
 
 
 def test_a_vector_with_a_nan_is_refused_unless_it_counts_as_0():
@@ -704,12 +574,3 @@ def test_functions_that_draw_random_numbers_are_refused(function):
     with pytest.raises(ArgumentTypeError, match="its row alone, so without random numbers"):
         sums.sum(drawing)
     assert sums.remaining == 1
-
-
-@pytest.mark.full
-def test_the_name_of_a_function_does_not_make_it_draw():
-    @numba.njit
-    def random_state(x):
-        return x
-
-    assert NoisySums(np.zeros(5), rho=0.5, queries=1).sum(random_state) < 20  # by 20 deviations

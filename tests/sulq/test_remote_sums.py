@@ -20,7 +20,6 @@ from dpfast.sulq import (
     RemoteSums,
     RowSets,
     implication_strength,
-    implication_test,
     remote_sums,
     serve,
 )
@@ -150,20 +149,6 @@ def test_nothing_but_public_sets_and_noisy_answers_passes_between_two_processes(
     assert abs(found.strength - strength) < 5 * found.error
 
 
-@pytest.mark.full
-def test_the_published_test_between_two_processes():
-    kw = {"votes": 3, "trials": 80, "questions": (81, 4)}
-    found, transcripts = between(implication_test, (31, 32, 33), 0.2, **kw)
-    assert len(found.answers) == 3
-    stream, same = InsecureGenerator(33), local("a", 31, 81)
-    drawn = [RowSets.random(N, 1, stream) for _ in range(found.tried)]
-    sets, answers = read_whole(transcripts[0], ALPHA, local("a", 31, 81))
-    assert sets == [None, *(one.to_bytes() for one in drawn)]
-    assert answers == [[same.sum(ALPHA)], *([same.sum(ALPHA, one.mask(0))] for one in drawn)]
-    of_b, _ = read_whole(transcripts[1], BETA, local("b", 32, 4))
-    assert of_b[0] is None and set(of_b[1:]) <= set(sets) and len(of_b) == 4
-
-
 BITS = b"\n" + RowSets.random(N, 1, InsecureGenerator(1)).to_bytes()
 ANSWER = b'{"answer": [1.0, 2.0]}'
 LEAKS = {
@@ -182,25 +167,6 @@ def test_a_transcript_with_anything_else_is_caught(leak):
     message = json.dumps(asked).encode() + bits
     with pytest.raises(AssertionError):
         read_whole([("sent", message), ("received", reply)], ALPHA, local("a", 1))
-
-
-@pytest.mark.full
-def test_each_process_keeps_its_own_ledger(tmp_path):
-    ledgers = [str(tmp_path / name) for name in ("a.ledger", "b.ledger")]
-    with two_processes(ledger=ledgers) as (here, there):
-        a, b = RemoteSums(here), RemoteSums(there)
-        found = implication_strength(a, ALPHA, b, BETA)
-        assert a.remaining == b.remaining == 0
-        for one, condition in ((a, ALPHA), (b, BETA)):
-            with pytest.raises(BudgetError, match="all 1 rounds"):
-                one.sum(condition)
-    assert 0 < found.error < 0.2
-    for path in ledgers:
-        (entry,) = dp.Budget(path=path, rho=1).history
-        assert entry.loss == dp.privacy.ZCDP(0.5) and entry.neighbors == "replace"
-
-
-# --- what a hostile party gets --------------------------------------------------------------------
 
 
 @contextmanager

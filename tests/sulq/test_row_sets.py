@@ -34,8 +34,6 @@ def recorded(data, ask, **kw):
     return asked, values, found
 
 
-# --- conditions -----------------------------------------------------------------------------------
-
 leaves = st.builds(
     Attribute,
     column=st.sampled_from(["a", "b", "c"]),
@@ -121,9 +119,6 @@ def test_a_row_with_a_nan_has_no_value():
     assert sums.remaining == 1
 
 
-# --- row sets -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("rows", [0, 1, 7, 8, 63, 64, 65, 200])
 def test_row_sets_are_the_masks_that_they_were_made_of(rows):
     masks = np.random.default_rng(rows).random((5, rows)) < 0.3
@@ -193,9 +188,6 @@ def test_bytes_of_another_length():
         RowSets.random(3, 3, 7)
 
 
-# --- contrasts ------------------------------------------------------------------------------------
-
-
 @numba.njit
 def odd(x):
     return x % 2
@@ -213,9 +205,6 @@ def test_contrasts_are_those_of_the_definition():
         column = "x" if isinstance(form, pd.DataFrame) else 0 if form.ndim == 2 else None
         ask = recorded(form, lambda s, c=column: s.contrasts(Attribute(c), masks))
         assert ask[1] == recorded(data, lambda s: s.contrasts(YES, masks))[1]
-
-
-# --- by how much a row moves them -----------------------------------------------------------------
 
 
 def pairs(relation, n=4, r=3):
@@ -264,32 +253,3 @@ def test_all_questions_together_cost_what_was_said(queries, sets):
     both = NoisySums([], epsilon=1, delta=1e-6, queries=queries)
     wide = both.deviation / both.contrast_deviation(sets)  # of a sum, which moves by 1
     assert wide == pytest.approx(2 / math.sqrt(sets + 1), rel=0.01)
-
-
-def apart(trials=1500, sets=31):
-    """How many deviations neighbors lie apart, seen along the line between them."""
-    masks = np.random.default_rng(0).random((sets, 50)) < 0.5
-    line = np.where(np.append(True, masks[:, 7]), 1.0, -1.0)  # of the total and twice the contrasts
-    seen, generator = [], InsecureGenerator(8)
-    for bit in (False, True):
-        data = np.arange(50) % 3 == 0
-        data[7] = bit
-        asked = (
-            NoisySums(data, rho=0.5, queries=1, neighbors="replace", rng=generator)
-            for _ in range(trials)
-        )
-        answers = (sums.contrasts(YES, masks) for sums in asked)
-        seen.append([line @ np.append(total, 2 * halves) for total, halves in answers])
-    return (np.mean(seen[1]) - np.mean(seen[0])) / np.std(seen, axis=1).mean()
-
-
-@pytest.mark.full
-def test_an_audit_of_answers_and_one_that_catches_too_little_noise(monkeypatch):
-    """For rho neighbors are sqrt(2 rho) deviations apart: 1 here."""
-    assert apart() == pytest.approx(1.0, abs=0.15)
-    fault = dp.sulq.noisy_sums.contrast_part(16)
-    monkeypatch.setattr(dp.sulq.noisy_sums, "contrast_part", lambda sets: round_parts.Part(
-        sets + 1, fault.l1, fault.l2_squared, fault.l0))  # fmt: skip
-    assert (
-        apart() > 1.2
-    )  # as if a row were in half of the sets and its absence from the others free
