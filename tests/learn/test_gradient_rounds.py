@@ -11,7 +11,7 @@ import pytest
 
 from dpfast.learn.columns import Classes, attributes, columns_of
 from dpfast.learn.design import FINE, LARGEST, REACH, ROWS, SCALE, Design, whole
-from dpfast.learn.gradient_rounds import ClassAnswers, Gradients, TargetAnswers, chances, learned
+from dpfast.learn.gradient_rounds import ClassAnswers, Gradients, TargetAnswers, learned
 from dpfast.learn.rows import labeled_rows
 from dpfast.privacy import ZCDP
 
@@ -111,21 +111,6 @@ def test_a_row_changes_sums_by_no_more_than_is_said(kind, relation):
 
 def _differences(added):
     return (a - b for a, b in itertools.combinations(added, 2))
-
-
-def test_probabilities_are_right_and_add_up_to_one_at_most():
-    g = np.random.default_rng(2)
-    for outputs in (1, 2, 3, 7):
-        scores = np.rint(g.normal(0, 3, (4000, outputs)) / (FINE / REACH))
-        scores[:50] = 0.0
-        scores[50:60] *= 1000
-        found = chances(scores)
-        floats = scores * (FINE / REACH)
-        full = np.hstack([np.zeros((4000, 1)), floats]) if outputs == 1 else floats
-        full = np.exp(full - full.max(axis=1, keepdims=True))
-        assert np.abs(found / SCALE - full / full.sum(axis=1, keepdims=True)).max() < 1e-3
-        assert found.min() >= 0 and (found.sum(axis=1) <= SCALE).all()
-        assert (found == np.rint(found)).all()
 
 
 def test_steps_are_shorter_where_columns_say_the_same():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -13,9 +12,7 @@ from dpfast.errors import DataError
 from dpfast.learn import KMeans, kmeans
 from dpfast.learn.kmeans import Grid, centers_of, spread
 from dpfast.learn.rows import unlabeled_rows
-from dpfast.privacy import ZCDP, Approx
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import parts as round_parts
 from dpfast.sulq import rounds as _rounds
 
 from ..reference.learn import nearest as plain
@@ -58,20 +55,6 @@ def test_sums_of_more_rows_than_a_kernel_takes(monkeypatch):
 
     box._columns = Full()
     assert box.totals(source, centers) == [[20 * most] * len(centers)] * 4
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("loss", [Approx(1, 1e-6), ZCDP(1), ZCDP(Fraction(1, 10**9))])
-def test_columns_alike_share_one_part_and_have_the_noise_of_each(relation, loss):
-    box = Grid([(0.0, 1.0)] * 5 + [(0.0, 3.0)] * 2 + [(0.0, 1.0)], "raise")
-    counts, *columns = kmeans._parts(box, 3, relation, loss)
-    assert [part.size for part in columns] == [15, 6, 3]
-    for part, m in zip(columns, (5, 2, 1), strict=True):
-        numbers = (part.l1, part.l2_squared, part.l0)
-        alone = round_parts.Part(3, *(x // m for x in numbers), part.share / m)
-        assert part.noise(loss, 4) == alone.noise(loss, 4)
-    if relation == "add-remove":
-        assert counts.share + sum(part.share for part in columns) == 1
 
 
 def inertia(data, centers):
@@ -187,12 +170,6 @@ def test_one_mean_is_drawn_to_the_middle_as_far_as_it_may_be_noise():
     factor = 1 - 4 / 6 * 1.7 / 50**2 / (place @ place)
     assert means(*args, noise)[0] == pytest.approx(0.5 + factor * place)
     assert (means(*args, 1e9)[0] == 0.5).all()
-
-
-def test_a_narrow_column_has_a_share_of_its_own():
-    box = Grid([(0.0, 1.0), (0.0, 1e-9)], "raise")
-    _, wide, narrow = kmeans._parts(box, 3, "add-remove", ZCDP(1))
-    assert float(narrow.share / wide.share) == pytest.approx(2.0**-10, rel=1e-6)
 
 
 def test_predictions_are_the_nearest_centers():

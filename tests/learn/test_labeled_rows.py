@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import dpfast as dp
 from dpfast.errors import ArgumentError, DataError
 from dpfast.learn import ID3Classifier, NaiveBayes
 from dpfast.learn.columns import Classes, Coder, attributes
@@ -36,23 +34,6 @@ def read(made, most=1 << 14):
 
 def table():
     return {"a": X[:, 0], "y": Y, "b": X[:, 1], "c": X[:, 2]}
-
-
-def scanned(tmp_path):
-    path = tmp_path / "t.parquet"
-    pd.DataFrame(table()).to_parquet(path)
-    return path
-
-
-def test_a_column_of_a_file(tmp_path):
-    path = scanned(tmp_path)
-    for given in (dp.scan(path, NAMES), dp.scan(path, ["y", *NAMES])):
-        x, y = read(labeled_rows(given, "y"))
-        assert (x == X).all() and (y == Y).all()
-    x, y = read(labeled_rows(dp.scan(path, "b"), "y"))
-    assert (x == X[:, 1:2]).all() and (y == Y).all()
-    x, y = read(labeled_rows(dp.scan(path, NAMES), Y))
-    assert (x == X).all() and (y == Y).all()
 
 
 def test_labels_stay_with_their_rows_in_every_chunk(monkeypatch):
@@ -119,15 +100,6 @@ def test_codes_are_those_of_the_definition(many):
     found = np.minimum(out, coder.values)  # any code beyond them stands for none of the values
     assert found.tolist() == [reference.coded(row, values) for row in rows.tolist()]
     assert coder.values.tolist() == [len(own) for own in values]
-
-
-@pytest.mark.parametrize("values", VALUES, ids=str)
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
-def test_codes_of_labels(values, dtype):
-    labels = np.array([*values, *values, 5, -7], dtype)
-    expected = [reference.coded([float(x)], [[float(v) for v in values]])[0] for x in labels]
-    found = np.minimum(Classes(values).codes(labels), len(values))
-    assert found.tolist() == expected
 
 
 @pytest.mark.parametrize(

@@ -214,25 +214,6 @@ def test_a_place_along_a_line_is_a_function_of_its_row_alone():
     assert np.abs(places).max() == 1.0 and np.abs(places).min() < 0.1
 
 
-def test_answers_count_by_their_variances():
-    one = Products(np.full((3, 3), 2.0), np.full((3, 3), 1.0))
-    other = Products(np.full((3, 3), 8.0), np.full((3, 3), 2.0))
-    none = Products(np.zeros((3, 3)), np.full((3, 3), math.inf))
-    both = one.joined(other)
-    assert both.values == pytest.approx(4.0) and both.variances == pytest.approx(2 / 3)
-    assert (one.joined(none).values == 2).all() and (none.joined(none).variances == math.inf).all()
-
-
-def test_means_are_nearer_to_the_middle_where_noise_is_large():
-    values = np.array([[100.0, 0.0, 50.0], [0.0] * 3, [50.0, 0.0, 0.0]])
-    for variance, expected in (1e-9, 0.5), (100.0**2 / 4, 0.25):
-        _, mean = Products(values, np.full((3, 3), variance)).means(True)
-        assert mean[-1] == pytest.approx(expected)
-    values[0, 0] = -1.0
-    rows, mean = Products(values, np.ones((3, 3))).means(True)
-    assert rows == 1 and (mean == 0).all()
-
-
 SLOPES = np.array([0.5, -0.2, 0.1])
 
 

@@ -31,12 +31,6 @@ def leaf_of(splits, tree, row):
     return node - (2**splits.depth - 1)
 
 
-def test_leaves_are_those_of_a_walk():
-    splits = RandomSplits(EACH, 6, 4, 3)
-    for tree, leaves in enumerate(splits.leaves(ROWS)[1]):
-        assert leaves.tolist() == [leaf_of(splits, tree, row) for row in ROWS]
-
-
 def test_divisions_are_drawn_within_what_has_come_to_a_node():
     splits = RandomSplits(EACH, 40, 6, 1)
     ends = np.array([(0.0, 4.0), (-0.5, 2.5), (-1.0, 1.0)])

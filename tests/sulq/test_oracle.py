@@ -138,20 +138,6 @@ def test_all_questions_and_the_count_cost_what_is_said(relation, kw, tolerance):
     assert spent(oracle.cost, [*moves, moves[0]]) > 1  # the planted fault: one question too many
 
 
-@pairwise
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("pure", [True, False])
-@pytest.mark.parametrize("wide", [1.0, 1e5, 1e7, 1e13, 1e300])
-def test_no_more_is_shared_out_than_there_is(wide, pure, relation):
-    """However little is left for questions that hardly matter."""
-    questions = made(np.zeros(2000), relation)._questions
-    questions.tolerances = (Fraction(1, 1000), *[Fraction(wide)] * 1000)
-    plan = cost_module.planned(questions, 10**6, pure)
-    shares = [*plan.shares, plan.count or 0]
-    assert min(plan.shares) > 0
-    assert plan.rounds * (1 - 1e-9) < sum(shares) <= plan.rounds
-
-
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kw", LOSSES, ids=shown)
 def test_the_ledger_has_the_cost_and_nothing_else(relation, kw):
