@@ -49,25 +49,11 @@ def test_what_is_too_large_is_made_again(monkeypatch):
     assert len({double(long), double(long)}) == 1 and len(calls) == 3
 
 
-def test_no_more_entries_than_are_allowed(monkeypatch):
-    monkeypatch.setattr(once, "MOST", 3)
-    square = remembered(lambda value: value**2)
-    own = once._kept.entries[-1]
-    for value in range(10):
-        assert square(value) == value**2
-        assert len(own) <= 3
-
-
 def test_plain_values_are_told_apart_by_their_types():
     typed = once.once(lambda value: type(value))
     assert [typed(value) for value in (1, True, 1.0, np.float64(1))] == [
         int, bool, float, np.float64
     ]  # fmt: skip
-
-
-def test_a_value_with_a_name_reaches_the_function():
-    power = remembered(lambda value, exponent=2: value**exponent)
-    assert [power(3), power(3, exponent=3), power(3)] == [9, 27, 9]
 
 
 def test_an_error_is_not_remembered():
@@ -120,3 +106,8 @@ def test_no_rows_are_remembered():
     hold = remembered(lambda value: rows)  # the planted fault
     hold(1)
     assert rows_kept(rows)
+
+
+def test_a_value_with_a_name_reaches_the_function():
+    power = remembered(lambda value, exponent=2: value**exponent)
+    assert [power(3), power(3, exponent=3), power(3)] == [9, 27, 9]

@@ -1,11 +1,13 @@
-"""What is shown of the progress."""
+"""What is shown of the progress, and libraries that only some calls need."""
 
+import math
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from dpfast._core import progress as _progress
+from dpfast._core.extras import extra
 from dpfast._core.progress import check, reporter
 from dpfast.errors import ArgumentTypeError, MissingExtraError
 
@@ -16,13 +18,6 @@ def clock(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
     return now
-
-
-@pytest.mark.parametrize("progress", [None, False])
-def test_nothing(progress):
-    check(progress)
-    with reporter(progress, 10) as tick:
-        assert tick is None
 
 
 @pytest.mark.parametrize("progress", [1, "yes", 0])
@@ -41,20 +36,6 @@ def test_a_function_is_called_twenty_times_a_second_and_at_the_end(clock):
     assert 9 <= len(seen) <= 11 and seen == sorted(seen)
 
 
-def test_the_end_is_told_even_if_nothing_else_is(clock):
-    seen = []
-    with reporter(lambda *both: seen.append(both), 3) as tick:
-        tick(3)
-    assert seen == [(3, 3)]
-
-
-def test_no_end_is_told_after_an_error():
-    seen = []
-    with pytest.raises(LookupError), reporter(lambda *both: seen.append(both), 3):
-        raise LookupError
-    assert seen == []
-
-
 def test_what_the_function_raises_passes_on(clock):
     def progress(done, total):
         raise LookupError("mine")
@@ -67,13 +48,8 @@ def test_what_the_function_raises_passes_on(clock):
 def test_ticks_from_many_threads_add_up(clock):
     seen = []
     with reporter(lambda done, _: seen.append(done), 8001) as tick:
-        threads = [
-            threading.Thread(target=lambda: [tick(1) for _ in range(1000)]) for _ in range(8)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(tick, [1] * 8000))
         clock[0] = 1.0
         tick(1)
     assert seen == [8001, 8001]
@@ -91,3 +67,13 @@ def test_without_rich(monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     with pytest.raises(MissingExtraError, match="needs rich: pip install rich"):
         check(True)
+
+
+@pytest.mark.parametrize("name", ["dp_accounting", "dp_accounting.pld"])
+def test_what_is_missing_can_be_installed_as_the_message_says(name, monkeypatch):
+    assert extra("math", "a test") is math
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtraError) as caught:
+        extra(name, "a loss distribution")
+    line = "a loss distribution needs dp-accounting: pip install dp-accounting"
+    assert str(caught.value) == line

@@ -36,30 +36,24 @@ def test_the_default_is_what_the_process_was_given(monkeypatch):
     assert dp.threads() == 1
 
 
-@pytest.mark.parametrize(
-    "texts, quota",
-    [
-        (["max 100000"], None),
-        (["250000 100000"], 3),
-        (["50000 100000"], 1),
-        (["100000 100000"], 1),
-        ([None, "-1", "100000"], None),
-        ([None, "400000", "100000"], 4),
-        ([None, None, None], None),
-        (["", "x", "1"], None),
-    ],
-)
-def test_the_quota_of_a_container(monkeypatch, texts, quota):
+QUOTAS = [
+    (["max 100000"], None), (["250000 100000"], 3), (["50000 100000"], 1), (["", "x", "1"], None),
+    ([None, "-1", "100000"], None), ([None, "400000", "100000"], 4), ([None, None, None], None),
+]  # fmt: skip
+
+
+def test_the_quota_of_a_container(monkeypatch):
     names = [name for names in module.QUOTAS for name in names]
+    for texts, quota in QUOTAS:
 
-    def text(path, encoding):
-        found = dict(zip(names, texts, strict=False)).get(str(path))
-        if found is None:
-            raise FileNotFoundError
-        return found
+        def text(path, encoding, texts=texts):
+            found = dict(zip(names, texts, strict=False)).get(str(path))
+            if found is None:
+                raise FileNotFoundError
+            return found
 
-    monkeypatch.setattr(module.Path, "read_text", text)
-    assert module._quota() == quota
+        monkeypatch.setattr(module.Path, "read_text", text)
+        assert module._quota() == quota, texts
 
 
 def test_a_call_holds_until_the_next_and_a_block_until_its_end(monkeypatch):
@@ -82,17 +76,11 @@ def test_a_call_holds_until_the_next_and_a_block_until_its_end(monkeypatch):
     assert dp.threads() == 3
 
 
-@pytest.mark.parametrize("n", [0, -1, 1025, 10**30])
-def test_numbers_that_are_none(n):
-    with pytest.raises(ArgumentError, match=r"^n must be an integer"):
-        dp.threads(n)
-    assert module._asked is None
-
-
-def test_what_is_no_number(monkeypatch):
-    for n in (1.5, "2", True):
-        with pytest.raises(ArgumentTypeError):
+def test_numbers_that_are_none(monkeypatch):
+    for n in (0, -1, 1025, 10**30, 1.5, "2", True):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^n must be an integer"):
             dp.threads(n)
+    assert module._asked is None
     for text in ("0", "1025", "two", "-1", "²"):
         monkeypatch.setenv("DPFAST_NUM_THREADS", text)
         with pytest.raises(ArgumentError, match=r"^DPFAST_NUM_THREADS must be"):
@@ -117,11 +105,7 @@ K = np.random.default_rng(1).integers(0, 9000, N)
 B = {"bounds": (-3, 3), "epsilon": 1.0}
 RELEASES = {
     "laplace": lambda r: dp.noise.laplace(2.0, N, rng=r),
-    "gaussian of many scales": lambda r: dp.noise.gaussian(1 + X**2, rng=r),
-    "discrete laplace": lambda r: dp.noise.discrete_laplace(50.0, N, rng=r),
     "discrete gaussian": lambda r: dp.noise.discrete_gaussian(50.0, N, rng=r),
-    "staircase": lambda r: dp.noise.staircase(3, 2.0, N, rng=r),
-    "mean": lambda r: dp.mean(X, **B, rng=r),
     "median": lambda r: dp.median(X, **B, rng=r),
     "histogram": lambda r: dp.histogram(X, bins=20_000, **B, rng=r)[0],
     "covariance": lambda r: dp.covariance(
@@ -168,15 +152,6 @@ def test_noise_that_is_cut_by_thread_is_caught(small_pieces, monkeypatch):
     monkeypatch.setattr(samplers, "in_chunks", by_thread)
     with pytest.raises(AssertionError):
         test_the_same_bits_with_any_number_of_threads("laplace", small_pieces)
-
-
-def test_pieces_have_the_law_of_the_whole(small_pieces):
-    """Each piece is independent: neither repeated nor shifted."""
-    drawn = dp.noise.laplace(1.0, 30_000, rng=InsecureGenerator(1)).reshape(10, 3000)
-    assert len(np.unique(drawn)) == drawn.size
-    assert np.abs(np.corrcoef(drawn) - np.eye(10)).max() < 0.1
-    size = np.abs(drawn).mean(axis=1)
-    assert (np.abs(size - 1) < 5 / np.sqrt(3000)).all()
 
 
 def test_small_work_starts_no_thread(monkeypatch):

@@ -15,7 +15,6 @@ import dpfast as dp
 from dpfast import _kernels
 from dpfast._kernels.bit_generator import ChaCha20
 from dpfast._kernels.rng import BitStream
-from dpfast.errors import EntropyError
 
 
 def test_numpys_generator_draws_the_bits_of_the_stream():
@@ -58,18 +57,6 @@ def test_one_generator_is_made_once():
     assert bits.lock is lock and bits.random_raw() != ChaCha20(lambda: bytes(32)).random_raw()
 
 
-def test_a_generator_that_is_not_initialized_draws_nevertheless():
-    class Own(ChaCha20):
-        def __init__(self, key):
-            pass
-
-    key = bytes(range(32))
-    for bits in (ChaCha20.__new__(ChaCha20, lambda: key), Own(lambda: key)):
-        assert bits.random_raw() == BitStream(key).word()
-    with pytest.raises(TypeError):
-        ChaCha20.__new__(ChaCha20)
-
-
 def remade(kinds):
     """Extension classes that could be made again under those who read them."""
     return {kind.__name__ for kind in kinds if "__init__" in vars(kind)}
@@ -94,12 +81,6 @@ def test_what_is_made_in_init_is_caught():
             self.size = size
 
     assert remade([Remade, ChaCha20]) == {"Remade", "ChaCha20"}
-
-
-def test_without_entropy_there_is_none(monkeypatch):
-    monkeypatch.setattr(os, "urandom", lambda n: b"\0" * n)
-    with pytest.raises(EntropyError):
-        dp.rng.SecureBitGenerator()
 
 
 FORK = """

@@ -1,17 +1,13 @@
 """The room of Numba: what is recognised, what is compiled, what it costs to remember."""
 
-import gc
 import subprocess
 import sys
-import threading
-import weakref
 
 import numba
 import numpy as np
 import pytest
 
 from dpfast._kernels import jit
-from dpfast._kernels.jit import tiles
 from dpfast.errors import ArgumentTypeError, MissingExtraError
 
 from ..support.pairwise import quick_rows
@@ -98,59 +94,40 @@ def test_without_numba_the_line_that_installs_it_is_named(monkeypatch):
         jit.load()
 
 
-@quick_rows(1)
-@pytest.mark.parametrize(
-    ("data", "function", "dtype"),
-    [
-        (2.5, lambda d, c: d + c, np.float64),
-        (np.float32(0.1), lambda d, c: d, np.float64),
-        (7, lambda d, c: d * c, np.int64),
-        (7, lambda d, c: 3, np.int64),
-        (np.uint64(2**64 - 1), lambda d, c: d, np.uint64),
-        (np.uint32(2**32 - 1), lambda d, c: d, np.int64),
-        (np.int8(-128), lambda d, c: d, np.int64),
-        (None, lambda d, c: c > 3, np.int64),
+VALUES = {
+    np.float64: [(2.5, lambda d, c: d + c), (np.float32(0.1), lambda d, c: d)],
+    np.uint64: [(np.uint64(2**64 - 1), lambda d, c: d)],
+    np.int64: [
+        (7, lambda d, c: d * c), (np.uint32(2**32 - 1), lambda d, c: d),
+        (np.int8(-128), lambda d, c: d), (None, lambda d, c: c > 3),
     ],
-)
-def test_results_keep_their_value_and_kind(data, function, dtype):
+}  # fmt: skip
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("dtype, case", [(dtype, one) for dtype in VALUES for one in VALUES[dtype]])
+def test_results_keep_their_value_and_kind(dtype, case):
+    data, function = case
     got = values(numba.njit(function), data, 70)
     assert got.dtype == dtype
     assert got.tolist() == [function(data, c) for c in range(70)]
 
 
+DATA = [
+    (np.arange(50.0), lambda d, c: d[c % 50]),
+    (np.arange(50.0)[::-2], lambda d, c: d[c % 25]),
+    ((np.arange(3), np.ones(50, np.float32)), lambda d, c: d[0][1] + d[1][c % 50]),
+    (np.array([(1, 2.5)], [("a", "i4"), ("b", "f8")]), lambda d, c: d[0]["a"] + d["b"][0] * c),
+    ((), lambda d, c: c),
+    ("abc", lambda d, c: len(d) - c),
+]
+
+
 @quick_rows(1)
-@pytest.mark.parametrize(
-    ("data", "function"),
-    [
-        (np.arange(50.0), lambda d, c: d[c % 50]),
-        (np.arange(50.0)[::-2], lambda d, c: d[c % 25]),
-        ((np.arange(3), np.ones(50, np.float32)), lambda d, c: d[0][1] + d[1][c % 50]),
-        (np.array([(1, 2.5)], [("a", "i4"), ("b", "f8")]), lambda d, c: d[0]["a"] + d["b"][0] * c),
-        (np.ones((4, 5)), lambda d, c: d[c % 4].sum()),
-        ((), lambda d, c: c),
-        ("abc", lambda d, c: len(d) - c),
-    ],
-    ids=["array", "strided", "tuple", "records", "matrix", "empty tuple", "text"],
-)
+@pytest.mark.parametrize("data, function", DATA, ids=range(len(DATA)))
 def test_data_of_any_kind_that_the_function_takes(data, function):
     got = values(numba.njit(function), data, 100)
     assert got.tolist() == [function(data, c) for c in range(100)]
-
-
-def test_read_only_data():
-    data = np.arange(5.0)
-    data.flags.writeable = False
-    assert values(numba.njit(lambda d, c: d[c]), data, 5).tolist() == data.tolist()
-
-
-def test_explicit_signatures():
-    @numba.njit("float64(float64[:], float64)")
-    def score(data, candidate):
-        return data[0] * candidate
-
-    assert values(score, np.array([0.5]), 3).tolist() == [0, 0.5, 1]
-    with pytest.raises(ArgumentTypeError, match="scores must"):
-        jit.Tiles(score, "text", 3)
 
 
 @pytest.mark.full
@@ -175,27 +152,21 @@ def test_data_that_numba_does_not_know(data):
     assert caught.value.__cause__ is not None or caught.value.__context__ is not None
 
 
+REFUSED = {
+    "returns a real number": [
+        lambda d, c: (c, c), lambda d, c: 1j * c, lambda d, c: None,
+        lambda d, c: c if c > 3 else None, lambda d, c: "text", lambda d, c: np.zeros(3),
+    ],
+    "scores must be": [lambda d: 1.0, lambda d, c: d.nothing],
+}  # fmt: skip
+
+
 @quick_rows(2)
 @pytest.mark.parametrize(
-    "function",
-    [
-        lambda d, c: (c, c),
-        lambda d, c: 1j * c,
-        lambda d, c: None,
-        lambda d, c: c if c > 3 else None,
-        lambda d, c: "text",
-        lambda d, c: np.zeros(3),
-    ],
-    ids=["tuple", "complex", "none", "optional", "text", "array"],
+    "words, function", [(words, one) for words, some in REFUSED.items() for one in some]
 )
-def test_results_that_are_no_real_numbers(function):
-    with pytest.raises(ArgumentTypeError, match="returns a real number"):
-        jit.Tiles(numba.njit(function), None, 3)
-
-
-@pytest.mark.parametrize("function", [lambda d: 1.0, lambda d, c: d.nothing], ids=["one", "error"])
-def test_functions_that_do_not_compile(function):
-    with pytest.raises(ArgumentTypeError, match="scores must be"):
+def test_what_returns_no_real_number_or_does_not_compile_is_refused(words, function):
+    with pytest.raises(ArgumentTypeError, match=words):
         jit.Tiles(numba.njit(function), 1.0, 3)
 
 
@@ -231,50 +202,3 @@ def test_what_the_function_raises_passes():
     assert (values(score, None, 57) == 0).all()
     with pytest.raises(KeyError, match="candidate 57"):
         values(score, None, 58)
-
-
-def test_threads_compile_one_loop():
-    @numba.njit
-    def score(data, candidate):
-        return data[0] * candidate
-
-    gate = threading.Barrier(4)
-    got, loops = [], []
-
-    def work():
-        data = np.array([0.5])
-        gate.wait()
-        loops.append(jit.Tiles(score, data, 40)._fill)
-        got.append(values(score, data, 40))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert len(got) == 4 and all((g == np.arange(40) * 0.5).all() for g in got)
-    assert len({id(x) for x in loops}) == 1
-    assert len(loops[0].signatures) == 1
-
-
-@pytest.mark.full
-def test_a_type_is_compiled_once():
-    score = numba.njit(lambda d, c: d * c)
-    for data in (1, 2, 3.5, 4.5, 5):
-        values(score, data, 3)
-    assert len(tiles._loops(score)[0].signatures) == 2
-
-
-@pytest.mark.full
-def test_functions_are_forgotten(monkeypatch):
-    small = tiles.functools.lru_cache(maxsize=2)(tiles._loops.__wrapped__)
-    monkeypatch.setattr(tiles, "_loops", small)
-
-    def use(k):
-        score = numba.njit(lambda d, c: d * c + k)
-        assert values(score, 1, 3).tolist() == [k, 1 + k, 2 + k]
-        return weakref.ref(score)
-
-    seen = [use(k) for k in range(4)]
-    gc.collect()
-    assert [r() is None for r in seen] == [True, True, False, False]

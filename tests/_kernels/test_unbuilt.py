@@ -5,11 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import dpfast
-
-from ..support.pairwise import quick_rows
 
 PACKAGE = Path(dpfast.__file__).parent
 COMPILED = ("*.so", "*.pyd")
@@ -29,15 +25,6 @@ def test_an_unbuilt_checkout_says_how_to_build_it(tmp_path):
     how = "dpfast is not built: run pip install -e . where its setup.py is"
     assert (done.returncode, last) == (1, f"ImportError: {how}")
     assert "During handling" not in done.stderr and "direct cause" not in done.stderr
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("name", ["rng", "learn"])
-def test_one_missing_kernel_is_enough(name, tmp_path):
-    """An older build has other modules than its sources."""
-    shutil.copytree(PACKAGE, tmp_path / "dpfast", ignore=shutil.ignore_patterns(f"{name}.*.*"))
-    done = first_import(tmp_path)
-    assert done.returncode == 1 and "ImportError: dpfast is not built" in done.stderr
 
 
 def test_a_kernel_that_cannot_be_loaded_is_another_error(tmp_path):

@@ -7,13 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.summaries.order import Ranks
 from dpfast.tables import as_source, memory
 
-from ..support.names import shown
-
-pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 
 
@@ -37,42 +33,6 @@ def test_a_column_is_read_where_it_lies():
     assert np.shares_memory(as_source(series).array, series.to_numpy())
     source = as_source(pd.Series([2**62 + 1, None], dtype="Int64"))  # exact, and not as float64
     assert source.reduce(lambda chunk: chunk.values.tolist(), lambda a, b: a + b) == [2**62 + 1]
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        np.array(["a", "b"]),
-        np.array([1j]),
-        np.array(["2020-01-01"], "M8[D]"),
-        np.array([1], "m8[s]"),
-        np.zeros(2, [("a", "f8")]),
-        np.zeros(2, np.longdouble),
-        pa.array(["a"]),
-        pa.array([1], pa.timestamp("s")),
-        pd.Series(["a"]),
-    ],
-    ids=shown,
-)
-def test_other_types_are_refused(data):
-    with pytest.raises(ArgumentTypeError, match=r"^data must be"):
-        as_source(data)
-
-
-@pytest.mark.parametrize("data", [np.zeros((2, 2)), np.float64(1), 3, np.zeros((0, 0))])
-def test_other_shapes_are_refused(data):
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=r"data must be .*one-dim"):
-        as_source(data)
-
-
-def test_a_file_name_is_not_data():
-    with pytest.raises(ArgumentTypeError, match=r"type str; for a file, dpfast\.scan"):
-        as_source("salaries.csv")
-
-
-def test_a_source_is_taken_as_it_is():
-    source = as_source(np.arange(3.0))
-    assert as_source(source) is source
 
 
 @settings(deadline=None)

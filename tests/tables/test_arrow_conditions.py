@@ -11,7 +11,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 feather = pytest.importorskip("pyarrow.feather")
 
 import dpfast as dp  # noqa: E402
-from dpfast.errors import ArgumentError, ArgumentTypeError, SourceError  # noqa: E402
+from dpfast.errors import ArgumentError, ArgumentTypeError  # noqa: E402
 from dpfast.extend import Files, conditions  # noqa: E402
 from dpfast.tables import filtered as module  # noqa: E402
 from dpfast.tables.filtered import filtered  # noqa: E402
@@ -141,32 +141,6 @@ def test_releases_take_an_expression_where_they_take_an_array(folder, frame, kep
     assert people == pytest.approx(pc.mean(own["row"]).as_py(), abs=2)
 
 
-@pytest.mark.parametrize("failure", pa.ArrowException.__subclasses__())
-def test_no_error_of_arrow_tells_of_a_row(folder, kept, monkeypatch, failure):
-    """Where one value fails, in whatever way, its rows do not pass, and all others do."""
-
-    def fails(self, table):
-        if failing in table["x"].to_pylist():
-            raise failure("a row")
-        return right(self, table)
-
-    right = module.ArrowTest._true
-    monkeypatch.setattr(module.ArrowTest, "_true", fails)
-    values = pq.read_table(folder / "t.parquet")["x"].to_pylist()
-    failing = values[kept["comparison"][0]]
-    left = [i for i in kept["comparison"] if values[i] != failing]
-    assert rows_of(folder / "t.parquet", TESTS["comparison"]) == left
-
-
-def test_a_column_without_a_name(tmp_path):
-    columns = {"": [1, 2, 3, None], "#": [3, 2, 1, 0], "z": [0, 0, 1, 1]}
-    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
-    table = dp.scan(tmp_path / "t.parquet")
-    assert dp.count(table, where=pc.field("") >= 2, **ASK) == 2
-    assert dp.count(table, where=pc.field("") >= pc.field("#"), **ASK) == 2
-    assert dp.count(table, where=pc.field("#") >= 1, **ASK) == 3
-
-
 def test_columns_of_text_are_text_and_arrays_have_their_types(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,x\n2,y\nNA,z\n" * 10)
     table = dp.scan(tmp_path / "t.csv")
@@ -221,12 +195,3 @@ def test_other_data_and_replaced_rows_are_refused(folder):
     table = dp.scan(folder / "t.parquet")
     with pytest.raises(ArgumentError, match="add-remove"):
         dp.count(table, where=x > 1, neighbors="replace", **ASK)
-
-
-def test_an_error_of_the_file_is_no_row_that_fails(folder, tmp_path):
-    path = tmp_path / "t.parquet"
-    path.write_bytes((folder / "t.parquet").read_bytes())
-    table = dp.scan(path)
-    path.write_bytes(b"x" * 100)
-    with pytest.raises(SourceError):
-        dp.count(table, where=x > 1, **ASK)

@@ -68,19 +68,6 @@ def test_comparisons_are_those_of_python(path, test, at):
             assert kept(path, column=column, **{test: written}) == passes, (column, written)
 
 
-def test_lists_and_several_tests(path):
-    days = ["2024-01-01", "2024-01-03"]
-    assert kept(path, column="day", **{"in": days}) == [200, 202]
-    others = kept(path, column="day", not_in=days)
-    assert len(others) == 398 and not {200, 202}.intersection(others)
-    assert kept(path, column="day", at_least="2024-01-01", below="2024-01-03") == [200, 201]
-    assert kept(path, column="at", at_least=dt.date(2024, 1, 3), below="2024-01-04") == [202]
-
-
-def test_text_stays_text(path):
-    assert len(kept(path, column="word", equal="2024-01-01")) == len(MOMENTS)
-
-
 def test_dates_of_a_text_file_as_they_are_declared(tmp_path):
     rows = "".join(f"{day:%d.%m.%Y},{i}\n" for i, day in enumerate(MOMENTS[:400]))
     (tmp_path / "days.csv").write_text("day,x\n" + rows + ",7\n")

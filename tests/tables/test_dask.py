@@ -16,6 +16,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
+from . import test_engine as engine
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -34,7 +35,6 @@ TABLE = pd.DataFrame(
 )
 TABLE.loc[::13, "pay"] = np.nan
 B = {"bounds": (0, 100), "epsilon": 1.0}
-TABLE_B = {"bounds": [(0, 100)], "epsilon": 1.0}
 PAY = {**B, "nan": "drop"}
 SCHEDULERS = ["synchronous", "threads", pytest.param("processes", marks=pytest.mark.full)]
 
@@ -47,74 +47,25 @@ def rng():
     return {"rng": InsecureGenerator(5)}
 
 
+HELD = [
+    "mean", "median", "quantiles", "sum", "means of a matrix", "histogram of words",
+    "private groups", "groups of people", "blocks of people", "k-means",
+]  # fmt: skip
+
+
 @quick_rows(1)
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_what_dask_holds_is_what_it_would_hold_in_memory(scheduler):
-    ages = TABLE["age"].to_numpy()
-    both = [
-        (TABLE, TABLE["pay"], ages, np.stack([ages, ages / 2.0], axis=1)),
-        (
-            frame(),
-            frame()["pay"],
-            da.from_array(ages, chunks=700),
-            da.from_array(np.stack([ages, ages / 2.0], axis=1), chunks=(500, 1)),
-        ),
-    ]
-
-    def answers(table, pay, ages, matrix):
-        groups = dp.group_by(table, ["town", "kind"], ids="id", max_groups=8, max_rows=N)
-        return [
-            dp.median(pay, **PAY, **rng()),
-            dp.mean(pay, **PAY, **rng()),
-            dp.quantiles(ages, [0.1, 0.9], **B, **rng()),
-            dp.sum(ages, **B, **rng()),
-            dp.mean(matrix, axis=0, **B, **rng()),
-            dp.histogram(
-                table[["town", "age"]],
-                categories=[["a", "bb"], None],
-                bins=[None, [0, 50]],
-                epsilon=1,
-                **rng(),
-            )[0],
-            groups.mean("pay", **PAY, delta=1e-5, **rng()),
-            dp.sample_and_aggregate(
-                table[["age", "id"]],
-                "median",
-                ids="id",
-                blocks=20,
-                bounds=[(0, 100)],
-                epsilon=1,
-                **rng(),
-            ),
-            dp.learn.KMeans(2, bounds=[(0, 100), (0, 50)], epsilon=1, max_iter=2)
-            .fit(matrix, **rng())
-            .cluster_centers_,
-        ]
-
-    with dask.config.set(scheduler=scheduler):
-        found = answers(*both[1])
-    np.testing.assert_equal(found, answers(*both[0]))
-
-
-def test_chunks_of_unknown_length_and_filters():
-    ages = frame()["age"]
-    values = ages.values  # nobody knows how long its chunks are
-    old = ages[ages > 50]
-    with dask.config.set(scheduler="synchronous"):
-        assert dp.count(values, epsilon=1, **rng()) == dp.count(TABLE["age"], epsilon=1, **rng())
-        due = TABLE["age"][TABLE["age"] > 50]
-        assert dp.median(old, **B, **rng()) == dp.median(due, **B, **rng())
-
-
-def test_types_are_those_that_are_declared():
-    declared = frame().map_partitions(
-        lambda part: part.assign(age=part["age"] + 0.5), meta=TABLE[:0]
+    frame = dd.from_pandas(engine.TABLE, npartitions=9)
+    there = (
+        lambda names=None: frame[names] if names else frame,
+        lambda name: frame[name],
+        lambda names: da.from_array(engine.TABLE[names].to_numpy(), chunks=(500, 1)),
     )
-    with (
-        dask.config.set(scheduler="synchronous"),
-        pytest.raises(DataError, match="the types that its table declares"),
-    ):
-        dp.sum(declared["age"], **B)
+    with dask.config.set(scheduler=scheduler):
+        found = [engine.answer(name, *there) for name in HELD]
+    due = [engine.answer(name, *engine.in_memory()) for name in HELD]
+    np.testing.assert_equal(found, due)
 
 
 @pytest.mark.parametrize(
@@ -178,10 +129,6 @@ def test_ctrl_c_ends_the_tasks_of_threads_and_the_spend_stands(heard, tmp_path):
     assert tasks <= 6 and spent == 1
 
 
-def test_a_table_says_what_holds_it():
-    assert repr(dp.group_by(frame(), "town")._rows._form).endswith("; the Dask collection)")
-
-
 def test_an_error_of_a_task_tells_no_row():
     def broken(part):
         raise ValueError(str(part["town"].iloc[0]))
@@ -222,23 +169,13 @@ def slow(part, flag):
 
 
 @pytest.mark.full
-def test_ctrl_c_ends_the_tasks_of_a_client(cluster, heard, tmp_path):
-    assert dp.show_config(mode="dicts")["engines"]["distributed"].startswith("tcp://")
-    tasks, spent = interrupted(tmp_path)
-    assert tasks <= 8 and spent == 1
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("passes", [1, 2])
 def test_a_worker_that_is_killed_in_a_pass_changes_nothing(cluster, tmp_path, passes):
     """Its tasks run again on the other one: one spend, and the answer of the same rows."""
     flag = str(tmp_path / "killed")
     data = frame(20).map_partitions(slow, flag, meta=TABLE.iloc[:0])
-    budget = dp.Budget(epsilon=1)
-    if passes == 1:
-        found, due = dp.sum(data["age"], **B, **rng()), dp.sum(TABLE["age"], **B, **rng())
-    else:
-        found, due = dp.median(data["pay"], **PAY, **rng()), dp.median(TABLE["pay"], **PAY, **rng())
+    budget, release = dp.Budget(epsilon=1), dp.sum if passes == 1 else dp.median
+    found, due = release(data["pay"], **PAY, **rng()), release(TABLE["pay"], **PAY, **rng())
     assert found == due and os.path.exists(flag)
     dp.count(data["age"], epsilon=1, budget=budget)
     assert budget.spent["epsilon"] == 1
@@ -263,17 +200,13 @@ def test_ids_of_another_type_than_is_declared_are_an_error(kind, ids):
 
     bad = dd.from_pandas(table, npartitions=2).map_partitions(other, meta=table[:0])
     budget = dp.Budget(epsilon=1, ids="id")
-    with (
-        dask.config.set(scheduler="synchronous"),
-        pytest.raises(DataError, match="the types that its table declares"),
-    ):
+    spend = {"epsilon": 1, "budget": budget}
+    match = pytest.raises(DataError, match="the types that its table declares")
+    with dask.config.set(scheduler="synchronous"), match:
         if kind == "blocks":
-            dp.sample_and_aggregate(
-                bad, len, blocks=50, bounds=(0, 50), ids="id", epsilon=1, budget=budget
-            )
+            dp.sample_and_aggregate(bad, len, blocks=50, bounds=(0, 50), ids="id", **spend)
         else:
-            groups = dp.group_by(bad, "g", keys=[1], ids="id", max_groups=1, max_rows=9)
-            groups.count(epsilon=1, budget=budget)
+            dp.group_by(bad, "g", keys=[1], ids="id", max_groups=1, max_rows=9).count(**spend)
     assert budget.spent["epsilon"] == 1
 
 

@@ -1,5 +1,6 @@
 """Data of an engine: the same answers as of the same rows in memory, whatever the engine does."""
 
+import functools
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.groups import table as groups_table
 from dpfast.rng import InsecureGenerator
 from dpfast.tables import engine as engine_module
@@ -61,8 +62,8 @@ def matrix(names, **more):
     return TableRows(engine_of(TABLE[names].to_numpy(), **more), Rows(None))
 
 
-def fitted(learner, X, y=None):
-    vars_ = vars(learner.fit(X, y, rng=InsecureGenerator(5)))
+def fitted(learner, X, y=None, **r):
+    vars_ = vars(learner.fit(X, y, **r))
     return {key: value for key, value in vars_.items() if isinstance(value, np.ndarray)}
 
 
@@ -79,107 +80,88 @@ def blocks(data, estimator, **more):
 
 
 STAT = dp.stat
-AGES = [["M", "F"], list(range(99))]
 WIDE = ["age", "share"]
+PAY_OF = {"bounds": (0, 100), "nan": "drop"}
+CLASSES = {"bounds": [(0, 100)], "classes": ["F", "M"], "epsilon": 1}
+HALF = {"categories": [["a", "bb"], None], "bins": [None, [0, 50, 99]]}
 #: Each release, of data that are made by a function of what makes the parts of a table.
 RELEASES = {
-    "count": lambda t, c, m: dp.count(c("pay"), epsilon=1, **rng()),
-    "sum": lambda t, c, m: dp.sum(c("pay"), **PAY, **rng()),
-    "mean": lambda t, c, m: dp.mean(c("pay"), **PAY, **rng()),
-    "variance": lambda t, c, m: dp.variance(c("age"), **B, **rng()),
-    "weighted mean": lambda t, c, m: dp.mean(
-        t(["pay", "share"]), weights="share", weight_bounds=(0, 1), **PAY, **rng()
+    "count": lambda t, c, m, **r: dp.count(c("pay"), epsilon=1, **r),
+    "sum": lambda t, c, m, **r: dp.sum(c("pay"), **PAY, **r),
+    "mean": lambda t, c, m, **r: dp.mean(c("pay"), **PAY, **r),
+    "variance": lambda t, c, m, **r: dp.variance(c("age"), **B, **r),
+    "weighted mean": lambda t, c, m, **r: dp.mean(
+        t(["pay", "share"]), weights="share", weight_bounds=(0, 1), **PAY, **r
     ),
-    "means": lambda t, c, m: dp.mean(t(WIDE), axis=0, **TWO, **rng()),
-    "means of a matrix": lambda t, c, m: dp.mean(m(WIDE), axis=0, **TWO, **rng()),
-    "median": lambda t, c, m: dp.median(c("pay"), **PAY, **rng()),
-    "median of integers": lambda t, c, m: dp.median(c("age"), **B, **rng()),
-    "quantiles": lambda t, c, m: dp.quantiles(c("pay"), [0.1, 0.5, 0.9], **PAY, **rng()),
-    "joint quantiles": lambda t, c, m: dp.quantiles(
-        c("pay"), [0.1, 0.5, 0.9], method="joint", **PAY, **rng()
+    "means": lambda t, c, m, **r: dp.mean(t(WIDE), axis=0, **TWO, **r),
+    "means of a matrix": lambda t, c, m, **r: dp.mean(m(WIDE), axis=0, **TWO, **r),
+    "median": lambda t, c, m, **r: dp.median(c("pay"), **PAY, **r),
+    "median of integers": lambda t, c, m, **r: dp.median(c("age"), **B, **r),
+    "quantiles": lambda t, c, m, **r: dp.quantiles(c("pay"), [0.1, 0.5, 0.9], **PAY, **r),
+    "joint quantiles": lambda t, c, m, **r: dp.quantiles(
+        c("pay"), [0.5], method="joint", **PAY, **r
     ),
-    "maximum": lambda t, c, m: dp.maximum(c("pay"), **PAY, **rng()),
-    "iqr": lambda t, c, m: dp.iqr(c("pay"), **PAY, **rng()),
-    "covariance": lambda t, c, m: dp.covariance(t(WIDE), **TWO, **rng()),
-    "histogram": lambda t, c, m: dp.histogram(c("pay"), bins=9, **B, **rng())[0],
-    "histogram of words": lambda t, c, m: dp.histogram(
-        t(["town", "age"]),
-        categories=[["a", "bb"], None],
-        bins=[None, [0, 50, 99]],
-        epsilon=1,
-        **rng(),
+    "maximum": lambda t, c, m, **r: dp.maximum(c("pay"), **PAY, **r),
+    "covariance": lambda t, c, m, **r: dp.covariance(t(WIDE), **TWO, **r),
+    "histogram": lambda t, c, m, **r: dp.histogram(c("pay"), bins=9, **B, **r)[0],
+    "histogram of words": lambda t, c, m, **r: dp.histogram(
+        t(["town", "age"]), **HALF, epsilon=1, **r
     )[0],
-    "k-means": lambda t, c, m: fitted(dp.learn.KMeans(3, max_iter=2, **TWO), m(WIDE)),
-    "principal components": lambda t, c, m: fitted(dp.learn.PCA(1, **TWO), m(WIDE)),
-    "linear regression": lambda t, c, m: fitted(
-        dp.learn.LinearRegression(bounds=[(0, 100)], y_bounds=(0, 1), epsilon=1), t(WIDE), "share"
+    "k-means": lambda t, c, m, **r: fitted(dp.learn.KMeans(3, max_iter=2, **TWO), m(WIDE), **r),
+    "principal components": lambda t, c, m, **r: fitted(dp.learn.PCA(1, **TWO), m(WIDE), **r),
+    "linear regression": lambda t, c, m, **r: fitted(
+        dp.learn.LinearRegression(bounds=[(0, 100)], y_bounds=(0, 1), epsilon=1),
+        t(WIDE), "share", **r
     ),
-    "naive Bayes": lambda t, c, m: fitted(
-        dp.learn.NaiveBayes(bounds=[(0, 100)], classes=["F", "M"], epsilon=1),
-        t(["age", "sex"]),
-        "sex",
+    "naive Bayes": lambda t, c, m, **r: fitted(
+        dp.learn.NaiveBayes(**CLASSES), t(["age", "sex"]), "sex", **r
     ),
-    "logistic regression": lambda t, c, m: fitted(
-        dp.learn.LogisticRegression(bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_iter=2),
-        t(["age", "sex"]),
-        "sex",
+    "logistic regression": lambda t, c, m, **r: fitted(
+        dp.learn.LogisticRegression(max_iter=2, **CLASSES), t(["age", "sex"]), "sex", **r
     ),
-    "scaling": lambda t, c, m: fitted(dp.learn.StandardScaler(**TWO), m(WIDE)),
-    "random forest": lambda t, c, m: fitted(
-        dp.learn.RandomForestClassifier(
-            bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_depth=2
-        ),
-        t(["age", "sex"]),
-        "sex",
+    "random forest": lambda t, c, m, **r: fitted(
+        dp.learn.RandomForestClassifier(max_depth=2, **CLASSES), t(["age", "sex"]), "sex", **r
     ),
-    "perceptron": lambda t, c, m: fitted(
-        dp.learn.Perceptron(bounds=[(0, 100)], epsilon=1, max_iter=3), t(WIDE), "share"
+    "perceptron": lambda t, c, m, **r: fitted(
+        dp.learn.Perceptron(bounds=[(0, 100)], epsilon=1, max_iter=3), t(WIDE), "share", **r
     ),
-    "groups": lambda t, c, m: dp.group_by(
+    "scaling": lambda t, c, m, **r: fitted(dp.learn.StandardScaler(**TWO), m(WIDE), **r),
+    "groups": lambda t, c, m, **r: dp.group_by(
         t(), ["sex", "age"], keys=[["M", "F"], list(range(99))]
-    ).agg(
-        {
-            "n": STAT.count(),
-            "mean": STAT.mean("pay", bounds=(0, 100), nan="drop"),
-            "variance": STAT.variance("pay", bounds=(0, 100), nan="drop"),
-            "bins": STAT.histogram("pay", bins=4, bounds=(0, 100)),
-        },
-        epsilon=1,
-        **rng(),
+    ).agg({
+        "n": STAT.count(), "mean": STAT.mean("pay", **PAY_OF),
+        "variance": STAT.variance("pay", **PAY_OF),
+        "bins": STAT.histogram("pay", bins=4, bounds=(0, 100)),
+    }, epsilon=1, **r),
+    "private groups": lambda t, c, m, **r: dp.group_by(t(), ["town", "sex"]).agg(
+        {"n": STAT.count(), "sum": STAT.sum("pay", **PAY_OF)}, epsilon=5, delta=1e-6, **r
     ),
-    "private groups": lambda t, c, m: dp.group_by(t(), ["town", "sex"]).agg(
-        {"n": STAT.count(), "sum": STAT.sum("pay", bounds=(0, 100), nan="drop")},
-        epsilon=5,
-        delta=1e-6,
-        **rng(),
+    "medians of groups": lambda t, c, m, **r: dp.group_by(t(), "sex", keys=["F", "M"]).median(
+        "pay", **PAY, **r
     ),
-    "medians of groups": lambda t, c, m: dp.group_by(t(), "sex", keys=["F", "M"]).median(
-        "pay", **PAY, **rng()
+    "medians of private groups": lambda t, c, m, **r: dp.group_by(t(), "town").median(
+        "pay", **PAY, delta=1e-6, **r
     ),
-    "medians of private groups": lambda t, c, m: dp.group_by(t(), "town").median(
-        "pay", **PAY, delta=1e-6, **rng()
-    ),
-    "groups of people": lambda t, c, m: dp.group_by(
+    "groups of people": lambda t, c, m, **r: dp.group_by(
         t(), "sex", keys=["F", "M"], ids="id", max_groups=2, max_rows=N
-    ).mean("pay", **PAY, **rng()),
-    "blocks of people": lambda t, c, m: [
-        blocks(t(["age", "id"]), estimator, ids="id", bounds=[(0, 100)], **rng())
+    ).mean("pay", **PAY, **r),
+    "blocks of people": lambda t, c, m, **r: [
+        blocks(t(["age", "id"]), estimator, ids="id", bounds=[(0, 100)], **r)
         for estimator in (oldest, "median", "var")
     ],
-    "vectors of blocks of people": lambda t, c, m: dp.sample_and_aggregate(
-        t(["age", "pay", "id"]),
-        "mean",
-        ids="id",
-        blocks=30,
-        bounds=[(0, 100)] * 2,
-        epsilon=1,
-        nan="drop",
-        **rng(),
+    "vectors of blocks of people": lambda t, c, m, **r: dp.sample_and_aggregate(
+        t(["age", "pay", "id"]), "mean", ids="id", blocks=30, bounds=[(0, 100)] * 2, epsilon=1,
+        nan="drop", **r
     ),
-    "people": lambda t, c, m: dp.group_by(
+    "people": lambda t, c, m, **r: dp.group_by(
         t(), ["town", "age"], ids="id", max_groups=60, max_rows=N
-    ).count_distinct(epsilon=6, delta=1e-3, **rng()),
-}
+    ).count_distinct(epsilon=6, delta=1e-3, **r),
+}  # fmt: skip
+
+
+def answer(name, *makers):
+    """The answer of a release about some data, with the seed of all."""
+    return RELEASES[name](*makers, **rng())
 
 
 def in_memory():
@@ -194,19 +176,8 @@ def in_memory():
 @pytest.mark.parametrize("name", RELEASES)
 @pytest.mark.parametrize("parts, seed", [(1, 0), (7, 1), (30, 2)])
 def test_answers_are_those_of_the_same_rows_in_memory(name, parts, seed):
-    made = [], []
-
-    def kept(make):
-        def use(*names):
-            found = make(*names, parts=parts, seed=seed)
-            made[0].append(found)
-            return found
-
-        return use
-
-    due = RELEASES[name](*in_memory())
-    found = RELEASES[name](kept(table), kept(column), kept(matrix))
-    np.testing.assert_equal(found, due)
+    there = [functools.partial(make, parts=parts, seed=seed) for make in (table, column, matrix)]
+    np.testing.assert_equal(answer(name, *there), answer(name, *in_memory()))
 
 
 def test_keys_that_come_between_two_passes_are_an_error(monkeypatch):
@@ -221,16 +192,8 @@ def test_keys_that_come_between_two_passes_are_an_error(monkeypatch):
 
     monkeypatch.setattr(groups_table, "gathered", gathered)
     with pytest.raises(DataError, match="the same keys"):
-        RELEASES["people"](lambda: table(parts=3, seed=0), None, None)
+        answer("people", lambda: table(parts=3, seed=0), None, None)
     assert len(passes) == 2 and "town" in passes[1].keys and "n" not in passes[1].rooms
-
-
-def test_times_of_an_engine_are_those_of_memory():
-    days = pd.DataFrame({"at": pd.Timestamp("2024-01-01") + pd.to_timedelta(TABLE["age"], "D")})
-    asked = {"bounds": (pd.Timestamp("2024-01-01"), pd.Timestamp("2024-06-01")), "epsilon": 1}
-    held = TableColumn(engine_of(days), "at")
-    for release in (dp.median, dp.mean):
-        assert release(held, **asked, **rng()) == release(days["at"], **asked, **rng())
 
 
 def test_little_travels():
@@ -256,11 +219,6 @@ def test_each_row_is_in_one_block(form):
     assert abs(mean_of(len, 300) * 50 - N) < 10
     expected = (N / 50) ** 2 + N / 50
     assert abs(mean_of(lambda block: len(block) ** 2, 90_000) - expected) < 700
-    assert abs(mean_of(_sum, 20_000) * 50 - TABLE["age"].sum()) < 600
-
-
-def _sum(block):
-    return float(np.sum(block["age"] if block.dtype.names else block))
 
 
 @pytest.mark.parametrize("lies, words", [("twice", "together twice"), ("lost", "rows were lost")])
@@ -320,19 +278,6 @@ def test_rows_that_change_between_passes_are_an_error_after_the_spend():
         dp.mean(data, **PAY)
 
 
-def test_a_partition_of_another_type_is_an_error_after_the_spend():
-    parts = cut(TABLE, 3)
-    parts[2] = parts[2].assign(pay=parts[2]["pay"].astype("float32"))
-    parts[3] = parts[3].drop(columns="age").assign(share="x")
-    for name in ("pay", "share"):
-        budget = dp.Budget(epsilon=1)
-        with pytest.raises(
-            DataError, match="must have the types that its table declares"
-        ) as caught:
-            dp.mean(TableColumn(HostileEngine(parts), name), **PAY, budget=budget)
-        assert budget.spent["epsilon"] == 1 and caught.value.__context__ is None
-
-
 def of_other_types(part):
     """The same rows as an engine may have them where it guesses: ids with a gap as floats, say."""
     if isinstance(part, np.ndarray):
@@ -358,7 +303,8 @@ def test_the_type_of_a_partition_decides_whatever_its_rows_are(name, rows):
         )
 
     with pytest.raises(DataError, match="must have the types that its table declares") as caught:
-        RELEASES[name](
+        answer(
+            name,
             lambda names=None: Table(odd(TABLE), list(names or TABLE.columns)),
             lambda name: TableColumn(odd(TABLE), name),
             an_array,
@@ -379,18 +325,6 @@ ALIKE = {
     "categories": ("town", [pd.ArrowDtype(pa.string()), "category"]),
     "integers": ("age", ["int64", "Int64", pd.ArrowDtype(pa.int64())]),
 }
-
-
-def test_a_partition_without_any_category_is_one_of_text():
-    """Its rows alone would decide on its type, and so on an error."""
-    nothing = pd.DataFrame({"town": pd.Series([None] * 9, dtype=object).astype("category")})
-    parts = [TABLE[["town"]].astype("category"), nothing, nothing[:0]]
-    for keys, delta in ((["a", "bb"], 0), (None, 1e-6)):
-        answers = [
-            dp.group_by(data, "town", keys=keys).count(epsilon=5, delta=delta, **rng())
-            for data in (Table(HostileEngine(parts), ["town"]), TABLE)
-        ]
-        np.testing.assert_equal(*answers)
 
 
 @pytest.mark.parametrize("name", ALIKE)
@@ -418,53 +352,31 @@ def test_what_an_engine_says_of_a_row_is_not_told():
     assert caught.value.__context__ is None and "town" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "call, words",
-    [
-        (lambda: dp.mean(column("age"), where=np.ones(N, bool), **B), "where"),
-        (lambda: dp.median(column("age"), where=np.ones(N, bool), **B), "where"),
-        (lambda: dp.mean(column("age"), weights=np.ones(N), weight_bounds=(0, 1), **B), "weights"),
-        (lambda: dp.mean(column("age"), ids=np.arange(N), max_rows=1, **B), "ids"),
-        (lambda: dp.group_by(table(), "sex", ids=np.arange(N)), "ids"),
-        (
-            lambda: dp.group_by(table(), "sex", keys=["F"]).count(
-                epsilon=1, where=np.ones(N, bool)
-            ),
-            "where",
-        ),
-        (
-            lambda: blocks(column("age"), "mean", partition="contiguous", neighbors="replace"),
-            "partition",
-        ),
-        (lambda: blocks(column("age"), oldest, executor="processes"), "executor"),
-        (lambda: blocks(column("age"), oldest, time_limit=9), "time_limit"),
-        (lambda: blocks(column("age"), "median", spill="."), "spill"),
-        (lambda: blocks(column("age"), "mean", ids=TABLE["id"]), "ids"),
-        (
-            lambda: dp.learn.LinearRegression(bounds=[(0, 1)], y_bounds=(0, 1), epsilon=1).fit(
-                matrix(["share"]), np.ones(N)
-            ),
-            "y",
-        ),
-    ],
-)
+by_sex = lambda: dp.group_by(table(), "sex", keys=["F"])  # noqa: E731
+ONES = {"weights": np.ones(N), "weight_bounds": (0, 1)}
+ORDERED = [
+    (lambda: dp.mean(column("age"), where=np.ones(N, bool), **B), "where"),
+    (lambda: dp.median(column("age"), where=np.ones(N, bool), **B), "where"),
+    (lambda: dp.mean(column("age"), **ONES, **B), "weights"),
+    (lambda: dp.mean(column("age"), ids=np.arange(N), max_rows=1, **B), "ids"),
+    (lambda: dp.group_by(table(), "sex", ids=np.arange(N)), "ids"),
+    (lambda: by_sex().count(epsilon=1, where=np.ones(N, bool)), "where"),
+    (
+        lambda: blocks(column("age"), "mean", partition="contiguous", neighbors="replace"),
+        "partition",
+    ),
+    (lambda: blocks(column("age"), oldest, executor="processes"), "executor"),
+    (lambda: blocks(column("age"), oldest, time_limit=9), "time_limit"),
+    (lambda: blocks(column("age"), "median", spill="."), "spill"),
+    (lambda: blocks(column("age"), "mean", ids=TABLE["id"]), "ids"),
+    (lambda: dp.learn.StandardScaler(**TWO).fit(matrix(WIDE), sample_weight=np.ones(N)), ""),
+]
+
+
+@pytest.mark.parametrize("call, words", ORDERED)
 def test_what_needs_the_order_of_rows_is_refused_before_the_spend(call, words):
-    with pytest.raises((ArgumentTypeError, ArgumentError), match=f"^{words} must be"):
+    with pytest.raises((ArgumentTypeError, ArgumentError), match=f"^{words} ?.*must be"):
         call()
-
-
-def test_columns_that_are_not_there_are_refused_before_the_spend():
-    for call in (
-        lambda: dp.mean(table(["pay"]), weights="nobody", weight_bounds=(0, 1), **PAY),
-        lambda: dp.group_by(table(), "nobody"),
-        lambda: dp.group_by(table(), "sex", ids="nobody", max_groups=1),
-    ):
-        with pytest.raises(ArgumentError, match="nobody"):
-            call()
-    with pytest.raises(ArgumentTypeError):
-        dp.mean(column("sex"), **B)
-    with pytest.raises(ArgumentError, match="axis"):
-        dp.mean(table(WIDE), **B)
 
 
 def test_a_secret_that_would_travel_is_found():
@@ -493,8 +405,21 @@ def test_bounds_of_people_bite_in_every_partition():
     assert abs(found.sum() - most) <= 0.15 * most and found.sum() <= 2 * len(per_person)
 
 
-def test_a_budget_that_is_too_small_reads_nothing():
-    data = column("pay")
-    with pytest.raises(BudgetError):
-        dp.mean(data, **PAY, budget=dp.Budget(epsilon=0.5))
-    assert data.store.passes == 0
+def test_times_of_an_engine_are_those_of_memory():
+    days = pd.DataFrame({"at": pd.Timestamp("2024-01-01") + pd.to_timedelta(TABLE["age"], "D")})
+    asked = {"bounds": (pd.Timestamp("2024-01-01"), pd.Timestamp("2024-06-01")), "epsilon": 1}
+    held = TableColumn(engine_of(days), "at")
+    for release in (dp.median, dp.mean):
+        assert release(held, **asked, **rng()) == release(days["at"], **asked, **rng())
+
+
+def test_a_partition_without_any_category_is_one_of_text():
+    """Its rows alone would decide on its type, and so on an error."""
+    nothing = pd.DataFrame({"town": pd.Series([None] * 9, dtype=object).astype("category")})
+    parts = [TABLE[["town"]].astype("category"), nothing, nothing[:0]]
+    for keys, delta in ((["a", "bb"], 0), (None, 1e-6)):
+        answers = [
+            dp.group_by(data, "town", keys=keys).count(epsilon=5, delta=delta, **rng())
+            for data in (Table(HostileEngine(parts), ["town"]), TABLE)
+        ]
+        np.testing.assert_equal(*answers)

@@ -11,7 +11,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import DataError, SourceError
-from dpfast.tables import arrow, dataset, npy
+from dpfast.tables import arrow, dataset
 from dpfast.tables.batches import Batches
 from dpfast.tables.scan import scan
 
@@ -198,24 +198,6 @@ def test_a_time_that_the_finest_unit_cannot_hold(tmp_path):
     )
 
 
-def test_a_sample_and_a_public_length_do_not_depend_on_other_columns(tmp_path):
-    for i in range(2):
-        kind = np.int64 if i else np.float64
-        columns = {"v": np.arange(5000), "more": np.arange(5000, dtype=kind)}
-        pq.write_table(pa.table(columns), tmp_path / f"{i}.parquet", row_group_size=500)
-    for column, dtype in (("v", np.int64), ("more", np.float64)):
-        source = scan(tmp_path, column)
-        assert source.length == 10_000 and source.dtype == dtype
-        sample = source.sample(
-            1000, lambda n: np.random.default_rng(0).integers(0, 2**63, n, np.uint64)
-        )
-        assert sample is None or sample.dtype == dtype
-        assert source.reduce(lambda c: c.values.sum(), lambda a, b: a + b) == 2 * sum(range(5000))
-
-
-# --- no part is left out --------------------------------------------------------------------------
-
-
 def a_link(path):
     path.symlink_to("nowhere")
 
@@ -255,15 +237,6 @@ def test_parts_that_are_left_out_are_seen(tmp_path, monkeypatch, route):
         every_part_counts(tmp_path, route, "link")
 
 
-@pytest.mark.skipif(not ODD, reason="makes links and pipes")
-def test_one_pipe_that_a_pattern_matches(tmp_path):
-    for name in ("p.csv", "p.parquet", "p.arrow", "p.npy"):
-        os.mkfifo(tmp_path / name)
-        for place in (tmp_path / name, tmp_path / ("[p]" + name[1:])):
-            with pytest.raises(SourceError, match="must be a regular file"):
-                scan(place, 0)
-
-
 @pytest.mark.skipif(not ODD, reason="makes links")
 def test_links_to_parts_are_parts_and_directories_count_once(tmp_path):
     inside, other = tmp_path / "t", tmp_path / "other"
@@ -282,9 +255,6 @@ def test_links_to_parts_are_parts_and_directories_count_once(tmp_path):
         (inside / name).unlink()
 
 
-# --- a header that says anything ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", [(0, 10**12), (0, 10**400), (0, (1 << 20) + 1)])
 def test_columns_that_only_a_header_has(tmp_path, shape):
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
@@ -296,14 +266,6 @@ def test_columns_that_only_a_header_has(tmp_path, shape):
             scan(path, column)
     np.save(path, np.ones((0, 1000)))
     assert scan(path, 999).length == 0
-
-
-@pytest.mark.full
-def test_columns_without_a_limit_are_noticed(tmp_path, monkeypatch):
-    """Planted: as many columns as the header says, if each can be named."""
-    monkeypatch.setattr(npy, "COLUMNS", 1 << 21)
-    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
-        test_columns_that_only_a_header_has(tmp_path, (0, (1 << 20) + 1))
 
 
 @pytest.mark.parametrize("parts", [1, 2])

@@ -32,14 +32,6 @@ def test_beside_numpy(dtype, mask):
         assert (out[n:] == 77).all()
 
 
-def test_other_bytes_than_0_and_1_are_kept():
-    keep = np.tile(np.array([0, 1, 2, 255], np.uint8), 40)
-    values, out = np.arange(160), np.zeros(160, np.int64)
-    assert pick(values, keep, out) == 120
-    assert out[:120].tolist() == values[keep != 0].tolist()
-    assert pick(values, np.full(160, 255, np.uint8), out) == 160
-
-
 def test_what_is_refused():
     values, keep = np.arange(4.0), np.ones(4, np.uint8)
     for bad in (np.empty(4, np.float32), np.empty((4, 1)), np.empty(8)[::2], np.empty(3)):
@@ -68,14 +60,6 @@ def test_bits_in_common(n):
             for own in words[:, first : first + n]
         ]
         assert counts.tolist() == expected
-
-
-def test_all_bits_in_common():
-    """Sums of 16 bits must not overflow."""
-    words = np.full((2, 5000), 2**64 - 1, np.uint64)
-    counts = np.zeros(2, np.int64)
-    both(words, 0, words[0].copy(), counts)
-    assert counts.tolist() == [64 * 5000] * 2
 
 
 def test_sets_that_do_not_reach_as_far():

@@ -68,6 +68,7 @@ def test_a_list_of_remote_files_and_parquet_of_a_pattern(memory):
     assert dp.sum(dp.scan(paths, "v", delimiter=";"), **ASK) == pytest.approx(13, abs=0.5)
     found = dp.scan("memory://t/year/2024-*.parquet", "v")
     assert dp.sum(found, **ASK) == pytest.approx(3, abs=0.5)
+    assert dp.sum(dp.scan("memory://t/year", "v"), **ASK) == pytest.approx(3, abs=0.5)
 
 
 def test_a_remote_file_that_changes_between_passes(memory):
@@ -126,21 +127,6 @@ def test_places_that_are_not_there(memory, tmp_path):
     assert "PASSWORD" not in str(caught.value)
     with pytest.raises(ArgumentError, match="path must be paths of one place"):
         dp.scan([tmp_path / "t.csv", "memory://t/2024-01.csv"], "v")
-
-
-def test_the_command_line_tells_fsspec_the_same(told, capsys):
-    pytest.importorskip("typer")
-    from dpfast.app.cli.main import run
-
-    call = ["sum", "secretive://t/2024-*.csv", "--column", "v", "--bounds", "0,9"]
-    call += ["--delimiter", ";", "--epsilon", "400"]
-    options = ["key=PASSWORD", "anon=true", 'more={"a": [1]}', "a=b=c", "none="]
-    assert run([*call, *(f"--storage-options={option}" for option in options)]) == 0
-    assert told[0] == {"key": "PASSWORD", "anon": True, "more": {"a": [1]}, "a": "b=c", "none": ""}
-    shown = capsys.readouterr()
-    assert run([*call, "--storage-options", "PASSWORD"]) == 2
-    assert "must be NAME=VALUE" in (wrong := capsys.readouterr()).err
-    assert "PASSWORD" not in shown.out + shown.err + wrong.err
 
 
 def test_a_job_reads_a_remote_place_with_a_secret_of_the_environment(told, tmp_path, monkeypatch):

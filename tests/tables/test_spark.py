@@ -12,8 +12,10 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.rng import InsecureGenerator
 from dpfast.tables import spark as spark_module
+
+from . import test_engine as engine
+from .test_engine import TABLE, B, N, rng
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'dpfast[spark]'")
 pytestmark = [
@@ -21,23 +23,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of pyspark about pandas, of the JVM about sockets
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java 17 or newer"),
 ]
-
-N = 2000
-RNG = np.random.default_rng(0)
-TABLE = pd.DataFrame(
-    {
-        "pay": RNG.normal(50, 20, N),
-        "age": RNG.integers(0, 100, N),
-        "home.town": RNG.choice(["a", "bb", "a town of many letters"], N),
-        "id": RNG.integers(0, 300, N),
-    }
-)
-B = {"bounds": (0, 100), "epsilon": 1.0}
-TWO = {"bounds": [(0, 100), (0, 100)], "epsilon": 1.0}
-
-
-def rng():
-    return {"rng": InsecureGenerator(5)}
 
 
 @pytest.fixture(scope="module")
@@ -54,46 +39,40 @@ def session():
 
 @pytest.fixture(scope="module")
 def frame(session):
-    return session.createDataFrame(TABLE).repartition(5).cache()
+    rows = TABLE.where(TABLE.notna(), None).astype({"age": "int64", "id": "int64"})
+    return session.createDataFrame(rows).repartition(5).cache()
 
 
-ANSWERS = {
-    "mean": lambda t: dp.mean(t["pay"], **B, **rng()),
-    "median": lambda t: dp.median(t["age"], **B, **rng()),
-    "means": lambda t: dp.mean(t[["pay", "age"]], axis=0, **TWO, **rng()),
-    "words": lambda t: dp.histogram(t[["home.town"]], categories=["a", "bb"], epsilon=1, **rng())[
-        0
-    ],
-    "groups": lambda t: dp.group_by(t, "home.town").mean("pay", **B, delta=1e-6, **rng()),
-    "people": lambda t: dp.group_by(t, "home.town", ids="id", max_groups=3, max_rows=N).median(
-        "pay", **B, delta=1e-6, **rng()
-    ),
-    "others": lambda t: dp.group_by(t, "home.town", keys=["a"], other_key="rest").agg(
-        {"n": dp.stat.count(), "q": dp.QuantileInterval("pay", [0.25, 0.75], bounds=(0, 100))},
-        epsilon=1,
-        **rng(),
-    ),
-    "others of people": lambda t: dp.group_by(
-        t, "home.town", keys=["a"], other_key="rest", ids="id", max_rows=2
-    ).agg({"n": dp.stat.count(), "s": dp.stat.sum("pay", bounds=(0, 100))}, epsilon=1, **rng()),
-    "blocks": lambda t: dp.sample_and_aggregate(
-        t[["age", "id"]], "median", ids="id", blocks=20, bounds=[(0, 100)], epsilon=1.0, **rng()
-    ),
-    "k-means": lambda t: (
-        dp.learn.KMeans(2, max_iter=2, **TWO).fit(t[["pay", "age"]], **rng()).cluster_centers_
-    ),
+HELD = ["mean", "median", "means", "histogram of words", "private groups", "groups of people"]
+OTHERS = {"keys": ["a"], "other_key": "rest"}
+SUMS = {"n": dp.stat.count(), "s": dp.stat.sum("age", bounds=(0, 100))}
+RANKS = {"n": SUMS["n"], "q": dp.QuantileInterval("age", [0.25, 0.75], bounds=(0, 100))}
+ANSWERS = {name: engine.RELEASES[name] for name in [*HELD, "blocks of people"]} | {
+    "others": lambda t, c, m, **r: dp.group_by(t(), "town", **OTHERS).agg(RANKS, epsilon=1, **r),
+    "others of people": lambda t, c, m, **r: dp.group_by(
+        t(), "town", **OTHERS, ids="id", max_rows=2
+    ).agg(SUMS, epsilon=1, **r),
 }
+
+
+def held(frame):
+    """A dataframe as the tests of engines take data."""
+    return (lambda names=None: dp.spark(frame)[names] if names else dp.spark(frame)), (
+        lambda name: dp.spark(frame)[name]
+    )
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_what_spark_holds_is_what_it_would_hold_in_memory(frame, name):
-    np.testing.assert_equal(ANSWERS[name](dp.spark(frame)), ANSWERS[name](TABLE))
+    np.testing.assert_equal(
+        *(ANSWERS[name](*data, **rng()) for data in ((*held(frame), None), engine.in_memory()))
+    )
 
 
-def test_a_dataframe_is_a_table_as_it_is(frame):
-    found = dp.group_by(frame, "age", keys=list(range(100))).count(epsilon=1, **rng())
-    due = dp.group_by(TABLE, "age", keys=list(range(100))).count(epsilon=1, **rng())
-    np.testing.assert_equal(found, due)
+def test_a_name_with_a_dot_is_one_column(frame):
+    dotted = frame.withColumnRenamed("town", "home.town")
+    counts = dp.histogram(dp.spark(dotted)[["home.town"]], categories=["a"], epsilon=400)[0]
+    assert counts.tolist() == [(TABLE["town"] == "a").sum()]
 
 
 #: A column of each kind that Spark has, beside the others.
@@ -109,7 +88,7 @@ EVERY_TYPE = [
     "map(age, pay) as pairs",
     "parse_json('1') as any",
     "cast(pay as decimal(9, 2)) as price",
-    "cast(`home.town` as binary) as bytes",
+    "cast(town as binary) as bytes",
     "null as nothing",
 ]
 
@@ -117,7 +96,7 @@ EVERY_TYPE = [
 def test_columns_of_every_type_stand_beside_others(frame):
     """What nobody asks for decides nothing, and times of all kinds are those of memory."""
     data, days = dp.spark(frame.selectExpr(*EVERY_TYPE)), pd.to_timedelta(TABLE["age"], "D")
-    np.testing.assert_equal(ANSWERS["mean"](data), ANSWERS["mean"](TABLE))
+    assert dp.sum(data["age"], **B, **rng()) == dp.sum(TABLE["age"], **B, **rng())
     with pytest.raises(ArgumentError, match="months"):
         data["months"]
     first = pd.Timestamp("1970-01-01")
@@ -159,7 +138,7 @@ def test_keys_that_are_no_utf8_stay_apart(session):
 def test_what_is_refused_before_the_spend(frame):
     for call in (
         lambda: dp.spark(TABLE),
-        lambda: dp.mean(dp.spark(frame)["home.town"], **B),
+        lambda: dp.mean(dp.spark(frame)["town"], **B),
         lambda: dp.mean(dp.spark(frame)["age"], where=np.ones(N, bool), **B),
     ):
         with pytest.raises(ArgumentTypeError):
@@ -175,16 +154,6 @@ def test_an_error_tells_no_row(frame):
         dp.mean(dp.spark(rows.filter("wrong is null"))["age"], **B, budget=budget)
     assert caught.value.__context__ is None and "row " not in str(caught.value)[:30]
     assert budget.spent["epsilon"] == 1
-
-
-def test_our_own_error_in_a_task_is_ours(frame, monkeypatch):
-    """Spark would make text of it; here the task meets rows of another type than it was told."""
-    data = dp.spark(frame)
-    other = dp.spark(frame.selectExpr("cast(age as float) as age"))
-    monkeypatch.setattr(data.store, "like", other.store.like)
-    with pytest.raises(DataError, match="the types that its table declares") as caught:
-        dp.mean(data["age"], **B)
-    assert caught.value.__context__ is None
 
 
 def test_a_task_that_is_killed_runs_again(frame, tmp_path):
@@ -291,52 +260,3 @@ def test_ctrl_c_ends_the_tasks_and_the_spend_stands(tmp_path, of):
     said, master = printed(INTERRUPTED, str(tmp_path), of)[-2:]
     tasks, spent = said.split()
     assert int(tasks) <= 6 and spent == "1/2" and master == "local[2]"
-
-
-CLUSTER = """
-import os, signal, subprocess, sys
-import pandas as pd, dpfast as dp
-from dpfast.rng import InsecureGenerator
-from pyspark.sql import SparkSession
-
-made = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
-made = made.config("spark.executorEnv.PYTHONPATH", os.pathsep.join(sys.path))
-session = made.config("spark.sql.shuffle.partitions", "3").getOrCreate()
-rows = pd.DataFrame({"age": [i % 100 for i in range(4000)], "id": [i % 500 for i in range(4000)]})
-flag = sys.argv[1]
-
-
-def killing(parts):
-    for part in parts:
-        try:
-            os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            yield part
-            continue
-        daemon = int(subprocess.check_output(["ps", "-o", "ppid=", "-p", str(os.getppid())]))
-        os.kill(daemon, signal.SIGKILL)  # the executor, with all of its tasks
-        yield part
-
-
-data = session.createDataFrame(rows).repartition(6).mapInPandas(killing, "age long, id long")
-B = {"bounds": (0, 99), "epsilon": 1, "rng": InsecureGenerator(5)}
-print(dp.median(dp.spark(data)["age"], **B))
-own = dp.group_by(data, "age", keys=list(range(100)), ids="id", max_groups=9, max_rows=9)
-print(own.count(epsilon=1, rng=InsecureGenerator(5))["count"].tolist())
-print(os.path.exists(flag))
-session.stop()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
-def test_executors_of_a_cluster_are_killed(tmp_path):
-    """Two executors in processes of their own, of which one is killed in the middle of a pass."""
-    data = pd.DataFrame({"age": np.arange(4000) % 100, "id": np.arange(4000) % 500})
-    own = dp.group_by(data, "age", keys=list(range(100)), ids="id", max_groups=9, max_rows=9)
-    due = [
-        str(dp.median(data["age"], bounds=(0, 99), epsilon=1, **rng())),
-        str(own.count(epsilon=1, **rng())["count"].tolist()),
-        "True",
-    ]
-    assert printed(CLUSTER, str(tmp_path / "killed"))[-3:] == due

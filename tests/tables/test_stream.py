@@ -1,6 +1,5 @@
 """Streams, lazy frames and places: the answers of the same rows in memory."""
 
-import datetime as dt
 import functools
 
 import numpy as np
@@ -165,53 +164,6 @@ def test_an_error_in_a_pass_tells_no_row():
     assert budget.spent["epsilon"] == 1
 
 
-# --- places -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def parts(tmp_path):
-    """The table in three files, whose types of age differ."""
-    cuts = [(0, 900, pa.int16()), (900, 901, pa.int64()), (901, N, pa.int32())]
-    for i, (a, b, kind) in enumerate(cuts):
-        own = ARROW[a:b]
-        age = own["age"].cast(kind)
-        pq.write_table(own.set_column(1, "age", age), tmp_path / f"{i}.parquet", row_group_size=400)
-    return tmp_path
-
-
-def test_parts_whose_number_types_differ_are_widened(parts):
-    paths = sorted(map(str, parts.iterdir()))
-    for path in (parts, str(parts / "*.parquet"), paths, [parts]):
-        found = answers(lambda names, p=path: dp.scan(p, names), dp.scan(path, ["pay"]))
-        np.testing.assert_equal(found, of_memory())
-        assert dp.scan(path, "age").dtype == np.int64
-    reversed_ = dp.sum(dp.scan(paths[::-1], "age"), **B, **rng())
-    assert reversed_ == dp.sum(TABLE["age"], **B, **rng())
-    pq.write_table(ARROW.set_column(1, "age", ARROW["town"]), parts / "3.parquet")
-    with pytest.raises(
-        SourceError, match=r"common one|the same in every file|column 'age' of 3.parquet must hold"
-    ):
-        dp.sum(dp.scan(parts, "age"), **B)
-
-
-def test_files_on_remote_places(parts):
-    fsspec = pytest.importorskip("fsspec")
-    memory = fsspec.filesystem("memory")
-    for path in parts.iterdir():
-        memory.pipe(f"/rows/{path.name}", path.read_bytes())
-    for path in ("memory://rows", [f"memory://rows/{i}.parquet" for i in range(3)]):
-        found = answers(lambda names, p=path: dp.scan(p, names), dp.scan(path, ["pay"]))
-        np.testing.assert_equal(found, of_memory())
-    data = dp.scan("memory://rows", "pay")
-    memory.pipe("/rows/0.parquet", (parts / "1.parquet").read_bytes())
-    with pytest.raises(SourceError, match="was changed after it was scanned"):
-        dp.mean(data, **B)
-    for path in ("memory://nobody", "memory://rows/x.csv", "nowhere://x/y.parquet"):
-        with pytest.raises(SourceError):
-            dp.scan(path, "pay")
-    assert dp.count(dp.scan((parts / "1.parquet").as_uri(), "pay"), epsilon=400) == 1
-
-
 def test_directories_of_keys_are_columns(tmp_path):
     for town, own in TABLE.groupby("town"):
         for old in (0, 1):
@@ -224,30 +176,3 @@ def test_directories_of_keys_are_columns(tmp_path):
     due = dp.group_by(plain, ["town", "old"], keys=[["a", "bb"], [0, 1]])
     np.testing.assert_equal(found.mean("pay", **B, **rng()), due.mean("pay", **B, **rng()))
     assert dp.sum(dp.scan(tmp_path, "old"), **B, **rng()) == dp.sum(plain["old"], **B, **rng())
-
-
-@pytest.mark.parametrize(
-    "log, words", [("_delta_log/0.json", "Delta"), ("metadata/v1.metadata.json", "Iceberg")]
-)
-def test_tables_with_a_log_of_deletes_are_refused(parts, log, words):
-    (parts / log).parent.mkdir()
-    (parts / log).write_text("{}")
-    for path in (parts, parts.as_uri()):
-        with pytest.raises(SourceError, match=f"is a {words} table"):
-            dp.scan(path, "pay")
-
-
-def test_dates_of_a_file_may_be_listed_and_are_keys(tmp_path):
-    days = [dt.date(2024, 1, 1 + i % 2) for i in range(1000)]
-    pq.write_table(pa.table({"day": days, "x": range(1000)}), tmp_path / "x.parquet")
-    for names in ("day", ["day"], ["day", "x"]):
-        data = dp.scan(tmp_path / "x.parquet", names)
-        with pytest.raises((SourceError, ArgumentTypeError, ArgumentError)):
-            dp.mean(data, axis=0 if names == ["day", "x"] else None, bounds=(0, 1), epsilon=1)
-    found = dp.group_by(dp.scan(tmp_path / "x.parquet", ["day"]), "day").count(
-        epsilon=50, delta=1e-3
-    )
-    assert found["day"].tolist() == days[:2] and abs(found["count"] - 500).max() < 20
-    for names in ("day", ["day"]):
-        keys = dp.select_keys(dp.scan(tmp_path / "x.parquet", names), epsilon=1, delta=1e-3)
-        assert keys.tolist() == days[:2]

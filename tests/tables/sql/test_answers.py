@@ -55,27 +55,21 @@ MARGINALS = {
 QUESTIONS = {
     "count": lambda t, **how: dp.count(t, **how),
     "count of numbers": lambda t, **how: dp.count(t["x"], nan="drop", **how),
-    "counts of each": lambda t, **how: dp.count(two(t), nan="drop", axis=0, **how),
     "missing": lambda t, **how: dp.count(t["x"], nan="only", **how),
-    "missing of each": lambda t, **how: dp.count(two(t), nan="only", axis=0, **how),
     "nonzero": lambda t, **how: dp.count_nonzero(t["k"], **how),
-    "nonzero floats": lambda t, **how: dp.count_nonzero(t["x"], nan="drop", **how),
     "sum": lambda t, **how: dp.sum(t["x"], **X_ALONE, **how),
     "mean": lambda t, **how: dp.mean(t["x"], **X_ALONE, **how),
     "variance": lambda t, **how: dp.variance(t["x"], **X_ALONE, **how),
-    "std": lambda t, **how: dp.std(t["x"], ddof=1, **X_ALONE, **how),
     "of integers": lambda t, **how: dp.sum(t["k"], bounds=(-1, 3), **how),
     "upper": lambda t, **how: dp.mean(t["x"], bounds=(0, 100), nan="upper", **how),
     "a number": lambda t, **how: dp.std(t["x"], bounds=(0, 100), nan=17.3, **how),
     "each": lambda t, **how: dp.mean(two(t), **EACH, **how),
-    "variance of each": lambda t, **how: dp.variance(two(t), **EACH, **how),
     "weights": lambda t, **how: dp.mean(three(t), weights="w", weight_bounds=(0, 1), **EACH, **how),
     "covariance": lambda t, **how: dp.covariance(two(t), **BOTH, **how),
     "correlation": lambda t, **how: dp.correlation(two(t), **BOTH, **how),
     "ratio": lambda t, **how: dp.ratio(two(t), **BOTH, **how),
     "proportion": lambda t, **how: dp.proportion(t["k"], equal=3, **how),
     "histogram": lambda t, **how: dp.histogram(t["x"], bins=7, bounds=(-10, 90), **how)[0],
-    "edges": lambda t, **how: dp.histogram(t["k"], bins=[-1, 0, 0.5, 3, 3.5], **how)[0],
     "of numbers": lambda t, **how: dp.histogram(t["k"], categories=[-2, 0, 3, 9], **how)[0],
     "of text": lambda t, **how: dp.histogram(t["s"], categories=["a ", "\u00e9", "A"], **how)[0],
     "of two": lambda t, **how: dp.histogram(
@@ -89,10 +83,7 @@ QUESTIONS = {
         dp.workload(t["x"], "ranges", bins=9, bounds=(0, 90), rho=epsilon, **how).counts
     ),
     "bounds": lambda t, **how: dp.bounds(t["x"], **how),
-    "bounds of each": lambda t, **how: dp.bounds(two(t), axis=0, **how),
     "automatic": lambda t, **how: dp.mean(two(t), axis=0, bounds="auto", **how),
-    "automatic bins": lambda t, **how: dp.histogram(t["k"], bins=3, bounds="auto", **how)[0],
-    "automatic ranks": lambda t, **how: dp.median(t["y"], bounds="auto", **how),
     "automatic pairs": lambda t, **how: dp.covariance(two(t), bounds="auto", **how),
     "automatic weights": lambda t, **how: dp.sum(
         t.select(["x", "w"]), bounds="auto", weights="w", weight_bounds=(0, 1), **how
@@ -118,18 +109,16 @@ def three(rows):
 
 QUICK = [("duckdb", question) for question in QUESTIONS]
 QUICK += [("sqlite", question) for question in ("mean", "each", "weights", "histogram", "of text")]
+QUICK += [
+    pytest.param(engine, question, marks=pytest.mark.full)
+    for engine in ("sqlite", "postgres")
+    for question in QUESTIONS
+]
 
 
 @quick_rows(19)
 @pytest.mark.parametrize(("engine", "question"), QUICK)
 def test_answers_are_those_of_memory(engine, question):
-    expect_same(QUESTIONS[question], table_of(engine))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-def test_answers_of_all_databases(engine, question):
     expect_same(QUESTIONS[question], table_of(engine))
 
 
@@ -244,25 +233,17 @@ MOMENTS = [
     None,
 ]
 FIRST, LAST = datetime(2019, 12, 30), datetime(2020, 1, 5, 12, 0, 0, 1)
+AT = {"bounds": (FIRST, LAST)}
 OF_TIMES = {
-    "mean of days": (
-        "d",
-        lambda t, **how: dp.mean(t, bounds=(date(2019, 5, 1), date(2022, 1, 1)), **how),
-    ),
-    "count of days": ("d", lambda t, **how: dp.count(t, nan="drop", **how)),
+    "mean of days": ("d", dp.mean, {"bounds": (date(2019, 5, 1), date(2022, 1, 1))}),
+    "count of days": ("d", dp.count, {"nan": "drop"}),
     "histogram of days": (
-        "d",
-        lambda t, **how: dp.histogram(
-            t, bins=[date(2019, 6, 1), date(2020, 3, 1), date(2022, 1, 1)], **how
-        )[0],
+        "d", dp.histogram, {"bins": [date(2019, 6, 1), date(2020, 3, 1), date(2022, 1, 1)]}
     ),
-    "mean of moments": ("m", lambda t, **how: dp.mean(t, bounds=(FIRST, LAST), **how)),
-    "deviation": ("m", lambda t, **how: dp.std(t, bounds=(FIRST, LAST), nan="drop", **how)),
-    "histogram of moments": (
-        "m",
-        lambda t, **how: dp.histogram(t, bins=4, bounds=(FIRST, LAST), **how)[0],
-    ),
-}
+    "mean of moments": ("m", dp.mean, AT),
+    "deviation": ("m", dp.std, {**AT, "nan": "drop"}),
+    "histogram of moments": ("m", dp.histogram, {**AT, "bins": 4}),
+}  # fmt: skip
 
 
 @quick_rows(2)
@@ -270,12 +251,14 @@ OF_TIMES = {
 @pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
 def test_times(engine, question):
     """Days and moments without a zone."""
-    name, ask = OF_TIMES[question]
+    name, release, asked = OF_TIMES[question]
     values = {"d": DAYS, "m": MOMENTS}[name]
     kind, of_arrow = {"d": ("date", pa.date32()), "m": ("timestamp(6)", pa.timestamp("us"))}[name]
     there = table(connect(engine), {"x": (kind, values)})["x"]
     here = pa.chunked_array([pa.array(values, of_arrow)])
-    answers = [ask(rows, epsilon=1, rng=InsecureGenerator(3)) for rows in (here, there)]
+    answers = [release(x, **asked, epsilon=1, rng=InsecureGenerator(3)) for x in (here, there)]
+    if release is dp.histogram:
+        answers = [counts for counts, _ in answers]
     assert np.array_equal(*map(np.asarray, answers))
 
 
@@ -299,14 +282,6 @@ def test_times_that_are_refused():
     there = table(connect("duckdb"), {"z": ("timestamp('UTC')", [datetime(2020, 1, 1)])})
     with pytest.raises(ArgumentTypeError):
         dp.mean(there["z"], bounds=(FIRST, LAST), epsilon=1)
-
-
-def test_columns_that_hold_no_numbers():
-    columns = {"s": ("string", ["a"]), "d": ("date", [date(2020, 1, 1)])}
-    there = table(connect("duckdb"), columns)
-    for name in columns:
-        with pytest.raises(ArgumentTypeError):
-            dp.count_nonzero(there[name], epsilon=1)
 
 
 DIFFERENCES = {
@@ -357,8 +332,3 @@ def test_a_database_that_is_killed():
     with pytest.raises(DataError, match="the database failed while it read"):
         dp.sum(rows["x"], bounds=(0, 9), epsilon=0.25, budget=budget)
     assert budget.remaining["epsilon"] == 0.5
-
-
-def test_missing_rows_under_raise(there):
-    with pytest.raises(DataError, match="NaN or null"):
-        dp.sum(there["x"], bounds=(0, 1), nan="raise", epsilon=1)

@@ -7,14 +7,12 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
-from dpfast.measurement import tails
 from dpfast.rng import InsecureGenerator
 from dpfast.tables.columns import Rows
 from dpfast.tables.data import form_of
-from dpfast.tables.memory import ArraySource
 from dpfast.tables.words import Words
 
-from ...support.databases import HOSTILE, connect, ibis, table
+from ...support.databases import connect, ibis, table
 
 ENGINES = [pytest.param(e, marks=pytest.mark.full) for e in ("duckdb", "sqlite", "postgres")]
 RNG = np.random.default_rng(36)
@@ -63,28 +61,6 @@ def test_columns_are_those_of_memory(engine):
     a = dp.describe(HERE, where=young, rng=InsecureGenerator(2), **call)
     b = dp.describe(there, where=there.age < 100_000, rng=InsecureGenerator(2), **call)
     assert str(a.to_dict()) == str(b.to_dict())
-
-
-@pytest.mark.parametrize("engine", ["duckdb", *ENGINES[1:]])
-def test_numbers_beyond_public_ones_are_those_of_memory(engine):
-    """Whatever a number is, and beside each public one."""
-    public = tails.NUMBERS[::11]
-    x = np.concatenate([public, np.nextafter(public, np.inf), np.nextafter(public, -np.inf)])
-    x = np.concatenate([x, RNG.normal(size=300) * 2.0 ** RNG.integers(-1074, 1000, 300)])
-    hostile = HOSTILE["float64"][1]
-    x = np.concatenate([x, [math.nan if one is None else one for one in hostile]])
-    there = form_of(table(connect(engine), {"x": ("float64", x.tolist())}).x, "data", "")
-    here = tails.counts(ArraySource(x), None, 1)
-    assert np.array_equal(here, tails.counts(there.rows(), None, 1))
-
-
-@pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
-def test_dates_are_those_of_memory(engine):
-    days = np.datetime64("2024-01-01") + RNG.integers(0, 90, N)
-    there = in_database(engine, day=days)[["day"]]
-    year = (np.datetime64("2024-01-01"), np.datetime64("2024-12-31"))
-    for bounds in ({}, {"day": year}):
-        expect_same(dp.describe, {"day": days}, there, bounds=bounds, epsilon=9)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,7 +1,6 @@
 """Ranked statistics of a column of a database are those of the same rows in memory, bit by bit."""
 
 import math
-from datetime import date, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ from dpfast.tables.columns import Rows
 from dpfast.tables.sql import counts
 from dpfast.tables.sql.store import Database
 from dpfast.tables.sql.sums import answer
-from tests.support.databases import HOSTILE, connect, in_memory, table
+from tests.support.databases import ENGINES, HOSTILE, connect, in_memory, table
 
 ROWS = 1500
 DRAW = np.random.default_rng(7)
@@ -41,7 +40,6 @@ def expect_same(ask, here, there):
 
 
 B = {"bounds": (0, 100)}
-REPLACE = {"neighbors": "replace"}
 QUESTIONS = {
     "median": lambda t, **how: dp.median(t["x"], **B, **how),
     "of integers": lambda t, **how: dp.median(t["k"], bounds=(-1.5, 200), **how),
@@ -75,20 +73,16 @@ def narrow(monkeypatch):
 
 QUICK = [("duckdb", question) for question in QUESTIONS]
 QUICK += [("sqlite", "a number"), ("sqlite", "where")]
-FULL = [("sqlite", question) for question in QUESTIONS]
-FULL += [("postgres", question) for question in QUESTIONS]
+QUICK += [
+    pytest.param(engine, question, marks=pytest.mark.full)
+    for engine in ("sqlite", "postgres")
+    for question in QUESTIONS
+]
 
 
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize(("engine", "question"), QUICK)
 def test_answers_are_those_of_memory(engine, question):
-    expect_same(QUESTIONS[question], here(engine), table_of(engine))
-
-
-@pytest.mark.full
-@pytest.mark.usefixtures("narrow")
-@pytest.mark.parametrize(("engine", "question"), FULL)
-def test_answers_of_all_databases(engine, question):
     expect_same(QUESTIONS[question], here(engine), table_of(engine))
 
 
@@ -142,40 +136,7 @@ def test_a_method_that_reads_all_rows_is_refused():
     assert budget.remaining["epsilon"] == 1
 
 
-@pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
-def test_dates(engine):
-    days = [date(2024, 1, 1) + timedelta(int(day)) for day in COLUMNS["k"]]
-    ask = lambda t, **how: dp.median(t["d"], bounds=(days[0], date(2025, 1, 1)), **how)  # noqa: E731
-    there = table(connect(engine), {"d": ("date", [*days, None])})
-    expect_same(ask, {"d": pa.array([*days, None])}, there)
-
-
-WHO = DRAW.integers(0, 40, ROWS)
-PEOPLE = {
-    "median": lambda x, **how: dp.median(x, **B, **how),
-    "trimmed": lambda x, **how: dp.trimmed_mean(x, **B, **how),
-}
-
-
-def people_of(engine):
-    columns = {"x": ("float64", X.tolist()), "who": ("int64", WHO.tolist())}
-    return table(connect(engine), columns)
-
-
-@pytest.mark.parametrize(
-    "engine", ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.full)]
-)
-@pytest.mark.parametrize("question", PEOPLE)
-def test_units_that_are_within_their_bounds(engine, question):
-    """All of their rows count, as in memory."""
-    unit, rows = {"max_rows": ROWS, "epsilon": 50}, people_of(engine)
-    here = PEOPLE[question](X, ids=WHO, **unit, rng=InsecureGenerator(3))
-    assert PEOPLE[question](rows["x"], ids="who", **unit, rng=InsecureGenerator(3)) == here
-
-
-@pytest.mark.parametrize(
-    "engine", ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.full)]
-)
+@pytest.mark.parametrize("engine", ENGINES)
 def test_rows_of_a_unit_are_chosen_by_its_own_rows_alone(engine):
     """Of each unit as many rows as may count, the same whatever rows others have; uniformly."""
     x = [1.0, 1.0, 2.0, None, 5.0, 5.0, 7.0, 8.0, 9.0, 10.0]

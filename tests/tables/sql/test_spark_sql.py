@@ -9,7 +9,6 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentTypeError
-from dpfast.rng import InsecureGenerator
 from tests.support.databases import HOSTILE, connect, table
 
 from . import test_answers as answers
@@ -86,21 +85,3 @@ def test_moments_are_no_keys():
     rows = table(connect("pyspark"), {"x": HOSTILE["timestamp"]})
     with pytest.raises(ArgumentTypeError, match="in pyspark: cast it"):
         dp.select_keys(rows["x"], epsilon=1, delta=1e-3)
-
-
-@pytest.mark.full
-def test_groups_of_people(there):
-    """Public and private keys, and groups of a person that are chosen."""
-    unit = {"ids": "k", "max_groups": 99, "max_rows": 999}
-    x = {"bounds": (0, 100), "nan": "drop"}
-    for by in ("s", "k"):
-        ask = lambda t, **how: dp.group_by(t, by, keys=KEYS[by], **unit).mean("x", **x, **how)  # noqa: B023, E731
-        both = [ask(t, epsilon=1, rng=InsecureGenerator(7)) for t in (answers.HERE, there)]
-        assert both[0]["mean"].tolist() == both[1]["mean"].tolist()
-    few = dp.group_by(there, "s", keys=["a"], ids="k", max_groups=1, max_rows=1)
-    assert few.count(epsilon=100)["count"][0] <= 8
-    shown = dp.select_keys(there["s"], epsilon=50, delta=1e-3)
-    assert set(shown) == set(answers.TEXT)
-
-
-KEYS = {"s": ["a", "A", "b"], "k": [-2, 3, 9]}
