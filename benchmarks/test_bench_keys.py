@@ -106,7 +106,7 @@ def test_bounding(benchmark, key, memory):
                 bounding.add(ids[at:end].view(np.uint64), None, codes[at:end], at)
 
         parted(part)
-        marks = bounding.marks(N, workers=THREADS)
+        marks = bounding.kept_rows(N, workers=THREADS)
         bounding.close()
         return marks
 

@@ -162,8 +162,8 @@ def mapping(argument: str, value: Any) -> Mapping[Any, Any]:
     """Return a mapping; pairs are one, too, as statistics, mechanisms and jobs have them."""
     kinds = tuple, list
     are_pairs = isinstance(value, kinds) and value != []
-    if are_pairs and all(isinstance(one, kinds) and len(one) == 2 for one in value):
-        value = {tuple(name) if isinstance(name, list) else name: one for name, one in value}
+    if are_pairs and all(isinstance(entry, kinds) and len(entry) == 2 for entry in value):
+        value = {tuple(name) if isinstance(name, list) else name: entry for name, entry in value}
     with suppress(Exception):  # whatever an object thinks of being a mapping
         if isinstance(value, Mapping | None):
             return dict(value or {})
@@ -267,10 +267,10 @@ def share(name: str, value: Any) -> float:
     0.95
     """
     rule = "greater than 0 and less than 1"
-    found = number(name, value, rule)
-    if not 0 < found < 1:
+    checked_number = number(name, value, rule)
+    if not 0 < checked_number < 1:
         fail(name, rule, value)
-    return found
+    return checked_number
 
 
 def is_whole(value: Any) -> bool:
@@ -327,10 +327,10 @@ def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tup
         return common
     try:
         # As many axes as an array has: how many there are is not believed.
-        given = tuple(islice(iter(value), 33)) if real(value) is None else (value,)
+        sizes = tuple(islice(iter(value), 33)) if real(value) is None else (value,)
     except Exception:  # whatever an object thinks of being a shape
         fail(name, rule, value)
-    wanted = tuple(whole(name, length) for length in given)
+    wanted = tuple(whole(name, length) for length in sizes)
     try:
         fits = np.broadcast_shapes(wanted, common) == wanted and len(wanted) < 33
     except (ValueError, OverflowError):
@@ -572,10 +572,10 @@ def keeps_end(name: str, value: Any) -> None:
         fail(name, "text without a null character at its end, which NumPy drops", value)
 
 
-def columns(name: str, given: int, width: int) -> None:
+def columns(name: str, count: int, width: int) -> None:
     """Check that an argument has one value for each column of the data."""
-    if given != width:
-        fail(name, f"for as many columns as the data have, {width}", f"{given} of them")
+    if count != width:
+        fail(name, f"for as many columns as the data have, {width}", f"{count} of them")
 
 
 def neighbors(value: Any) -> Neighbors:
@@ -664,8 +664,8 @@ def pairs_given(bounds: Any) -> int | None:
     """Return for how many columns bounds are given; None if one pair serves all."""
     if is_auto(bounds):
         return None
-    each, several = pairs(bounds)
-    return len(each) if several else None
+    column_pairs, several = pairs(bounds)
+    return len(column_pairs) if several else None
 
 
 def quantile(value: Any, name: str = "q") -> Fraction:
@@ -739,10 +739,10 @@ def array(name: str, value: Any, rule: str, kinds: str = "") -> NDArray[Any]:
     return values
 
 
-def entries(name: str, given: int, rows: int | None, relation: str) -> None:
+def entries(name: str, count: int, rows: int | None, relation: str) -> None:
     """Check that there is one entry for each row, where the number of rows is known and public.
 
     Under add-remove it is private, and whether it equals `given` is an answer: a pass finds out.
     """
-    if relation == "replace" and rows is not None and given != rows:
-        fail(name, f"as long as the data, {rows} rows", f"{given} rows")
+    if relation == "replace" and rows is not None and count != rows:
+        fail(name, f"as long as the data, {rows} rows", f"{count} rows")

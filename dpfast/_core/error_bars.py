@@ -31,7 +31,7 @@ WEIGHTS = "the sum of the weights is private, and may be 0 by weight_bounds"
 ROWS = "the number of rows is not known: give it as rows"
 PEOPLE = "the number of people is private, and that of rows says little about it"
 BASE = "with a base it depends on which candidate is the best"
-PLACES = "how many rows lie beyond is a fact about them: count these, for a loss of its own"
+ROWS_BEYOND = "how many rows lie beyond is a fact about them: count these, for a loss of its own"
 KEYS = "which keys are shown depends on how many rows or people have them"
 UNKNOWN = "no bound of public numbers is known"
 #: What is said of an error bar of totals of units that are clamped.
@@ -205,8 +205,12 @@ def symmetric_sum(
     whole = np.exp(-((width * u) ** 2) / 2) * (2 / np.pi * step) / u
     for waves, sizes, times in parts:
         for size, many in zip(sizes, times, strict=True):
-            law = waves(size * u)
-            whole *= law if many == 1 else np.abs(law) ** many * np.sign(law) ** (many % 2)
+            transform = waves(size * u)
+            whole *= (
+                transform
+                if many == 1
+                else np.abs(transform) ** many * np.sign(transform) ** (many % 2)
+            )
     kept = math.erf(3.3 / math.sqrt(2))
     beyond = solve(lambda t: (1 - float((np.sin(u * t) * whole).sum())) / kept, failure)
     return min(most, beyond + 3.3 * width)
@@ -226,8 +230,11 @@ def sum_of_two(first: Floats, second: Floats, shares: Floats, failure: float) ->
         From 1 on, and falling to less than half of the failure probability.
     failure : float
     """
-    law = -np.diff(shares)
-    sums, joint = np.add.outer(first, second).ravel(), np.multiply.outer(law, law).ravel()
+    probabilities = -np.diff(shares)
+    sums, joint = (
+        np.add.outer(first, second).ravel(),
+        np.multiply.outer(probabilities, probabilities).ravel(),
+    )
     order = np.argsort(sums)
     return float(sums[order][np.argmax(1 - np.cumsum(joint[order]) <= failure)])
 

@@ -56,7 +56,7 @@ def _table(head: str, lines: Iterable[str]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def facts(title: str, about: Mapping[str, Any], rest: str = "") -> str:
+def facts(title: str, about: Mapping[str, Any], details: str = "") -> str:
     """Return a title, a table of names with their values, and further HTML.
 
     Parameters
@@ -84,7 +84,9 @@ def facts(title: str, about: Mapping[str, Any], rest: str = "") -> str:
         f"<tr><th>{_escaped(name)}</th><td>{_escaped(_short(value))}</td></tr>"
         for name, value in about.items()
     )
-    return f"<div><p><b>{_escaped(title)}</b></p><table><tbody>{rows}</tbody></table>{rest}</div>"
+    return (
+        f"<div><p><b>{_escaped(title)}</b></p><table><tbody>{rows}</tbody></table>{details}</div>"
+    )
 
 
 def _escaped(text: str) -> str:

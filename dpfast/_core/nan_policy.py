@@ -8,38 +8,38 @@ from ..errors import DataError
 from . import checks
 
 
-def checked(policy: Any) -> str | float | None:
+def checked(nan: Any) -> str | float | None:
     """Return the policy of a statistic; None where the rows that it is for will decide."""
-    return None if policy is None else checks.nan_policy(policy, "add-remove")
+    return None if nan is None else checks.nan_policy(nan, "add-remove")
 
 
-def of_rows(policy: Any, *, is_private: bool) -> str | float:
+def of_rows(nan: Any, *, is_private: bool) -> str | float:
     """Return the policy for rows whose number is private or public.
 
     By default missing rows are dropped, as SQL and data frames do it, where how many are left is
     private anyhow. Where the number of rows is public they are an error.
     """
-    if policy is None:
+    if nan is None:
         return "drop" if is_private else "raise"
-    return checks.nan_policy(policy, "add-remove" if is_private else "replace")
+    return checks.nan_policy(nan, "add-remove" if is_private else "replace")
 
 
-def replacement(policy: str | float, lo: float, hi: float) -> str | float:
+def replacement(nan: str | float, lo: float, hi: float) -> str | float:
     """Return the number that replaces a missing value, or "drop".
 
     Under "raise" missing rows are dropped and counted. Whether there are any is an answer, so the
     error comes when the pass is over.
     """
-    if not isinstance(policy, str):
-        return policy
-    if policy == "lower":
+    if not isinstance(nan, str):
+        return nan
+    if nan == "lower":
         return lo
-    return hi if policy == "upper" else "drop"
+    return hi if nan == "upper" else "drop"
 
 
-def refuse(policy: str | float | None, missing: int) -> None:
+def refuse(nan: str | float | None, missing: int) -> None:
     """Raise the error of ``nan="raise"`` if values are missing."""
-    if policy == "raise" and missing:
+    if nan == "raise" and missing:
         raise DataError(
             "data hold NaN or null, which nan='raise' does not allow: choose nan='lower', "
             "nan='upper', a public number, or (with neighbors='add-remove') nan='drop'"

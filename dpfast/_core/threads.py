@@ -29,7 +29,7 @@ QUOTAS = (
     ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
 )
 
-_asked: int | None = None
+_chosen: int | None = None
 _here = threading.local()
 
 
@@ -77,14 +77,14 @@ def threads(n: Any = ...) -> int | AbstractContextManager[Any]:
     if n is not None and checks.whole("n", n, 1) > MOST:
         checks.fail("n", f"an integer from 1 to {MOST}", n)
     restored = ExitStack()
-    restored.callback(_ask, _asked)
+    restored.callback(_ask, _chosen)
     _ask(None if n is None else int(n))
     return restored
 
 
 def _ask(n: int | None) -> None:
-    global _asked
-    _asked = n
+    global _chosen
+    _chosen = n
 
 
 @contextmanager
@@ -100,14 +100,14 @@ def alone() -> Iterator[None]:
 
 def is_asked() -> bool:
     """Tell whether the user has said how many threads there are to be."""
-    return _asked is not None or bool(os.environ.get(VARIABLE, "").strip())
+    return _chosen is not None or bool(os.environ.get(VARIABLE, "").strip())
 
 
 def _number() -> int:
     if getattr(_here, "alone", False):
         return 1
-    if _asked is not None:
-        return _asked
+    if _chosen is not None:
+        return _chosen
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
         return 1 if _is_worker() else cores()
@@ -128,10 +128,10 @@ def _is_worker() -> bool:
 def cores() -> int:
     """Return how many cores this process was given."""
     try:
-        given = len(os.sched_getaffinity(0))
+        usable = len(os.sched_getaffinity(0))
     except AttributeError:  # not Linux
-        given = os.cpu_count() or 1
-    return max(1, min(given, _quota() or given, MOST))
+        usable = os.cpu_count() or 1
+    return max(1, min(usable, _quota() or usable, MOST))
 
 
 def _quota() -> int | None:

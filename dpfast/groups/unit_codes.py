@@ -98,5 +98,5 @@ class UnitCodes:
         low, high = np.concatenate(self._low), np.concatenate(self._high)
         with closing(Bounding(max_groups, None, self._key)) as bounding:
             bounding.add(low, high if high.any() else None, groups, 0)
-            groups[~bounding.marks(len(groups), names=names)] = -1
+            groups[~bounding.kept_rows(len(groups), names=names)] = -1
         return groups

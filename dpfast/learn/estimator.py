@@ -54,7 +54,7 @@ from ..sulq.rounds import Rounds, loss_of
 from ..tables.ids import checked, id_name
 from ..tables.intake import View
 from ..tables.labels import aligned, labels_of
-from ..tables.people import apart
+from ..tables.people import split_units
 from .columns import Classes, Columns, Floats, NumberColumn, attributes, columns_of
 from .rows import Block, Rows, answers, expect_same, labeled_rows, unlabeled_rows
 from .weights import weights_of
@@ -113,7 +113,7 @@ def _shaped(value: Any) -> Any:
 
 def without_ids(X: Any, ids: Any) -> Any:
     """Return rows without the column of ids, if that is one of theirs."""
-    return apart(X, ids, 0, "X")[0] if isinstance(ids, str) else X
+    return split_units(X, ids, 0, "X")[0] if isinstance(ids, str) else X
 
 
 def as_fitted(
@@ -312,7 +312,7 @@ class Estimator(ABC):
         most = None if max_rows is None else checks.rows_each(max_rows)  # which is not "auto"
         unit = Unit(relation_of(self.neighbors, budget), name, most)
         relation = unit.of_rows
-        X, row_ids = apart(X, id_column, 0, "X", (y, sample_weight), relation)
+        X, row_ids = split_units(X, id_column, 0, "X", (y, sample_weight), relation)
         rows = self._read(X, y, relation, width)
         source = aligned(rows.source, labels_of(rows.source, sample_weight, ids))
         rows = replace(rows, source=source, ids=row_ids)
@@ -803,7 +803,7 @@ class Scored(Estimator):
         Notes
         -----
         Cost: a read of the data. Rows that were learned from flatter what was learned, if little
-        where that is private: keep some apart, or see `cross_validate`.
+        where that is private: keep some split_units, or see `cross_validate`.
 
         Examples
         --------

@@ -338,7 +338,7 @@ def labeled_rows(
         refuse_array("y", y)
     column = as_column(y, "y", RULE) if labels is None else words_column(y, labels, "y")
     if column.width is not None:
-        checks.fail_kind("y", RULE, y.given if isinstance(y, Values) else y)
+        checks.fail_kind("y", RULE, y.original if isinstance(y, Values) else y)
     checks.entries("y", column.length, source.length, relation)
     rows: RowSource = aligned(source, labels_of(source, y))
     return Rows(rows, width_of(source), names_of(X, source), column)
@@ -363,7 +363,7 @@ def _expect_numbers(
     name = y if isinstance(y, str) else None
     if any(numbers) or (labels is not None and name is not None):
         X = form_of(X, "X", ROWS)
-        columns = declared(X.beside(name) if name and isinstance(X, WithRows) else X)
+        columns = declared(X.with_column(name) if name and isinstance(X, WithRows) else X)
         many = len(columns) if len(numbers) == 1 else 1  # one list stands for all columns
         expect_numbers([*numbers] * many, X, name)
         for column, typed in columns:

@@ -49,7 +49,7 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
         return self.columns[0].missing
 
     def reduce(self, source: View) -> list[Any]:
-        columns = [replace(source, source=one, each=False, width=1) for one in source.columns]
+        columns = [replace(source, source=one, by_column=False, width=1) for one in source.columns]
         each = zip(self.columns, columns, strict=True)
         return [mechanism.reduce(column) for mechanism, column in each]
 

@@ -57,7 +57,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._core.error_bars import PLACES
+from .._core.error_bars import ROWS_BEYOND
 from ..budget.mechanism import Mechanism
 from ..noise.additive import several
 from ..noise.choice import Stream, Weights, decide
@@ -236,7 +236,7 @@ class DrawnBounds(Mechanism[Any]):
     each: Draws | ZCDP
     columns: int | None = None
     prior: str = ""
-    _no_bar: ClassVar[str] = PLACES
+    _no_bar: ClassVar[str] = ROWS_BEYOND
 
     @property
     def loss(self) -> Loss:

@@ -149,7 +149,7 @@ class Quotient(Bounded[Any]):
 
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
         view = read(data, whole_rows, "bounds", self.width, with_ids=self.adds_units, **rows)
-        return replace(view, each=True)  # each column has bounds
+        return replace(view, by_column=True)  # each column has bounds
 
     def mechanism(self, terms: Terms) -> OfQuotient:
         layout = replace(terms.layout, columns=terms.layout.columns or self.width or 0)

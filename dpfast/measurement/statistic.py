@@ -552,11 +552,11 @@ class Statistic(ABC, Generic[Value]):
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
             length = view.length
         columns = None if measured is None else measured.layout.columns
-        if view.each and columns not in (None, view.width):  # bounds may say how many, too
+        if view.by_column and columns not in (None, view.width):  # bounds may say how many, too
             checks.fail("data", f"of {columns} columns, as measure() was told", view.width)
         layout, is_whole = ONE, self.chooses_by_type and view.is_whole
-        if view.each or where is not None or length is not None or is_whole:
-            columns = view.width if view.each else None
+        if view.by_column or where is not None or length is not None or is_whole:
+            columns = view.width if view.by_column else None
             layout = Layout(columns, where is not None, length, is_whole)
         mechanism = None
         if measured is not None and statistic is self and layout is measured.layout:

@@ -130,7 +130,7 @@ class Covariance(Bounded[Floats]):
 
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
         view = read(data, whole_rows, "bounds", self.width, with_ids=self.adds_units, **rows)
-        return replace(view, each=True)  # for the bounds of each column
+        return replace(view, by_column=True)  # for the bounds of each column
 
     def mechanism(self, terms: Terms) -> OfSums:
         pairs = self.pairs(terms.layout.columns or self.width)

@@ -106,9 +106,9 @@ class Bins:
         if self.words is not None:
             return rows.word(column)
         if self.name:
-            return rows.place(column, self.edges.astype(np.float64).tolist(), None)
+            return rows.bin_of(column, self.edges.astype(np.float64).tolist(), None)
         *edges, last = self.edges.tolist()
-        return rows.place(column, edges, last)
+        return rows.bin_of(column, edges, last)
 
     def _key(self) -> tuple[Any, ...]:
         words = None if self.words is None else self.words.words

@@ -96,7 +96,7 @@ def wider(kinds: Sequence[Any]) -> Any:
         return getattr(pa, f"int{max(bits, min(64, 2 * wide))}")() if wide < 64 else pa.float64()
     if all(types.is_integer(k) or types.is_floating(k) or types.is_decimal(k) for k in kinds):
         return pa.float64()
-    times = [found for kind in kinds if (found := arrow_times(kind)) is not None]
+    times = [kind_of_time for kind in kinds if (kind_of_time := arrow_times(kind)) is not None]
     if times:
         if len(times) < len(kinds) or len({(time.dtype.kind, time.aware) for time in times}) > 1:
             return None
@@ -235,14 +235,14 @@ def without_views(array: Any) -> Any:
 
 def numbers(kind: Any, column: str, path: Path) -> Numbers:
     """Return how to read a column of Arrow type `kind`, or the error that it holds no numbers."""
-    found = arrow_numbers(kind)
-    if found is None:
+    number_type = arrow_numbers(kind)
+    if number_type is None:
         rule = "integers, floats, booleans or decimals"
         raise SourceError(f"column {column!r} of {path.name} must hold {rule}, got {kind}")
-    return found
+    return number_type
 
 
-def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:
+def opening(path: Path, format_name: str, open_it: Callable[[], T]) -> T:
     """Open a file, or raise the one error that it is not in the form that it should be in."""
     name = path.name
     try:
@@ -255,7 +255,7 @@ def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:
         why = "its names are not UTF-8"
     except Exception as error:
         why = f"damaged, or of another format ({hide_error(error)})"
-    raise SourceError(f"{name} cannot be read as {form}: {why}")
+    raise SourceError(f"{name} cannot be read as {format_name}: {why}")
 
 
 def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:

@@ -83,12 +83,12 @@ def _groups(root: Path) -> Iterator[int]:
             continue
         base = root / "sys/fs/cgroup" / top
         inside = base / name.strip("/")
-        for place in [inside, *inside.parents]:
-            limit, taken = _read(place / most).strip(), _read(place / used).strip()
+        for folder in [inside, *inside.parents]:
+            limit, taken = _read(folder / most).strip(), _read(folder / used).strip()
             if limit.isdigit() and taken.isdigit():
-                spare = _field(place / "memory.stat", cache) or 0
+                spare = _field(folder / "memory.stat", cache) or 0
                 yield int(limit) - int(taken) + min(spare, int(taken))
-            if place == base:
+            if folder == base:
                 break
 
 

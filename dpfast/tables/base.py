@@ -93,7 +93,7 @@ class Source(Protocol):
 
     @property
     def nulls(self) -> int | None:
-        """About how many rows are null, to place pivots by; None when nobody knows."""
+        """About how many rows are null, to choose pivots by; None when nobody knows."""
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         """Summarise every chunk and merge the summaries.
@@ -235,18 +235,18 @@ class Near(NamedTuple):
 
     Attributes
     ----------
-    place : float
+    share : float
         The rank, as a part of the rows of the group.
     ranks : int
         How far from it rows are at most.
     """
 
-    place: float
+    share: float
     ranks: int
 
     def ends(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return which rows these are of groups of so many: from the first up to the second."""
-        middle = rows * self.place
+        middle = rows * self.share
         first = np.maximum(np.ceil(middle - self.ranks), 0)
         stop = np.minimum(np.floor(middle + self.ranks), rows)
         return first.astype(np.int64), stop.astype(np.int64)
@@ -284,7 +284,7 @@ class WithRows:
     """Columns with names, whose rows can be read, with the ids of one more."""
 
     names: tuple[str, ...]
-    pieces: Mapping[str, Any]
+    held_columns: Mapping[str, Any]
 
     @abstractmethod
     def source(self, name: str) -> Source:
@@ -295,7 +295,7 @@ class WithRows:
         """Its rows; `ids` is the name of a column or as many ids as there are rows."""
 
     @abstractmethod
-    def beside(self, column: str, argument: str = "weights") -> WithRows:
+    def with_column(self, column: str, argument: str = "weights") -> WithRows:
         """Its columns but that which `argument` names, any of the table's, and then that."""
 
     @abstractmethod

@@ -84,12 +84,12 @@ class StreamReader(SchemaReader):
     def batches(
         self, want: Want, rows: int, workers: int | None = None
     ) -> Sequence[Generator[Rowed]]:
-        return [guarded(self.paths[0], self._pieces(want.names))]
+        return [guarded(self.paths[0], self._row_batches(want.names))]
 
-    def _pieces(self, names: Sequence[str]) -> Iterator[Rowed]:
+    def _row_batches(self, names: Sequence[str]) -> Iterator[Rowed]:
         if self._twice:
             self._twice = False
-            for _ in self._pieces(names):
+            for _ in self._row_batches(names):
                 pass
         every = list(dict.fromkeys([*names, *self._always]))
         digests = {} if self.in_order else dict.fromkeys(every, 0)
@@ -116,13 +116,14 @@ class StreamReader(SchemaReader):
         import pyarrow as pa
 
         kinds = {name: {kind for kind, _ in self._kinds(name)} for name in names}
-        given = self._factory(names)
-        if given is not None and given is self._first():
+        batches = self._factory(names)
+        if batches is not None and batches is self._first():
             raise DataError(f"{self.paths[0]} must start from the beginning in each pass")
-        for batch in _opened(given):
-            found = {name: batch.schema.get_field_index(name) for name in names}
+        for batch in _opened(batches):
+            indices = {name: batch.schema.get_field_index(name) for name in names}
             if any(
-                i < 0 or batch.schema.field(i).type not in kinds[name] for name, i in found.items()
+                i < 0 or batch.schema.field(i).type not in kinds[name]
+                for name, i in indices.items()
             ):
                 raise DataError(
                     f"{self.paths[0]} must have the types that it had first, and has not"
@@ -133,10 +134,10 @@ class StreamReader(SchemaReader):
         """Return the types of the columns, or the error that these are no batches."""
         error = ""
         try:
-            given = self._factory(None)
-            opened = _opened(given)
-            if isinstance(given, Iterator):
-                self._first = _kept(given)
+            batches = self._factory(None)
+            opened = _opened(batches)
+            if isinstance(batches, Iterator):
+                self._first = _kept(batches)
             schema = getattr(opened, "schema", None)
             if schema is None:
                 schema = next(iter(opened)).schema
@@ -150,32 +151,32 @@ class StreamReader(SchemaReader):
         return schema
 
 
-def _kept(given: Any) -> Callable[[], Any]:
+def _kept(batches: Any) -> Callable[[], Any]:
     """Return what returns an object; weakly if it can, for it may keep a connection busy."""
     try:
-        return weakref.ref(given)
+        return weakref.ref(batches)
     except TypeError:
-        return lambda: given
+        return lambda: batches
 
 
-def _opened(given: Any) -> Any:
+def _opened(batches: Any) -> Any:
     """Return what was given as a reader, or as an iterator of batches."""
     import pyarrow as pa
 
-    if isinstance(given, (pa.RecordBatch, pa.Table)):
+    if isinstance(batches, (pa.RecordBatch, pa.Table)):
         return pa.RecordBatchReader.from_batches(
-            given.schema, given.to_batches() if isinstance(given, pa.Table) else [given]
+            batches.schema, batches.to_batches() if isinstance(batches, pa.Table) else [batches]
         )
-    if hasattr(given, "__arrow_c_stream__"):
-        return pa.RecordBatchReader.from_stream(given)
-    return map(_batch, iter(given))
+    if hasattr(batches, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(batches)
+    return map(_batch, iter(batches))
 
 
-def _batch(given: Any) -> Any:
+def _batch(batch: Any) -> Any:
     """Return one of some batches: of Arrow, or a frame that speaks Arrow."""
     import pyarrow as pa
 
-    return given if isinstance(given, (pa.RecordBatch, pa.Table)) else pa.table(given)
+    return batch if isinstance(batch, (pa.RecordBatch, pa.Table)) else pa.table(batch)
 
 
 def lazy_reader(frame: Any) -> StreamReader:
@@ -191,5 +192,5 @@ def lazy_reader(frame: Any) -> StreamReader:
         return chosen.collect_batches(chunk_size=LAZY, maintain_order=True)
 
     reader = StreamReader(factory, empty)
-    reader.given = frame
+    reader.original = frame
     return reader

@@ -54,23 +54,23 @@ class Batches:
         For what is no table. No row is looked at.
     """
 
-    def __init__(self, data: Any, beside: Mapping[str, Piece] | None = None) -> None:
-        form: Form = form_of(data, "data", RULE)
-        if not isinstance(form, Columns):
+    def __init__(self, data: Any, extra: Mapping[str, Piece] | None = None) -> None:
+        table: Form = form_of(data, "data", RULE)
+        if not isinstance(table, Columns):
             checks.fail_kind("data", RULE, data)
-        self._form = form
+        self._table = table
         self._where: Any = None
-        self._beside = {} if beside is None else dict(beside)
-        for name, column in self._beside.items():
-            if not form.store.has_order:
+        self._extra = {} if extra is None else dict(extra)
+        for name, column in self._extra.items():
+            if not table.store.has_order:
                 refuse_array(name.strip("\0"), column)
             _length(column, name.strip("\0"))
-        self._labels = labels_of(form, self._beside)
-        for name, column in form.pieces.items():
+        self._labels = labels_of(table, self._extra)
+        for name, column in table.held_columns.items():
             _length(column, f"column {name!r} of data")
-        if not form.names:
+        if not table.names:
             checks.fail_kind("data", "a table with a column", data)
-        self.length = form.length
+        self.length = table.length
 
     @property
     def like(self) -> Batches | None:
@@ -78,33 +78,33 @@ class Batches:
 
         None for columns that are not in memory.
         """
-        types, beside = (
+        types, extra = (
             tuple((name, _type_of(column)) for name, column in columns.items())
-            for columns in (self._form.pieces, self._beside)
+            for columns in (self._table.held_columns, self._extra)
         )
-        return _of_types(types, beside) if types else None
+        return _of_types(types, extra) if types else None
 
     def with_beside(self, name: str, column: Piece) -> Batches:
         """Return the same rows with one more column beside them."""
-        return Batches(self._form, {**self._beside, name: column})
+        return Batches(self._table, {**self._extra, name: column})
 
     def once(self) -> Batches:
         """Return the same rows for one release: passes over a stream are compared in it."""
-        form = self._form.once(bool(self._beside))
-        return self if form is self._form else Batches(form, self._beside)
+        table = self._table.once(bool(self._extra))
+        return self if table is self._table else Batches(table, self._extra)
 
     def tie(self, names: Sequence[str], key: Key) -> None:
         """Have every pass over a stream agree about these columns; see `StreamReader.tie`."""
-        self._form.store.tie([name for name in names if name not in self._beside], key)
+        self._table.store.tie([name for name in names if name not in self._extra], key)
 
     def alike(self, key: Hashable, make: Callable[[], S]) -> S:
         """Return what `make` returns; see `Store.alike`."""
-        return self._form.store.alike(key, make)
+        return self._table.store.alike(key, make)
 
     @property
     def of_engine(self) -> Engine | None:
         """The engine that holds the columns: passes are then made in its partitions."""
-        store = self._form.store
+        store = self._table.store
         return store if isinstance(store, Engine) else None
 
     def adding(self, names: Sequence[str]) -> SqlRows | None:
@@ -115,14 +115,14 @@ class Batches:
         ArgumentTypeError
             If a column holds no numbers.
         """
-        rows: SqlRows | None = self._form.store.adding(names)
+        rows: SqlRows | None = self._table.store.adding(names)
         return rows if rows is None or self._where is None else rows.filtered(self._where)
 
     def filtered(self, where: Any) -> Batches:
         """Return the rows of a database, or of files, for which a condition of the table holds."""
         if is_expression(where):
-            return Batches(passing(self._form, where), self._beside)
-        rows = Batches(self._form, self._beside)
+            return Batches(passing(self._table, where), self._extra)
+        rows = Batches(self._table, self._extra)
         rows._where = where
         rows.adding([])  # refuses what is no condition
         return rows
@@ -130,23 +130,23 @@ class Batches:
     @property
     def names(self) -> list[str]:
         """The columns of the table."""
-        return list(self._form.names)
+        return list(self._table.names)
 
     @property
     def engine(self) -> str:
         """What reads the rows, as `Store.engine`."""
-        return self._form.store.engine
+        return self._table.store.engine
 
     @property
     def condition(self) -> str | None:
         """Which rows count, as text; None for all."""
-        if WHERE in self._beside:
+        if WHERE in self._extra:
             return MASK
-        return condition_of(self._form if self._where is None else self.adding([]))
+        return condition_of(self._table if self._where is None else self.adding([]))
 
     def has(self, name: str) -> bool:
         """Tell whether there is a column of that name beside the table."""
-        return name in self._beside
+        return name in self._extra
 
     def typed(self, name: str, argument: str, is_text: bool = False) -> Piece:
         """Return a column of no rows, which has the type of the one of that name.
@@ -158,18 +158,18 @@ class Batches:
         ArgumentError, SourceError
             If there is no such column; `argument` is what names it.
         """
-        if name in self._beside:
-            return self._beside[name].cut(0, 0)
-        store = self._form.store
+        if name in self._extra:
+            return self._extra[name].cut(0, 0)
+        store = self._table.store
         return store.typed(store.name_of(name, argument), is_text)
 
     def cells(self, name: str) -> CellTexts | None:
         """Return what the cells of a column of a file of text can be; None of a typed column."""
-        return None if name in self._beside else self._form.store.cells(name)
+        return None if name in self._extra else self._table.store.cells(name)
 
     def numbers(self, name: str, argument: str) -> None:
         """Refuse a column that holds no numbers, by its type; `argument` is what names it."""
-        store = self._form.store
+        store = self._table.store
         store.check_numbers(store.name_of(name, argument))
 
     def is_whole(self, name: str) -> bool:
@@ -197,24 +197,24 @@ class Batches:
         """
         names = names if ids is None else [*names, ids]
         compare(self._labels)
-        beside = {name: self._beside[name] for name in names if name in self._beside}
-        own = tuple(name for name in dict.fromkeys(names) if name not in beside)
-        words = frozenset(text).intersection(own)
-        ids_here = frozenset(name for name in own if name == ids)
-        want = Want(own, words | ids_here, words - ids_here)
+        extra = {name: self._extra[name] for name in names if name in self._extra}
+        from_data = tuple(name for name in dict.fromkeys(names) if name not in extra)
+        words = frozenset(text).intersection(from_data)
+        ids_here = frozenset(name for name in from_data if name == ids)
+        want = Want(from_data, words | ids_here, words - ids_here)
         seen: list[int] = []  # appending is safe from several threads
 
         def with_beside(batch: Batch) -> S:
             seen.append(batch.rows)
             end = batch.start + batch.rows
-            if any(_length(column) < end for column in beside.values()):
+            if any(_length(column) < end for column in extra.values()):
                 refuse_beside()
-            more = {name: column.cut(batch.start, end) for name, column in beside.items()}
+            more = {name: column.cut(batch.start, end) for name, column in extra.items()}
             return summarise(batch._replace(columns={**batch.columns, **more}))
 
-        summed = with_beside if beside else summarise
-        total = self._form.store.reduce_batches(want, summed, merge)
-        if any(_length(column) != sum(seen) for column in beside.values()):
+        summed = with_beside if extra else summarise
+        total = self._table.store.reduce_batches(want, summed, merge)
+        if any(_length(column) != sum(seen) for column in extra.values()):
             refuse_beside()
         return total
 
@@ -224,40 +224,40 @@ def refuse_beside() -> None:
     raise DataError("there must be one entry of ids or where for each row, and there is not")
 
 
-def numbers(piece: Piece) -> NDArray[Any]:
-    """Return the numbers of a piece in a dtype that kernels read.
+def numbers(data: Piece) -> NDArray[Any]:
+    """Return the numbers of a column in a dtype that kernels read.
 
     They stay where they are if they can; else they are float64, NaN where one is missing.
     """
-    if isinstance(piece, Values) and piece.mask is None and piece.array.ndim == 1:
-        array = piece.array.view(np.uint8) if piece.array.dtype.kind == "b" else piece.array
+    if isinstance(data, Values) and data.mask is None and data.array.ndim == 1:
+        array = data.array.view(np.uint8) if data.array.dtype.kind == "b" else data.array
         native = native_dtype(array.dtype)
-        if native is not None and not isinstance(piece.given, np.ma.MaskedArray):
-            found = in_place(array, native)
-            return np.ascontiguousarray(array, native) if found is None else found
-    if isinstance(piece, Arrow) and piece.chunked.num_chunks == 1:
-        chunk = piece.chunked.chunk(0)
+        if native is not None and not isinstance(data.original, np.ma.MaskedArray):
+            values = in_place(array, native)
+            return np.ascontiguousarray(array, native) if values is None else values
+    if isinstance(data, Arrow) and data.chunked.num_chunks == 1:
+        chunk = data.chunked.chunk(0)
         if not chunk.null_count and chunk.type == "double":
             return np.require(chunk.to_numpy(), requirements="A")
-    column = piece.column("data", "numbers")
+    column = data.column("data", "numbers")
     out = np.empty(column.length, F8)
     column.fill(0, column.length, out)
     return out
 
 
-def _length(piece: Piece, name: str = "data") -> int:
+def _length(column: Piece, name: str = "data") -> int:
     """Return how many rows a column has; refuse an array of several dimensions."""
-    if isinstance(piece, Values) and piece.array.ndim != 1:
-        checks.fail_kind(name, "one-dimensional, with one entry for each row", piece.given)
-    return piece.length
+    if isinstance(column, Values) and column.array.ndim != 1:
+        checks.fail_kind(name, "one-dimensional, with one entry for each row", column.original)
+    return column.length
 
 
-def _type_of(piece: Piece) -> Any:
+def _type_of(column: Piece) -> Any:
     """Return all that a column is without its rows."""
-    if not isinstance(piece, Values):
-        return piece.chunked.type if isinstance(piece, Arrow) else None
-    is_masked = piece.mask is not None or isinstance(piece.given, np.ma.MaskedArray)
-    return piece.array.dtype, is_masked, piece.aware
+    if not isinstance(column, Values):
+        return column.chunked.type if isinstance(column, Arrow) else None
+    is_masked = column.mask is not None or isinstance(column.original, np.ma.MaskedArray)
+    return column.array.dtype, is_masked, column.aware
 
 
 def _of_type(kind: Any) -> Piece:
@@ -276,6 +276,6 @@ def _of_type(kind: Any) -> Piece:
 
 
 @remembered
-def _of_types(types: tuple[tuple[str, Any], ...], beside: tuple[tuple[str, Any], ...]) -> Batches:
+def _of_types(types: tuple[tuple[str, Any], ...], extra: tuple[tuple[str, Any], ...]) -> Batches:
     columns = {name: _of_type(kind) for name, kind in types}
-    return Batches(named(columns), {name: _of_type(kind) for name, kind in beside})
+    return Batches(named(columns), {name: _of_type(kind) for name, kind in extra})

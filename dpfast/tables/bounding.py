@@ -118,17 +118,17 @@ class Bounding:
             self._file = Spill(self._where)
         step = max(1, _native.PARTS * WRITTEN // max(1, self._held))
         for words in (3, 4):
-            places, sizes = [], []
+            starts, sizes = [], []
             for first in range(0, _native.PARTS, step):
                 records, some = self._blocks.joined(first, min(first + step, _native.PARTS), words)
-                places.append(self._file.append(records))  # one after the other: the lock is held
+                starts.append(self._file.append(records))  # one after the other: the lock is held
                 sizes.append(some)
             cuts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))])
             if cuts[-1]:
-                self._runs.append((places[0], cuts, words))
+                self._runs.append((starts[0], cuts, words))
         self._blocks, self._held = _native.Blocks(), 0
 
-    def marks(
+    def kept_rows(
         self,
         n: int,
         workers: int | None = None,
@@ -172,7 +172,7 @@ def marks_of(
     ids: str,
     bounding: Bounding,
     codes: Callable[[Batch], NDArray[np.int32]],
-    beside: Sequence[str] = (),
+    other_columns: Sequence[str] = (),
     text: Sequence[str] = (),
     names: Callable[[], NDArray[np.int32] | None] = lambda: None,
 ) -> NDArray[np.bool_]:
@@ -187,12 +187,12 @@ def marks_of(
         Of no rows so far. Its key is that of the words of ids too.
     codes : callable
         ``codes(batch)``, the groups of the rows of a batch.
-    beside : sequence of str
-        What other columns it looks at.
+    other_columns : sequence of str
+        The columns that `codes` looks at.
     text : sequence of str
         Those of them that are text in a file of text.
     names : callable
-        What stands for each code, asked once all rows have one; see `Bounding.marks`.
+        What stands for each code, asked once all rows have one; see `Bounding.kept_rows`.
     """
     words = KeyWords(bounding.key, "ids", is_id=True)
 
@@ -203,4 +203,4 @@ def marks_of(
         return batch.start + batch.rows
 
     with closing(bounding):
-        return bounding.marks(rows.reduce(beside, text, add, max, ids), names=names())
+        return bounding.kept_rows(rows.reduce(other_columns, text, add, max, ids), names=names())

@@ -56,11 +56,11 @@ class Batch(NamedTuple):
     columns: Mapping[str, Piece]
 
 
-def chosen(form: Form, names: Sequence[str]) -> Table:
+def chosen(table: Form, names: Sequence[str]) -> Table:
     """Return some columns of a table in memory."""
-    if not (isinstance(form, Table) and set(names) <= set(form.names)):
+    if not (isinstance(table, Table) and set(names) <= set(table.names)):
         refuse_type()
-    return form.store.table(names)
+    return table.store.table(names)
 
 
 def refuse_type() -> NoReturn:
@@ -89,10 +89,10 @@ class Rows:
     words: Mapping[str, Words] = field(default_factory=dict)
     is_table: bool = True
 
-    def __call__(self, form: Form) -> RowSource:
+    def __call__(self, data: Form) -> RowSource:
         if self.names is None:
-            return rows_of(form, self.ids)
-        table = chosen(form, self.columns or ())
+            return rows_of(data, self.ids)
+        table = chosen(data, self.columns or ())
         if not self.is_table:
             return rows_of(table.store.column(self.names[0]))
         return table.store.rows(self)
@@ -125,8 +125,8 @@ class Store:
     """
 
     length: int | None
-    pieces: Mapping[str, Piece] = {}
-    given: Any = None
+    held_columns: Mapping[str, Piece] = {}
+    original: Any = None
     lies_apart: bool = False
     has_order: bool = True
     engine: str = "memory"
@@ -254,15 +254,15 @@ class Columns(WithRows):
     def __init__(self, store: Store, names: Sequence[str]) -> None:
         self.store = store
         self.names = tuple(names)
-        self.pieces = store.pieces
+        self.held_columns = store.held_columns
         self.length = store.length
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.names))}; {self.store.title})"
 
     def __getitem__(self, columns: Any) -> Any:
-        """Return one column by its name or place, or a table of several."""
-        names = [self.store.name_of(one, "column") for one in wanted_columns(columns)]
+        """Return one column by its name or number, or a table of several."""
+        names = [self.store.name_of(column, "column") for column in wanted_columns(columns)]
         if isinstance(columns, (list, tuple)):
             return self.store.table(distinct(names))
         return self.store.column(names[0])
@@ -277,13 +277,13 @@ class Columns(WithRows):
         return some
 
     def source(self, name: str) -> Source:
-        source = self if self.store.given is None else self.store.given
+        source = self if self.store.original is None else self.store.original
         checks.fail_kind(name, "one column, not a table", source, f": name one, as {self.first}")
 
     @property
     def first(self) -> str:
         """How a message names the first column."""
-        collected = ".collect()" if type(self.store.given).__name__ == "LazyFrame" else ""
+        collected = ".collect()" if type(self.store.original).__name__ == "LazyFrame" else ""
         return f"data{collected}[{next(iter(self.names), 'a')!r}]"
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
@@ -295,7 +295,7 @@ class Columns(WithRows):
         names = tuple(name for name in self.names if name != column)
         return self.store.rows(Rows(names, column, is_table=self.is_table), ids, workers)
 
-    def beside(self, column: str, argument: str = "weights") -> Table:
+    def with_column(self, column: str, argument: str = "weights") -> Table:
         name = self.store.name_of(column, argument)
         return self.store.table([*(other for other in self.names if other != name), name])
 

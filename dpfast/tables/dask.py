@@ -24,15 +24,15 @@ from .engine import (
     Moved,
     Part,
     Task,
+    destinations_of,
     expect_types,
-    places,
     types_of,
 )
 from .forms import column_form
 from .in_memory import local_form
 
 #: The column that says where a row goes when those of an id are brought together.
-PLACE = "\0place"
+DESTINATION = "\0destination"
 
 
 class DaskEngine(Engine):
@@ -47,12 +47,12 @@ class DaskEngine(Engine):
     def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
         dask = extra("dask", "data of Dask")
         shared = dask.delayed(task, traverse=False)  # sent once, not with each partition
-        level, join = self._each(call, shared, columns), dask.delayed(Task.join, pure=False)
+        level, join = self._tasks(call, shared, columns), dask.delayed(Task.join, pure=False)
         while len(level) > 1:
             level = [join(shared, level[i : i + TREE]) for i in range(0, len(level), TREE)]
         return dask.compute(*level)[0] if level else None
 
-    def _each(self, work: Any, shared: Any, columns: Sequence[str] | None) -> list[Any]:
+    def _tasks(self, work: Any, shared: Any, columns: Sequence[str] | None) -> list[Any]:
         """Return what is to be done with each partition, as Dask's promises."""
         delayed = extra("dask", "data of Dask").delayed(work, pure=False)
         kept = self._collection if columns is None else self._collection[list(columns)]
@@ -63,38 +63,38 @@ class DaskEngine(Engine):
         dask, frames = extra("dask", "data of Dask"), extra("dask.dataframe", "blocks of Dask")
         shared = dask.delayed(task, traverse=False)
         like = _frame([])
-        parts = self._each(_cut, shared, columns) or [dask.delayed(like)]
+        parts = self._tasks(_cut, shared, columns) or [dask.delayed(like)]
         table = frames.from_delayed(parts, meta=like, verify_meta=False)
-        return DaskEngine(table.shuffle(on="place", npartitions=len(parts)), like)
+        return DaskEngine(table.shuffle(on="destination", npartitions=len(parts)), like)
 
     def together(self, column: str, columns: Sequence[str]) -> Engine:
         kept = self._collection[list(columns)]
         parts = kept.npartitions
-        like = kept._meta.assign(**{PLACE: np.empty(0, np.int64)})
+        like = kept._meta.assign(**{DESTINATION: np.empty(0, np.int64)})
         types = types_of(self.like, columns)
-        marked = kept.map_partitions(_placed, column, parts, types, meta=like)
-        return DaskEngine(marked.shuffle(on=PLACE, npartitions=parts), like)
+        marked = kept.map_partitions(_with_destinations, column, parts, types, meta=like)
+        return DaskEngine(marked.shuffle(on=DESTINATION, npartitions=parts), like)
 
 
 def _cut(task: Task[list[Moved]], number: int, partition: Any) -> Any:
     return _frame(task(number, partition).summary)
 
 
-def _frame(pieces: Sequence[Moved]) -> Any:
-    """Return pieces as a dataframe, whose bytes have a type that a shuffle leaves alone."""
+def _frame(moved: Sequence[Moved]) -> Any:
+    """Return rows that move as a dataframe, whose bytes have a type that a shuffle leaves alone."""
     pd, pa = extra("pandas", "blocks of Dask"), extra("pyarrow", "blocks of Dask")
-    kinds = {"place": pa.int64(), "number": pa.int64(), "rows": pa.large_binary()}
-    columns = zip(kinds.items(), zip(*pieces, strict=True) if pieces else [()] * 3, strict=True)
+    kinds = {"destination": pa.int64(), "number": pa.int64(), "rows": pa.large_binary()}
+    columns = zip(kinds.items(), zip(*moved, strict=True) if moved else [()] * 3, strict=True)
     return pd.DataFrame(
-        {name: pd.array(list(each), pd.ArrowDtype(kind)) for (name, kind), each in columns}
+        {name: pd.array(list(cells), pd.ArrowDtype(kind)) for (name, kind), cells in columns}
     )
 
 
-def _placed(frame: Any, column: str, parts: int, types: Mapping[str | None, Any]) -> Any:
-    """Return the rows that have an id, each with its place; a shuffle may change their types."""
+def _with_destinations(frame: Any, column: str, parts: int, types: Mapping[str | None, Any]) -> Any:
+    """Return the rows that have an id, with destinations; a shuffle may change their types."""
     expect_types(frame, types)
-    found, present = places(frame[column], parts)
-    return frame.assign(**{PLACE: found})[present]
+    destinations, present = destinations_of(frame[column], parts)
+    return frame.assign(**{DESTINATION: destinations})[present]
 
 
 def dask_form(data: Any, name: str) -> TableColumn | Table | TableRows:
@@ -128,8 +128,8 @@ def dask_form(data: Any, name: str) -> TableColumn | Table | TableRows:
             like = np.ma.array(like)
             data = data.map_blocks(np.ma.asarray, dtype=data.dtype, meta=data._meta)
         chunks = data.chunks[0]
-        known = not any(math.isnan(length) for length in chunks)
-        lengths = [int(length) for length in chunks] if known else None
+        has_known_lengths = not any(math.isnan(length) for length in chunks)
+        lengths = [int(length) for length in chunks] if has_known_lengths else None
         if data.ndim == 1:
             return TableColumn(DaskEngine(data, like, lengths), None)
         if len(data.chunks[1]) > 1:

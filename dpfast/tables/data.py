@@ -62,7 +62,7 @@ def once(data: Any, positional: Sequence[Any] = (), relation: str = "add-remove"
     if relation == "replace" and data.store.keep is not None:
         rule = "'add-remove' for rows that conditions keep: a replaced row may enter or leave"
         checks.fail("neighbors", rule, relation)
-    return data.once(any(not isinstance(one, (str, NoneType)) for one in positional))
+    return data.once(any(not isinstance(argument, (str, NoneType)) for argument in positional))
 
 
 def as_source(data: Any, may_add: bool = False) -> Source:
@@ -144,19 +144,19 @@ def as_rows(
     fewer than the rows, whose number may be private.
     """
     rule = TEXT if any(words) and not is_wide and last is None else RULE
-    form = form_of(data, name, rule)
+    table = form_of(data, name, rule)
     if last is not None:
-        if not isinstance(form, WithRows):
+        if not isinstance(table, WithRows):
             no_column(last, (), argument)
-        form = form.beside(last, argument)
+        table = table.with_column(last, argument)
         if last_words is not None or any(words):
-            words = [*(words or [None] * (len(form.names) - 1)), last_words]
-    if is_wide and isinstance(form, Objects) and (width is None or len(words) > 1):
+            words = [*(words or [None] * (len(table.names) - 1)), last_words]
+    if is_wide and isinstance(table, Objects) and (width is None or len(words) > 1):
         rule = "an array or a table, or bounds a pair for each column"
-        checks.fail_kind(name, rule, form.rows, ", which does not say what its columns are")
+        checks.fail_kind(name, rule, table.rows, ", which does not say what its columns are")
     if any(words):
-        return _with_rows(coded_of(form, words, name, ids), name, may_add)
-    return _with_rows(rows_of(form, ids, workers, name, width), name, may_add)
+        return _with_rows(coded_of(table, words, name, ids), name, may_add)
+    return _with_rows(rows_of(table, ids, workers, name, width), name, may_add)
 
 
 def _with_rows(source: S, name: str, may_add: bool) -> S:

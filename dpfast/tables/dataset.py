@@ -90,8 +90,8 @@ def remote_files(
     """
 
     def files(texts: Sequence[str], _: Path) -> tuple[Any, list[str]]:
-        system, places = _places(texts, options)
-        return system, [file for place in places for file in _listed(system, place)]
+        system, folders = _systems_of(texts, options)
+        return system, [file for folder in folders for file in _listed(system, folder)]
 
     return _read(paths, files)
 
@@ -117,55 +117,57 @@ class DatasetReader(StreamReader):
         import pyarrow as pa
         from pyarrow import dataset as ds
 
-        self._system, places = _places(texts, options)
-        listed = [(place, _listed(self._system, place)) for place in places]
+        self._system, folders = _systems_of(texts, options)
+        listed = [(folder, _listed(self._system, folder)) for folder in folders]
         self._files = [file for _, files in listed for file in files]
         kinds = set(map(format_of, self._files))
         if len(kinds) != 1 or not kinds <= {"parquet", "ipc"}:
-            known = ", ".join(end for end, kind in FORMATS.items() if kind in ("parquet", "ipc"))
-            raise SourceError(f"{name} must be files of one format, that end in one of {known}")
+            endings = ", ".join(end for end, kind in FORMATS.items() if kind in ("parquet", "ipc"))
+            raise SourceError(f"{name} must be files of one format, that end in one of {endings}")
         self._stamps = stamps(self._system, self._files)
-        form: Any = ds.IpcFileFormat()
+        format: Any = ds.IpcFileFormat()
         if kinds == {"parquet"}:
-            form = ds.ParquetFileFormat(page_checksum_verification=True)
-        given, parts = {"format": form, "filesystem": self._system}, []
-        for place, files in listed:
-            keys = self._keys(place, files, form)
+            format = ds.ParquetFileFormat(page_checksum_verification=True)
+        options_of_all, parts = {"format": format, "filesystem": self._system}, []
+        for folder, files in listed:
+            keys = self._keys(folder, files, format)
             hive = None if keys is None else ds.HivePartitioning(keys)
             for file in files:
                 if keys is not None and not set(keys.names).isdisjoint(
-                    ds.dataset([file], **given).schema.names
+                    ds.dataset([file], **options_of_all).schema.names
                 ):
                     raise SourceError(
                         f"{name} must have no column that is also a key in the names of directories"
                     )
-                part = ds.dataset([file], partitioning=hive, partition_base_dir=place, **given)
+                part = ds.dataset(
+                    [file], partitioning=hive, partition_base_dir=folder, **options_of_all
+                )
                 parts.append(part)
 
         def opened(names: Sequence[str] | None) -> Iterator[Any]:
             assert names is not None
             for part, casts in zip(parts, self._casts(names), strict=True):
                 for batch in part.to_batches(columns=list(names)):
-                    found = batch.columns
+                    batch_columns = batch.columns
                     if kinds == {"ipc"}:  # whose buffers may be shorter than they say
-                        found = [whole_column(batch, name) for name in names]
-                    columns = [column.array for column in widened(found, casts)]
+                        batch_columns = [whole_column(batch, name) for name in names]
+                    columns = [column.array for column in widened(batch_columns, casts)]
                     yield pa.RecordBatch.from_arrays(columns, list(names))
 
         super().__init__(opened, parts[0].schema, name)
         self.schemas = [legible(part.schema) for part in parts]
         self.paths = [Path(file) for file in self._files]
 
-    def _keys(self, place: str, files: Sequence[str], form: Any) -> Any:
-        """Return the keys in the names of directories below a place, told by all names at once."""
+    def _keys(self, folder: str, files: Sequence[str], format: Any) -> Any:
+        """Return the keys in the names of directories below a folder, of all names at once."""
         from pyarrow import dataset as ds
 
-        if not all("=" in os.path.dirname(file[len(place) :]) for file in files):
+        if not all("=" in os.path.dirname(file[len(folder) :]) for file in files):
             return None
-        options = ds.FileSystemFactoryOptions(place)
+        options = ds.FileSystemFactoryOptions(folder)
         options.partitioning_factory = ds.HivePartitioning.discover()
-        made = ds.FileSystemDatasetFactory(self._system, list(files), form, options)
-        return made.inspect_schemas()[-1]
+        factory = ds.FileSystemDatasetFactory(self._system, list(files), format, options)
+        return factory.inspect_schemas()[-1]
 
     def identity(self) -> list[tuple[str, int, int]]:
         return [(path, size or 0, changed or 0) for path, size, changed in self._stamps]
@@ -181,7 +183,7 @@ def stamps(system: Any, files: Sequence[str]) -> list[tuple[str, int | None, int
     return [(info.path, info.size, info.mtime_ns) for info in listed]
 
 
-def _places(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def _systems_of(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """Return the file system of some paths, and what they are called there."""
     import pyarrow as pa
     from pyarrow import fs
@@ -192,39 +194,42 @@ def _places(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, list
     if not any(schemes):
         return fs.LocalFileSystem(), [os.path.abspath(text) for text in texts]
     try:
-        found = [] if options else [fs.FileSystem.from_uri(text) for text in texts]
-        if found:
-            return found[0][0], [place for _, place in found]
+        systems = [] if options else [fs.FileSystem.from_uri(text) for text in texts]
+        if systems:
+            return systems[0][0], [path for _, path in systems]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a scheme that it does not know
         pass
     url_to_fs = extra("fsspec", f"reading {schemes.pop()}://").core.url_to_fs
-    known = [url_to_fs(text, **options) for text in texts]
-    return fs.PyFileSystem(fs.FSSpecHandler(known[0][0])), [place for _, place in known]
+    systems_and_paths = [url_to_fs(text, **options) for text in texts]
+    return fs.PyFileSystem(fs.FSSpecHandler(systems_and_paths[0][0])), [
+        path for _, path in systems_and_paths
+    ]
 
 
-def _listed(system: Any, place: str) -> list[str]:
-    """Return the files of a place in the order of their names."""
+def _listed(system: Any, folder: str) -> list[str]:
+    """Return the files of a folder in the order of their names."""
     from pyarrow import fs
 
     if isinstance(system, fs.LocalFileSystem):
-        path = Path(place)
+        path = Path(folder)
         return [file.as_posix() for file in (parts_of(path) if path.is_dir() else [regular(path)])]
-    info = system.get_file_info(place)
+    info = system.get_file_info(folder)
     if info.type == fs.FileType.File:
-        return [place]
-    if info.type == fs.FileType.NotFound and glob.has_magic(place):
-        return _matching(system, place)
+        return [folder]
+    if info.type == fs.FileType.NotFound and glob.has_magic(folder):
+        return _matching(system, folder)
     if info.type == fs.FileType.NotFound:
-        raise SourceError(f"{place!r} is not there")
-    inside = system.get_file_info(fs.FileSelector(place, recursive=True))
-    refuse_logs(place, [one.path for one in inside])
+        raise SourceError(f"{folder!r} is not there")
+    inside = system.get_file_info(fs.FileSelector(folder, recursive=True))
+    refuse_logs(folder, [entry.path for entry in inside])
     files = [
-        one.path
-        for one in inside
-        if one.type == fs.FileType.File and _is_part(one.path[len(place) :].strip("/").split("/"))
+        entry.path
+        for entry in inside
+        if entry.type == fs.FileType.File
+        and _is_part(entry.path[len(folder) :].strip("/").split("/"))
     ]
     if not files:
-        raise SourceError(f"{place!r} holds no files that can be read")
+        raise SourceError(f"{folder!r} holds no files that can be read")
     return sorted(files, key=lambda file: file.split("/"))
 
 
@@ -247,7 +252,7 @@ def _matching(system: Any, pattern: str) -> list[str]:
     return sorted(filter(matches, files), key=lambda file: file.split("/"))
 
 
-def parts_of(place: Path) -> list[Path]:
+def parts_of(root: Path) -> list[Path]:
     """Return the files of a table below a directory, in the order of their names.
 
     Raises
@@ -256,31 +261,31 @@ def parts_of(place: Path) -> list[Path]:
         For a part that is no regular file, a directory that is there twice, or below itself, by way
         of a link, a table with a log of deletes, parts of two formats, and where there is no part.
     """
-    found, seen = [], set()
+    parts, seen = [], set()
 
     def fail(error: OSError) -> None:
         raise error
 
-    for folder, folders, files in os.walk(place, onerror=fail, followlinks=True):
+    for folder, folders, files in os.walk(root, onerror=fail, followlinks=True):
         at = Path(folder)
-        folders[:] = [one for one in folders if one in LOGS or one[0] not in "._"]
-        refuse_logs(os.fspath(place), [os.path.join(folder, file) for file in files])
+        folders[:] = [name for name in folders if name in LOGS or name[0] not in "._"]
+        refuse_logs(os.fspath(root), [os.path.join(folder, file) for file in files])
         stat = os.stat(folder)
         if (stat.st_dev, stat.st_ino) in seen:
             raise SourceError(
-                f"directory {os.fspath(place)!r} must hold {at.name!r} once, not twice by a link"
+                f"directory {os.fspath(root)!r} must hold {at.name!r} once, not twice by a link"
             )
         seen.add((stat.st_dev, stat.st_ino))
-        found += [at / file for file in files if _is_part((at / file).relative_to(place).parts)]
-    if not found:
-        raise SourceError(f"directory {os.fspath(place)!r} holds no file of Parquet, Arrow or text")
-    if len(set(map(format_of, found))) > 1:
-        endings = " and ".join(sorted({"".join(file.suffixes) for file in found}))
+        parts += [at / file for file in files if _is_part((at / file).relative_to(root).parts)]
+    if not parts:
+        raise SourceError(f"directory {os.fspath(root)!r} holds no file of Parquet, Arrow or text")
+    if len(set(map(format_of, parts))) > 1:
+        endings = " and ".join(sorted({"".join(file.suffixes) for file in parts}))
         raise SourceError(
-            f"directory {os.fspath(place)!r} must hold files of one format, not {endings}: give "
+            f"directory {os.fspath(root)!r} must hold files of one format, not {endings}: give "
             "the paths of those that are meant, or a pattern"
         )
-    return [regular(file) for file in sorted(found)]
+    return [regular(file) for file in sorted(parts)]
 
 
 def regular(file: Path) -> Path:
@@ -300,13 +305,13 @@ def _is_part(path: Sequence[str]) -> bool:
     return format_of(path[-1]) is not None and not any(part[:1] in "._" for part in path)
 
 
-def refuse_logs(place: str, inside: Iterable[str]) -> None:
+def refuse_logs(root: str, inside: Iterable[str]) -> None:
     """Refuse a table whose files may hold rows that were deleted: only its log tells which."""
     for path in inside:
         folder = os.path.basename(os.path.dirname(path))
         is_log = folder in LOGS and (folder != "metadata" or path.endswith(".metadata.json"))
         if is_log:
             raise SourceError(
-                f"{place!r} is a {LOGS[folder]} table, whose files may hold deleted rows: read it "
+                f"{root!r} is a {LOGS[folder]} table, whose files may hold deleted rows: read it "
                 "with a library for such tables, and give its batches to dpfast.stream"
             )

@@ -28,9 +28,9 @@ def digest(key: Key, array: Any, start: int) -> int:
         return 0
     values, present = _words(key, array)
     values[~present] = 0
-    places = 2 * np.arange(start, start + len(array)).astype(np.uint64) + present
+    indices = 2 * np.arange(start, start + len(array)).astype(np.uint64) + present
     hashes = np.empty(len(array), np.uint64)
-    _native.hashes(key, values, places, hashes)
+    _native.hashes(key, values, indices, hashes)
     return int(np.add.reduce(hashes))
 
 

@@ -46,22 +46,22 @@ TREE = 8
 
 
 class Moved(NamedTuple):
-    """Rows on their way to a place: `number` is where they began, `rows` their bytes."""
+    """Rows on their way to a partition: `number` is where they began, `rows` their bytes."""
 
-    place: int
+    destination: int
     number: int
     rows: bytes
 
 
 class Arrived(NamedTuple):
-    """The pieces that have come to some places."""
+    """The rows that have come to a partition."""
 
     values: list[Moved]
 
     @classmethod
-    def of(cls, form: Form) -> Arrived:
-        """Return the pieces of a table of them."""
-        columns = chosen(form, Moved._fields).pieces.values()
+    def of(cls, table: Form) -> Arrived:
+        """Return the rows of a table whose columns are the fields of `Moved`."""
+        columns = chosen(table, Moved._fields).held_columns.values()
         return cls(list(map(Moved, *map(as_list, columns))))
 
     def reduce(self, summarise: Callable[[Arrived], S], merge: Callable[[S, S], S]) -> S:
@@ -106,10 +106,10 @@ class Task(Generic[S]):
             If the partition has another type than its table declares, or cannot be read.
         """
         rows = partial(counted, self.summarise, (number + 1) << MOST_ROWS)
-        made = self.make(with_numbers(self.as_numbers, expect_types(partition, self.types)))
+        source = self.make(with_numbers(self.as_numbers, expect_types(partition, self.types)))
         with alone():
-            found = made.reduce(rows, partial(_both, self.merge))
-        return Part({number: found[0]}, found[1])
+            summary = source.reduce(rows, partial(_both, self.merge))
+        return Part({number: summary[0]}, summary[1])
 
     def join(self, parts: Sequence[Part[S]]) -> Part[S]:
         """Return the summary of several, each partition of which counts once."""
@@ -173,7 +173,7 @@ class Engine(Elsewhere):
 
     @abstractmethod
     def exchange(self, task: Task[list[Moved]], columns: Sequence[str] | None) -> Engine:
-        """Return a table of the pieces that a task makes, all pieces of a place in one partition.
+        """Return a table of the rows that a task moves, those of a destination in one partition.
 
         Its columns are the fields of `Moved`.
         """
@@ -188,7 +188,7 @@ class Engine(Elsewhere):
         return self.name
 
     @property
-    def form(self) -> Form:
+    def empty(self) -> Form:
         """A partition without rows, of which columns of times may be read as numbers."""
         return with_numbers(self.as_numbers, self.like)
 
@@ -197,13 +197,13 @@ class Engine(Elsewhere):
         return str(column) if column in columns else no_column(column, columns, argument)
 
     def typed(self, name: str, is_text: bool = False) -> Piece:
-        return cast(Piece, chosen(self.form, [name]).pieces[name])
+        return cast(Piece, chosen(self.empty, [name]).held_columns[name])
 
     def dtype(self, name: str | None) -> np.dtype[Any]:
-        return column_of(name, self.form).dtype
+        return column_of(name, self.empty).dtype
 
     def describe(self, rows: Rows) -> tuple[np.dtype[Any], int | None]:
-        like = rows(self.form)
+        like = rows(self.empty)
         return like.dtype, like.width
 
     def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
@@ -263,7 +263,7 @@ class Engine(Elsewhere):
         if kind:
             raise DataError(f"{self.name} failed while it read the rows ({kind})")
         if part is None:
-            return cast(S, task.make(self.form).reduce(task.summarise, task.merge))
+            return cast(S, task.make(self.empty).reduce(task.summarise, task.merge))
         rows = {number: many for number, many in part.rows.items() if many}
         if self._seen is None:
             self._seen = rows
@@ -275,26 +275,26 @@ class Engine(Elsewhere):
         return part.summary
 
 
-def types_of(form: Form, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
+def types_of(table: Form, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
     """Return the type of each of some columns, or of all; that of an array under the name None.
 
     A type is that of the values, in whatever form they lie: of a dictionary that of its entries.
     """
-    if not isinstance(form, Table):
-        return {None: _type_of(form)}
-    some = form if columns is None else chosen(form, columns)
-    return {name: _type_of(column) for name, column in some.pieces.items()}
+    if not isinstance(table, Table):
+        return {None: _type_of(table)}
+    some = table if columns is None else chosen(table, columns)
+    return {name: _type_of(column) for name, column in some.held_columns.items()}
 
 
-def _type_of(form: Form) -> tuple[Any, ...]:
+def _type_of(column: Form) -> tuple[Any, ...]:
     """Return the type of the values, the shape of a row, and whether some can be masked."""
-    if isinstance(form, Values):
-        dtype, is_masked = form.array.dtype, isinstance(form.given, np.ma.MaskedArray)
+    if isinstance(column, Values):
+        dtype, is_masked = column.array.dtype, isinstance(column.original, np.ma.MaskedArray)
         kind = array_kind(dtype) if dtype.kind in "USTO" else dtype.newbyteorder("=")
-        return kind, form.aware, form.array.shape[1:], is_masked
-    if not isinstance(form, Arrow):
+        return kind, column.aware, column.array.shape[1:], is_masked
+    if not isinstance(column, Arrow):
         return "objects", False, (), False
-    kind, is_aware = form.chunked.type, False
+    kind, is_aware = column.chunked.type, False
     times, numbers = arrow_times(kind), arrow_numbers(kind)
     if times is not None:
         kind, is_aware = times.dtype, times.aware
@@ -313,19 +313,19 @@ def expect_types(data: Any, types: Mapping[str | None, Any]) -> Form:
     DataError
         If they are not, whichever rows have caused that.
     """
-    found, columns = {}, [name for name in types if name is not None]
+    types_found, columns = {}, [name for name in types if name is not None]
     with suppress(ArgumentTypeError):  # of what is no table
-        form = local_form(data, "data", RULE)
-        found = types_of(form, columns or None)
+        table = local_form(data, "data", RULE)
+        types_found = types_of(table, columns or None)
     for name, declared in types.items():
-        own = found.get(name, (None,))
+        type_found = types_found.get(name, (None,))
         # Categories of text of which a partition has none are of no type.
-        if own != declared and (own[0], declared[0]) != ("nothing", "text"):
+        if type_found != declared and (type_found[0], declared[0]) != ("nothing", "text"):
             refuse_type()
-    return form
+    return table
 
 
-def places(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def destinations_of(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the partition that each id goes to, and which rows have an id.
 
     Equal ids go to one place whatever form they have, by the words that bounding compares. The key
@@ -333,24 +333,24 @@ def places(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_
     """
     key = Key(bytes(32))
     words = KeyWords(key, "ids", is_id=True).of(column)
-    found = np.empty(len(words.low), np.uint64)
-    hashes(key, words.low, words.high, found)
-    return (found % np.uint64(parts)).astype(np.int64), words.presence()
+    key_hashes = np.empty(len(words.low), np.uint64)
+    hashes(key, words.low, words.high, key_hashes)
+    return (key_hashes % np.uint64(parts)).astype(np.int64), words.presence()
 
 
 # --- what is made of a partition, which travels -------------------------------------------------
 
 
-def column_of(name: str | None, form: Form) -> Source:
+def column_of(name: str | None, table: Form) -> Source:
     """Return a column of a partition as a source: that of a name, or all there is."""
-    return source_of(form if name is None else chosen(form, [name]).pieces[name])
+    return source_of(table if name is None else chosen(table, [name]).held_columns[name])
 
 
-def with_numbers(columns: Mapping[str, AsNumbers], form: Form) -> Form:
+def with_numbers(columns: Mapping[str, AsNumbers], table: Form) -> Form:
     """Return a partition whose columns of times have been made whole numbers."""
-    if not isinstance(form, Table) or not columns:
-        return form
-    read = dict(form.pieces)
+    if not isinstance(table, Table) or not columns:
+        return table
+    read = dict(table.held_columns)
     for name in read.keys() & columns:
         if times_of(read[name]) != columns[name].times:
             refuse_type()
@@ -364,11 +364,11 @@ def exchanged(
     summarise: Callable[[Arrived], S],
     merge: Callable[[S, S], S],
 ) -> S:
-    """Cut rows of an engine into pieces, bring those of a place together, and pass over these."""
+    """Move rows of an engine, those of a destination together, and pass over them."""
     engine, columns = rows.store, rows.make.columns
     assert isinstance(engine, Engine)
-    pieces = engine.exchange(engine.declared(Task(rows.make, cut, operator.add), columns), columns)
-    return pieces.reduce(Task(Arrived.of, summarise, merge), None)
+    moved = engine.exchange(engine.declared(Task(rows.make, cut, operator.add), columns), columns)
+    return moved.reduce(Task(Arrived.of, summarise, merge), None)
 
 
 def of_engine(source: Any) -> bool:

@@ -29,9 +29,9 @@ from .threads import overlapped
 from .times import numbered, times_of
 from .words import holds_words
 
-#: Some consecutive rows: the number of the first, and a piece of each column.
+#: Some consecutive rows: the number of the first, and their cells in each column.
 Rowed: TypeAlias = tuple[int, Sequence[Piece]]
-#: ``convert(start, pieces)`` yields something of the rows from `start` on, column by column.
+#: ``convert(start, columns)`` yields something of the rows from `start` on, column by column.
 Convert = Callable[[int, Sequence[Piece]], Iterator[T]]
 #: Makes of what a pass wants and converts the same for some of the rows; it is given the reader.
 Keep: TypeAlias = Callable[["Reader", Want, Convert[Any]], tuple[Want, Convert[Any]]]
@@ -97,7 +97,7 @@ class Reader(Elsewhere):
 
     @abstractmethod
     def find(self, column: str | int | None) -> str:
-        """Return the name of a column by its name or place, the same in every file."""
+        """Return the name of a column by its name or number, the same in every file."""
 
     def numbers(self, name: str) -> Numbers:
         """Return how to read a column of numbers, or refuse one that holds none."""
@@ -118,9 +118,9 @@ class Reader(Elsewhere):
         typed = self.typed(name)
         return isinstance(typed, Arrow) and times_of(typed) is not None
 
-    def numbers_of(self, name: str, piece: Piece) -> Piece:
+    def numbers_of(self, name: str, column: Piece) -> Piece:
         """Return a column of numbers, which may have been read as cells of a file of text."""
-        return piece
+        return column
 
     @abstractmethod
     def batches(
@@ -190,9 +190,11 @@ class Reader(Elsewhere):
         self.check_unchanged()
         looked = min(SAMPLED, self.parts // self.stretch)
         edges = np.linspace(0, self.parts, looked + 1).astype(np.int64)
-        places = edges[:-1] + (words(looked) % np.diff(edges).astype(np.uint64)).astype(np.int64)
-        pieces = self.look(places.tolist(), name, max(1, -(-count // looked)), words)
-        taken = [chunk for piece in pieces for chunk in self._chunks(name, piece)]
+        row_numbers = edges[:-1] + (words(looked) % np.diff(edges).astype(np.uint64)).astype(
+            np.int64
+        )
+        samples = self.look(row_numbers.tolist(), name, max(1, -(-count // looked)), words)
+        taken = [chunk for sample in samples for chunk in self._chunks(name, sample)]
         nulls, rows = sum(chunk.nulls for chunk in taken), sum(map(size_of, taken))
         self._null_shares[name] = nulls / rows if rows else 0.0
         return _pooled([chunk.values for chunk in taken], self.dtype(name))
@@ -217,7 +219,7 @@ class Reader(Elsewhere):
                 raise SourceError(f"{path.name} was changed after it was scanned: scan it again")
 
     def no_rows(self, want: Want) -> Sequence[Piece]:
-        """Return pieces of no rows."""
+        """Return columns of no rows."""
         return [self.typed(name, name in want.text) for name in want.names]
 
     def reduce(
@@ -243,12 +245,12 @@ class Reader(Elsewhere):
 
         def converted(batches: Generator[Rowed]) -> Generator[T]:
             with closing(batches), np.errstate(all="ignore"):
-                for start, pieces in batches:
-                    counts.append(pieces[0].length)
-                    yield from convert(start, pieces)
-                    del pieces
+                for start, columns in batches:
+                    counts.append(columns[0].length)
+                    yield from convert(start, columns)
+                    del columns
 
-        def made(ahead: Iterable[T]) -> Iterator[T]:
+        def counted(ahead: Iterable[T]) -> Iterator[T]:
             is_empty = True
             for item in ahead:
                 is_empty = False
@@ -269,7 +271,7 @@ class Reader(Elsewhere):
             timed("pass", of=self.title, columns=want.names) as facts,
             closing(overlapped(makers, 2 * len(makers))) as ahead,
         ):
-            total = functools.reduce(merge, map(summarise, made(ahead)))
+            total = functools.reduce(merge, map(summarise, counted(ahead)))
             facts["rows"] = sum(counts)
         self.check_unchanged()
         return total
@@ -279,8 +281,8 @@ class Reader(Elsewhere):
     ) -> S:
         assert name is not None
 
-        def convert(start: int, pieces: Sequence[Piece]) -> Iterator[Chunk]:
-            for chunk in self._chunks(name, pieces[0]):
+        def convert(start: int, columns: Sequence[Piece]) -> Iterator[Chunk]:
+            for chunk in self._chunks(name, columns[0]):
                 yield chunk._replace(start=start + chunk.start)
 
         return self.reduce(Want((name,)), convert, summarise, merge)
@@ -290,49 +292,49 @@ class Reader(Elsewhere):
     ) -> S:
         make, dtype = rows.make, rows.dtype
         names, words = make.names or (), make.words
-        each = max(BATCH // len(names), min(LEAST, BATCH))
+        chunk_rows = max(BATCH // len(names), min(LEAST, BATCH))
 
-        def convert(start: int, pieces: Sequence[Piece]) -> Iterator[RowChunk]:
-            for at in range(0, max(1, pieces[0].length), each):
-                some = [piece.cut(at, at + each) for piece in pieces]
+        def convert(start: int, columns: Sequence[Piece]) -> Iterator[RowChunk]:
+            for at in range(0, max(1, columns[0].length), chunk_rows):
+                some = [column.cut(at, at + chunk_rows) for column in columns]
                 out = np.empty(some[0].length, dtype)
-                for name, piece in zip(names, some, strict=False):
+                for name, column in zip(names, some, strict=False):
                     to = out if dtype.names is None else out[name]
                     if name in words:
-                        to[...] = words[name].of(piece)
+                        to[...] = words[name].of(column)
                     else:
-                        self._numbered(name, piece).column("data", "numbers").fill(0, len(out), to)
+                        self._numbered(name, column).column("data", "numbers").fill(0, len(out), to)
                 yield RowChunk(out, start + at, None if make.ids is None else entries(some[-1]))
 
         ids = frozenset(() if make.ids is None else (make.ids,))  # of which most may be different
         want = Want(make.columns or (), ids.union(words), frozenset(words))
-        return self.reduce(want, convert, summarise, merge, each, rows.workers)
+        return self.reduce(want, convert, summarise, merge, chunk_rows, rows.workers)
 
     def reduce_batches(
         self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
     ) -> S:
         kinds = {name: self.typed(name, True) for name in want.text}
 
-        def convert(start: int, pieces: Sequence[Piece]) -> Iterator[Batch]:
-            for at in range(0, max(1, pieces[0].length), ROWS):
-                rows = min(ROWS, pieces[0].length - at)
+        def convert(start: int, batch_columns: Sequence[Piece]) -> Iterator[Batch]:
+            for at in range(0, max(1, batch_columns[0].length), ROWS):
+                rows = min(ROWS, batch_columns[0].length - at)
                 columns = {
-                    name: as_typed(piece.cut(at, at + rows), kinds.get(name))
-                    for name, piece in zip(want.names, pieces, strict=True)
+                    name: as_typed(column.cut(at, at + rows), kinds.get(name))
+                    for name, column in zip(want.names, batch_columns, strict=True)
                 }
                 yield Batch(start + at, rows, columns)
 
         return self.reduce(want, convert, summarise, merge, ROWS)
 
-    def _chunks(self, name: str, piece: Piece) -> Iterator[Chunk]:
+    def _chunks(self, name: str, column: Piece) -> Iterator[Chunk]:
         """Return the chunks of a column of numbers."""
-        source = cast(MemorySource, source_of(self._numbered(name, piece)))
+        source = cast(MemorySource, source_of(self._numbered(name, column)))
         return source.chunks(0, source.length)
 
-    def _numbered(self, name: str, piece: Piece) -> Piece:
-        """Return a piece, or the numbers as which a column of times is read."""
+    def _numbered(self, name: str, column: Piece) -> Piece:
+        """Return a column, or the numbers as which a column of times is read."""
         read = self.as_numbers.get(name)
-        return piece if read is None else numbered(piece, read.numbers)
+        return column if read is None else numbered(column, read.numbers)
 
 
 class SchemaReader(Reader):
@@ -386,14 +388,14 @@ class SchemaReader(Reader):
         ]
 
 
-def as_typed(piece: Piece, typed: Piece | None) -> Piece:
+def as_typed(column: Piece, typed: Piece | None) -> Piece:
     """Return a column as a reader makes it; cells of a file of text are read as their own type."""
     import pyarrow as pa
 
     is_text = isinstance(typed, Arrow) and typed.chunked.type == pa.string()
-    if is_text and isinstance(piece, Arrow) and pa.types.is_binary(piece.chunked.type):
-        return Arrow.of(piece.array.view(pa.string()))
-    return piece
+    if is_text and isinstance(column, Arrow) and pa.types.is_binary(column.chunked.type):
+        return Arrow.of(column.array.view(pa.string()))
+    return column
 
 
 def widened(arrays: Iterable[Any], casts: Iterable[Any]) -> list[Arrow]:
@@ -407,5 +409,5 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
 
 
 def stamp_of(file: os.stat_result) -> tuple[int, int, int, int]:
-    """Return what changes when a file is written to, or another takes its place."""
+    """Return what changes when a file is written to, or replaced by another."""
     return (file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns)

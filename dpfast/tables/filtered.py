@@ -66,7 +66,7 @@ TESTS = (*COMPARISONS, *LISTS)
 #: What a column of dates, times or durations is compared with, beside texts in ISO 8601.
 TIMES = (date, timedelta, np.datetime64, np.timedelta64)
 
-#: What an expression has if it names a column by its place, depends on chance, or takes as much
+#: What an expression has if it names a column by its number, depends on chance, or takes as much
 #: memory as a row says.
 OTHERWISE = ("FieldPath(", "random(", "binary_repeat(")
 RULE = 'a table such as {column = "delay", above = 0}, or a list of these'
@@ -121,8 +121,8 @@ class Condition:
         """Return the condition in units of a column of times, of which texts are ISO 8601."""
         times = times_of(typed)
         assert times is not None
-        values = [_time(one) if isinstance(one, str) else one for one in self.values]
-        counts = tuple(times.count(f"where.{self.test}", one) for one in values)
+        values = [_time(value) if isinstance(value, str) else value for value in self.values]
+        counts = tuple(times.count(f"where.{self.test}", value) for value in values)
         return replace(self, values=counts, of_times=True)
 
     @property
@@ -135,30 +135,30 @@ class Condition:
         """Those of them that are read as text."""
         return (self.column,) if self.is_text else ()
 
-    def keep(self, reader: Reader, pieces: Sequence[Piece]) -> NDArray[np.bool_]:
+    def keep(self, reader: Reader, columns: Sequence[Piece]) -> NDArray[np.bool_]:
         """Tell which rows pass, by their columns."""
-        (piece,) = pieces
+        (column,) = columns
         if not (self.is_text or self.of_times):
-            piece = reader.numbers_of(self.column, piece)
+            column = reader.numbers_of(self.column, column)
         if self.is_text:
-            holds, present = _among_words(self.values, piece)
+            holds, present = _among_words(self.values, column)
         else:
-            holds, present = self._of_numbers(piece)
+            holds, present = self._of_numbers(column)
         return ~holds & present if self.test == "not_in" else holds & present
 
-    def _of_numbers(self, piece: Piece) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _of_numbers(self, values_column: Piece) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         some = None
         if self.of_times:
-            column = numbered(piece, lambda counts: counts.astype(np.int64))
+            column = numbered(values_column, lambda counts: counts.astype(np.int64))
             assert column.mask is not None
             values, some = column.array, ~column.mask
-        elif isinstance(piece, Arrow):
-            how = arrow_numbers(piece.chunked.type)
+        elif isinstance(values_column, Arrow):
+            how = arrow_numbers(values_column.chunked.type)
             assert how is not None
-            array = piece.array
+            array = values_column.array
             values, some = arrow_values(array if how.cast is None else arrow_cast(array, how.cast))
         else:
-            values = entries(piece)
+            values = entries(values_column)
         is_whole = values.dtype.kind in "iu"
         if not is_whole:
             values = values.astype(np.float64, copy=False)  # float32 would round the limit
@@ -229,15 +229,15 @@ class ArrowTest:
             checks.fail("where", rule, words)
         return ArrowTest(self.expression, used)
 
-    def keep(self, reader: Reader, pieces: Sequence[Piece]) -> NDArray[np.bool_]:
+    def keep(self, reader: Reader, arrow_columns: Sequence[Piece]) -> NDArray[np.bool_]:
         """Tell which rows pass, by their columns."""
         import pyarrow as pa
 
         columns = {
-            name: (piece.chunked if isinstance(piece, Arrow) else pa.array(entries(piece))).cast(
+            name: (column.chunked if isinstance(column, Arrow) else pa.array(entries(column))).cast(
                 kind
             )
-            for (name, kind), piece in zip(self.types.items(), pieces, strict=True)
+            for (name, kind), column in zip(self.types.items(), arrow_columns, strict=True)
         }
         table = pa.table(columns)
         try:
@@ -275,13 +275,13 @@ class ArrowTest:
         return np.concatenate([self._passing(part) for part in parts])
 
 
-def _arrow_type(piece: Piece) -> Any:
+def _arrow_type(column: Piece) -> Any:
     """Return the type that a column has in a test: one that Arrow can pick rows of."""
     import pyarrow as pa
 
-    if not isinstance(piece, Arrow):
-        return pa.from_numpy_dtype(entries(piece).dtype)
-    kind = piece.chunked.type
+    if not isinstance(column, Arrow):
+        return pa.from_numpy_dtype(entries(column).dtype)
+    kind = column.chunked.type
     if pa.types.is_string_view(kind):
         return pa.large_string()
     return kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -330,10 +330,10 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition | ArrowTest, 
     >>> test.column, test.test, test.values
     ('delay', 'above', (0,))
     """
-    found: list[Condition | ArrowTest] = []
+    parsed: list[Condition | ArrowTest] = []
     for table in where if isinstance(where, (list, tuple)) else [where]:
         if is_expression(table):
-            found.append(ArrowTest(table))
+            parsed.append(ArrowTest(table))
             continue
         if not isinstance(table, dict):
             checks.fail_type(name, RULE, where)
@@ -344,8 +344,8 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition | ArrowTest, 
         for test, value in tests.items():
             if test not in TESTS:
                 checks.fail(f"{name}.{test}", f"one of {', '.join(TESTS)}", test)
-            found.append(Condition(column, test, _values(f"{name}.{test}", test, value)))
-    return tuple(found)
+            parsed.append(Condition(column, test, _values(f"{name}.{test}", test, value)))
+    return tuple(parsed)
 
 
 def _values(name: str, test: str, value: Any) -> tuple[Any, ...]:
@@ -355,11 +355,13 @@ def _values(name: str, test: str, value: Any) -> tuple[Any, ...]:
     values = value if is_list else [value]
     if not isinstance(values, (list, tuple)) or not values:
         checks.fail_type(name, rule, value)
-    if any(all(isinstance(one, kind) for one in values) for kind in (str, TIMES)):
+    if any(all(isinstance(test_value, kind) for test_value in values) for kind in (str, TIMES)):
         return tuple(values)
-    plain = [int(one) if isinstance(one, bool) else one for one in values]
-    for one in plain:
-        checks.number(name, one, *([] if test in COMPARISONS else [rule]))
+    plain = [
+        int(test_value) if isinstance(test_value, bool) else test_value for test_value in values
+    ]
+    for test_value in plain:
+        checks.number(name, test_value, *([] if test in COMPARISONS else [rule]))
     return tuple(plain)
 
 
@@ -434,51 +436,53 @@ def _kept(
     texts = frozenset(name for condition in where for name in condition.texts)
     more = dict.fromkeys(name for condition in where for name in condition.columns)
     names = tuple(dict.fromkeys([*want.names, *more]))
-    place = {name: i for i, name in enumerate(names)}
+    index_of = {name: i for i, name in enumerate(names)}
     number = 0  # of the next row that passes
 
-    def kept(start: int, pieces: Sequence[Piece]) -> Iterator[T]:
+    def kept(start: int, columns: Sequence[Piece]) -> Iterator[T]:
         nonlocal number
-        keep = np.ones(pieces[0].length, np.bool_)
+        keep = np.ones(columns[0].length, np.bool_)
         for condition in where:
-            keep &= condition.keep(reader, [pieces[place[name]] for name in condition.columns])
+            keep &= condition.keep(reader, [columns[index_of[name]] for name in condition.columns])
         if len(keep) and not keep.any():
             return
-        some = [_picked(pieces[place[name]], keep) for name in want.names]
+        some = [_picked(columns[index_of[name]], keep) for name in want.names]
         first, number = number, number + int(np.count_nonzero(keep))
         yield from convert(
             first,
             [
-                piece if name in want.text else reader.numbers_of(name, piece)
-                for name, piece in zip(want.names, some, strict=True)
+                column if name in want.text else reader.numbers_of(name, column)
+                for name, column in zip(want.names, some, strict=True)
             ],
         )
 
     return Want(names, want.text | texts, want.words | texts), kept
 
 
-def _among_words(words: Sequence[str], piece: Piece) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _among_words(
+    words: Sequence[str], column: Piece
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Tell which rows of a column of text are words, and which are there."""
     import pyarrow as pa
 
-    is_word = ~np.isnan(Words(words).of(piece))
-    if not isinstance(piece, Arrow):
-        return is_word, np.ones(piece.length, np.bool_)
-    array = piece.array
+    is_word = ~np.isnan(Words(words).of(column))
+    if not isinstance(column, Arrow):
+        return is_word, np.ones(column.length, np.bool_)
+    array = column.array
     if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
         array = array.dictionary.take(array.indices)
     return is_word, arrow_present(array)
 
 
-def _picked(piece: Piece, keep: NDArray[np.bool_]) -> Piece:
+def _picked(column: Piece, keep: NDArray[np.bool_]) -> Piece:
     """Return the rows of a column that are kept."""
     import pyarrow as pa
 
     if keep.all():
-        return piece
-    if not isinstance(piece, Arrow):
-        array = entries(piece)[keep]
+        return column
+    if not isinstance(column, Arrow):
+        array = entries(column)[keep]
         return Values(array, array)
-    array = without_views(piece.array)
+    array = without_views(column.array)
     bits = pa.py_buffer(np.packbits(keep, bitorder="little"))
     return Arrow.of(array.filter(pa.Array.from_buffers(pa.bool_(), len(keep), [None, bits])))

@@ -105,7 +105,7 @@ class Values:
     """
 
     array: NDArray[Any]
-    given: Any
+    original: Any
     mask: NDArray[np.bool_] | None = None
     aware: bool = False
     row_index: Any = None
@@ -118,15 +118,17 @@ class Values:
         """Return some of its rows."""
         mask = None if self.mask is None else self.mask[start:stop]
         array = self.array[start:stop]
-        given = self.given[start:stop] if isinstance(self.given, np.ma.MaskedArray) else array
-        return Values(array, given, mask, self.aware)
+        values = (
+            self.original[start:stop] if isinstance(self.original, np.ma.MaskedArray) else array
+        )
+        return Values(array, values, mask, self.aware)
 
     def source(self, name: str) -> Source:
         return ArraySource(self.array, self.mask, name)
 
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
         array, mask, ndim = self.array, self.mask, self.array.ndim
-        if mask is None and isinstance(self.given, np.ma.MaskedArray):
+        if mask is None and isinstance(self.original, np.ma.MaskedArray):
             mask = np.broadcast_to(np.False_, array.shape)  # its type says that it can have nulls
         wrong = None
         if ndim not in (1, 2):
@@ -139,7 +141,7 @@ class Values:
         elif native_dtype(array.dtype) is None:
             wrong = f" of dtype {array.dtype}"
         if wrong is not None:
-            checks.fail_kind(name, rule, self.given, wrong)
+            checks.fail_kind(name, rule, self.original, wrong)
         return array_column(array, mask)
 
 
@@ -186,13 +188,13 @@ Piece: TypeAlias = Objects | Values | Arrow
 Form: TypeAlias = Piece | WithRows | RowSource | Source
 
 
-def source_of(form: Form, name: str = "data") -> Source:
+def source_of(column: Form, name: str = "data") -> Source:
     """Return the source of one column; a source is taken as it is."""
-    if isinstance(form, (Values, Arrow, WithRows)):
-        return form.source(name)
-    if isinstance(form, (MemorySource, Source)):  # in this order: a protocol is slow to tell
-        return form
-    checks.fail_kind(name, COLUMN, form)
+    if isinstance(column, (Values, Arrow, WithRows)):
+        return column.source(name)
+    if isinstance(column, (MemorySource, Source)):  # in this order: a protocol is slow to tell
+        return column
+    checks.fail_kind(name, COLUMN, column)
 
 
 def as_column(data: Any, name: str, rule: str) -> Column:
@@ -203,8 +205,8 @@ def as_column(data: Any, name: str, rule: str) -> Column:
     ArgumentTypeError, ArgumentError
         If it is of a type or shape that holds no numbers. What the numbers are decides nothing.
     """
-    form = data if isinstance(data, MemorySource) else column_form(data, name, rule)
-    return form.column(name, rule)
+    column = data if isinstance(data, MemorySource) else column_form(data, name, rule)
+    return column.column(name, rule)
 
 
 def is_form(data: Any) -> TypeGuard[Form]:
@@ -319,7 +321,9 @@ def is_interchanged(data: Any) -> bool:
     """Tell whether data say what they hold by the dataframe interchange protocol alone."""
     kind = type(data)
     others = (*TYPED, *SPEAKS_ARROW, "iloc", "__len__")
-    return hasattr(kind, "__dataframe__") and not any(hasattr(kind, one) for one in others)
+    return hasattr(kind, "__dataframe__") and not any(
+        hasattr(kind, attribute) for attribute in others
+    )
 
 
 def is_arrow(data: Any) -> bool:

@@ -22,14 +22,14 @@ def with_ids(rows: RowSource, ids: Any) -> RowSource:
         return rows
     column = as_ids(ids)
 
-    def beside(chunk: RowChunk) -> RowChunk:
+    def add_ids(chunk: RowChunk) -> RowChunk:
         stop = chunk.start + len(chunk.rows)
         if stop > len(column):  # of a file of text, rows are counted only as they are read
             _refuse_ids()
         return chunk._replace(ids=column[chunk.start : stop])
 
     after = expect_rows(len(column), _refuse_ids)
-    return MappedRows(rows, beside, after=after, width=rows.width, array=rows.array)
+    return MappedRows(rows, add_ids, after=after, width=rows.width, array=rows.array)
 
 
 def _refuse_ids() -> NoReturn:
@@ -60,18 +60,18 @@ def checked(ids: Any) -> Any:
     """
     if isinstance(ids, str):
         return checks.text("ids", ids)
-    form = column_form(ids, "ids", RULE)
-    key_kind(form, "ids", is_id=True)
-    return form
+    column = column_form(ids, "ids", RULE)
+    key_kind(column, "ids", is_id=True)
+    return column
 
 
-def entries(form: Piece) -> Any:
+def entries(column: Piece) -> Any:
     """Return the rows of a column as they lie, which can be cut into slices."""
-    if isinstance(form, Objects):
-        return form.rows
-    if isinstance(form, Arrow):
-        return form.chunked
-    return form.given if isinstance(form.given, np.ma.MaskedArray) else form.array
+    if isinstance(column, Objects):
+        return column.rows
+    if isinstance(column, Arrow):
+        return column.chunked
+    return column.original if isinstance(column.original, np.ma.MaskedArray) else column.array
 
 
 def as_list(column: Any) -> list[Any]:

@@ -39,57 +39,64 @@ class InMemory(Store):
         What messages call it.
     """
 
-    def __init__(self, pieces: Mapping[str, Piece], given: Any, name: str) -> None:
-        self.pieces: dict[str, Piece] = dict(pieces)
-        self.given, self._name = given, name
-        self.lies_apart = not isinstance(given, np.ndarray)
-        lengths = {piece.length for piece in pieces.values()}
+    def __init__(self, columns: Mapping[str, Piece], original: Any, name: str) -> None:
+        self.held_columns: dict[str, Piece] = dict(columns)
+        self.original, self._name = original, name
+        self.lies_apart = not isinstance(original, np.ndarray)
+        lengths = {column.length for column in columns.values()}
         self.length = lengths.pop() if len(lengths) == 1 else None
 
     def name_of(self, column: Any, argument: str) -> str:
-        return str(column) if column in self.pieces else no_column(column, self.pieces, argument)
+        return (
+            str(column)
+            if column in self.held_columns
+            else no_column(column, self.held_columns, argument)
+        )
 
     def typed(self, name: str, is_text: bool = False) -> Piece:
-        return self.pieces[name].cut(0, 0)
+        return self.held_columns[name].cut(0, 0)
 
     def column(self, name: str) -> Form:
-        return self.pieces[name]
+        return self.held_columns[name]
 
     def table(self, names: Sequence[str]) -> Table:
-        return named({name: self.pieces[name] for name in names}, None, self._name)
+        return named({name: self.held_columns[name] for name in names}, None, self._name)
 
     def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
-        pieces, given = {name: self.pieces[name] for name in make.names or ()}, self.given
+        columns, original = (
+            {name: self.held_columns[name] for name in make.names or ()},
+            self.original,
+        )
         if make.ids is not None:
-            ids = self.pieces[make.ids]
-        is_plain = isinstance(given, np.ndarray) and not isinstance(given, np.ma.MaskedArray)
+            ids = self.held_columns[make.ids]
+        is_plain = isinstance(original, np.ndarray) and not isinstance(original, np.ma.MaskedArray)
         if is_plain and not make.words:
-            column = records(given, make.ids, self._name)
+            column = records(original, make.ids, self._name)
         else:
-            column = of_columns(pieces, self._name, make.words)
-        return labeled(MemoryRows(column, workers), ids, pieces)
+            column = of_columns(columns, self._name, make.words)
+        return labeled(MemoryRows(column, workers), ids, columns)
 
     def reduce_batches(
         self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
     ) -> S:
-        rows, columns = self.length, {name: self.pieces[name] for name in want.names}
+        rows, columns = self.length, {name: self.held_columns[name] for name in want.names}
         if rows is None:
             refuse_columns()
 
         def chunks(start: int, stop: int) -> Iterator[Batch]:
             for at in range(start, max(stop, start + 1), ROWS):
                 end = min(at + ROWS, stop)
-                pieces = columns
+                chunk_columns = columns
                 if end - at < rows:
-                    pieces = {name: column.cut(at, end) for name, column in columns.items()}
-                yield Batch(at, end - at, pieces)
+                    chunk_columns = {name: column.cut(at, end) for name, column in columns.items()}
+                yield Batch(at, end - at, chunk_columns)
 
         return in_parts(rows, split(rows), chunks, summarise, merge)
 
 
-def named(columns: Mapping[str, Piece], given: Any = None, name: str = "data") -> Table:
+def named(columns: Mapping[str, Piece], original: Any = None, name: str = "data") -> Table:
     """Return columns in memory as a table; `given` is what they were made of."""
-    return Table(InMemory(columns, given, name), list(columns))
+    return Table(InMemory(columns, original, name), list(columns))
 
 
 def local_form(data: Any, name: str, rule: str) -> Form:

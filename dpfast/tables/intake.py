@@ -25,12 +25,22 @@ from .columns import Columns, Elsewhere, Rows, Store, Table
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
 from .filtered import MASK, condition_of, is_expression, passing
-from .forms import COLUMN, Arrow, Form, Objects, Piece, Values, as_column, names_of, source_of
+from .forms import (
+    COLUMN,
+    Arrow,
+    Form,
+    Objects,
+    Piece,
+    Values,
+    as_column,
+    names_of,
+    source_of,
+)
 from .labels import aligned, labels_of
 from .mapped import MappedColumn
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column, MemorySource
-from .people import IdColumn, apart
+from .people import IdColumn, split_units
 from .public_values import expect_matches, numbers_of
 from .sql.store import Database, SqlRows
 from .table import RULE, column_of, only_column, refuse_columns
@@ -51,7 +61,7 @@ class View:
     ----------
     source : Source, RowSource or list of Source
         One column, whole rows, or columns that are read one by one.
-    each : bool
+    by_column : bool
         Whether each column has an answer of its own.
     width : int
         How many columns there are, the weights not counted.
@@ -72,7 +82,7 @@ class View:
     """
 
     source: Any
-    each: bool
+    by_column: bool
     width: int
     where: NDArray[np.bool_] | None
     weights: Column | None = None
@@ -83,20 +93,20 @@ class View:
     data: Any = None
 
     @property
-    def _each(self) -> list[Any]:
+    def _sources(self) -> list[Any]:
         """What is read: the columns that are read one by one, or all as one."""
         return self.source if isinstance(self.source, list) else [self.source]
 
     @property
     def length(self) -> int | None:
         """How many rows there are; None when that is not known without reading."""
-        length: int | None = self._each[0].length
+        length: int | None = self._sources[0].length
         return length
 
     @property
     def is_whole(self) -> bool:
         """Whether all numbers are integers, by the types of their columns."""
-        for source in self._each:
+        for source in self._sources:
             if not (source.is_whole if isinstance(source, SqlRows) else source.dtype.kind in "iu"):
                 return False
         return True
@@ -104,7 +114,7 @@ class View:
     @property
     def engine(self) -> str:
         """What reads the rows, as `Store.engine`; "memory" of any other source."""
-        data = self.data if isinstance(self.data, Columns) else self._each[0]
+        data = self.data if isinstance(self.data, Columns) else self._sources[0]
         store = checks.attribute(data, "store")
         return store.engine if isinstance(store, Store) else "memory"
 
@@ -118,13 +128,13 @@ class View:
         """Which rows count, as text; None for all."""
         if self.where is not None:
             return MASK
-        source = self._each[0]
+        source = self._sources[0]
         return condition_of(source if isinstance(source, SqlRows) else self.data)
 
     def chosen(self, most: int, secret: str) -> View:
         """Return at most so many rows of each unit, of rows that are in a database."""
         assert self.ids is not None
-        some = [rows.chosen(self.ids.column, most, secret) for rows in self._each]
+        some = [rows.chosen(self.ids.column, most, secret) for rows in self._sources]
         return replace(self, source=some if isinstance(self.source, list) else some[0])
 
     @property
@@ -140,7 +150,7 @@ class View:
         if self.where is None:
             return source
         if isinstance(source, list):
-            return [MaskedSource(one, self.where) for one in source]
+            return [MaskedSource(column, self.where) for column in source]
         return MaskedSource(source, self.where)
 
 
@@ -201,21 +211,26 @@ def read(
     """
     if is_expression(where):
         data, where = passing(data, where), None
-    left, whose = apart(data, ids, axis, positional=(where, weights), relation=relation)
-    beside = Beside(axis, weights, whose.given if with_ids and whose is not None else None)
-    source, each, width = what(left, beside, *arguments)
+    left, id_column = split_units(data, ids, axis, positional=(where, weights), relation=relation)
+    row_arguments = Beside(
+        axis, weights, id_column.original if with_ids and id_column is not None else None
+    )
+    source, by_column, width = what(left, row_arguments, *arguments)
     first = source[0] if isinstance(source, list) else source
     if isinstance(first, SqlRows):
-        if weights is not None and beside.last is None:
+        if weights is not None and row_arguments.last is None:
             refuse_array("weights", weights)
-        kept = [one.filtered(where) for one in (source if isinstance(source, list) else [source])]
+        kept = [
+            from_column.filtered(where)
+            for from_column in (source if isinstance(source, list) else [source])
+        ]
         rows = kept if isinstance(source, list) else kept[0]
-        return View(rows, each, width, None, ids=whose, adds=True, data=data)
-    column = None if beside.last is not None else _weights(weights, first, relation)
+        return View(rows, by_column, width, None, ids=id_column, adds=True, data=data)
+    column = None if row_arguments.last is not None else _weights(weights, first, relation)
     mask = _mask(where, first, relation)
     labels = labels_of(data, where, weights, ids)
     facts = {"has_labels": len(labels) > 1, "data": data}
-    return View(aligned(source, labels), each, width, mask, column, whose, **facts)
+    return View(aligned(source, labels), by_column, width, mask, column, id_column, **facts)
 
 
 def plain(data: Any) -> View | None:
@@ -234,51 +249,55 @@ def _weights(weights: Any, source: Source | RowSource, relation: str) -> Column 
         return None
     if of_engine(source):
         refuse_array("weights", weights)
-    beside = as_column(weights, "weights", "one number for each row, or the name of a column")
-    if beside.width is not None:
+    weight_column = as_column(
+        weights, "weights", "one number for each row, or the name of a column"
+    )
+    if weight_column.width is not None:
         checks.fail_kind("weights", "one number for each row", weights)
-    checks.entries("weights", beside.length, source.length, relation)
-    return beside
+    checks.entries("weights", weight_column.length, source.length, relation)
+    return weight_column
 
 
 def all_columns(
-    data: Any, beside: Beside, columns: int | None = None, public: Public | None = None
+    data: Any, row_arguments: Beside, columns: int | None = None, public: Public | None = None
 ) -> Chosen:
     """Choose one column, or with an axis all of them, in one pass.
 
     A call may say how many `columns` there are: a list does not say so itself. `public` numbers can
     be found in each.
     """
-    form, last, width = form_of(data, "data", RULE), beside.last, 1
-    each = axis_of(beside.axis, form, last is not None)
+    table, last, width = form_of(data, "data", RULE), row_arguments.last, 1
+    by_column = axis_of(row_arguments.axis, table, last is not None)
     source: Any = None
-    if beside.weights is None and beside.ids is None:
-        source = lying_apart(form) if each else source_of(form)
+    if row_arguments.weights is None and row_arguments.ids is None:
+        source = lying_apart(table) if by_column else source_of(table)
     if source is None:
-        many = columns if each else None
-        rows = as_rows(form, beside.ids, width=many, is_wide=each, last=last, may_add=True)
+        many = columns if by_column else None
+        rows = as_rows(
+            table, row_arguments.ids, width=many, is_wide=by_column, last=last, may_add=True
+        )
         source, width = rows, width_of(rows) - (last is not None)
-    elif each:
+    elif by_column:
         width = len(source)
     if last is not None and not width:
         checks.fail("weights", "a column beside those of the data", last)
-    if last is not None and beside.axis is None and width > 1:
-        checks.fail("axis", RECORDS, beside.axis)
+    if last is not None and row_arguments.axis is None and width > 1:
+        checks.fail("axis", RECORDS, row_arguments.axis)
     if public is not None:
-        expect_numbers(repeat(public), form, last)
-    return source, each, width
+        expect_numbers(repeat(public), table, last)
+    return source, by_column, width
 
 
-def each_column(data: Any, beside: Beside, columns: int | None = None) -> Chosen:
+def each_column(data: Any, row_arguments: Beside, columns: int | None = None) -> Chosen:
     """Choose one column, or with an axis all of them, one by one."""
-    form = form_of(data, "data", RULE)
-    if not axis_of(beside.axis, form):
-        return as_source(form, may_add=True), False, 1
-    sources = each_alone(form, columns)
+    table = form_of(data, "data", RULE)
+    if not axis_of(row_arguments.axis, table):
+        return as_source(table, may_add=True), False, 1
+    sources = each_alone(table, columns)
     return sources, True, len(sources)
 
 
-def one_column(data: Any, beside: Beside, public: Public | None = None) -> Chosen:
+def one_column(data: Any, row_arguments: Beside, public: Public | None = None) -> Chosen:
     """Choose one column, in which `public` numbers can be found."""
     if public is not None:
         data = form_of(data, "data", COLUMN)
@@ -288,7 +307,7 @@ def one_column(data: Any, beside: Beside, public: Public | None = None) -> Chose
 
 def whole_rows(
     data: Any,
-    beside: Beside,
+    row_arguments: Beside,
     argument: str,
     width: int | None,
     words: Sequence[Words | None] = (),
@@ -301,58 +320,64 @@ def whole_rows(
     dtype, like a list, are its numbers, and not rows of one number. `public` numbers can be found
     in their columns.
     """
-    last = beside.last
+    last = row_arguments.last
     if any(public):
         data = form_of(data, "data", RULE)
         expect_numbers(public, data, last)
     source = as_rows(
         data,
-        beside.ids,
+        row_arguments.ids,
         width=None if single else width,
         is_wide=width is None and last is None and not any(words),
         last=last,
         words=words,
         may_add=True,
     )
-    found = width_of(source) - (last is not None)
+    data_width = width_of(source) - (last is not None)
     if width is not None:
-        checks.columns(argument, width, found)
-    return source, False, found
+        checks.columns(argument, width, data_width)
+    return source, False, data_width
 
 
-def text_column(data: Any, beside: Beside, words: Words) -> Chosen:
+def text_column(data: Any, row_arguments: Beside, words: Words) -> Chosen:
     """Choose a column of text as the numbers of public words, with weights or ids as rows."""
-    if beside.axis is not None:
+    if row_arguments.axis is not None:
         rule = f"left out where {words.name} is text: data are one column"
-        checks.fail("axis", rule, beside.axis)
-    source, _, width = whole_rows(data, beside, words.name, 1, [words], True)
-    if beside.weights is None and beside.ids is None and not isinstance(source, SqlRows):
+        checks.fail("axis", rule, row_arguments.axis)
+    source, _, width = whole_rows(data, row_arguments, words.name, 1, [words], True)
+    if (
+        row_arguments.weights is None
+        and row_arguments.ids is None
+        and not isinstance(source, SqlRows)
+    ):
         source = only_column(source)
     return source, False, width
 
 
-def expect_numbers(public: Iterable[Public | None], form: Form, without: str | None = None) -> None:
+def expect_numbers(
+    public: Iterable[Public | None], table: Form, without: str | None = None
+) -> None:
     """Refuse public numbers that can equal nothing in their columns, by the types of these."""
-    columns = [typed for name, typed in declared(form) if name is None or name != without]
-    for one, typed in zip(public, columns, strict=False):
-        if one is None or isinstance(typed, Objects) or numbers_of(typed) is None:
-            continue  # that a column holds no numbers is told by whoever reads it
-        expect_matches(*one, typed, "the column")
+    columns = [typed for name, typed in declared(table) if name is None or name != without]
+    for value, typed in zip(public, columns, strict=False):
+        if value is None or isinstance(typed, Objects) or numbers_of(typed) is None:
+            continue  # that a column holds no numbers is an error of whoever reads it
+        expect_matches(*value, typed, "the column")
 
 
-def declared(form: Form) -> list[tuple[str | None, Objects | Values | Arrow]]:
+def declared(table: Form) -> list[tuple[str | None, Objects | Values | Arrow]]:
     """Return the columns of a form by name, of which the types count: those of files have no rows.
 
     Cells of a file of text are numbers here.
     """
-    if isinstance(form, Columns):
-        return [(name, form.store.typed(name)) for name in form.names]
-    if isinstance(form, Values) and form.array.ndim == 2:
-        return [(None, Values(column, column)) for column in form.array[:0].T]
-    return [(None, form)] if isinstance(form, (Objects, Values, Arrow)) else []
+    if isinstance(table, Columns):
+        return [(name, table.store.typed(name)) for name in table.names]
+    if isinstance(table, Values) and table.array.ndim == 2:
+        return [(None, Values(column, column)) for column in table.array[:0].T]
+    return [(None, table)] if isinstance(table, (Objects, Values, Arrow)) else []
 
 
-def rows_alone(data: Any, beside: Beside) -> Chosen:
+def rows_alone(data: Any, row_arguments: Beside) -> Chosen:
     """Choose how many rows there are: of a column or a table of anything, for it is not looked at.
 
     Where that number is not known without a pass, it is one over a column of text, of which any row
@@ -361,20 +386,20 @@ def rows_alone(data: Any, beside: Beside) -> Chosen:
     return _rows_alone(form_of(data, "data", RULE)), False, 1
 
 
-def _rows_alone(form: Form) -> Source | SqlRows:
+def _rows_alone(table: Form) -> Source | SqlRows:
     """Return a source of as many rows as a form has; what a row of it holds is anything."""
     length: int | None = None
-    if isinstance(form, Columns):
-        length = form.length
-        if length is None and form.pieces:
+    if isinstance(table, Columns):
+        length = table.length
+        if length is None and table.held_columns:
             return _uneven(ArraySource(np.empty(0)))
-    elif isinstance(form, (Values, Arrow)):
-        length = _length(form)
+    elif isinstance(table, (Values, Arrow)):
+        length = _length(table)
     if length is not None:
         return ArraySource(np.broadcast_to(np.uint8(0), length))
-    if isinstance(form, Columns) and form.names:
-        return _any_column(form)
-    return each_alone(form)[0] if has_columns(form) else source_of(form)
+    if isinstance(table, Columns) and table.names:
+        return _any_column(table)
+    return each_alone(table)[0] if has_columns(table) else source_of(table)
 
 
 def _any_column(columns: Columns) -> Source | SqlRows:
@@ -405,14 +430,14 @@ def _any_column(columns: Columns) -> Source | SqlRows:
     return source_of(store.column(name))
 
 
-def _length(form: Objects | Values | Arrow) -> int:
+def _length(column: Objects | Values | Arrow) -> int:
     """Return how many rows a column or a matrix has."""
-    if isinstance(form, Values) and form.array.ndim not in (1, 2):
-        form.column("data", "an array of one or two dimensions")
-    return form.length
+    if isinstance(column, Values) and column.array.ndim not in (1, 2):
+        column.column("data", "an array of one or two dimensions")
+    return column.length
 
 
-def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:
+def axis_of(axis: Any, table: Form, weighted: bool = False) -> bool:
     """Tell whether each column of a form has an answer of its own.
 
     Data without a dtype, like a list, are of one column or of several as `axis` says. With a column
@@ -422,50 +447,52 @@ def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:
         isinstance(axis, bool) or not isinstance(axis, numbers.Integral) or axis not in (0, -2)
     ):
         checks.fail("axis", RECORDS, axis)
-    several = has_columns(form) or (axis is not None and isinstance(form, Objects))
+    several = has_columns(table) or (axis is not None and isinstance(table, Objects))
     if several and axis is None and not weighted:
-        raise ArgumentError(f"data must be one column, {several_of(form)}, or pass axis=0 for each")
+        raise ArgumentError(
+            f"data must be one column, {several_of(table)}, or pass axis=0 for each"
+        )
     if axis is not None and not several:
-        source_of(form)  # what is no column at all says so itself
+        source_of(table)  # what is no column at all says so itself
         checks.fail("axis", "left out for one column of data", axis)
     return several and axis is not None
 
 
-def has_columns(form: Form) -> bool:
+def has_columns(table: Form) -> bool:
     """Tell whether data are rows of several numbers, or named columns, by their type."""
-    if isinstance(form, Columns):
-        return isinstance(form, Table)
-    if isinstance(form, Values):
-        return form.array.ndim == 2
-    if isinstance(form, MemorySource):  # a protocol is slow to tell
+    if isinstance(table, Columns):
+        return isinstance(table, Table)
+    if isinstance(table, Values):
+        return table.array.ndim == 2
+    if isinstance(table, MemorySource):  # a protocol is slow to tell
         return False
-    if isinstance(form, RowSource) and not isinstance(form, Source):
-        return form.dtype.names is not None or (form.width or 1) > 1
+    if isinstance(table, RowSource) and not isinstance(table, Source):
+        return table.dtype.names is not None or (table.width or 1) > 1
     return False
 
 
-def several_of(form: Any) -> str:
+def several_of(table: Any) -> str:
     """Return what a message says of data of several columns, and how to name one."""
-    if isinstance(form, Columns):
-        kind = "table" if form.store.given is None else type(form.store.given).__name__
-        return f"got a {kind} of {len(form.names)}: name one, as {form.first}"
-    is_array = isinstance(form, Values)
-    width = len(form.array.T) if is_array else form.width or len(form.dtype.names or ())
+    if isinstance(table, Columns):
+        kind = "table" if table.store.original is None else type(table.store.original).__name__
+        return f"got a {kind} of {len(table.names)}: name one, as {table.first}"
+    is_array = isinstance(table, Values)
+    width = len(table.array.T) if is_array else table.width or len(table.dtype.names or ())
     return f"got {width}: take one, as data[:, 0]"
 
 
-def lying_apart(form: Form) -> list[Source] | None:
+def lying_apart(table: Form) -> list[Source] | None:
     """Return a source for each column of what holds them by themselves; None for all else."""
-    if isinstance(form, Table) and form.store.lies_apart:
-        return columns_of(form)
-    if not (isinstance(form, Values) and form.array.ndim == 2):
+    if isinstance(table, Table) and table.store.lies_apart:
+        return columns_of(table)
+    if not (isinstance(table, Values) and table.array.ndim == 2):
         return None
-    array, mask = form.array, form.mask
+    array, mask = table.array, table.mask
     down, across = array.strides
     if abs(down) >= abs(across):
         return None
     if not array.shape[1]:
-        checks.fail_kind("data", "a matrix of numbers", form.given, " without columns")
+        checks.fail_kind("data", "a matrix of numbers", table.original, " without columns")
     masks = [None] * array.shape[1] if mask is None else list(mask.T)
     return list(map(ArraySource, array.T, masks))
 
@@ -486,7 +513,7 @@ def columns_of(table: Table, read: Mapping[str, Source] = MappingProxyType({})) 
     return columns if is_even else list(map(_uneven, columns))
 
 
-def each_alone(form: Form, width: int | None = None) -> list[Source]:
+def each_alone(table: Form, width: int | None = None) -> list[Source]:
     """Return one source for each column, of anything that has some, wherever its numbers lie.
 
     `width` is how many there are of data without a dtype, like a list, which do not say so.
@@ -496,15 +523,15 @@ def each_alone(form: Form, width: int | None = None) -> list[Source]:
     ArgumentTypeError, ArgumentError, SourceError
         If a column holds no numbers.
     """
-    columns = columns_of(form) if isinstance(form, Table) else lying_apart(form)
+    columns = columns_of(table) if isinstance(table, Table) else lying_apart(table)
     if columns is not None:
         return columns
-    found = as_rows(form, width=width, is_wide=True, may_add=True)
-    keys: Sequence[Any] = found.dtype.names or range(found.width or 1)
-    if found.array is None:
-        return [column_of(found, key) for key in keys]
-    named = found.dtype.names is not None
-    return [ArraySource(found.array[key] if named else found.array[:, key]) for key in keys]
+    source = as_rows(table, width=width, is_wide=True, may_add=True)
+    keys: Sequence[Any] = source.dtype.names or range(source.width or 1)
+    if source.array is None:
+        return [column_of(source, key) for key in keys]
+    named = source.dtype.names is not None
+    return [ArraySource(source.array[key] if named else source.array[:, key]) for key in keys]
 
 
 def _mask(where: Any, source: Source | RowSource, relation: str) -> NDArray[np.bool_] | None:

@@ -45,7 +45,7 @@ class IpcReader(SchemaReader):
     def batches(
         self, want: Want, rows: int, workers: int | None = None
     ) -> Sequence[Generator[Rowed]]:
-        return [guarded(self._path, self._pieces(want.names))]
+        return [guarded(self._path, self._row_batches(want.names))]
 
     def _header(self) -> tuple[bool, Any, int | None, int]:
         with self._path.open("rb") as file:
@@ -61,7 +61,7 @@ class IpcReader(SchemaReader):
                 return False, legible(opened.schema), None, 0
             return True, legible(opened.schema), _rows(opened), opened.num_record_batches
 
-    def _pieces(self, names: Sequence[str]) -> Iterator[Rowed]:
+    def _row_batches(self, names: Sequence[str]) -> Iterator[Rowed]:
         at = 0
         with self._open(names) as opened:
             for batch in self._batches(opened):
@@ -89,8 +89,8 @@ class IpcReader(SchemaReader):
                 array = whole_column(opened.get_batch(part), name)
                 if len(array):
                     # The count follows a header that may lie: no more than the batch has.
-                    places = words(min(rows, len(array))) % np.uint64(len(array))
-                    yield Arrow.of(array.take(pa.array(places)))
+                    row_numbers = words(min(rows, len(array))) % np.uint64(len(array))
+                    yield Arrow.of(array.take(pa.array(row_numbers)))
 
 
 def whole_column(batch: Any, name: str) -> Any:

@@ -95,15 +95,15 @@ def secret(stream: BitStream) -> _native.Key:
         wipe(raw)
 
 
-def kind_of(form: Objects | Values | Arrow) -> str | None:
+def kind_of(column: Objects | Values | Arrow) -> str | None:
     """Return of what kind keys are, as `key_kind` does; None where they are of none."""
-    if isinstance(form, Values):
-        kind = array_kind(form.array.dtype) if form.array.ndim == 1 else None
-        return ZONED if kind == TIMES and form.aware else kind
-    return arrow_kind(form.chunked.type) if isinstance(form, Arrow) else "objects"
+    if isinstance(column, Values):
+        kind = array_kind(column.array.dtype) if column.array.ndim == 1 else None
+        return ZONED if kind == TIMES and column.aware else kind
+    return arrow_kind(column.chunked.type) if isinstance(column, Arrow) else "objects"
 
 
-def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> str:
+def key_kind(column: Objects | Values | Arrow, name: str, is_id: bool = False) -> str:
     """Return of what kind keys are, by their declared type: no row is looked at.
 
     Those of different kinds are never equal. An id is not a date.
@@ -119,24 +119,24 @@ def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> 
     ArgumentTypeError
         If they are of a kind that has no equality to rely on, like floats: 0.1 + 0.2 is not 0.3.
     """
-    kind = kind_of(form)
+    kind = kind_of(column)
     if kind is not None and not (is_id and kind in (TIMES, ZONED)):
         return kind
     rule = RULE if is_id else KEYS_RULE
-    if isinstance(form, Values):
-        wrong = f" of {form.array.ndim} dimensions and {form.array.dtype}"
-        checks.fail_kind(name, rule, form.given, wrong)
-    assert isinstance(form, Arrow)
-    checks.fail_kind(name, rule, form.chunked, f" of Arrow type {form.chunked.type}")
+    if isinstance(column, Values):
+        wrong = f" of {column.array.ndim} dimensions and {column.array.dtype}"
+        checks.fail_kind(name, rule, column.original, wrong)
+    assert isinstance(column, Arrow)
+    checks.fail_kind(name, rule, column.chunked, f" of Arrow type {column.chunked.type}")
 
 
-def zone_kind(form: Objects | Values | Arrow, name: str) -> str | None:
+def zone_kind(column: Objects | Values | Arrow, name: str) -> str | None:
     """Return of which kind public keys are whose type declares a time zone, or none.
 
     A list declares nothing, and times of NumPy have no zone or are in UTC.
     """
-    kind = key_kind(form, name)
-    is_numpy = isinstance(form, Values) and isinstance(form.given, np.ndarray)
+    kind = key_kind(column, name)
+    is_numpy = isinstance(column, Values) and isinstance(column.original, np.ndarray)
     return kind if kind == ZONED or (kind == TIMES and not is_numpy) else None
 
 
@@ -190,7 +190,7 @@ def arrow_kind(kind: Any) -> str | None:
 
 
 class KeyWords:
-    """Words of the pieces of a column, in any form; several threads may ask at once.
+    """Words of the keys of a column, in any type; several threads may ask at once.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class KeyWords:
         self._span = span
         self._looked_up: dict[Any, tuple[Any, WordPairs]] = {}
 
-    def of(self, piece: Any) -> WordPairs:
+    def of(self, keys: Any) -> WordPairs:
         """Return the words of some rows.
 
         Raises
@@ -235,14 +235,14 @@ class KeyWords:
         ArgumentTypeError
             If they are of a type that `key_kind` refuses.
         """
-        form = column_form(piece, self.name, RULE if self.is_id else KEYS_RULE)
-        key_kind(form, self.name, self.is_id)
-        if isinstance(form, Values):
-            words = self._array(form.array)
-            return words if form.mask is None else words.only(~form.mask)
-        if isinstance(form, Arrow):
-            return together([self._arrow(one) for one in form.chunked.chunks])
-        return self._objects(form.rows)
+        column = column_form(keys, self.name, RULE if self.is_id else KEYS_RULE)
+        key_kind(column, self.name, self.is_id)
+        if isinstance(column, Values):
+            words = self._array(column.array)
+            return words if column.mask is None else words.only(~column.mask)
+        if isinstance(column, Arrow):
+            return together([self._arrow(chunk) for chunk in column.chunked.chunks])
+        return self._objects(column.rows)
 
     def _array(self, array: NDArray[Any]) -> WordPairs:
         kind = array.dtype.kind
@@ -269,10 +269,10 @@ class KeyWords:
 
     def _strings(self, some: Sequence[str | bytes | None], kind: int) -> WordPairs:
         """Return the words of texts or of bytes, and of None."""
-        raw = [_utf8(one) if isinstance(one, str) else one or b"" for one in some]
+        raw = [_utf8(text) if isinstance(text, str) else text or b"" for text in some]
         first = np.zeros(len(raw) + 1, np.int64)
         np.cumsum(list(map(len, raw)), out=first[1:])
-        present = np.array([one is not None for one in some]) if None in some else None
+        present = np.array([text is not None for text in some]) if None in some else None
         return self._bytes(np.frombuffer(b"".join(raw), np.uint8), first, kind, present)
 
     def _bytes(
@@ -297,28 +297,28 @@ class KeyWords:
             except OverflowError:
                 pass
         low, high = np.zeros((2, len(some)), np.uint64)
-        read = [self._read(one) for one in some]
-        present = np.array([one is not None for one in read], np.bool_)
+        read = [self._read(key) for key in some]
+        present = np.array([key is not None for key in read], np.bool_)
         for kind, tag in ((str, _native.TEXT), (bytes, self._of_bytes)):
-            where = [i for i, one in enumerate(read) if type(one) is kind]
-            own = self._strings([read[i] for i in where], tag)
-            low[where], high[where] = own.low, own.highs()
-        where = [i for i, one in enumerate(read) if type(one) is tuple]
-        own = self._spanned(_of_pairs([read[i] for i in where]))
-        low[where], high[where] = own.low, own.highs()
+            where = [i for i, key in enumerate(read) if type(key) is kind]
+            word_pairs = self._strings([read[i] for i in where], tag)
+            low[where], high[where] = word_pairs.low, word_pairs.highs()
+        where = [i for i, key in enumerate(read) if type(key) is tuple]
+        word_pairs = self._spanned(_of_pairs([read[i] for i in where]))
+        low[where], high[where] = word_pairs.low, word_pairs.highs()
         return WordPairs(low, high, present)
 
-    def _read(self, one: Any) -> Any:
+    def _read(self, key: Any) -> Any:
         """Return an object as text, as bytes, or as two words; None if it is no key."""
-        found = None
+        as_python = None
         with suppress(Exception):  # whatever an object thinks of being looked into
-            found = plain(one)
-        is_time = isinstance(found, tuple) and found[1] >= TIME
-        if self.is_id and (is_time or (found is None and not is_missing(one, or_nan=True))):
+            as_python = plain(key)
+        is_time = isinstance(as_python, tuple) and as_python[1] >= TIME
+        if self.is_id and (is_time or (as_python is None and not is_missing(key, or_nan=True))):
             raise DataError(
                 f"{self.name} must be integers of at most 64 bits, text or bytes, and are not"
             )
-        return found
+        return as_python
 
     def _arrow(self, array: Any) -> WordPairs:
         import pyarrow as pa
@@ -359,8 +359,8 @@ class KeyWords:
         _, views, *buffers = array.buffers()
         rows = slice(16 * array.offset, 16 * (array.offset + len(array)))
         units = np.frombuffer(views, np.uint8)[rows] if len(array) else np.empty(0, np.uint8)
-        addresses = np.array([one.address for one in buffers], np.uint64)
-        sizes = np.array([one.size for one in buffers], np.int64)
+        addresses = np.array([buffer.address for buffer in buffers], np.uint64)
+        sizes = np.array([buffer.size for buffer in buffers], np.int64)
         present = arrow_present(array) if array.null_count else None
         mask = None if present is None else present.view(np.uint8)
         out = np.empty((2, len(array)), np.uint64)
@@ -370,29 +370,33 @@ class KeyWords:
     def _dictionary(self, array: Any) -> WordPairs:
         """Return the words of a dictionary array, of which each entry is read once."""
         entries = array.dictionary
-        parts = (None if one is None else one.address for one in entries.buffers())
+        parts = (None if buffer is None else buffer.address for buffer in entries.buffers())
         where = (*parts, entries.offset, len(entries), str(entries.type))
-        found = self._looked_up.get(where)
-        if found is None:
+        entry = self._looked_up.get(where)
+        if entry is None:
             if len(self._looked_up) >= DICTIONARIES:
                 self._looked_up.clear()
-            found = entries, self._arrow(entries)
-            self._looked_up[where] = found  # with the entries, so that they stay where they are
-        known = found[1]
-        places, present = arrow_values(array.indices)
-        used = places if present is None else places[present]
+            entry = entries, self._arrow(entries)
+            self._looked_up[where] = entry  # with the entries, so that they stay where they are
+        dictionary_words = entry[1]
+        codes, present = arrow_values(array.indices)
+        used = codes if present is None else codes[present]
         if len(used) and not 0 <= used.min() <= used.max() < len(entries):
             if not self.is_lenient:
                 raise DataError(f"{self.name} must stand in their dictionary, and do not")
-            inside = (places >= 0) & (places < len(entries))
+            inside = (codes >= 0) & (codes < len(entries))
             present = inside if present is None else present & inside
         if present is not None:
-            places = np.where(present, places, 0)
+            codes = np.where(present, codes, 0)
         if not len(entries):
             return WordPairs(np.zeros(len(array), np.uint64), None, present)
-        high = None if known.high is None else known.high[places]
-        words = WordPairs(known.low[places], high, present)
-        return words if known.present is None else words.only(known.present[places])
+        high = None if dictionary_words.high is None else dictionary_words.high[codes]
+        words = WordPairs(dictionary_words.low[codes], high, present)
+        return (
+            words
+            if dictionary_words.present is None
+            else words.only(dictionary_words.present[codes])
+        )
 
 
 def together(parts: Sequence[WordPairs]) -> WordPairs:
@@ -450,46 +454,46 @@ def dated(array: NDArray[Any]) -> WordPairs:
     return times(plain.view(np.int64), unit, ~np.isnat(plain))
 
 
-def plain(one: Any) -> str | bytes | tuple[int, int] | None:
+def plain(key: Any) -> str | bytes | tuple[int, int] | None:
     """Return an object that is a key as text, as bytes, or as its two words; None for any other.
 
     Classes derived from these types may call anything equal, so what is asked is the type itself.
     """
-    if isinstance(one, str):
-        return str.__str__(one)
-    if isinstance(one, bytes):
-        return bytes.__getitem__(one, slice(None))
-    if isinstance(one, bytearray):
-        return bytes(memoryview(one))
-    if isinstance(one, np.datetime64):
-        if array_kind(one.dtype) is None or np.isnat(one):
+    if isinstance(key, str):
+        return str.__str__(key)
+    if isinstance(key, bytes):
+        return bytes.__getitem__(key, slice(None))
+    if isinstance(key, bytearray):
+        return bytes(memoryview(key))
+    if isinstance(key, np.datetime64):
+        if array_kind(key.dtype) is None or np.isnat(key):
             return None
-        words = dated(np.array([one]))
+        words = dated(np.array([key]))
         return (int(words.low[0]), int(words.highs()[0])) if words.presence()[0] else None
-    if isinstance(one, (np.integer, np.bool_)) and not isinstance(one, np.timedelta64):
-        one = int(one)
-    elif isinstance(one, int):
-        one = int.__int__(one)
-    elif isinstance(one, datetime.date):
+    if isinstance(key, (np.integer, np.bool_)) and not isinstance(key, np.timedelta64):
+        key = int(key)
+    elif isinstance(key, int):
+        key = int.__int__(key)
+    elif isinstance(key, datetime.date):
         try:
-            return None if is_missing(one) else _moment(one)
+            return None if is_missing(key) else _moment(key)
         except Exception:  # of a zone of the caller's
             return None
     else:
         return None
-    if not -(2**63) <= one < 2**64:
+    if not -(2**63) <= key < 2**64:
         return None
-    return one % 2**64, int(one >= 2**63)
+    return key % 2**64, int(key >= 2**63)
 
 
-def _moment(one: datetime.date) -> tuple[int, int]:
-    time, days = datetime.timedelta(0), one.toordinal() - DAY_ONE
-    if isinstance(one, datetime.datetime):
-        day = datetime.timedelta(hours=one.hour, minutes=one.minute, seconds=one.second)
-        time = day - (one.utcoffset() or datetime.timedelta(0))
-        time += datetime.timedelta(microseconds=one.microsecond)
+def _moment(date: datetime.date) -> tuple[int, int]:
+    time, days = datetime.timedelta(0), date.toordinal() - DAY_ONE
+    if isinstance(date, datetime.datetime):
+        day = datetime.timedelta(hours=date.hour, minutes=date.minute, seconds=date.second)
+        time = day - (date.utcoffset() or datetime.timedelta(0))
+        time += datetime.timedelta(microseconds=date.microsecond)
     seconds = 86_400 * (days + time.days) + time.seconds
-    finer = 1000 * time.microseconds + int(getattr(one, "nanosecond", 0))  # of pandas
+    finer = 1000 * time.microseconds + int(getattr(date, "nanosecond", 0))  # of pandas
     return seconds % 2**64, TIME + finer % 10**9
 
 

@@ -53,20 +53,22 @@ def kinds_of(data: Any, without: Any = None) -> list[ColumnKind]:
     ArgumentTypeError, ArgumentError, SourceError
         If data are no table.
     """
-    form = form_of(data, "data", RULE)
-    if not has_columns(form):
+    table = form_of(data, "data", RULE)
+    if not has_columns(table):
         checks.fail_kind("data", RULE, data)
-    if isinstance(form, Table):
-        names = [name for name in form.names if name != without]
-        if isinstance(form.store, Database):
+    if isinstance(table, Table):
+        names = [name for name in table.names if name != without]
+        if isinstance(table.store, Database):
             for name in names:
-                form.store.expect_declared(name)
-        pieces = {name: form.pieces.get(name) or form.store.typed(name) for name in names}
-        return [ColumnKind(name, _kind(one), times_of(one)) for name, one in pieces.items()]
-    rows = rows_of(form)
+                table.store.expect_declared(name)
+        columns = {name: table.held_columns.get(name) or table.store.typed(name) for name in names}
+        return [
+            ColumnKind(name, _kind(column), times_of(column)) for name, column in columns.items()
+        ]
+    rows = rows_of(table)
     if rows.dtype.names is not None:
         return [ColumnKind(name, _of(rows.dtype[name])) for name in rows.dtype.names]
-    kind = _of(form.array.dtype if isinstance(form, Values) else rows.dtype)
+    kind = _of(table.array.dtype if isinstance(table, Values) else rows.dtype)
     return [ColumnKind(str(i), kind) for i in range(width_of(rows))]
 
 
@@ -88,22 +90,27 @@ def _kind(typed: Any) -> str:
 
 
 def as_numbers(
-    data: Any, beside: Beside, words: Mapping[str, Words], times: Mapping[str, AsNumbers]
+    data: Any,
+    row_arguments: Beside,
+    words: Mapping[str, Words],
+    times: Mapping[str, AsNumbers],
 ) -> Chosen:
     """Choose all columns of a table as numbers: those of text by words, those of times by counts.
 
     It is what `intake.read` is given.
     """
-    form = form_of(data, "data", RULE)
-    if not isinstance(form, Table):
-        return all_columns(form, beside)
-    store, names, pieces = form.store, form.names, form.pieces
+    table = form_of(data, "data", RULE)
+    if not isinstance(table, Table):
+        return all_columns(table, row_arguments)
+    store, names, columns = table.store, table.names, table.held_columns
     if isinstance(store, (Elsewhere, Database)):
-        for name, one in times.items():
-            store = store.with_numbers(name, one)
+        for name, as_number in times.items():
+            store = store.with_numbers(name, as_number)
         return store.rows(Rows(names, None, words)), True, len(names)
-    sources = {name: time_source(pieces[name], one.numbers) for name, one in times.items()}
-    for name, own in words.items():
-        column = words_column(pieces[name], own, f"column {name!r} of data")
+    sources = {
+        name: time_source(columns[name], as_number.numbers) for name, as_number in times.items()
+    }
+    for name, column_words in words.items():
+        column = words_column(columns[name], column_words, f"column {name!r} of data")
         sources[name] = only_column(MemoryRows(column))
-    return columns_of(form, sources), True, len(names)
+    return columns_of(table, sources), True, len(names)

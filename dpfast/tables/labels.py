@@ -36,12 +36,14 @@ def labels_of(*data: Any) -> Labels:
 
 
 def _indexes(data: Collection[Any]) -> Iterator[Any]:
-    for one in data:
-        if one is None or type(one) is np.ndarray:  # what most calls have
+    for entry in data:
+        if entry is None or type(entry) is np.ndarray:  # what most calls have
             continue
-        if type(one) is not Values and isinstance(one, (WithRows, Mapping)):
-            yield from _indexes((one.pieces if isinstance(one, WithRows) else one).values())
-        elif (index := index_of(one)) is not None:
+        if type(entry) is not Values and isinstance(entry, (WithRows, Mapping)):
+            yield from _indexes(
+                (entry.held_columns if isinstance(entry, WithRows) else entry).values()
+            )
+        elif (index := index_of(entry)) is not None:
             yield index
 
 
@@ -53,7 +55,7 @@ def _is_view(index: Any, other: Any) -> bool:
 
 
 def compare(labels: Labels) -> None:
-    """Refuse labels that differ in any place, by the `equals` of their indexes."""
+    """Refuse labels that differ in any row, by the `equals` of their indexes."""
     if len(labels) < 2:
         return
     try:

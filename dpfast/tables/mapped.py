@@ -52,10 +52,10 @@ class Mapped:
         seen: list[tuple[int, int]] = []  # appending is safe from several threads
 
         def read(chunk: Any) -> S:
-            made = chunk if change is None else change(chunk)
+            changed = chunk if change is None else change(chunk)
             if after is not None:
                 seen.append((chunk.start, size_of(chunk)))
-            return summarise(made)
+            return summarise(changed)
 
         self._before()
         total: S = self.base.reduce(read, merge)

@@ -36,17 +36,17 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
     if where is None:
         return None
     rule = "a one-dimensional array of booleans, one for each row"
-    form = column_form(where, "where", rule)
-    if isinstance(form, Objects):
-        array = truths(form.rows)
-    elif isinstance(form, Arrow):
-        if str(form.chunked.type) != "bool":
-            checks.fail_kind("where", rule, where, f" of Arrow type {form.chunked.type}")
-        array = form.chunked.fill_null(False).to_numpy()
+    column = column_form(where, "where", rule)
+    if isinstance(column, Objects):
+        array = truths(column.rows)
+    elif isinstance(column, Arrow):
+        if str(column.chunked.type) != "bool":
+            checks.fail_kind("where", rule, where, f" of Arrow type {column.chunked.type}")
+        array = column.chunked.fill_null(False).to_numpy()
     else:
-        array = form.array
-        if form.mask is not None and array.dtype == np.bool_:
-            array = array & ~form.mask
+        array = column.array
+        if column.mask is not None and array.dtype == np.bool_:
+            array = array & ~column.mask
     if array.dtype != np.bool_ or array.ndim != 1:
         checks.fail_kind("where", rule, where, f" of {array.ndim} dimensions and {array.dtype}")
     checks.entries("where", len(array), length, relation)
@@ -55,7 +55,7 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
 
 def refuse_mask() -> NoReturn:
     """Raise the error of a mask that is not as long as the data."""
-    raise DataError("where and ids have not one entry for each row, or nulls have no place")
+    raise DataError("where and ids have not one entry for each row, or no row is said of a null")
 
 
 def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
@@ -64,18 +64,18 @@ def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
     The values of one are valid until the next is asked for.
     """
     rows = size_of(chunk)
-    own = where[chunk.start : chunk.start + rows]
-    if len(own) != rows or (chunk.nulls and chunk.present is None):
+    mask = where[chunk.start : chunk.start + rows]
+    if len(mask) != rows or (chunk.nulls and chunk.present is None):
         refuse_mask()
     if chunk.present is not None and chunk.nulls:
-        nulls = int(np.count_nonzero(own & ~chunk.present))
-        present = chunk.present[own] if nulls else None
+        nulls = int(np.count_nonzero(mask & ~chunk.present))
+        present = chunk.present[mask] if nulls else None
         room = np.empty_like(chunk.values)
-        yield Chunk(picked(chunk.values, own[chunk.present], room), chunk.start, nulls, present)
+        yield Chunk(picked(chunk.values, mask[chunk.present], room), chunk.start, nulls, present)
         return
     room = np.empty(min(BLOCK, rows), chunk.values.dtype)
     for at in range(0, max(1, rows), BLOCK):
-        values = picked(chunk.values[at : at + BLOCK], own[at : at + BLOCK], room)
+        values = picked(chunk.values[at : at + BLOCK], mask[at : at + BLOCK], room)
         yield Chunk(values, chunk.start + at)
 
 
@@ -108,24 +108,24 @@ class MaskedSource:
 
         def part(chunk: Chunk) -> S:
             nonlocal read
-            pieces = kept(chunk, self._where)
-            found = summarise(next(pieces))
-            for piece in pieces:
-                more = summarise(piece)
+            chunks = kept(chunk, self._where)
+            summary = summarise(next(chunks))
+            for chunk_kept in chunks:
+                more = summarise(chunk_kept)
                 with one_at_a_time:
-                    found = merge(found, more)
+                    summary = merge(summary, more)
             with one_at_a_time:
                 read += size_of(chunk)
-            return found
+            return summary
 
         def both(a: S, b: S) -> S:
             with one_at_a_time:
                 return merge(a, b)
 
-        found = self._source.reduce(part, both)
+        reduced = self._source.reduce(part, both)
         if read != len(self._where):
             refuse_mask()
-        return found
+        return reduced
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         """Return rows of an array that are kept, more or less `count`; other sources are passed

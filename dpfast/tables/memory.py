@@ -40,16 +40,16 @@ F8 = np.dtype(np.float64)
 BLOCK = 1 << 16
 #: Numbers below which a second thread costs more than it saves.
 SLICE = 1 << 21
-#: Consecutive values taken at each place of a memory-mapped file: a place costs a page fault.
+#: Consecutive values taken in a row from a memory-mapped file: each jump costs a page fault.
 CLUSTER = 32
 
 
 class Column(NamedTuple):
     """Numbers in memory, one a row, or `width` of them.
 
-    `array` is all of them where they lie, if kernels can read that; `apart` is the same where they
-    need not lie side by side. `only` makes the same numbers for somebody who looks at some columns
-    only; see `Choosing`.
+    `array` is all of them where they lie, if kernels can read that; `aligned_values` is the same
+    where they need not lie side by side. `only` makes the same numbers for somebody who looks at
+    some columns only; see `Choosing`.
     """
 
     dtype: np.dtype[Any]
@@ -57,7 +57,7 @@ class Column(NamedTuple):
     fill: Fill
     width: int | None = None
     array: NDArray[Any] | None = None
-    apart: NDArray[Any] | None = None
+    aligned_values: NDArray[Any] | None = None
     only: Callable[[Collection[Any] | None], Column] | None = None
 
 
@@ -153,9 +153,9 @@ class ArraySource(MemorySource):
         """
         n = self.length
         if _mapped(self.array):
-            places = _strata(n, max(1, count // CLUSTER), words)
+            starts = _strata(n, max(1, count // CLUSTER), words)
             offsets = np.arange(CLUSTER) * (4096 // CLUSTER // self.array.itemsize)
-            index = (places[:, None] + offsets).clip(None, n - 1).ravel()
+            index = (starts[:, None] + offsets).clip(None, n - 1).ravel()
         else:
             index = _strata(n, count, words)
         if self.mask is not None:
@@ -205,17 +205,17 @@ class ColumnSource(MemorySource):
         if at == start:
             yield Chunk(np.empty(0, self.dtype), start)
 
-    def _chunk(self, piece: Any, start: int) -> Chunk:
+    def _chunk(self, chunk: Any, start: int) -> Chunk:
         if self.how.cast is not None:
-            piece = arrow_cast(piece, self.how.cast)
-        return arrow_chunk(piece, start, self.dtype)
+            chunk = arrow_cast(chunk, self.how.cast)
+        return arrow_chunk(chunk, start, self.dtype)
 
     def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
         import pyarrow as pa
 
         taken = self.chunked.take(pa.array(_strata(self.length, count, words)))
-        found = [self._chunk(array, 0).values for array in taken.chunks]
-        return np.concatenate(found or [np.empty(0, self.dtype)])
+        samples = [self._chunk(array, 0).values for array in taken.chunks]
+        return np.concatenate(samples or [np.empty(0, self.dtype)])
 
 
 def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
@@ -223,9 +223,9 @@ def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
     count = min(count, n)
     # Random bits cost more than all else here, and a short stretch needs but a few of them.
     bits = 16 if n // count < 1 << 12 else 32
-    place = np.arange(0, count << bits, 1 << bits)
-    place += words(count * bits // 64 + 1).view(f"u{bits // 8}")[:count].astype(np.int64)
-    index = (place * (n / count * 2.0**-bits)).astype(np.int64)
+    starts = np.arange(0, count << bits, 1 << bits)
+    starts += words(count * bits // 64 + 1).view(f"u{bits // 8}")[:count].astype(np.int64)
+    index = (starts * (n / count * 2.0**-bits)).astype(np.int64)
     index[-1] = min(index[-1], n - 1)
     return index
 
@@ -261,11 +261,11 @@ def array_column(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> Column:
 
     if mask is not None:
         return Column(F8, len(array), fill, width)
-    apart = array if array.dtype == native and array.flags.aligned else None
-    made = Column(native, len(array), fill, width, in_place(array, native), apart)
-    if width is None or apart is None:
-        return made
-    return made._replace(only=lambda columns: made._replace(array=apart))
+    aligned_values = array if array.dtype == native and array.flags.aligned else None
+    column = Column(native, len(array), fill, width, in_place(array, native), aligned_values)
+    if width is None or aligned_values is None:
+        return column
+    return column._replace(only=lambda columns: column._replace(array=aligned_values))
 
 
 def records(array: NDArray[Any], without: str | None, name: str) -> Column:
@@ -318,7 +318,7 @@ class MemoryRows(Choosing):
     beside the data. Both are looked up on the object: a test may set them lower.
     """
 
-    #: Bytes of a chunk that is read in place: enough that the calls for it cost nothing.
+    #: Bytes of a chunk that is read without a copy: enough that the calls for it cost nothing.
     DIRECT = 1 << 23
     #: Bytes of a conversion buffer, which stays in the cache.
     BUFFER = 1 << 19
@@ -348,9 +348,9 @@ class MemoryRows(Choosing):
 
     def _chunks(self, start: int, stop: int) -> Iterator[RowChunk]:
         columns = () if self.width is None else (self.width,)
-        each = max(1, self.dtype.itemsize) * (self.width or 1)
+        row_bytes = max(1, self.dtype.itemsize) * (self.width or 1)
         array = self.array
-        step = max(1, (self.BUFFER if array is None else self.DIRECT) // each)
+        step = max(1, (self.BUFFER if array is None else self.DIRECT) // row_bytes)
         shape = (min(step, stop - start), *columns)
         buffer = np.empty(shape if array is None else 0, self.dtype)
         for at in range(start, max(stop, start + 1), step):

@@ -1,4 +1,4 @@
-"""NumPy's own format, read piece by piece with nothing but NumPy.
+"""NumPy's own format, read block by block with nothing but NumPy.
 
 The file is not mapped: of a map of a file that somebody cuts short, a look is the end of the
 process, and what a kernel looks at twice could differ. After each piece it is made sure that the
@@ -30,9 +30,9 @@ from .pick import pick
 from .threads import decoders
 
 #: Bytes that are read at a time: few calls, and they are in the cache when they are used.
-PIECE = 1 << 20
-#: Bytes that a look at a random place takes along.
-PLACE = 1 << 12
+BLOCK = 1 << 20
+#: Bytes that a look at a random row takes along.
+SAMPLE_BYTES = 1 << 12
 #: Units of dates that Arrow has.
 TIMES = [(unit, 1) for unit in ("D", "s", "ms", "us", "ns")]
 #: Columns of a matrix, at most. Without rows a header may say any number of them.
@@ -41,7 +41,7 @@ COLUMNS = 1 << 20
 MOST = 0x10FFFF
 
 
-class _Form(NamedTuple):
+class _Layout(NamedTuple):
     """What a header says: the array, and the byte at which it begins."""
 
     shape: tuple[int, ...]
@@ -51,7 +51,7 @@ class _Form(NamedTuple):
 
 
 class NpyFile(Reader):
-    """A file, whose columns are those of a matrix by place or those of records by field.
+    """A file, whose columns are those of a matrix by number or those of records by field.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ class NpyFile(Reader):
 
     def __init__(self, path: Path) -> None:
         self._at = os.path.abspath(path)  # wherever the process goes
-        self._form, seen = opening(path, ".npy", lambda: _header(path))
-        shape, _, dtype, _ = self._form
+        self._layout, seen = opening(path, ".npy", lambda: _header(path))
+        shape, _, dtype, _ = self._layout
         super().__init__([Path(self._at)], shape[0])
         self._seen = [seen]
         self._name = path.name
@@ -114,13 +114,15 @@ class NpyFile(Reader):
         parts = max(1, min(self._team if workers is None else workers, self._rows // SLICE))
         ends = [self._rows * i // parts for i in range(parts + 1)]
         return [
-            guarded(self.paths[0], self._pieces(want.names, start, stop, rows))
+            guarded(self.paths[0], self._row_batches(want.names, start, stop, rows))
             for start, stop in pairwise(ends)
         ]
 
-    def _pieces(self, names: Sequence[str], start: int, stop: int, rows: int) -> Iterator[Rowed]:
-        """Yield some rows, a piece at a time, where kernels can read them."""
-        step = max(1, min(rows, PIECE // (self._across * self._form.dtype.itemsize)))
+    def _row_batches(
+        self, names: Sequence[str], start: int, stop: int, rows: int
+    ) -> Iterator[Rowed]:
+        """Yield some rows, a block at a time, where kernels can read them."""
+        step = max(1, min(rows, BLOCK // (self._across * self._layout.dtype.itemsize)))
         for at in range(start, stop, step):
             columns = [
                 np.ascontiguousarray(part, native_dtype(part.dtype) or part.dtype.newbyteorder("="))
@@ -136,31 +138,31 @@ class NpyFile(Reader):
         SourceError
             If the file has changed since it was opened.
         """
-        across, by_column, firsts = self._across, self._form.by_column, [start * self._across]
+        across, by_column, firsts = self._across, self._layout.by_column, [start * self._across]
         if by_column:
             firsts = [int(name) * self._rows + start for name in names]
         elements = self._elements(firsts, (stop - start) * across)
-        found = list(elements) if by_column else self._columns(elements[0], names)
-        for column in found:
+        columns = list(elements) if by_column else self._columns(elements[0], names)
+        for column in columns:
             self._check_text(column)
-        return [one.view(np.uint8) if one.dtype.kind == "b" else one for one in found]
+        return [array.view(np.uint8) if array.dtype.kind == "b" else array for array in columns]
 
     def sample_column(
         self, name: str | None, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
-        """About `count` numbers of a column, up to `CLUSTER` at each of some random places."""
+        """About `count` numbers of a column, up to `CLUSTER` at each of some random offsets."""
         if self.keep is not None:
             return None
         assert name is not None
-        kind, (_, by_column, dtype, _), across = self.dtype(name), self._form, self._across
-        rows = min(max(1, PLACE // (across * dtype.itemsize)), self._rows)
+        kind, (_, by_column, dtype, _), across = self.dtype(name), self._layout, self._across
+        rows = min(max(1, SAMPLE_BYTES // (across * dtype.itemsize)), self._rows)
         if not rows:
             return np.empty(0, kind)
         step = max(1, rows // CLUSTER)
-        places = max(1, min(count * step // rows, self._rows // rows))
-        edges = np.linspace(0, self._rows - rows, places + 1).astype(np.int64)
+        clusters = max(1, min(count * step // rows, self._rows // rows))
+        edges = np.linspace(0, self._rows - rows, clusters + 1).astype(np.int64)
         width = np.maximum(np.diff(edges), 1).astype(np.uint64)
-        chosen = (edges[:-1] + (words(places) % width).astype(np.int64)) * across
+        chosen = (edges[:-1] + (words(clusters) % width).astype(np.int64)) * across
         if dtype.names is None:  # the first row of the column
             chosen += int(name) * self._rows if by_column else int(name) % across
         elements = self._elements(chosen.tolist(), (rows - 1) * across + 1)
@@ -170,8 +172,8 @@ class NpyFile(Reader):
     @property
     def _across(self) -> int:
         """Elements side by side that are read together."""
-        shape = self._form.shape
-        return shape[1] if len(shape) == 2 and not self._form.by_column else 1
+        shape = self._layout.shape
+        return shape[1] if len(shape) == 2 and not self._layout.by_column else 1
 
     def _columns(self, elements: NDArray[Any], names: Sequence[str]) -> list[NDArray[Any]]:
         """Columns of rows that were read whole."""
@@ -182,14 +184,14 @@ class NpyFile(Reader):
 
     def _elements(self, firsts: Sequence[int], many: int) -> NDArray[Any]:
         """Return so many elements from each of some on, if the file is the one that was scanned."""
-        dtype = self._form.dtype
-        found = np.empty((len(firsts), many), dtype)
+        dtype = self._layout.dtype
+        values = np.empty((len(firsts), many), dtype)
 
         def read() -> tuple[int, int, int, int]:
             with open(self._at, "rb", buffering=0) as file:
-                for row, first in zip(found.view(np.uint8), firsts, strict=True):
+                for row, first in zip(values.view(np.uint8), firsts, strict=True):
                     left = memoryview(row)
-                    file.seek(self._form.start + first * dtype.itemsize)
+                    file.seek(self._layout.start + first * dtype.itemsize)
                     while left and (done := file.readinto(left)):
                         left = left[done:]
                     if left:
@@ -200,7 +202,7 @@ class NpyFile(Reader):
         seen = hiding(read, lambda why: SourceError(f"{failed}: {why}"))
         if seen != self._seen[0]:
             raise SourceError(f"{self._name} was changed after it was scanned: scan it again")
-        return found
+        return values
 
     def _check_text(self, column: NDArray[Any]) -> None:
         """Refuse text that Python cannot hold, which is not in a file that NumPy wrote."""
@@ -210,20 +212,20 @@ class NpyFile(Reader):
                 raise SourceError(f"{self._name} is damaged: it holds text that is none")
 
 
-def _header(path: Path) -> tuple[_Form, tuple[int, int, int, int]]:
+def _header(path: Path) -> tuple[_Layout, tuple[int, int, int, int]]:
     """Return what the header of a file says, and which of its versions it is."""
     with path.open("rb", buffering=0) as file:
         if file.read(4) == b"PK\x03\x04":
             raise SourceError(f"{path.name} is an archive of arrays (.npz), not one array")
         file.seek(0)
-        form = _form(file, path)
-        end = form.start + math.prod(form.shape) * form.dtype.itemsize
+        header = _layout(file, path)
+        end = header.start + math.prod(header.shape) * header.dtype.itemsize
         if end > os.fstat(file.fileno()).st_size:
             raise EOFError("it ends before the array does")
-        return form, stamp_of(os.fstat(file.fileno()))
+        return header, stamp_of(os.fstat(file.fileno()))
 
 
-def _form(file: FileIO, path: Path) -> _Form:
+def _layout(file: FileIO, path: Path) -> _Layout:
     version = np.lib.format.read_magic(file)
     if version == (1, 0):
         shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
@@ -242,4 +244,4 @@ def _form(file: FileIO, path: Path) -> _Form:
         raise ValueError("no form of an array")
     if shape[-1] > COLUMNS and len(shape) == 2:
         raise SourceError(f"{path.name} must have at most {COLUMNS:,} columns, got {shape[1]:,}")
-    return _Form(shape, by_column and len(shape) == 2, dtype, file.tell())
+    return _Layout(shape, by_column and len(shape) == 2, dtype, file.tell())

@@ -111,7 +111,7 @@ class Files:
         """
         return self._reader.find(column)
 
-    def first(self, beside: str | None = None) -> str:
+    def first(self, other_than: str | None = None) -> str:
         """Return the name of the first column.
 
         Parameters
@@ -123,7 +123,7 @@ class Files:
         -------
         str
         """
-        others = [name for name in self.names if name != beside]
+        others = [name for name in self.names if name != other_than]
         return self.find(others[0] if others else None)
 
     def holds_text(self, column: str | None) -> bool:

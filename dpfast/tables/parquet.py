@@ -37,13 +37,13 @@ class ParquetReader(SchemaReader):
     def __init__(self, paths: Sequence[Path]) -> None:
         self._team = decoders()  # asked now, for a bad setting must show before a spend
         opened = [opening(path, "Parquet", functools.partial(_footer, path)) for path in paths]
-        self._footers = [one.footer for one in opened]
-        self._leaves = [one.leaves for one in opened]
-        self.schemas = [one.schema for one in opened]
+        self._footers = [file.footer for file in opened]
+        self._leaves = [file.leaves for file in opened]
+        self.schemas = [file.schema for file in opened]
         self._parts: list[_Part] = []
         start = 0
-        for number, one in enumerate(opened):
-            for group, rows in enumerate(one.rows):
+        for number, file in enumerate(opened):
+            for group, rows in enumerate(file.rows):
                 self._parts.append(_Part(number, group, start, rows))
                 start += rows
         super().__init__(paths, start)
@@ -115,7 +115,7 @@ class ParquetReader(SchemaReader):
                 for arrays in itertools.islice(_batches(opened, part.group, rows, (name,)), 1):
                     yield from widened(arrays, casts[part.file])
 
-        for part in (self._parts[place] for place in parts):
+        for part in (self._parts[index] for index in parts):
             yield from guarded(self.paths[part.file], head(part))
 
 
@@ -127,8 +127,8 @@ def _batches(opened: Any, group: int, rows: int, names: Sequence[str]) -> Iterat
         if len(names) == 1:
             yield batch.columns
         else:
-            places = map(batch.schema.get_field_index, names)
-            yield [batch.column(place) for place in places]
+            indices = map(batch.schema.get_field_index, names)
+            yield [batch.column(index) for index in indices]
 
 
 class _Footer(NamedTuple):

@@ -26,12 +26,12 @@ from .table import RULE as DATA
 class IdColumn(NamedTuple):
     """The ids of rows: a column of a table.
 
-    `given` is what `data.as_rows` takes for them.
+    `original` is what `data.as_rows` takes for them.
     """
 
     rows: Batches
     column: str
-    given: Any
+    original: Any
 
     def beside(self, where: NDArray[np.bool_] | None, key: Key) -> tuple[Batches, tuple[str, ...]]:
         """Return rows of the ids and of `where`, and the name of that column, if there is one.
@@ -60,22 +60,22 @@ class IdColumn(NamedTuple):
         DataError
             If `where` has not as many entries.
         """
-        rows, beside = self.beside(where, key)
+        rows, columns = self.beside(where, key)
 
         def codes(batch: Batch) -> NDArray[np.int32]:
-            found = np.zeros(batch.rows, np.int32)
+            codes = np.zeros(batch.rows, np.int32)
             if where is not None:
-                found[~where[batch.start : batch.start + batch.rows]] = -1
-            return found
+                codes[~where[batch.start : batch.start + batch.rows]] = -1
+            return codes
 
         def choose() -> NDArray[np.bool_]:
             bounding = Bounding(1, min(max_rows, UNBOUNDED), key)
-            return marks_of(rows, self.column, bounding, codes, beside)
+            return marks_of(rows, self.column, bounding, codes, columns)
 
         return rows.alike(("kept", self.column, max_rows), choose) if where is None else choose()
 
 
-def apart(
+def split_units(
     data: Any,
     ids: Any,
     axis: Any = None,
@@ -97,21 +97,23 @@ def apart(
     data = once(data, (ids, *positional), relation)
     if ids is None:
         return data, None
-    form = form_of(data, name, DATA)
-    is_database = isinstance(form, Columns) and isinstance(form.store, Database)
-    if of_engine(form) and not (is_database and isinstance(ids, str)):
+    table = form_of(data, name, DATA)
+    is_database = isinstance(table, Columns) and isinstance(table.store, Database)
+    if of_engine(table) and not (is_database and isinstance(ids, str)):
         rule = "left out for data of an engine, where dpfast.group_by has them"
         checks.fail_kind("ids", "the name of a column" if is_database else rule, ids)
     if not isinstance(ids, str):
-        return form, IdColumn(Batches(named({IDS: ids})), IDS, ids)
-    if not isinstance(form, Columns):
+        return table, IdColumn(Batches(named({IDS: ids})), IDS, ids)
+    if not isinstance(table, Columns):
         no_names(ids)
-    store = form.store
+    store = table.store
     column = store.name_of(ids, "ids")
-    id_column = IdColumn(Batches(store.table([column])), column, store.pieces.get(column, column))
-    names = [one for one in form.names if one != column]
+    id_column = IdColumn(
+        Batches(store.table([column])), column, store.held_columns.get(column, column)
+    )
+    names = [other for other in table.names if other != column]
     if not names:
         checks.fail("ids", "a column beside those of the data", ids)
     key_kind(id_column.rows.typed(column, "ids", True), "ids", is_id=True)
-    is_one = len(names) == 1 and (axis is None or not isinstance(form, Table))
+    is_one = len(names) == 1 and (axis is None or not isinstance(table, Table))
     return store.column(names[0]) if is_one else store.table(names), id_column

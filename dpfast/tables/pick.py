@@ -26,15 +26,15 @@ def pick(column: str | int | None, names: Sequence[str], path: Path) -> str:
     if not isinstance(column, str):
         if not 0 <= column < len(names):
             raise SourceError(
-                f"column must be a name or a place from 0 to {len(names) - 1} in {path.name}, "
+                f"column must be a name or a number from 0 to {len(names) - 1} in {path.name}, "
                 f"got {column}"
             )
         column = names[int(column)]
     if column not in names:
-        same = [one for i, one in enumerate(names) if one == _label(column, i)]
+        same = [name for i, name in enumerate(names) if name == _label(column, i)]
         if same:
             raise SourceError(
-                f"column {column!r} stands more than once in {path.name}: say which, by place or "
+                f"column {column!r} stands more than once in {path.name}: say which, by number or "
                 f"as {same[0]!r}"
             )
         which = f"{nearest(column, names)}, which has: {listed(names)}"
@@ -57,13 +57,13 @@ def same_column(column: str | int | None, files: Sequence[tuple[Sequence[str], P
 
 
 def labels(names: Sequence[str]) -> list[str]:
-    """Return names of which those that stand more than once say their places, too."""
+    """Return names of which those that stand more than once say their numbers, too."""
     count = Counter(names)
     return [name if count[name] == 1 else _label(name, i) for i, name in enumerate(names)]
 
 
-def _label(name: str, place: int) -> str:
-    return f"{name} (place {place})".strip()
+def _label(name: str, index: int) -> str:
+    return f"{name} (place {index})".strip()
 
 
 def listed(names: Collection[str]) -> str:
@@ -82,10 +82,12 @@ def wanted_columns(column: Any) -> list[Any]:
     """Check what `column` may be, and return it as a list."""
     wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
     rule = "a name, a place from 0, a list of these, or None"
-    for one in wanted:
-        if isinstance(one, bool) or not isinstance(one, (str, numbers.Integral, type(None))):
+    for wanted_column in wanted:
+        if isinstance(wanted_column, bool) or not isinstance(
+            wanted_column, (str, numbers.Integral, type(None))
+        ):
             checks.fail_type("column", rule, column)
-        if one is None and column is not None:
+        if wanted_column is None and column is not None:
             checks.fail_type("column", rule, column)
     if not wanted:
         checks.fail("column", "at least one name, if it is a list", column)

@@ -72,17 +72,23 @@ def listed(name: str, value: Any) -> Any:
 
 def _listed(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _listed(f"{name}[{key!r}]", one) for key, one in value.items()}
+        return {key: _listed(f"{name}[{key!r}]", entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         plain = str, float, int
-        is_nested = any(not isinstance(one, plain) and checks.has(one, "__len__") for one in value)
-        each = [_listed(f"{name}[{i}]", one) for i, one in enumerate(value)] if is_nested else value
-        return tuple(each) if isinstance(value, tuple) else each
+        is_nested = any(
+            not isinstance(entry, plain) and checks.has(entry, "__len__") for entry in value
+        )
+        entries = (
+            [_listed(f"{name}[{i}]", entry) for i, entry in enumerate(value)]
+            if is_nested
+            else value
+        )
+        return tuple(entries) if isinstance(value, tuple) else entries
     is_array = isinstance(value, np.ndarray) and value.dtype.kind not in "OT"
     if is_array or not checks.has(value, "__len__") or isinstance(value, (str, bytes, range)):
         return value
-    form = column_form(value, name, RULE)
-    return Hidden(form.chunked.to_pylist() if isinstance(form, Arrow) else iter(value))
+    column = column_form(value, name, RULE)
+    return Hidden(column.chunked.to_pylist() if isinstance(column, Arrow) else iter(value))
 
 
 class CellTexts(NamedTuple):
@@ -184,19 +190,19 @@ def _held(
         words = "numbers" if numbers.kind == "f" else "integers"
         types = _of(int, float, np.number, np.bool_, Decimal, Fraction)
         return Held(words, types, _rule(numbers), lambda x: _is_in(x, numbers))
-    own = key_kind(column, title)
-    if own in (TIMES, ZONED):
+    own_kind = key_kind(column, title)
+    if own_kind in (TIMES, ZONED):
         unit = _unit(column)
 
         def is_time(value: Any) -> bool:
             of_numpy = isinstance(value, np.datetime64)
-            alike = (kind or own) == own if of_numpy else zone_of(value) == own
-            is_span = own == ZONED and unit_of(value) in SPANS
+            alike = (kind or own_kind) == own_kind if of_numpy else zone_of(value) == own_kind
+            is_span = own_kind == ZONED and unit_of(value) in SPANS
             return alike and not is_span and _is_whole(value, unit)
 
-        rule = f"{SAID[own]}, in whole units of {unit}"
+        rule = f"{SAID[own_kind]}, in whole units of {unit}"
         return Held("dates or times", _of(date, np.datetime64), rule, is_time)
-    if own == "bytes" and is_key:
+    if own_kind == "bytes" and is_key:
         return Held("bytes", _of(bytes, bytearray), "", lambda _: True)
 
     def is_kind(value: Any) -> bool:
@@ -216,10 +222,10 @@ def numbers_of(column: Values | Arrow) -> np.dtype[Any] | None:
     if isinstance(column, Values):
         return column.array.dtype if column.array.dtype.kind in "biufO" else None
     kind = column.chunked.type
-    found = arrow_numbers(kind)
+    number_type = arrow_numbers(kind)
     if str(kind) == "null":
         return np.dtype(object)
-    return np.dtype(np.bool_) if str(kind) == "bool" else found and found.dtype
+    return np.dtype(np.bool_) if str(kind) == "bool" else number_type and number_type.dtype
 
 
 def _rule(dtype: np.dtype[Any]) -> str:

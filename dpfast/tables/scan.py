@@ -219,10 +219,10 @@ def scan(
     True
     """
     several = isinstance(path, (list, tuple))
-    for one in path if several else [path]:  # type: ignore[union-attr]
-        if not (isinstance(one, (str, os.PathLike)) and isinstance(os.fspath(one), str)):
+    for file in path if several else [path]:  # type: ignore[union-attr]
+        if not (isinstance(file, (str, os.PathLike)) and isinstance(os.fspath(file), str)):
             checks.fail_type("path", "a string or a path, or a list of these", path)
-    if several and not (path and all(os.fspath(one) for one in path)):  # type: ignore[union-attr]
+    if several and not (path and all(os.fspath(file) for file in path)):  # type: ignore[union-attr]
         checks.fail("path", "at least one path, and none empty, if it is a list", path)
     wanted_columns(column)
     rows = _reader(path, options)
@@ -234,12 +234,12 @@ def scan(
 
 
 def data_of(reader: Reader, column: Any) -> TableColumn | Table:
-    """Return the columns that are asked for; all of several if none are named."""
+    """Return the named columns; all of several if none are named."""
     wanted = wanted_columns(column)
     if column is None and len(reader.names) != 1:
-        # A name that stands more than once, or a type that cannot be read, is told when it is used.
+        # A name that stands twice, or a type that cannot be read, is an error when it is used.
         return Table(reader, [name for name, many in Counter(reader.names).items() if many == 1])
-    names = [reader.find(one) for one in wanted]
+    names = [reader.find(wanted_column) for wanted_column in wanted]
     return columns(reader, distinct(names) if isinstance(column, (list, tuple)) else names[0])
 
 
@@ -258,9 +258,9 @@ def columns(reader: Reader, names: str | list[str]) -> TableColumn | Table:
 
 def reader(path: Paths, **options: Unpack[ScanOptions]) -> Reader:
     """Return what reads any columns of a file, for somebody who makes the passes himself."""
-    made = _reader(path, options)
-    pyarrow_for(made.paths[0].name)
-    return made
+    reader_of_files = _reader(path, options)
+    pyarrow_for(reader_of_files.paths[0].name)
+    return reader_of_files
 
 
 def _paths(path: str | os.PathLike[str]) -> list[Path]:
@@ -285,11 +285,11 @@ def _reader(path: Paths, options: Mapping[str, Any]) -> Reader:
         checks.fail_kind("storage_options", "a mapping of fsspec's options to values", storage)
     if storage and not any(map(is_remote, paths)):
         checks.fail("storage_options", "left out for files that are not remote", [*storage])
-    if any(_is_text(one, storage) for one in paths):
+    if any(_is_text(name, storage) for name in paths):
         if any(map(is_remote, paths)):
             system, files = remote_files(paths, storage)
             return _text_reader([Path(file) for file in files], format, system)
-        return _text_reader([file for one in paths for file in _paths(one)], format)
+        return _text_reader([file for name in paths for file in _paths(name)], format)
     for name, value in format.declared.items():
         checks.fail(name, "left out for a file that is not text", value)
     if len(paths) > 1 or is_remote(paths[0]):
@@ -339,12 +339,12 @@ def _files(text: str) -> list[Path]:
     path = Path(text)
     if path.is_dir():
         return parts_of(path)
-    found = [path]
+    files = [path]
     if not path.exists() and glob.has_magic(text):
-        found = sorted(Path(p) for p in glob.glob(text, recursive=True))
-        if not found:
+        files = sorted(Path(p) for p in glob.glob(text, recursive=True))
+        if not files:
             raise SourceError(f"no file matches {text!r}")
-        if len(found) > 1 and not {"parquet", "text"}.issuperset(map(format_of, found)):
+        if len(files) > 1 and not {"parquet", "text"}.issuperset(map(format_of, files)):
             raise SourceError(f"only Parquet and text can be read from several files, got {text!r}")
     elif not path.exists():
         near = []
@@ -353,7 +353,7 @@ def _files(text: str) -> list[Path]:
         if near and near[0] != path.name:
             hint = f"; did you mean {str(path.parent / near[0])!r}?"
             raise SourceError(f"file {text!r} is not there{hint}")
-    return [regular(file) for file in found]
+    return [regular(file) for file in files]
 
 
 def _is_text(path: Path_, storage: Mapping[str, Any]) -> bool:

@@ -84,9 +84,9 @@ class _Request:
             self.error = error
             return []
 
-    def look(self, start: int, pieces: Sequence[Piece]) -> list[Any]:
+    def look(self, start: int, columns: Sequence[Piece]) -> list[Any]:
         """Return the summaries of some rows. Several threads may call this at once."""
-        return self.tried(lambda: [self.summarise(item) for item in self.convert(start, pieces)])
+        return self.tried(lambda: [self.summarise(item) for item in self.convert(start, columns)])
 
     def add(self, summaries: list[Any]) -> None:
         """Merge summaries; one thread at a time."""
@@ -166,7 +166,7 @@ class SharedPasses:
         self._running: set[int] = set()  # and those that are still to begin
         self._waiting: dict[int, _Request] = {}
         self._alone: set[int] = set()
-        self._made: dict[Hashable, Any] = {}
+        self._grouped: dict[Hashable, Any] = {}
         self._blocked: dict[int, Hashable] = {}  # by what another one makes for their grouping
         self._stopped = False
         self._spread: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -243,25 +243,29 @@ class SharedPasses:
         """Return what the first of a grouping makes for a key, once it is there."""
         grouping = grouping, key
         with self._turn:
-            while self._made.get(grouping) is COMING:
+            while self._grouped.get(grouping) is COMING:
                 self._blocked[number] = grouping
                 self._turn.notify_all()
                 self._turn.wait()
                 if self._stopped:
                     raise _Stopped
-            made = self._made.setdefault(grouping, COMING)
-        if made is COMING:
+            grouped = self._grouped.setdefault(grouping, COMING)
+        if grouped is COMING:
             try:
-                made = make()
+                grouped = make()
             finally:
                 with self._turn:  # all go on at once, so no pass begins without one of them
-                    self._made[grouping] = made
-                    if made is COMING:
-                        del self._made[grouping]
-                    for other in [n for n, own in self._blocked.items() if own == grouping]:
+                    self._grouped[grouping] = grouped
+                    if grouped is COMING:
+                        del self._grouped[grouping]
+                    for other in [
+                        n
+                        for n, other_grouping in self._blocked.items()
+                        if other_grouping == grouping
+                    ]:
                         del self._blocked[other]
                     self._turn.notify_all()
-        return cast(T, made)
+        return cast(T, grouped)
 
     def run(
         self, works: Sequence[Callable[[Files], T]], holds: Sequence[Holds] | None = None
@@ -284,7 +288,7 @@ class SharedPasses:
         held = [(None, False)] * len(works) if holds is None else list(holds)
         results: dict[int, T | Exception] = {}
         for wave in self.waves(held):
-            self._made.clear()
+            self._grouped.clear()
             with shared_by(_holders([held[i] for i in wave])):
                 answers = self._wave([works[i] for i in wave], [held[i][0] for i in wave])
             results.update(zip(wave, answers, strict=True))
@@ -377,17 +381,17 @@ class SharedPasses:
         text: frozenset[str] = frozenset().union(*(r.want.text for r in requests))
         words: frozenset[str] = frozenset().union(*(r.want.words for r in requests))
         want = Want(names, text, words)
-        place = {name: i for i, name in enumerate(names)}
-        columns = [[place[name] for name in r.want.names] for r in requests]
+        index_of = {name: i for i, name in enumerate(names)}
+        columns = [[index_of[name] for name in r.want.names] for r in requests]
         # One that numbers its rows as they come has them in their order, in one thread.
         workers = min((r.workers for r in requests if r.workers is not None), default=None)
 
-        def convert(start: int, pieces: Sequence[Piece]) -> Iterator[_Looked]:
+        def convert(start: int, pass_columns: Sequence[Piece]) -> Iterator[_Looked]:
             yield _Looked(
-                pieces[0].length,
+                pass_columns[0].length,
                 [
-                    request.look(start, [pieces[i] for i in places])
-                    for request, places in zip(requests, columns, strict=True)
+                    request.look(start, [pass_columns[i] for i in indices])
+                    for request, indices in zip(requests, columns, strict=True)
                 ],
             )
 

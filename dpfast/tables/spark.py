@@ -19,7 +19,7 @@ from .._core.extras import extra
 from ..errors import DpfastError
 from .base import S
 from .columns import Table
-from .engine import Engine, Moved, Part, Task, places
+from .engine import Engine, Moved, Part, Task, destinations_of
 from .forms import is_spark
 from .in_memory import local_form
 
@@ -27,9 +27,9 @@ RULE = "a dataframe of Spark"
 #: What a task returns: the number of its partition, and a `Part` or an error.
 RETURNED = "partition long, part binary"
 #: The fields of `Moved`.
-PIECES = "place long, number long, rows binary"
-#: More places than there are partitions: Spark spreads them.
-PLACES = 1 << 20
+MOVED = "destination long, number long, rows binary"
+#: More destinations than partitions: Spark spreads them.
+DESTINATIONS = 1 << 20
 
 
 def spark(df: Any) -> Table:
@@ -97,7 +97,7 @@ class SparkEngine(Engine):
         names = self._names if columns is None else list(columns)
         run = partial(_mapped, dump(task), names)
         done = self._select(names).mapInArrow(run, RETURNED).toArrow()
-        parts = [pickle.loads(one) for one in done.column("part").to_pylist()]
+        parts = [pickle.loads(pickled) for pickled in done.column("part").to_pylist()]
         for part in parts:
             if isinstance(part, DpfastError):
                 raise part
@@ -106,10 +106,10 @@ class SparkEngine(Engine):
     def exchange(self, task: Task[list[Moved]], columns: Sequence[str] | None) -> Engine:
         dump = extra("pyspark.cloudpickle", "data of Spark").dumps
         names = self._names if columns is None else list(columns)
-        pieces = self._select(names).mapInArrow(partial(_cut, dump(task), names), PIECES)
-        return SparkEngine(pieces.repartition(self._places(), "place"), Moved._fields)
+        moved = self._select(names).mapInArrow(partial(_cut, dump(task), names), MOVED)
+        return SparkEngine(moved.repartition(self._destinations(), "destination"), Moved._fields)
 
-    def _places(self) -> int:
+    def _destinations(self) -> int:
         """Return how many partitions a shuffle has."""
         return int(self._df.sparkSession.conf.get("spark.sql.shuffle.partitions"))
 
@@ -117,11 +117,13 @@ class SparkEngine(Engine):
         types = extra("pyspark.sql.types", "data of Spark")
         kept = self._select(columns)
         schema = types.StructType(
-            [*kept.schema.fields, types.StructField("place", types.LongType())]
+            [*kept.schema.fields, types.StructField("destination", types.LongType())]
         )
-        place = partial(_placed, list(columns).index(column))
-        marked = kept.mapInArrow(place, schema)
-        return SparkEngine(marked.repartition(self._places(), "place").drop("place"), columns)
+        send = partial(_with_destinations, list(columns).index(column))
+        marked = kept.mapInArrow(send, schema)
+        return SparkEngine(
+            marked.repartition(self._destinations(), "destination").drop("destination"), columns
+        )
 
     def _select(self, columns: Sequence[str]) -> Any:
         return self._df.select(*(f"c{self._names.index(name)}" for name in columns))
@@ -133,16 +135,16 @@ def _declared(schema: Any, names: Sequence[str]) -> Any:
 
     convert = extra("pyspark.sql.pandas.types", "data of Spark").to_arrow_schema
     has_zone = "timezone" in signature(convert).parameters  # any: what counts is that there is one
-    zone, found = {"timezone": "UTC"} if has_zone else {}, {}
+    zone, types = {"timezone": "UTC"} if has_zone else {}, {}
     for name, field in zip(names, schema, strict=True):
         with suppress(TypeError):  # of pyspark, about a type that Arrow has not
             kind = convert(type(schema)([field]), **zone).field(0).type
             if not pa.types.is_struct(kind):
-                found[name] = pa.array([], kind)
-    return pa.table(found)
+                types[name] = pa.array([], kind)
+    return pa.table(types)
 
 
-def _found(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Part[Any] | None:
+def _summarized(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Part[Any] | None:
     """Return the summary of a partition; None of one without rows."""
     import pyarrow as pa
     from pyspark import TaskContext
@@ -161,7 +163,7 @@ def _mapped(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterat
 
     part: Any
     try:
-        part = _found(task, names, batches)
+        part = _summarized(task, names, batches)
     except DpfastError as error:  # Spark would make text of it
         part = error
     if part is not None:
@@ -170,22 +172,22 @@ def _mapped(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterat
 
 
 def _cut(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the pieces that a partition is cut into."""
+    """Yield the rows of a partition that move elsewhere."""
     import pyarrow as pa
 
-    part = _found(task, names, batches)
+    part = _summarized(task, names, batches)
     if part is not None and part.summary:
-        columns = [pa.array(list(each)) for each in zip(*part.summary, strict=True)]
+        columns = [pa.array(list(cells)) for cells in zip(*part.summary, strict=True)]
         yield pa.RecordBatch.from_arrays(columns, list(Moved._fields))
 
 
-def _placed(column: int, batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the rows that have an id, each with its place."""
+def _with_destinations(column: int, batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the rows that have an id, each with its destination."""
     import pyarrow as pa
 
     for batch in batches:
-        numbers, present = places(pa.chunked_array([batch.column(column)]), PLACES)
+        numbers, present = destinations_of(pa.chunked_array([batch.column(column)]), DESTINATIONS)
         arrays = [*batch.columns, pa.array(numbers)]
-        yield pa.RecordBatch.from_arrays(arrays, [*batch.schema.names, "place"]).filter(
+        yield pa.RecordBatch.from_arrays(arrays, [*batch.schema.names, "destination"]).filter(
             pa.array(present)
         )

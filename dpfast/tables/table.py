@@ -39,44 +39,44 @@ RULE = "rows of numbers"
 
 
 def rows_of(
-    form: Form,
+    table: Form,
     ids: Any = None,
     workers: int | None = None,
     name: str = "data",
     width: int | None = None,
 ) -> RowSource:
     """Return the rows of a form; see `data.as_rows`."""
-    if isinstance(form, WithRows):
-        return form.rows(ids, workers)
-    if isinstance(form, RowSource):
-        return with_ids(form, ids)
-    if not isinstance(form, (Values, Arrow, MemorySource)):
-        return with_ids(foreign_rows(form), ids)
-    return labeled(MemoryRows(form.column(name, RULE, width), workers), ids, form)
+    if isinstance(table, WithRows):
+        return table.rows(ids, workers)
+    if isinstance(table, RowSource):
+        return with_ids(table, ids)
+    if not isinstance(table, (Values, Arrow, MemorySource)):
+        return with_ids(foreign_rows(table), ids)
+    return labeled(MemoryRows(table.column(name, RULE, width), workers), ids, table)
 
 
 def coded_of(
-    form: Form, words: Sequence[Words | None], name: str = "data", ids: Any = None
+    table: Form, words: Sequence[Words | None], name: str = "data", ids: Any = None
 ) -> RowSource:
     """Return rows of a form, of which some columns are text; as the numbers of these words."""
-    if isinstance(form, WithRows):
-        return form.coded(words, ids)
-    if isinstance(form, Values) and form.array.ndim == 2:
-        places = range(form.array.shape[1])
-        columns = {str(j): column_form(form.given[:, j], name, TEXT) for j in places}
-        made = of_columns(columns, name, matched(list(columns), words))
+    if isinstance(table, WithRows):
+        return table.coded(words, ids)
+    if isinstance(table, Values) and table.array.ndim == 2:
+        indices = range(table.array.shape[1])
+        columns = {str(j): column_form(table.original[:, j], name, TEXT) for j in indices}
+        columns_read = of_columns(columns, name, matched(list(columns), words))
     else:
-        (own,) = matched([name], words).values()
-        made = words_column(form, own, name)
-    return labeled(MemoryRows(made), ids, form)
+        (column_words,) = matched([name], words).values()
+        columns_read = words_column(table, column_words, name)
+    return labeled(MemoryRows(columns_read), ids, table)
 
 
-def labeled(rows: MemoryRows, ids: Any, form: Any) -> RowSource:
+def labeled(rows: MemoryRows, ids: Any, table: Any) -> RowSource:
     """Return rows of a form that know an index of theirs, beside ids if there are any.
 
     Passes compare the index with all others.
     """
-    labels = labels_of(form, ids)
+    labels = labels_of(table, ids)
     rows.row_index = labels[0] if labels else None
     return cast(RowSource, aligned(with_ids(rows, ids), labels))
 
@@ -97,21 +97,21 @@ def of_columns(
     """
     if not columns:
         checks.fail_kind(name, "a table with a column of numbers", columns)
-    rule, made = "numbers (choose columns, or give it as ids)", {}
+    rule, columns_read = "numbers (choose columns, or give it as ids)", {}
     if words:
         rule = "numbers, or have categories that are text"
-    for key, form in columns.items():
+    for key, typed in columns.items():
         title = f"column {key!r} of {name}"
         if words and key in words:
-            made[key] = words_column(form, words[key], title)
+            columns_read[key] = words_column(typed, words[key], title)
             continue
-        made[key] = form.column(title, rule)
-        if isinstance(form, Values) and made[key].width is not None:
-            checks.fail_kind(title, "one number a row", form.given)
-    lengths = [column.length for column in made.values()]
+        columns_read[key] = typed.column(title, rule)
+        if isinstance(typed, Values) and columns_read[key].width is not None:
+            checks.fail_kind(title, "one number a row", typed.original)
+    lengths = [column.length for column in columns_read.values()]
     if len(set(lengths)) == 1:
-        return side_by_side(made)
-    return Column(named_dtype(tuple(made)), lengths[0], refuse_columns)
+        return side_by_side(columns_read)
+    return Column(named_dtype(tuple(columns_read)), lengths[0], refuse_columns)
 
 
 def together(columns: Sequence[Column]) -> NDArray[Any] | None:
@@ -120,7 +120,7 @@ def together(columns: Sequence[Column]) -> NDArray[Any] | None:
     It is valid as long as the columns are. Columns with memories of their own make no matrix:
     NumPy may touch what lies between the columns of one.
     """
-    arrays = [column.apart for column in columns if column.width is None]
+    arrays = [column.aligned_values for column in columns if column.width is None]
     first = arrays[0] if arrays else None
     if first is None or len(arrays) < len(columns):
         return None
@@ -128,8 +128,8 @@ def together(columns: Sequence[Column]) -> NDArray[Any] | None:
         None if array is None else (array.dtype, array.shape, array.strides, id(_owner(array)))
         for array in arrays
     }
-    places = [array.__array_interface__["data"][0] for array in arrays if array is not None]
-    steps = {after - before for before, after in itertools.pairwise(places)} or {F8.itemsize}
+    addresses = [array.__array_interface__["data"][0] for array in arrays if array is not None]
+    steps = {after - before for before, after in itertools.pairwise(addresses)} or {F8.itemsize}
     if len(kinds) > 1 or len(steps) > 1:
         return None
     shape, strides = (len(first), len(arrays)), (first.strides[0], steps.pop())
@@ -151,12 +151,12 @@ def refuse_columns(*_: Any) -> NoReturn:
 
 def side_by_side(columns: Mapping[str, Column]) -> Column:
     """Columns of one number a row and of one length, as records of float64."""
-    made = list(columns.values())
-    length, kind, matrix = made[0].length, named_dtype(tuple(columns)), together(made)
+    sources = list(columns.values())
+    length, kind, matrix = sources[0].length, named_dtype(tuple(columns)), together(sources)
 
     def fill(start: int, stop: int, out: NDArray[Any]) -> None:
         if matrix is not None:
-            out.view(np.float64).reshape(len(out), len(made))[...] = matrix[start:stop]
+            out.view(np.float64).reshape(len(out), len(sources))[...] = matrix[start:stop]
             return
         for key, column in columns.items():
             column.fill(start, stop, out[key])
@@ -165,7 +165,7 @@ def side_by_side(columns: Mapping[str, Column]) -> Column:
         if names is None:
             return whole
         chosen = {name: column for name, column in columns.items() if name in names}
-        return side_by_side(chosen or {next(iter(columns)): made[0]})
+        return side_by_side(chosen or {next(iter(columns)): sources[0]})
 
     direct = None
     if matrix is not None and matrix.dtype == F8 and matrix.flags.c_contiguous:

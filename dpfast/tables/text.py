@@ -89,15 +89,15 @@ class TextReader(Reader):
     def identity(self) -> list[tuple[str, int, int]]:
         files = super().identity()
         if self._system is not None:
-            places = zip(self.paths, self._seen, strict=True)
-            files = [(str(path), size, changed) for path, (_, _, size, changed) in places]
+            pairs = zip(self.paths, self._seen, strict=True)
+            files = [(str(path), size, changed) for path, (_, _, size, changed) in pairs]
         return files + ([] if self._declared is None else [(self._declared, 0, 0)])
 
     def _stamped(self) -> list[tuple[int, int, int, int]]:
         if self._system is None:
             return super()._stamped()
-        found = stamps(self._system, [str(path) for path in self.paths])
-        return [(0, 0, size or 0, changed or 0) for _, size, changed in found]
+        stamps_now = stamps(self._system, [str(path) for path in self.paths])
+        return [(0, 0, size or 0, changed or 0) for _, size, changed in stamps_now]
 
     def _kind(self, name: str) -> Any:
         import pyarrow as pa
@@ -120,13 +120,13 @@ class TextReader(Reader):
         is_cell = is_text and name not in self.format.dates
         return Arrow(pa.chunked_array([], pa.string() if is_cell else self._kind(name)))
 
-    def numbers_of(self, name: str, piece: Piece) -> Piece:
+    def numbers_of(self, name: str, column: Piece) -> Piece:
         import pyarrow as pa
 
-        if not isinstance(piece, Arrow) or piece.chunked.type != pa.string():
-            return piece
+        if not isinstance(column, Arrow) or column.chunked.type != pa.string():
+            return column
         try:
-            return Arrow.of(self.format.numbers(piece.array))
+            return Arrow.of(self.format.numbers(column.array))
         except ValueError:
             pass  # its message quotes the row, so it must not survive, not even as a context
         raise self._wrong(self.paths[0], Want((name,)))
@@ -160,22 +160,22 @@ class TextReader(Reader):
 
     def records_of(self, file: TextFile) -> Iterator[tuple[int, memoryview]]:
         """Yield whole records of a file after a line break, and how many they are."""
-        rest, is_single, format = b"\n", len(file.names) == 1, self.format
+        unread, is_single, format = b"\n", len(file.names) == 1, self.format
         delimiter = ord(format.delimiter)
         with _bytes(file.path, file.compression, self._system) as raw:
             read = format.reading(raw)
             read(file.start)
             more = b"\n"
-            while more and len(rest) <= LONGEST:
-                more = read(max(BLOCK, len(rest)))
-                block = b"".join((rest, more))
+            while more and len(unread) <= LONGEST:
+                more = read(max(BLOCK, len(unread)))
+                block = b"".join((unread, more))
                 end, rows = records(block, delimiter, format.quotes, is_single, not more)
                 yield (
                     rows - is_single,
                     memoryview(block)[:end],
                 )  # the line break before them is none
-                rest = b"\n" + block[end:]
-        if len(rest) > 1:
+                unread = b"\n" + block[end:]
+        if len(unread) > 1:
             raise DataError(f"{file.path.name} {OPEN}")
 
     def parser(
@@ -189,12 +189,14 @@ class TextReader(Reader):
         from pyarrow import csv
 
         format = self.format
-        places = [str(file.names.index(name)) for name in kinds]  # names are no more than labels
+        labels_of_columns = [
+            str(file.names.index(name)) for name in kinds
+        ]  # names are no more than labels
         options = (
             csv.ReadOptions(
                 use_threads=False,
                 block_size=4 * LONGEST,  # so that it is one
-                column_names=[str(place) for place in range(len(file.names))],
+                column_names=[str(index) for index in range(len(file.names))],
                 skip_rows=1,  # the line break, before which it would look for a byte order mark
             ),
             csv.ParseOptions(
@@ -209,8 +211,8 @@ class TextReader(Reader):
                 null_values=format.missing,
                 strings_can_be_null=True,
                 decimal_point=format.decimal,
-                include_columns=places,
-                column_types=dict(zip(places, kinds.values(), strict=True)),
+                include_columns=labels_of_columns,
+                column_types=dict(zip(labels_of_columns, kinds.values(), strict=True)),
             ),
         )
         return lambda data: csv.read_csv(pa.BufferReader(data), *options)
@@ -227,9 +229,9 @@ class TextReader(Reader):
         blocks, turn = self._blocks(), Lock()
         size = sum(size for _, _, size, _ in self._seen)
         team = min(self._team if workers is None else workers, 1 + size // BLOCK)
-        return [guarded(self.paths[0], self._pieces(blocks, turn, want)) for _ in range(team)]
+        return [guarded(self.paths[0], self._row_batches(blocks, turn, want)) for _ in range(team)]
 
-    def _pieces(self, blocks: Generator[_Block], turn: Lock, want: Want) -> Iterator[Rowed]:
+    def _row_batches(self, blocks: Generator[_Block], turn: Lock, want: Want) -> Iterator[Rowed]:
         """Yield the blocks that are left; several share them in turn."""
         import pyarrow as pa
 
@@ -296,9 +298,9 @@ def _bytes(
     import pyarrow as pa
 
     with ExitStack() as held:
-        place = str(path)
+        name = str(path)
         file = held.enter_context(
-            pa.OSFile(place) if system is None else system.open_input_file(place)
+            pa.OSFile(name) if system is None else system.open_input_file(name)
         )
         if compression == "zip":
             archive = held.enter_context(zipfile.ZipFile(file))
@@ -316,16 +318,16 @@ def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
     `block` is what the file begins with, or all of it.
     """
     mark = len(codecs.BOM_UTF8) if block.startswith(codecs.BOM_UTF8) else 0
-    found = re.compile(rb"[\r\n]*([^\r\n]*)(\r?\n?)").match(block, mark)
-    assert found is not None
-    if found.end() == len(block) >= HEADER:
+    line = re.compile(rb"[\r\n]*([^\r\n]*)(\r?\n?)").match(block, mark)
+    assert line is not None
+    if line.end() == len(block) >= HEADER:
         raise SourceError(
             f"the header of {path.name} must be one line of less than {HEADER:,} bytes, got a "
             "longer one"
         )
-    if not found[1]:
+    if not line[1]:
         raise SourceError(f"{path.name} must begin with a header line, got an empty file")
-    return found[1], found.end()
+    return line[1], line.end()
 
 
 def _names(line: bytes, format: TextFormat, path: Path) -> list[str]:

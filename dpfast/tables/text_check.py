@@ -26,7 +26,7 @@ def check_text(reader: TextReader, names: Sequence[str], are_numbers: bool) -> d
     faults: list[dict[str, Any]] = []
     rows = sum(_check_file(reader, file, columns, faults) for file in reader.files)
     faults += [fault for column in columns for fault in column.faults]
-    order = {str(path): place for place, path in enumerate(reader.paths)}
+    order = {str(path): index for index, path in enumerate(reader.paths)}
     return {
         "private": False,
         "rows": rows,
@@ -37,7 +37,7 @@ def check_text(reader: TextReader, names: Sequence[str], are_numbers: bool) -> d
 
 @dataclass
 class _Test:
-    """What is asked of the cells of a column, and the first that do not pass."""
+    """What cells of a column must hold, and the first that do not pass."""
 
     column: str
     why: str
@@ -50,12 +50,18 @@ class _Test:
     ) -> None:
         """Look at the cells of some rows, which begin in the lines ``line_of(row)``."""
         room = MOST - len(self.faults)
-        places = faulty(cells, self.convert, room)
-        seen = cells if len(places) < room else cells[: places[-1] + 1] if room else cells[:0]
-        self.has_good |= len(seen) - seen.null_count > len(places)
-        for place in places:
-            cell = _shown(cells[place].as_py())
-            where = {"file": file, "line": line_of(rows[place]), "column": self.column}
+        row_numbers = faulty(cells, self.convert, room)
+        seen = (
+            cells
+            if len(row_numbers) < room
+            else cells[: row_numbers[-1] + 1]
+            if room
+            else cells[:0]
+        )
+        self.has_good |= len(seen) - seen.null_count > len(row_numbers)
+        for row in row_numbers:
+            cell = _shown(cells[row].as_py())
+            where = {"file": file, "line": line_of(rows[row]), "column": self.column}
             self.faults.append({**where, "cell": cell, "why": self.why})
 
 
@@ -110,13 +116,13 @@ def _check_file(
         for count, data in guarded(file.path, reader.records_of(file)):
             table, wide = _parsed(reader, file, names, data) if count > 0 else ([], {})
             body = data[1:]  # without the line break before it
-            rest = [row for row in range(count) if row not in wide]
+            whole_rows = [row for row in range(count) if row not in wide]
             line_of = _lines(body, line, format, len(file.names) == 1)
             for column, cells in zip(columns, table, strict=False):
-                column.look(cells, name, line_of, rest)
+                column.look(cells, name, line_of, whole_rows)
             for row, (why, cell) in list(wide.items())[:MOST]:
-                place = {"file": name, "line": line_of(row), "column": None}
-                faults.append({**place, "cell": cell, "why": why})
+                where = {"file": name, "line": line_of(row), "column": None}
+                faults.append({**where, "cell": cell, "why": why})
             line += line_ends(body)
             rows += count
     except DataError:  # of what follows the last whole record
@@ -188,5 +194,5 @@ def faulty(cells: Any, convert: Callable[[Any], Any], most: int) -> list[int]:
             return [0]
     half = len(cells) // 2
     first = faulty(cells[:half], convert, most)
-    rest = faulty(cells[half:], convert, most - len(first))
-    return first + [half + place for place in rest]
+    second = faulty(cells[half:], convert, most - len(first))
+    return first + [half + row for row in second]

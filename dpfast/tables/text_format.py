@@ -172,8 +172,8 @@ def text_format(options: Mapping[str, Any]) -> TextFormat:
         if name not in CHECKS:
             near = nearest(name, ("column", *CHECKS))
             checks.fail_type(name, f"one of {', '.join(CHECKS)}{near}, or left out", options[name])
-    given = {name: value for name, value in options.items() if value is not None}
-    format = TextFormat(**{name: CHECKS[name](name, value) for name, value in given.items()})
+    declared = {name: value for name, value in options.items() if value is not None}
+    format = TextFormat(**{name: CHECKS[name](name, value) for name, value in declared.items()})
     if format.thousands == format.decimal:
         checks.fail("thousands", "another character than decimal", format.thousands)
     for word in format.declared.get("missing", ()):

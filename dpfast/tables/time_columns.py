@@ -30,7 +30,7 @@ class TimeColumn:
     read: Callable[[Numbering], Any]
 
 
-def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColumn | None]:
+def time_column(data: Any, other_columns: Collection[str] = ()) -> tuple[Any, TimeColumn | None]:
     """Return what data are, to be read once, and that as a column of times, if it is one.
 
     That is told by its type: no row is looked at. Of several columns of files or of an engine one
@@ -43,28 +43,31 @@ def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColum
     if isinstance(data, (MemorySource, list, tuple, dict, str)):
         return data, None
     try:
-        form = form_of(data, "data", RULE)
-    except DpfastError:  # what is no data is told by whoever reads it
+        table = form_of(data, "data", RULE)
+    except DpfastError:  # what is no data is an error of whoever reads it
         return data, None
     # A reader can be read once, so what has been made of it is what goes on.
-    given = data if isinstance(form, Values) else form
-    if not isinstance(form, Columns):
-        times = times_of(form)
+    column = data if isinstance(table, Values) else table
+    if not isinstance(table, Columns):
+        times = times_of(table)
         if times is None:
-            return given, None
-        return given, TimeColumn(times, lambda numbers: time_source(form, numbers))
-    store, names = form.store, [name for name in form.names if name not in beside] or form.names
-    is_table = isinstance(form, Table) and not beside
+            return column, None
+        return column, TimeColumn(times, lambda numbers: time_source(table, numbers))
+    store, names = (
+        table.store,
+        [name for name in table.names if name not in other_columns] or table.names,
+    )
+    is_table = isinstance(table, Table) and not other_columns
     if is_table or len(names) != 1 or not isinstance(store, (Elsewhere, Database)):
-        return given, None
+        return column, None
     (name,) = names
     if isinstance(store, Reader) and not store.holds_times(name):
-        return given, None
+        return column, None
     times = times_of(store.typed(name))
     if times is None:
-        return given, None
+        return column, None
     if isinstance(store, Database) and not can_count(times, store.dialect):
-        return given, None
-    return given, TimeColumn(
+        return column, None
+    return column, TimeColumn(
         times, lambda numbers: store.with_numbers(name, AsNumbers(times, numbers)).column(name)
     )

@@ -52,19 +52,19 @@ class Times:
         ArgumentError, ArgumentTypeError
             For what is no time of this kind, or not a whole number of units.
         """
-        found = as_numpy(value)
+        moments = as_numpy(value)
         has_zone = getattr(value, "tzinfo", None) is not None
-        wrong = found is None or found.dtype.kind != self.dtype.kind
+        wrong = moments is None or moments.dtype.kind != self.dtype.kind
         is_numpy = isinstance(value, np.datetime64)
         if wrong or (self.dtype.kind == "M" and not is_numpy and has_zone != self.aware):
             checks.fail_type(name, f"{self.words}, as the data are", value)
-        assert found is not None
-        if np.isnat(found):
+        assert moments is not None
+        if np.isnat(moments):
             checks.fail(name, self.words, value)
         try:
-            count = found.astype(self.dtype)
+            count = moments.astype(self.dtype)
             # A count that int64 cannot hold goes round, and does not come back.
-            whole = bool(count == found) and bool(count.astype(found.dtype) == found)
+            whole = bool(count == moments) and bool(count.astype(moments.dtype) == moments)
         except (OverflowError, TypeError):  # years are no number of seconds
             whole = False
         if not whole:
@@ -81,15 +81,15 @@ class Times:
             For what are no such times, or are too far apart, or cannot be told in their zone.
         """
         try:
-            each = [values[i] for i in range(len(values))]
+            edges = [values[i] for i in range(len(values))]
         except Exception:  # whatever an object thinks of being a sequence
-            each = []
-        if isinstance(values, (str, bytes)) or len(each) < 2:
+            edges = []
+        if isinstance(values, (str, bytes)) or len(edges) < 2:
             checks.fail(name, rule, values)
-        counts = [self.count(name, one) for one in each]
+        counts = [self.count(name, edge) for edge in edges]
         if any(a > b for a, b in pairwise(counts)) or counts[-1] - counts[0] >= 2**62:
             checks.fail(name, rule, values)
-        zone = getattr(each[0], "tzinfo", None)
+        zone = getattr(edges[0], "tzinfo", None)
         zone = zone if isinstance(zone, dt.tzinfo) else None
         if self.aware:
             ends = np.array([counts[0], counts[-1]], np.int64).view(self.dtype)
@@ -160,16 +160,20 @@ class AsNumbers(NamedTuple):
     numbers: Numbering
 
 
-def times_of(form: Form) -> Times | None:
+def times_of(column: Form) -> Times | None:
     """Return the type of a column of times in memory; None of any other."""
-    if isinstance(form, Arrow):
-        kind = arrow_times(form.chunked.type)
+    if isinstance(column, Arrow):
+        kind = arrow_times(column.chunked.type)
         return None if kind is None else Times(kind.dtype, kind.aware)
-    if not isinstance(form, Values) or form.array.dtype.kind not in "Mm" or form.array.ndim != 1:
+    if (
+        not isinstance(column, Values)
+        or column.array.dtype.kind not in "Mm"
+        or column.array.ndim != 1
+    ):
         return None
-    if np.datetime_data(form.array.dtype)[0] == "generic":
+    if np.datetime_data(column.array.dtype)[0] == "generic":
         return None
-    return Times(form.array.dtype.newbyteorder("="), form.aware)
+    return Times(column.array.dtype.newbyteorder("="), column.aware)
 
 
 def counts_of(column: Form) -> Numbers:
@@ -212,10 +216,10 @@ def _numbers(numbers: Numbering, chunk: Chunk) -> Chunk:
     """Return the numbers of a chunk of counts, of which those that are no time are null."""
     values, start, nulls, present = chunk
     here = values != NAT
-    made = numbers(values)
+    counts = numbers(values)
     if here.all():
-        return Chunk(made, start, nulls, present)
-    kept = made[here]
+        return Chunk(counts, start, nulls, present)
+    kept = counts[here]
     whole = here if not nulls else None
     if present is not None:
         whole = present.copy()

@@ -37,7 +37,7 @@ def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:
             return
         except OverflowError:  # an integer beyond float64
             pass
-    out[...] = [_number(one) for one in some]
+    out[...] = [_number(value) for value in some]
 
 
 def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
@@ -49,28 +49,28 @@ def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
     if PLAIN.issuperset(map(type, some)):
         fill_numbers(some, values)
     else:
-        each = map(_or_none, some)
-        values[...] = [math.nan if one is None else one for one in each]
+        numbers = map(_or_none, some)
+        values[...] = [math.nan if number is None else number for number in numbers]
     return abs(values) > 0
 
 
-def _number(one: Any) -> float:
-    value = _or_none(one)
+def _number(cell: Any) -> float:
+    value = _or_none(cell)
     return refuse() if value is None else value
 
 
-def _or_none(one: Any) -> float | None:
+def _or_none(value: Any) -> float | None:
     """Return the number that a row is, NaN if it is missing; None if it is neither."""
-    if is_missing(one):
+    if is_missing(value):
         return math.nan
-    if isinstance(one, np.ndarray) and one.ndim == 0:
-        one = one[()]
-    return float(one) if isinstance(one, (bool, np.bool_)) else checks.real(one)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    return float(value) if isinstance(value, (bool, np.bool_)) else checks.real(value)
 
 
-def is_missing(one: Any, or_nan: bool = False) -> bool:
-    is_nan = or_nan and isinstance(one, float) and math.isnan(one)
-    return one is None or type(one).__name__ in MISSING or is_nan
+def is_missing(value: Any, or_nan: bool = False) -> bool:
+    is_nan = or_nan and isinstance(value, float) and math.isnan(value)
+    return value is None or type(value).__name__ in MISSING or is_nan
 
 
 def refuse() -> NoReturn:

@@ -27,7 +27,7 @@ from .untyped import is_missing
 RULE = "a one-dimensional column of text"
 
 
-#: Types of text that is told by itself.
+#: Types of text that needs no other column.
 TEXT = frozenset([str, bytes, type(None)])
 #: Held by who adds a word that rows bring.
 _ADDS = Lock()
@@ -69,10 +69,10 @@ class Words:
             self._add({text for text in map(plain_text, some) if text not in self._numbers})
         number = self._numbers.get
         texts = some if TEXT.issuperset(map(type, some)) else map(plain_text, some)
-        numbers = [number(one, math.nan) for one in texts]
+        numbers = [number(cell, math.nan) for cell in texts]
         if self.others:
-            for i, one in enumerate(some):
-                if math.isnan(numbers[i]) and not is_missing(one, or_nan=True):
+            for i, cell in enumerate(some):
+                if math.isnan(numbers[i]) and not is_missing(cell, or_nan=True):
                     numbers[i] = float(len(self.words))
         return numbers
 
@@ -99,10 +99,10 @@ class Words:
         text, array = family(array.type) == "text", without_views(array)
         if types.is_fixed_size_binary(array.type):
             array = array.cast(pa.binary())
-        words: list[Any] = [one for one in self.words if isinstance(one, str) or not text]
+        words: list[Any] = [word for word in self.words if isinstance(word, str) or not text]
         words = words if text else list(map(_utf8, words))
-        found = pc.index_in(array, value_set=pa.array(words, array.type))
-        numbers = _picked(np.arange(len(words), dtype=F8), found)
+        codes = pc.index_in(array, value_set=pa.array(words, array.type))
+        numbers = _picked(np.arange(len(words), dtype=F8), codes)
         if self.others:
             present = array.is_valid().to_numpy(zero_copy_only=False)
             numbers[np.isnan(numbers) & present] = float(len(self.words))
@@ -123,20 +123,20 @@ def _utf8(word: str | bytes) -> bytes:
     return word.encode() if isinstance(word, str) else word
 
 
-def plain_text(one: Any) -> str | bytes | None:
+def plain_text(value: Any) -> str | bytes | None:
     """Return the text of an object by itself: a class derived from text may call anything equal."""
-    if isinstance(one, str):
-        return str.__str__(one)
-    return bytes.__getitem__(one, slice(None)) if isinstance(one, bytes) else None
+    if isinstance(value, str):
+        return str.__str__(value)
+    return bytes.__getitem__(value, slice(None)) if isinstance(value, bytes) else None
 
 
 def _picked(numbers: NDArray[np.float64], indices: Any) -> NDArray[np.float64]:
     """``numbers[i]`` for each of a `pyarrow.Array` of indices, NaN where one is null."""
-    places, present = arrow_values(indices)
+    codes, present = arrow_values(indices)
     if present is None:
-        return np.asarray(numbers[places])
-    out = np.full(len(places), math.nan)
-    out[present] = numbers[places[present]]
+        return np.asarray(numbers[codes])
+    out = np.full(len(codes), math.nan)
+    out[present] = numbers[codes[present]]
     return out
 
 
@@ -169,24 +169,30 @@ def words_column(data: Any, words: Words, name: str) -> Column:
     ArgumentTypeError
         If it is of a type that holds no text. What the rows are decides nothing.
     """
-    form = column_form(data, name, RULE)
-    if isinstance(form, Arrow):
-        kind = form.chunked.type
+    column = column_form(data, name, RULE)
+    if isinstance(column, Arrow):
+        kind = column.chunked.type
         if not (is_text(kind) or family(kind) == "nothing"):
-            checks.fail_kind(name, RULE, form.chunked, f" of Arrow type {kind}")
-        expect_matches(words.name, words.words, form, name)
-    elif isinstance(form, Values) and not holds_words(form):
-        wrong = f" of {form.array.ndim} dimensions and {form.array.dtype}"
-        checks.fail_kind(name, RULE, form.given, wrong)
+            checks.fail_kind(name, RULE, column.chunked, f" of Arrow type {kind}")
+        expect_matches(words.name, words.words, column, name)
+    elif isinstance(column, Values) and not holds_words(column):
+        wrong = f" of {column.array.ndim} dimensions and {column.array.dtype}"
+        checks.fail_kind(name, RULE, column.original, wrong)
 
     def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-        out[...] = words.of(form.cut(start, stop))
+        out[...] = words.of(column.cut(start, stop))
 
-    return Column(F8, form.length, fill)
+    return Column(F8, column.length, fill)
 
 
 def matched(names: Sequence[str], words: Sequence[Words | None]) -> dict[str, Words]:
     """Return the words of the columns of text; `words` are in the order of all columns."""
-    argument = next((own.name for own in words if own is not None), "categories")
+    argument = next(
+        (column_words.name for column_words in words if column_words is not None), "categories"
+    )
     checks.columns(argument, len(words), len(names))
-    return {name: own for name, own in zip(names, words, strict=True) if own is not None}
+    return {
+        name: column_words
+        for name, column_words in zip(names, words, strict=True)
+        if column_words is not None
+    }

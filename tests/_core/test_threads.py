@@ -23,7 +23,7 @@ from ..support.pairwise import quick_rows
 @pytest.fixture(autouse=True)
 def nothing_is_said(monkeypatch):
     monkeypatch.delenv("DPFAST_NUM_THREADS", raising=False)
-    monkeypatch.setattr(module, "_asked", None)
+    monkeypatch.setattr(module, "_chosen", None)
 
 
 def test_the_default_is_what_the_process_was_given(monkeypatch):
@@ -80,7 +80,7 @@ def test_numbers_that_are_none(monkeypatch):
     for n in (0, -1, 1025, 10**30, 1.5, "2", True):
         with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^n must be an integer"):
             dp.threads(n)
-    assert module._asked is None
+    assert module._chosen is None
     for text in ("0", "1025", "two", "-1", "²"):
         monkeypatch.setenv("DPFAST_NUM_THREADS", text)
         with pytest.raises(ArgumentError, match=r"^DPFAST_NUM_THREADS must be"):

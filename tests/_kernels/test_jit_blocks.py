@@ -236,9 +236,9 @@ def test_failures_do_not_keep_the_rows(monkeypatch):
     """An exception keeps the references of the calls that it passes through."""
     assert not is_kept(fails, True)
     assert not is_kept(fails, False)
-    add, _, writers = blocks._tools()
+    add, _, writers = blocks._intrinsics()
     counted = numba.njit(lambda rows: rows)
-    monkeypatch.setattr(blocks, "_tools", lambda: (add, counted, writers))
+    monkeypatch.setattr(blocks, "_intrinsics", lambda: (add, counted, writers))
     monkeypatch.setattr(blocks, "_loop", blocks._loop.__wrapped__)
     assert is_kept(fails, True)
 
@@ -246,7 +246,7 @@ def test_failures_do_not_keep_the_rows(monkeypatch):
 @functools.cache
 def waiting():
     """A function that waits until its block is 1; NaN if that takes for ever."""
-    add = blocks._tools()[0]
+    add = blocks._intrinsics()[0]
 
     @numba.njit
     def wait(block):

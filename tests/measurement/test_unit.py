@@ -30,7 +30,7 @@ from dpfast.statistics.quantiles.joint import ExponentialRange
 from dpfast.statistics.quantiles.smooth import SmoothQuantile
 from dpfast.tables import people as ids_of_rows
 from dpfast.tables.ids import checked
-from dpfast.tables.people import apart
+from dpfast.tables.people import split_units
 
 from ..support.pairwise import every_value, quick_rows
 from ..support.views import innermost, quoted
@@ -211,7 +211,7 @@ def test_a_large_loss_gives_the_statistic_of_rows_that_count(call, more, relatio
 
 
 def kept(ids, where=None, k=2, seed=1):
-    _, whose = apart(X, checked(ids))
+    _, whose = split_units(X, checked(ids))
     return whose.kept(where, k, Key(bytes([seed] * 32)))
 
 
@@ -236,7 +236,7 @@ def before_bounding():
     mean = dp.mean(ids, ids=ids, max_rows=2, where=where, bounds=(0, 29), epsilon=1000)
     (rows,), _ = dp.histogram(ids, ids=ids, max_rows=2, where=where, bins=[0, 30], epsilon=1000)
     assert found == rows == 60 and abs(mean - 14.5) < 0.01
-    return apart(ids, checked(ids))[1].kept(where, 2, Key(bytes(32))).sum() == 60
+    return split_units(ids, checked(ids))[1].kept(where, 2, Key(bytes(32))).sum() == 60
 
 
 def test_where_and_rows_of_nobody_come_before_bounding(monkeypatch):

@@ -13,7 +13,7 @@ from dpfast import Budget
 from dpfast._kernels.rng import BitStream
 from dpfast._kernels.tables import Key
 from dpfast.rng import Generator
-from dpfast.tables.engine import Engine, Moved, expect_types, places, types_of
+from dpfast.tables.engine import Engine, Moved, destinations_of, expect_types, types_of
 from dpfast.tables.in_memory import local_form
 
 #: What must not travel.
@@ -80,10 +80,10 @@ class HostileEngine(Engine):
             kept = part if columns is None else part[list(columns)]
             again = [sent(task)[0](number, kept).summary for _ in range(2)]
             for piece in self.random.choice(again):
-                out[piece.place % count].append(piece)
+                out[piece.destination % count].append(piece)
         for own in out:
             self.random.shuffle(own)
-        whole = {"place": "int64", "number": "int64"}
+        whole = {"destination": "int64", "number": "int64"}
         tables = [pd.DataFrame(own, columns=Moved._fields).astype(whole) for own in out]
         if self.lies == "lost":
             tables[0] = tables[0][:-1]
@@ -96,7 +96,7 @@ class HostileEngine(Engine):
         out = [[] for _ in range(count)]
         for part in self.partitions:
             expect_types(part, types_of(self.like, columns))
-            where, present = places(part[column], count)
+            where, present = destinations_of(part[column], count)
             for i in range(count):
                 out[i].append(part[list(columns)][present & (where == i)])
         import pandas as pd

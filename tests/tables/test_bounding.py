@@ -40,8 +40,8 @@ def bounded(ids, codes, limits, step=None, workers=1, shuffled=False, **options)
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(add, starts))
-    found = bounding.marks(len(codes), workers=workers)
-    assert (bounding.marks(len(codes)) == found).all()  # asking changes nothing
+    found = bounding.kept_rows(len(codes), workers=workers)
+    assert (bounding.kept_rows(len(codes)) == found).all()  # asking changes nothing
     bounding.close()
     return found.tolist()
 
@@ -87,8 +87,8 @@ def test_names_stand_for_codes():
     bounding = Bounding(2, 1, KEY)
     bounding.add(low, high, other, 0, present)
     due = twin.marks(SECRET, ids, list(map(int, renamed)), 2, 1)
-    assert bounding.marks(len(ids), names=names).tolist() == due
-    assert bounding.marks(len(ids)).tolist() != due  # the control
+    assert bounding.kept_rows(len(ids), names=names).tolist() == due
+    assert bounding.kept_rows(len(ids)).tolist() != due  # the control
 
 
 @pytest.mark.parametrize("mask", [0, 1, 7 << 61])
@@ -144,7 +144,7 @@ rng = np.random.default_rng(0)
 bounding = Bounding(2, 3, Key(bytes(32)))
 codes = rng.integers(-1, 9, 5000).astype(np.int32)
 bounding.add(rng.integers(0, 99, 5000).view(np.uint64), None, codes, 7)
-print(bounding.marks(5007).tobytes().hex())
+print(bounding.kept_rows(5007).tobytes().hex())
 """
 
 
@@ -210,7 +210,7 @@ def test_groups_and_rows_are_kept_uniformly_whatever_others_do(layout):
     for seed in range(3):
         bounding = Bounding(2, 2, Key(bytes([seed] * 32)))
         bounding.add(ids.view(np.uint64), None, codes.astype(np.int32), 0)
-        assert worst_of(bounding.marks(len(ids)), at) < 1
+        assert worst_of(bounding.kept_rows(len(ids)), at) < 1
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_nobody_else_decides_what_is_kept_of_a_person():
 
 
 def test_what_is_refused(tmp_path):
-    assert Bounding(1, 1, KEY).marks(3).tolist() == [0, 0, 0]  # no rows are none
+    assert Bounding(1, 1, KEY).kept_rows(3).tolist() == [0, 0, 0]  # no rows are none
     codes = np.zeros(3, np.int32)
     low = np.arange(3).astype(np.uint64)
     for words in ((low[:2], None, None), (low, low[:2], None), (low, None, np.ones(2, bool))):
@@ -266,7 +266,7 @@ def test_what_is_refused(tmp_path):
     bounding.add(low, None, codes, 10)
     for n in (0, 12):
         with pytest.raises(ValueError, match="a mark for each row"):
-            bounding.marks(n)
+            bounding.kept_rows(n)
     records, cuts = kernel.split(KEY, low, None, None, codes, 0)
     blocks = kernel.Blocks()
     falling = cuts.copy()

@@ -392,7 +392,7 @@ def test_a_secret_that_would_travel_is_found():
 def test_people_are_together_whatever_their_ids_look_like():
     """Equal ids of other forms go to one place, as bounding compares them."""
     odd = np.array(["a", "a\0", 1, True, np.int8(1), b"a", None], object)
-    found, present = engine_module.places(odd, 1 << 20)
+    found, present = engine_module.destinations_of(odd, 1 << 20)
     assert found[0] == found[1] and len(set(found[2:5])) == 1 and found[5] != found[0]
     assert present.tolist() == [True] * 6 + [False]
 

@@ -141,7 +141,7 @@ def test_the_faults_of_before_are_found(tmp_path, capfd, caplog, monkeypatch, fa
         monkeypatch.setattr(text, "_first_line", _quotes_anywhere)
         monkeypatch.setattr(text, "_names", _by_the_library)
     else:
-        monkeypatch.setattr(text.TextReader, "_pieces", _as_they_come)
+        monkeypatch.setattr(text.TextReader, "_row_batches", _as_they_come)
         if fault == "words":
             monkeypatch.setattr(arrow, "hide_error", str)
         else:

@@ -36,7 +36,7 @@ _lock = threading.Lock()
 
 
 @functools.cache
-def _tools() -> tuple[Any, Any, dict[str, Any]]:
+def _intrinsics() -> tuple[Any, Any, dict[str, Any]]:
     """Return what all loops share: a counter, rows without one, and writers of answers."""
     numba = load()
     from numba import literal_unroll
@@ -50,8 +50,8 @@ def _tools() -> tuple[Any, Any, dict[str, Any]]:
 
         def code(context, builder, signature, args):  # type: ignore[no-untyped-def]
             array = make_array(signature.args[0])(context, builder, args[0])
-            place = builder.gep(array.data, [args[1]])
-            return builder.atomic_rmw("add", place, args[2], "monotonic")
+            pointer = builder.gep(array.data, [args[1]])
+            return builder.atomic_rmw("add", pointer, args[2], "monotonic")
 
         return numba.int64(counts, numba.int64, numba.int64), code
 
@@ -84,32 +84,32 @@ def _tools() -> tuple[Any, Any, dict[str, Any]]:
     @numba.njit
     def several(answer, row):  # type: ignore[no-untyped-def]
         j = 0
-        for one in literal_unroll(answer):
-            row[j] = one
+        for number in literal_unroll(answer):
+            row[j] = number
             j += 1  # noqa: SIM113 (Numba unrolls no other form)
 
     return add, uncounted, {"number": number, "array": array, "tuple": several}
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
-def _one(function: Any) -> Any:
+def _single_call(function: Any) -> Any:
     """Return one call alone, which tells the type that is returned."""
 
     @load().njit
-    def one(block):  # type: ignore[no-untyped-def]
+    def call(block):  # type: ignore[no-untyped-def]
         return function(block)
 
-    return one
+    return call
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
-def _interprets(one: Any, block: Any) -> bool:
-    """Tell whether the call that `_one` made for this type of block calls the interpreter."""
-    return "PyObject_CallFunctionObjArgs" in one.inspect_llvm((block,))
+def _interprets(on_block: Any, block: Any) -> bool:
+    """Tell whether the call of this type of block, by `_single_call`, calls the interpreter."""
+    return "PyObject_CallFunctionObjArgs" in on_block.inspect_llvm((block,))
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
-def _loop(function: Any, form: str) -> Any:
+def _loop(function: Any, layout: str) -> Any:
     """Return the loop of one thread.
 
     Numba's options (fastmath, error_model, boundscheck) for the user's function are those that the
@@ -118,8 +118,8 @@ def _loop(function: Any, form: str) -> Any:
     step after each block also keeps the compiler from merging the work of several blocks in one
     vector, where a block's answer could depend on its place.
     """
-    add, uncounted, writers = _tools()
-    write = writers[form]
+    add, uncounted, writers = _intrinsics()
+    write = writers[layout]
 
     @load().njit(nogil=True)
     def fill(  # type: ignore[no-untyped-def]
@@ -134,9 +134,9 @@ def _loop(function: Any, form: str) -> Any:
                 start, stop = offsets[b], offsets[b + 1]
                 if start < stop:
                     if is_copied:
-                        found = source[start * width : stop * width]
-                        for i in range(len(found)):
-                            target[i] = found[i]
+                        block = source[start * width : stop * width]
+                        for i in range(len(block)):
+                            target[i] = block[i]
                         start, stop = 0, stop - start
                     try:
                         answer = function(rows[start:stop])
@@ -168,18 +168,18 @@ def compiled(
     numba = load()
     with compiling(name, f"a function that Numba can compile for {of}", function):
         with _lock:  # so that two threads do not make two loops of one function
-            single_call = _one(function)
+            single_call = _single_call(function)
         kind = returned(single_call, (taken,))
     if _interprets(single_call, taken):
         # An exception there leaves Numba with a made-up answer and the thread with an error.
         fail_kind(
             name, "a compiled function that does not call the interpreter (objmode)", function
         )
-    form, length = _form(numba, kind)
-    if form is None:
+    layout, length = _layout_of(numba, kind)
+    if layout is None:
         rule = "a function that returns a real number, or a 1-D array or a tuple of them"
         fail_kind(name, rule, function, f" that returns {kind}")
-    return single_call, form, length
+    return single_call, layout, length
 
 
 class BlockLoop:
@@ -223,11 +223,11 @@ class BlockLoop:
         with compiling("estimator", "a function that Numba can compile for these rows", function):
             item = numba.from_dtype(dtype)
         block = numba.types.Array(item, 1 + is_matrix, "C")
-        _, form, self.length = compiled(
+        _, layout, self.length = compiled(
             "estimator", "a block of these rows", function, block, "; as a plain function it may"
         )
         with _lock:
-            self._fill = _loop(function, form)
+            self._fill = _loop(function, layout)
         integers = numba.types.Array(numba.int64, 1, "C")
         with compiling("estimator", "a function that Numba can call for each block", function):
             returned(
@@ -272,12 +272,12 @@ class BlockLoop:
         is_copied = not (is_ours and rows.flags.writeable and rows.flags.aligned)
         longest = int(np.diff(offsets).max(initial=0))
         width = int(np.prod(rows.shape[1:]))
-        told = 0
+        reported = 0
 
         def work(thread: int) -> None:
-            own = np.empty((longest, *rows.shape[1:]), rows.dtype) if is_copied else rows
-            own = own.view(np.ndarray)
-            source = _frozen(rows).reshape(-1), own.reshape(-1), own, width, is_copied
+            buffer = np.empty((longest, *rows.shape[1:]), rows.dtype) if is_copied else rows
+            buffer = buffer.view(np.ndarray)
+            source = _frozen(rows).reshape(-1), buffer.reshape(-1), buffer, width, is_copied
             self._fill(*source, _frozen(offsets), counts, step, (1 + thread) * LINE, out)
 
         with ThreadPoolExecutor(workers) as pool:
@@ -285,12 +285,12 @@ class BlockLoop:
                 running = {pool.submit(work, thread) for thread in range(workers)}
                 while running:
                     done, running = wait(running, LOOK, return_when="FIRST_EXCEPTION")
-                    for one in done:
-                        one.result()
+                    for is_done in done:
+                        is_done.result()
                     if tick is not None:
                         now = int(counts[LINE::LINE].sum())
-                        tick(now - told)
-                        told = now
+                        tick(now - reported)
+                        reported = now
             finally:
                 counts[0] = blocks  # no thread takes another block
 
@@ -302,12 +302,12 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def _form(numba: Any, kind: Any) -> tuple[str | None, int | None]:
+def _layout_of(numba: Any, kind: Any) -> tuple[str | None, int | None]:
     """Return how an answer of a Numba type is written, and how many numbers it holds."""
     types = numba.types
     if isinstance(kind, types.BaseTuple) and len(kind) and all(is_real(numba, k) for k in kind):
         return "tuple", len(kind)
-    if isinstance(kind, types.Optional):  # of a tuple would be more than Numba can take apart
+    if isinstance(kind, types.Optional):  # of a tuple would be more than Numba can take barrier
         kind = kind.type
     if is_real(numba, kind):
         return "number", None

@@ -29,10 +29,10 @@ def _distance_loops(function: Any) -> tuple[Any, Any]:
             out[t] = function(first + t, *args)
 
     @numba.njit(nogil=True)
-    def one(first, args):  # type: ignore[no-untyped-def]
+    def call(first, args):  # type: ignore[no-untyped-def]
         return function(first, *args)
 
-    return fill, one
+    return fill, call
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
@@ -46,10 +46,10 @@ def _query_loops(function: Any) -> tuple[Any, Any]:
             out[i] = function(elements[i])
 
     @numba.njit(nogil=True)
-    def one(element):  # type: ignore[no-untyped-def]
+    def call(element):  # type: ignore[no-untyped-def]
         return function(element)
 
-    return fill, one
+    return fill, call
 
 
 def _expect_real(
@@ -87,12 +87,14 @@ class QueryLoop:
 
     def __init__(self, function: Any) -> None:
         self._function = function
-        self._fill, self._one = _query_loops(function)
+        self._fill, self._single_call = _query_loops(function)
 
     def values(self, elements: NDArray[Any]) -> NDArray[np.float64]:
         """Return the value at each element."""
         function, kind = self._function, elements.dtype
-        _expect_real("query", _QUERY, function, self._one, lambda numba: (numba.from_dtype(kind),))
+        _expect_real(
+            "query", _QUERY, function, self._single_call, lambda numba: (numba.from_dtype(kind),)
+        )
         out = np.empty(len(elements))
         try:
             self._fill(elements, out)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import fail_kind
-from .blocks import _tools, compiled
+from .blocks import _intrinsics, compiled
 from .numba import REMEMBERED, compiling, load, returned
 
 #: Rows that are copied at a time.
@@ -29,12 +29,12 @@ _lock = threading.Lock()
 
 
 @functools.cache
-def _apart() -> Any:
+def _barrier() -> Any:
     numba = load()
     from llvmlite import ir
 
     @numba.extending.intrinsic
-    def apart(typingctx):  # type: ignore[no-untyped-def]
+    def barrier(typingctx):  # type: ignore[no-untyped-def]
         """Nothing before it is merged with what comes after it."""
 
         def code(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -43,13 +43,13 @@ def _apart() -> Any:
 
         return numba.types.void(), code
 
-    return apart
+    return barrier
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
-def _loop(function: Any, form: str) -> Any:
-    _, _, writers = _tools()
-    write, apart = writers[form], _apart()
+def _loop(function: Any, layout: str) -> Any:
+    _, _, writers = _intrinsics()
+    write, barrier = writers[layout], _barrier()
 
     @load().njit(nogil=True)
     def fill(rows, out):  # type: ignore[no-untyped-def]
@@ -60,7 +60,7 @@ def _loop(function: Any, form: str) -> Any:
                     write(answer, out[i])
             except Exception:
                 pass
-            apart()
+            barrier()
 
     return fill
 
@@ -102,11 +102,11 @@ class RowLoop:
         numba = load()
         item = numba.from_dtype(dtype)
         row = item if width is None else numba.types.Array(item, 1, "C")
-        one, form, self.length = compiled("f", "one of these rows", function, row)
-        if _draws(one, row):
+        on_rows, layout, self.length = compiled("f", "one of these rows", function, row)
+        if _draws(on_rows, row):
             fail_kind("f", "a function of its row alone, so without random numbers", function)
         with _lock:
-            self._fill = _loop(function, form)
+            self._fill = _loop(function, layout)
         with compiling("f", "a function that Numba can call for each row", function):
             rows = numba.types.Array(item, 1 if width is None else 2, "C")
             returned(self._fill, (rows, numba.types.Array(numba.float64, 2, "C")))

@@ -42,10 +42,10 @@ def _loops(function: Any) -> tuple[Any, Any]:
                 out[t, i] = function(data, first + i)
 
     @numba.njit(nogil=True)
-    def one(data, candidate):  # type: ignore[no-untyped-def]
+    def call(data, candidate):  # type: ignore[no-untyped-def]
         return function(data, candidate)
 
-    return fill, one
+    return fill, call
 
 
 def _result(numba: Any, kind: Any) -> np.dtype[Any] | None:
@@ -83,11 +83,11 @@ class Tiles:
     def __init__(self, function: Any, data: Any, count: int) -> None:
         numba = load()
         with _lock:  # so that two threads do not make two loops of one function
-            self._fill, one = _loops(function)
+            self._fill, on_candidate = _loops(function)
         with compiling(
             "scores", "a function that Numba can compile for these data and an integer", function
         ):
-            kind = returned(one, (numba.typeof(data), numba.int64))
+            kind = returned(on_candidate, (numba.typeof(data), numba.int64))
         dtype = _result(numba, kind)
         if dtype is None:
             rule = "a function that returns a real number"

@@ -78,11 +78,11 @@ def answered(
     shares = sorted(arrived.values)
     if any(a[:2] == b[:2] for a, b in itertools.pairwise(shares)):
         raise DataError("rows were brought together twice, in ways that cannot be told apart")
-    whole = sum(int(np.frombuffer(p.rows, np.int64)[0]) for p in shares if p.place == count)
-    shares = [share for share in shares if share.place < count]
+    whole = sum(int(np.frombuffer(p.rows, np.int64)[0]) for p in shares if p.destination == count)
+    shares = [share for share in shares if share.destination < count]
     if not shares:
         return (Answered(np.empty(0, np.int64), np.empty((0, 1)), -whole),)
-    numbers = np.array([share.place for share in shares], np.int64)
+    numbers = np.array([share.destination for share in shares], np.int64)
     parts = [np.frombuffer(share.rows, dtype) for share in shares]
     rows = np.concatenate(parts).reshape(-1, *tail)
     lengths = np.array([len(part) for part in parts]) // max(1, int(np.prod(tail)))

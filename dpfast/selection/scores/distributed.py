@@ -52,7 +52,7 @@ class DistributedScores(OneRow):
             checks.fail_kind("scores", "of one dimension for an engine", scores)
         column = _Flat(columns.names or None)
         like = column.column(columns.store.like)
-        if isinstance(like, Values) and isinstance(like.given, np.ma.MaskedArray):
+        if isinstance(like, Values) and isinstance(like.original, np.ma.MaskedArray):
             rule = "without a mask: -inf says that a candidate is excluded"
             checks.fail_kind("scores", rule, scores)
         self._dtype = chunk_dtype(_array(like).dtype, "scores")
@@ -99,7 +99,7 @@ class _Flat(Rows):
 
     def column(self, columns: Form) -> Form:
         """Return the column of scores."""
-        return chosen(columns, self.names).pieces[self.names[0]] if self.names else columns
+        return chosen(columns, self.names).held_columns[self.names[0]] if self.names else columns
 
     def __call__(self, columns: Form) -> RowSource:
         column = self.column(columns)

@@ -62,7 +62,7 @@ class SqlNumbers:
 
     def between(self, first: float, last: float) -> tuple[int, float, float]:
         """Return how many numbers lie from `first` to `last`, the least and the largest of them."""
-        x = self._within(first, last).x
+        x = self._between(first, last).x
         question = x.as_table().aggregate(n=x.count(), least=x.min(), most=x.max())
         rows, least, most = answer(question).columns
         return rows[0].as_py(), least[0].as_py(), most[0].as_py()
@@ -80,7 +80,7 @@ class SqlNumbers:
         DataError
             If the database fails.
         """
-        part = self._within(first, last)
+        part = self._between(first, last)
         if step:
             magic = exactly(MAGIC * step)
             part = part.select(x=(part.x + magic) - magic)
@@ -90,7 +90,7 @@ class SqlNumbers:
         order = np.argsort(x)
         return x[order], n[order]
 
-    def _within(self, first: float, last: float) -> Any:
+    def _between(self, first: float, last: float) -> Any:
         """Return the rows with numbers of an interval: at a bound those beyond, and NULL, too."""
         rows, x, lo, hi = self._table, self._table.x, exactly(first), exactly(last)
         arms = [((x >= lo) & (x <= hi), x)]

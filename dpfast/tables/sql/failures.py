@@ -128,7 +128,7 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
         values = (*node.results, node.default) if name == "SimpleCase" else operands
         tests = (node.base, *node.cases) if name == "SimpleCase" else ()
         if not node.dtype.is_boolean():
-            values = [one for one in values if not one.dtype.is_boolean()]
+            values = [value for value in values if not value.dtype.is_boolean()]
         return _are_alike(values, never_fail) and _are_alike(tests, never_fail)
     if name in LIKE:  # a pattern that ends with what escapes fails on texts that begin alike
         ends = ("\\", node.escape or "\\")
@@ -136,11 +136,13 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
     if name in OF_WHOLE:
         parameters = operands if name in ("NTile", "WindowBoundary") else operands[1:]
         return (name not in ("Lag", "Lead") or node.default is None) and all(
-            _is_literal(one) and one.dtype.is_integer() and OF_WHOLE[name] <= one.value < 2**31
-            for one in parameters
+            _is_literal(value)
+            and value.dtype.is_integer()
+            and OF_WHOLE[name] <= value.value < 2**31
+            for value in parameters
         )
     if name in OF_TEXT:
-        return all(_is_literal(one) and one.dtype.is_string() for one in operands[1:])
+        return all(_is_literal(value) and value.dtype.is_string() for value in operands[1:])
     if name in OF_POSITIVE:  # the logarithm that PostgreSQL has no name for is one of decimals
         has_name = name != "Log" or ("floats" in never_fail and node.base is None)
         is_there = "logarithms" in never_fail and has_name and not kinds[0].is_decimal()
@@ -157,7 +159,7 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
         kind, to = kinds[0], node.dtype
         has_digits = name == "Round" and node.digits and _is_literal(node.digits)
         if kind.is_decimal() and kind.precision and has_digits:
-            return bool(0 <= node.digits.value <= (kind.scale or 0))  # what is carried has place
+            return bool(0 <= node.digits.value <= (kind.scale or 0))  # what is carried fits
         to_digits = to.is_floating() and "floats" in never_fail
         is_small = kind.is_floating() and _is_safe_cast(operands[0], to, never_fail)
         return to_digits or kind.is_integer() or (to.is_integer() and is_small)
@@ -193,7 +195,11 @@ def _are_alike(operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
 
     A literal that is text is what the others are.
     """
-    kinds = [_written(one) for one in operands if not (_is_literal(one) and one.dtype.is_string())]
+    kinds = [
+        _written(operand)
+        for operand in operands
+        if not (_is_literal(operand) and operand.dtype.is_string())
+    ]
     kinds = [kind for kind in kinds if not kind.is_null()]
     if not all(kind.is_numeric() or kind.is_boolean() for kind in kinds):
         return len(set(map(_plain, kinds))) <= 1
@@ -201,7 +207,7 @@ def _are_alike(operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
         return False
     kinds = [kind for kind in kinds if kind.is_numeric()]
     if any(kind.is_floating() for kind in kinds) and "casts" not in never_fail:
-        return all(one.dtype.is_floating() or not _is_endless(one) for one in operands)
+        return all(operand.dtype.is_floating() or not _is_endless(operand) for operand in operands)
     if not any(kind.is_decimal() for kind in kinds):
         return True
     digits = list(map(_digits, kinds))

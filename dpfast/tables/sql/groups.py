@@ -15,7 +15,7 @@ from ...errors import DataError
 from ..base import Feature, Groups, Near, Term, Units
 from ..forms import Arrow, Piece
 from .cells import exactly
-from .keys import Listed, any_of, asked, exact, others_apart
+from .keys import Listed, any_of, exact, is_listed, others_apart
 from .sums import answer, linear, sums_by
 from .units import MOST, as_int64, bounded, first_groups, first_rows, floored, units_of
 
@@ -36,13 +36,16 @@ def groups_of(
     """
     ids = units and units.ids
     rows, keys, features = selected(table, columns, dialect, by, features, ids, bins)
-    places = [] if bins is None else ["bin"]
-    terms = [[Term(one.above + one.least, one.most, one.least)] for one in features]
+    columns_of_bins = [] if bins is None else ["bin"]
+    terms = [
+        [Term(of_feature.above + of_feature.least, of_feature.most, of_feature.least)]
+        for of_feature in features
+    ]
     if near:
-        rows, places = rows.mutate(bin=terms[0][0].integer), ["bin"]
+        rows, columns_of_bins = rows.mutate(bin=terms[0][0].integer), ["bin"]
     if units is not None:
         if not near:
-            rows = units_of(rows, ["unit", *keys, *places], features, dialect)
+            rows = units_of(rows, ["unit", *keys, *columns_of_bins], features, dialect)
         if units.max_groups is not None:
             rows = first_groups(rows, "unit", keys, units.max_groups, units.secret, dialect)
         if near:
@@ -58,7 +61,7 @@ def groups_of(
         sums = [answers[name].to_numpy() for name in ("rows", "upto", "size", "all")]
     else:
         every = [term for some in terms for term in some]
-        answers, totals = sums_by(rows, every, [*keys, *places])
+        answers, totals = sums_by(rows, every, [*keys, *columns_of_bins])
         by_term = iter(totals)
         sums = [reduce(add, (next(by_term) for _ in some)) for some in terms]
     is_key = np.ones(len(answers), bool)
@@ -69,7 +72,7 @@ def groups_of(
     answers = answers.filter(is_key)
     return Groups(
         {name: _keys(answers[key], columns[name]) for key, name in zip(keys, by, strict=True)},
-        answers["bin"].fill_null(-1).to_numpy().astype("int64") if places else None,
+        answers["bin"].fill_null(-1).to_numpy().astype("int64") if columns_of_bins else None,
         [by_term[is_key] for by_term in sums],
     )
 
@@ -91,15 +94,15 @@ def selected(
         exact_keys = [exact(columns[name], dialect, f"column {name!r}") for name in by]
     keys = {f"key{i}": key for i, key in enumerate(exact_keys)}
     units = {} if ids is None else {"unit": exact(columns[ids], dialect, "ids")}
-    places = {} if bins is None else {"bin": bins}
+    columns_of_bins = {} if bins is None else {"bin": bins}
     parts = [linear(feature.above) for feature in features]
     bases = {base.op(): f"base{i}" for i, (base, _, _) in enumerate(parts)}
     sums = {name: base.to_expr() for base, name in bases.items()}
     for name, listed in by.items():
-        condition = None if listed is None else asked(columns[name], listed)
+        condition = None if listed is None else is_listed(columns[name], listed)
         table = table if condition is None else table.filter(condition)
     table = table.filter(*(column.notnull() for column in (*keys.values(), *units.values())))
-    rows = table.select(**keys, **units, **places, **sums)
+    rows = table.select(**keys, **units, **columns_of_bins, **sums)
     features = [
         feature._replace(above=rows[bases[base.op()]] * factor + offset)
         for feature, (base, factor, offset) in zip(features, parts, strict=True)

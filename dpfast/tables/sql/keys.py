@@ -107,8 +107,8 @@ def expect_declared(column: Any, name: str) -> None:
                 continue
             seen.add(field)
             if isinstance(table, ops.DatabaseTable):
-                place = table.name, table.namespace.database or "main", field.name
-                declared = table.source.con.execute(DECLARED, place).fetchone()
+                address = table.name, table.namespace.database or "main", field.name
+                declared = table.source.con.execute(DECLARED, address).fetchone()
                 if declared is None or not declared[0]:
                     checks.fail_kind(name, DECLARES, column, f", of {field.name!r}")
             elif isinstance(table, (ops.SQLQueryResult, ops.SQLStringView)):
@@ -120,7 +120,7 @@ def expect_declared(column: Any, name: str) -> None:
                 left += [ops.Field(arg, field.name) for arg in tables]
 
 
-def asked(column: Any, keys: NDArray[Any]) -> Any:
+def is_listed(column: Any, keys: NDArray[Any]) -> Any:
     """Return a condition that holds for all rows with public keys; None if it would be too long.
 
     It is only a filter, so it may hold for more: what is equal bytewise is equal to every engine.
@@ -141,7 +141,7 @@ def _literals(column: Any, keys: NDArray[Any]) -> list[Any] | None:
 
 
 def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[Any]:
-    """Return columns of keys, in which rows without a listed key have one more in its place.
+    """Return columns of keys, in which rows without a listed key have one more key instead.
 
     Keys are compared as `exact` returns them. So a group is what its name says before units are
     bounded, whatever the engine calls equal.

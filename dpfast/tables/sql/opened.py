@@ -22,7 +22,7 @@ from .times import can_count, literal_of
 
 
 class DatabaseTable(Files):
-    """A table of a database, where `Files` are asked for: its rows stay where they are.
+    """A table of a database, for use where `Files` can be used: its rows stay where they are.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class DatabaseTable(Files):
 
     def __init__(self, table: Any, name: str, path: Any = None) -> None:
         store = sql_form(table, "table").store
-        if not isinstance(store, Database) or store.given is not table:
+        if not isinstance(store, Database) or store.original is not table:
             checks.fail_kind("table", RULE, table)
         self._store = store
         self._name = checks.text("name", name)
@@ -73,7 +73,7 @@ class DatabaseTable(Files):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._store.given.columns)
+        return tuple(self._store.original.columns)
 
     def identity(self) -> list[tuple[str, int, int]]:
         return [(self._name, 0, 0)]
@@ -83,7 +83,7 @@ class DatabaseTable(Files):
         return self.names[0] if only else self._store.name_of(column, "column")
 
     def holds_text(self, column: str | None) -> bool:
-        return bool(self._store.given[self.find(column)].type().is_string())
+        return bool(self._store.original[self.find(column)].type().is_string())
 
     def key_kind(self, column: str) -> str:
         return key_kind(self._store.typed(self.find(column), True), f"column {column!r}")
@@ -102,7 +102,7 @@ class DatabaseTable(Files):
         store = self._store
         if where:
             tests = [passes(condition, store) for condition in where]
-            store = Database(store.given.filter(*tests), self.engine)
+            store = Database(store.original.filter(*tests), self.engine)
         names = [self.find(name) for name in (by or columns)]
         return store.table(names) if by or table else store.column(names[0])
 

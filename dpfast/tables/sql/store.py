@@ -55,18 +55,18 @@ class Database(Store):
     length = None
     has_order = False
 
-    def __init__(self, table: Any, dialect: str, made: Mapping[str, Any] | None = None) -> None:
-        self.given, self.dialect = table, dialect
+    def __init__(self, table: Any, dialect: str, derived: Mapping[str, Any] | None = None) -> None:
+        self.original, self.dialect = table, dialect
         self.engine = dialect
-        self.expressions = {name: table[name] for name in table.columns} | dict(made or {})
-        self._is_plain = not made
+        self.expressions = {name: table[name] for name in table.columns} | dict(derived or {})
+        self._is_plain = not derived
 
     def of_parent(self) -> Database | None:
         """Return the columns as those of the table that they are chosen or computed from.
 
         None if there is no such table, or if its rows have a say in one another's.
         """
-        ops, chosen = extra("ibis", "data in a database").expr.operations, self.given.op()
+        ops, chosen = extra("ibis", "data in a database").expr.operations, self.original.op()
         if not (self._is_plain and isinstance(chosen, ops.Project)):
             return None
         if any(find_others(value) for value in chosen.values.values()):
@@ -75,7 +75,7 @@ class Database(Store):
         return Database(chosen.parent.to_expr(), self.dialect, expressions)
 
     def name_of(self, column: Any, argument: str) -> str:
-        names = self.given.columns
+        names = self.original.columns
         return str(column) if column in names else no_column(column, names, argument)
 
     def typed(self, name: str, is_text: bool = False) -> Piece:
@@ -96,14 +96,14 @@ class Database(Store):
     def with_numbers(self, name: str, numbers: AsNumbers) -> Database:
         """Return the same columns, of which one of times is read as whole numbers."""
         numbered = counted(self.expressions[name], *numbers, self.dialect)
-        return Database(self.given, self.dialect, {**self.expressions, name: numbered})
+        return Database(self.original, self.dialect, {**self.expressions, name: numbered})
 
     def column(self, name: str) -> SqlColumn:
         return SqlColumn(self, [name])
 
     def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> SqlRows:
         if ids is not None:
-            checks.fail_kind("data", NO_ROWS, self.given)
+            checks.fail_kind("data", NO_ROWS, self.original)
         return SqlRows(self, make.names or (), make.words)
 
     def adding(self, names: Sequence[str]) -> SqlRows:
@@ -112,7 +112,7 @@ class Database(Store):
     def reduce_batches(
         self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
     ) -> NoReturn:
-        checks.fail_kind("data", NO_ROWS, self.given)
+        checks.fail_kind("data", NO_ROWS, self.original)
 
 
 class SqlColumn(Columns):
@@ -180,9 +180,9 @@ class SqlRows:
         if not isinstance(where, types.Column) or not where.type().is_boolean():
             checks.fail_kind("where", WHERE, where)
         store: Database | None = self.store
-        if not _is_of(where, self.store.given):
+        if not _is_of(where, self.store.original):
             store = self.store.of_parent()
-        if store is None or not _is_of(where, store.given):
+        if store is None or not _is_of(where, store.original):
             checks.fail("where", WHERE, "one of another table")
         expect_rows_alone(where, "where")
         expect_no_failures(where, store.dialect, "where")
@@ -191,11 +191,11 @@ class SqlRows:
     def keyed(self, key: float) -> Columns:
         """Return rows whose last column is a public number, or word, without it, as data."""
         *names, last = self.names
-        store, place = self.store, len(names)
+        store, index = self.store, len(names)
         if last in self.words:
-            is_key = self.word(place) == int(key)
+            is_key = self.word(index) == int(key)
         else:
-            is_key = self.among(place, [key]) == 1
+            is_key = self.among(index, [key]) == 1
         rows = Database(self._rows.filter(is_key), store.dialect, store.expressions)
         return rows.table(names) if len(names) > 1 else rows.column(names[0])
 
@@ -280,7 +280,7 @@ class SqlRows:
         # A product of integers of 32 bits, as literals are, may overflow.
         return self._ibis.cases((x.isnull(), None), (is_among, 1), else_=0).cast("int64")
 
-    def place(self, column: int, edges: Sequence[float], last: float | None) -> Any:
+    def bin_of(self, column: int, edges: Sequence[float], last: float | None) -> Any:
         """Return the integer that is the bin of a column's number, missing where it is in none.
 
         Parameters
@@ -304,10 +304,10 @@ class SqlRows:
     def word(self, column: int) -> Any:
         """Return the integer that is the number of the word that a column of text equals."""
         text = exact(self._column(column), self.store.dialect, "data")
-        own = self.words[self.names[column]]
-        literals = [bytes_of(self._ibis.literal(word), self.store.dialect) for word in own.words]
+        words = self.words[self.names[column]]
+        literals = [bytes_of(self._ibis.literal(word), self.store.dialect) for word in words.words]
         arms = [(text == word, i) for i, word in enumerate(literals)]
-        arms += [(text.notnull(), len(literals))] if own.others else []
+        arms += [(text.notnull(), len(literals))] if words.others else []
         return self._ibis.cases(*arms)
 
     def filled(self, integer: Any, value: int) -> Any:
@@ -443,18 +443,18 @@ class SqlRows:
         return [total[0] for total in sums_by(self._rows, terms, ())[1]]
 
     def sums_by(
-        self, places: Sequence[Any], terms: Sequence[Term]
+        self, group_keys: Sequence[Any], terms: Sequence[Term]
     ) -> dict[tuple[int, ...], list[int]]:
-        """Return the same of the rows that have the same places, none of which is missing."""
-        by = {self._ibis.util.gen_name("place"): place for place in places}
+        """Return the same of the rows that have the same keys, none of which is missing."""
+        by = {self._ibis.util.gen_name("key"): key for key in group_keys}
         keys, totals = sums_by(self._rows.mutate(**by), terms, list(by))
         entries = zip(*(key.to_pylist() for key in keys.columns), strict=True)
-        each = zip(entries, zip(*totals, strict=True), strict=True)
-        return {place: list(sums) for place, sums in each if None not in place}
+        groups = zip(entries, zip(*totals, strict=True), strict=True)
+        return {key: list(sums) for key, sums in groups if None not in key}
 
     @property
     def _rows(self) -> Any:
-        table = self.store.given
+        table = self.store.original
         return table if self.where is None else table.filter(self.where)
 
 

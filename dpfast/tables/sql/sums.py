@@ -52,12 +52,12 @@ def sums_by(
         name = columns.setdefault((base - first if first else base).op(), f"term_{len(columns)}")
         shifts = range(0, bits, BITS) if factor else ()
         recipes.append((name, bits, shifts, factor, offset + factor * first))
-    made = {name: column.to_expr() for column, name in columns.items()}
+    steps = {name: column.to_expr() for column, name in columns.items()}
     copies = [""]
     if dialect == "sqlite":  # it may work out twice what is written once, and so draw twice
-        made |= {f"{name}_again": column + 0 for name, column in made.items()}
+        steps |= {f"{name}_again": column + 0 for name, column in steps.items()}
         copies = ["", "_again"]
-    rows, parts = table.select(*by, **made), {}
+    rows, parts = table.select(*by, **steps), {}
     for copy in copies:
         for name, bits, shifts, factor, offset in recipes:
             column = rows[name + copy]

@@ -173,7 +173,9 @@ def _in_halves(
     """Return the same where integers have 64 bits."""
     ibis = extra("ibis", "data in a database")
     names = [name for name, *_ in _bases(features, False)]
-    most = [MOST if one.rows is None else min(one.rows, MOST) for one in features]
+    most = [
+        MOST if of_feature.rows is None else min(of_feature.rows, MOST) for of_feature in features
+    ]
     shared = {}
     for i, (name, feature) in enumerate(zip(names, features, strict=True)):
         rows = units[f"rows{name}"]
@@ -184,16 +186,18 @@ def _in_halves(
         if feature.ends is not None:
             shared[f"total{i}"] = _total(units, name, feature)
     table = units.select(*keys, **shared)
-    for made, make in STEPS.items():
+    for step, make in STEPS.items():
         table = table.mutate(
             **{
-                f"{made}{i}": make(partial(_column, table, i))
-                for i, one in enumerate(features)
-                if one.most and one.ends is None
+                f"{step}{i}": make(partial(_column, table, i))
+                for i, of_feature in enumerate(features)
+                if of_feature.most and of_feature.ends is None
             }
         )
-    each = enumerate(zip(features, most, strict=True))
-    return table, [_parts(partial(_column, table, i), feature, some) for i, (feature, some) in each]
+    numbered = enumerate(zip(features, most, strict=True))
+    return table, [
+        _parts(partial(_column, table, i), feature, some) for i, (feature, some) in numbered
+    ]
 
 
 #: What is worked out of the halves of totals, step by step: `of` returns a column of before.

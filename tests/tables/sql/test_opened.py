@@ -71,7 +71,7 @@ def differing(there, wheres):
     wrong = []
     for where in wheres:
         data = DatabaseTable(rows, "t").data(["row"], where=conditions(where))
-        numbers = sorted(data.store.given["row"].to_pyarrow().to_pylist())
+        numbers = sorted(data.store.original["row"].to_pyarrow().to_pylist())
         wrong += [where] * (numbers != kept(here, where if isinstance(where, list) else [where]))
     return wrong
 
@@ -95,7 +95,7 @@ def test_conditions_hold_for_hostile_values():
         data = DatabaseTable(table(connect("duckdb"), columns), "t").data(
             ["row"], where=conditions(where)
         )
-        numbers = sorted(data.store.given["row"].to_pyarrow().to_pylist())
+        numbers = sorted(data.store.original["row"].to_pyarrow().to_pylist())
         assert numbers == kept([{"x": value} for value in values], [where])
 
 
