@@ -65,7 +65,7 @@ BAD = [
     ({"default": [0, 0, 0], "data": PAIRS, "bounds": [BOUNDS] * 2}, "default"),
     ({"default": [[0, 0]], "data": PAIRS, "bounds": [BOUNDS] * 2}, "default"),
     ({"epsilon": 1e-12}, "epsilon"),
-    ({"estimator": dp.estimators.Mean}, "estimator"),
+    *[({"estimator": e}, "estimator") for e in (dp.estimators.Mean, 5)],
     ({"aggregator": "average", "data": PAIRS, "bounds": [BOUNDS] * 2}, "aggregator"),
     ({"partition": "contiguous", "neighbors": "add-remove"}, "partition"),
     ({"nan": "raise"}, "nan"),

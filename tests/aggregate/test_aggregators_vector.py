@@ -284,6 +284,7 @@ GOOD = {"name": "attention", "blocks": 9, "bounds": BOUNDS, "loss": Pure(1), "ce
         ({"bounds": ()}, "bounds"),
         ({"bounds": ((0.0, 1.0),) * (MOST_COORDINATES + 1), "centres": None}, "bounds"),
         ({"bounds": (*BOUNDS[:2], (2.0, 1.0))}, "bounds"),
+        ({"bounds": ((0.0, 5e-324),), "centres": None, "blocks": 1 << 12}, "bounds"),
         ({"loss": Pure(1000)}, "epsilon"),
         ({"loss": ZCDP(Fraction(1, 2**80))}, "rho"),
         ({"loss": TOO_LITTLE}, "delta"),
@@ -306,3 +307,16 @@ def test_what_the_theorem_of_cauchy_noise_asks_for(d):
     found = attention.VectorAttention(9, ((0.0, 1.0),) * d, centres, Pure(Fraction(2)))
     assert 2 * (1 - 1e-6) < found.alpha + d * found.beta <= 2
     assert found.alpha == pytest.approx(1, rel=1e-6)
+    with pytest.raises(ArgumentError, match="epsilon must be larger for 3000 coordinates"):
+        tiny, many = Pure(Fraction(1, 2**29)), ((0.0, 1.0),) * 3000
+        attention.VectorAttention(9, many, np.zeros((1, 3000)), tiny)
+
+
+def test_the_bar_of_a_joint_mean_holds():
+    """In 19 of 20 answers (2,000 are seeded); one half as wide does not."""
+    z, rng = np.random.default_rng(5).uniform(0, 5, (50, 2)), InsecureGenerator(11)
+    made = VectorMean(50, ((0, 10), (-3, 5)), Pure(1))
+    off = np.abs([made.release(z, rng) - z.mean(axis=0) for _ in range(2_000)])
+    held = (off <= made.half_width(0.05)).mean(axis=0)
+    assert (held > 0.93).all() and (held < 0.97).all()
+    assert ((off <= np.array(made.half_width(0.05)) / 2).mean(axis=0) < 0.9).all()

@@ -77,6 +77,7 @@ def test_a_vector_is_its_coordinates():
     assert suggest(bounds=[(5, 5)] * 2, bias=9.0) == 10_000
     kw = {"bias": 3.0, "spread": 0.01, "aggregator": "trimmed-mean"}
     assert suggest(**kw) == suggest(bounds=[(0, 1)] * 3, epsilon=3.0, **kw)
+    assert suggest(10, **{**kw, "aggregator": "auto"}) == suggest(10, bias=3.0)  # a mean
 
 
 @every_value

@@ -198,6 +198,15 @@ def test_a_chunk_that_follows_none_counts_its_way(monkeypatch):
                 same(blocks_of(found, blocks), expected)
 
 
+@pytest.mark.parametrize("memory", [False, True])
+@pytest.mark.parametrize("kind", ["random", "contiguous", "key"])
+def test_no_rows(memory, kind):
+    for shared, workers, length in itertools.product((False, True), (1, 2), (0, None)):
+        source = Rows(np.empty((0, 2)), np.empty(0, np.int64), memory=memory, length=length)
+        with laid_out(source, Partition(labels_of(kind, 5, 0)), workers, shared=shared) as found:
+            assert blocks_of(found, 5, shared) == [[]] * 5
+
+
 @pytest.mark.full
 def test_more_blocks_than_a_window_holds(monkeypatch):
     monkeypatch.setattr(external_sort, "MOST_BLOCKS", 1 << 12)
