@@ -18,6 +18,7 @@ from dpfast.budget.ledger import file
 from dpfast.budget.ledger.streams import Record, Turn
 from dpfast.errors import ArgumentError, BudgetError, LedgerError, StreamError
 from dpfast.online.noisy_comparison import NoisyComparison
+from dpfast.online.queries import coded, decoded
 from dpfast.privacy import Pure
 
 from ..support.names import shown
@@ -394,6 +395,15 @@ def test_a_name_needs_a_file(path):
     with pytest.raises(BudgetError):
         sparse(path, epsilon=20)
     assert not dp.Budget(path=path).history
+
+
+def test_weights_are_kept_exactly():
+    g = np.random.default_rng(0)
+    for size in (1, 7, 8, 1000):
+        for weights in (np.rint(g.random(size) * 2**24), g.integers(0, 2, size) * 2.0**24):
+            body = coded(weights, 24)
+            assert np.array_equal(decoded(body, 24, size), weights)
+    assert len(coded(np.zeros(10_000), 24)) < 100
 
 
 def test_a_record_has_one_turn_of_each_number(path):
