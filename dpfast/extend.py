@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from . import privacy
 from ._core import checks, html
-from ._core.error_bars import UNKNOWN, Expected, unknown
+from ._core.error_bars import UNKNOWN, ErrorBar, unknown
 from ._core.extras import extra
 from ._core.owner_log import hide_error
 from ._core.types import Axis, Neighbors, Number, Numbers
@@ -56,7 +56,7 @@ from .tables.sql.opened import DatabaseTable
 __all__ = [
     "Chunk",
     "DatabaseTable",
-    "Expected",
+    "ErrorBar",
     "Feature",
     "Files",
     "Form",
@@ -204,7 +204,7 @@ class Adapted(Mechanism[Value]):
     def finish(self, summary: Any, generator: Generator) -> Value:
         return self.inner.finish(summary, generator)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of an object that has one."""
         error = checks.attribute(self.inner, "error")
         return unknown(confidence, UNKNOWN) if error is None else error(rows, confidence)

@@ -47,7 +47,7 @@ RARE = 1 / 16
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ErrorBar:
     """The error that `confidence` of all answers do not exceed.
 
     Attributes
@@ -79,7 +79,7 @@ class Expected:
         """Say it in words: "± 3", "within 33 rows in order", or why it is not known."""
         if isinstance(self.half_width, dict):
             sizes = self.half_width.items()
-            return "; ".join(f"{name} {Expected(0, h, self.ranks[name])}" for name, h in sizes)
+            return "; ".join(f"{name} {ErrorBar(0, h, self.ranks[name])}" for name, h in sizes)
         if self.half_width is not None:
             return f"± {_text(self.half_width, '{:.6g}'.format)}"
         if self.ranks is not None:
@@ -95,19 +95,19 @@ def _text(size: Any, number: Callable[[float], str]) -> str:
     return number(size) if isinstance(size, (int, float)) else str(size)
 
 
-def unknown(confidence: float, why: str) -> Expected:
+def unknown(confidence: float, why: str) -> ErrorBar:
     """Return no error bar, and the reason."""
-    return Expected(confidence, note=why)
+    return ErrorBar(confidence, note=why)
 
 
-def shortfall(candidates: int, rate: float, confidence: float, note: str = SCORES) -> Expected:
+def shortfall(candidates: int, rate: float, confidence: float, note: str = SCORES) -> ErrorBar:
     """Return how far the score of a draw is below the best one: McSherry and Talwar's bound.
 
     Weights are ``exp(rate score)``. All candidates that are farther below the best than g together
     weigh at most ``candidates exp(-rate g)`` times as much as that one.
     """
     size = (math.log(candidates) - math.log1p(-confidence)) / rate
-    return Expected(confidence, size, note=note)
+    return ErrorBar(confidence, size, note=note)
 
 
 def grown_error(error: Fraction, off: Fraction, rows: int, least: Fraction, ddof: int) -> Fraction:

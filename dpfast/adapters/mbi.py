@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import dpfast as dp
 from dpfast.extend import (
-    Expected,
+    ErrorBar,
     IntegerNoise,
     Neighbors,
     Number,
@@ -102,10 +102,10 @@ class Marginals:
         noisy_counts += summary
         return noisy_counts
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each count, that of the noise."""
         width = float(self.noise.half_width(1 - confidence))
-        return Expected(confidence, width, note="by the distribution of the noise")
+        return ErrorBar(confidence, width, note="by the distribution of the noise")
 
 
 def _whole(values: NDArray[Any]) -> NDArray[Any]:

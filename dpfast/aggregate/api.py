@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import privacy
 from .._core import checks
-from .._core.error_bars import NOISE, Expected, unknown
+from .._core.error_bars import NOISE, ErrorBar, unknown
 from .._core.progress import check as check_progress
 from .._core.progress import reporter
 from .._core.types import BoundsEach, Neighbors, Number
@@ -79,11 +79,11 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
     def missing(self) -> str:
         return "drop" if self.drop else "keep"
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         if not isinstance(self.aggregator, Mean | VectorMean):
             return unknown(confidence, self._no_bar)
         note = f"{NOISE}; how far blocks are from all rows is not in it"
-        return Expected(confidence, self.aggregator.half_width(1 - confidence), note=note)
+        return ErrorBar(confidence, self.aggregator.half_width(1 - confidence), note=note)
 
     def reduce(self, source: RowSource) -> RowSource:
         """Do nothing: the blocks are random, and randomness belongs to `finish`."""

@@ -16,14 +16,14 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from .. import STATISTICS, expected_error, group_by, ptr
-from ..extend import Expected, Mechanism, Prepared, checks, prepare, releases
+from ..extend import ErrorBar, Mechanism, Prepared, checks, prepare, releases
 from .words import plain
 
 #: The confidence of error bars.
 CONFIDENCE = 0.95
 
 
-def error_of(mechanism: Mechanism[Any], rows: int | None) -> Expected:
+def error_of(mechanism: Mechanism[Any], rows: int | None) -> ErrorBar:
     """Return the error bar for a number of rows; without rows, that for one row."""
     return expected_error(mechanism, rows=rows, confidence=CONFIDENCE)
 
@@ -80,7 +80,7 @@ def encoded(answer: Any) -> dict[str, Any]:
     return {"value": answer}
 
 
-def bar_of(bar: Expected, ends: tuple[Any, Any] | None = None) -> dict[str, Any]:
+def bar_of(bar: ErrorBar, ends: tuple[Any, Any] | None = None) -> dict[str, Any]:
     """Return what is known of an error bar, with the ends that a part of the loss drew, if any."""
     facts = asdict(bar) | dict(zip(("low", "high"), ends or (), strict=False))
     return {name: plain(item) for name, item in facts.items() if item is not None}

@@ -41,7 +41,7 @@ def facts_of(budget: Budget, data_source: str = "", access: str = "") -> dict[st
     dates = sorted(time[:10] for time in columns["time"]) or [budget.created[:10]]
     sums = {"limit": budget.limit, "spent": budget.spent, "remaining": budget.remaining}
     facts = {name: loss_text({n: float(loss[n]) for n in loss}) for name, loss in sums.items()}
-    every = words["every"].format(every=budget.every) if budget.every else ""
+    period = words["period"].format(period=budget.period) if budget.period else ""
     unit = words["nobody" if budget.unit is None else "person" if ids else "row"].format(ids=ids)
     further = words["rows"] * (budget.unit == "rows") + words["max_rows"] * bool(budget.max_rows)
     about = {"unit": unit.partition(" (")[0], "max_rows": budget.max_rows}
@@ -64,7 +64,7 @@ def facts_of(budget: Budget, data_source: str = "", access: str = "") -> dict[st
         **{"today": str(date.today()), "program": f"dpfast {version('dpfast')}"},
         **{"unit": unit, "neighbors": neighbors},
         "variant": "Zero-concentrated DP" if "rho" in sums["limit"] else kind,
-        "left": words["left"].format(**facts, every=every),
+        "left": words["left"].format(**facts, period=period),
         "odds_so_far": _odds(words, what, sums["spent"]),
         "odds_of_limit": _odds(words, what, sums["limit"]),
         **{"first": dates[0], "last": dates[-1]},

@@ -21,7 +21,7 @@ import numpy as np
 
 from .. import STATISTICS, Budget, Statistic, expected_error, select_keys
 from ..extend import (
-    Expected,
+    ErrorBar,
     IntegerNoise,
     Mechanism,
     Neighbors,
@@ -234,7 +234,7 @@ class mechanism(Preparing[Any]):
         """
         return self._prepared().noise_parameters
 
-    def expected_error(self, *, rows: int | None = None, confidence: float = 0.95) -> Expected:
+    def expected_error(self, *, rows: int | None = None, confidence: float = 0.95) -> ErrorBar:
         """Return the error that a share of all answers does not exceed.
 
         Parameters
@@ -245,7 +245,7 @@ class mechanism(Preparing[Any]):
 
         Returns
         -------
-        Expected
+        ErrorBar
             As `dpfast.expected_error`.
         """
         return expected_error(self._prepared(), rows=rows, confidence=confidence)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from ..extend import Expected
+from ..extend import ErrorBar
 
 #: The amounts of losses.
 AMOUNTS = ("epsilon", "delta", "rho")
@@ -58,4 +58,4 @@ def error_text(error: Mapping[str, Any]) -> str:
         return f"{number_text(error['low'])} to {number_text(error['high'])}"
     if isinstance(size, Mapping):  # of statistics by name
         return ", ".join(f"{name} ± {bar:.6g}" for name, bar in size.items() if bar is not None)
-    return "" if size is ranks is None else str(Expected(0, size, ranks))
+    return "" if size is ranks is None else str(ErrorBar(0, size, ranks))

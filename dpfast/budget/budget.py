@@ -25,7 +25,7 @@ from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.composition import rho_of
 from .history import History, amount_words, decimal, loss_words
 from .ledger import Amounts, Memory, Spend, State, Unit
-from .ledger.entries import EVERY, began, now, process
+from .ledger.entries import PERIODS, began, now, process
 from .ledger.text import exact, parts_of, plain
 from .ledger.text import record as record_text
 from .mechanism import Mechanism
@@ -110,7 +110,7 @@ class Budget(Payer):
         collects the data sees to it) and not be a fact about these data. Then a loss of rows under
         add-remove counts too, by group privacy; see Notes. Otherwise it is refused, since it
         promises a person of many rows little.
-    every : {"day", "week", "month", "year"}, optional
+    period : {"day", "week", "month", "year"}, optional
         The limit is for each of these periods of the calendar, in UTC: what is paid for in one
         period adds up to `epsilon` (or `rho`) at most, and over k periods to k times as much. By
         default the limit is for all time. Entries of earlier periods stay in the history. A clock
@@ -206,7 +206,7 @@ class Budget(Payer):
         neighbors: Neighbors | None = None,
         ids: str | None = None,
         max_rows: int | None = None,
-        every: Literal["day", "week", "month", "year"] | None = None,
+        period: Literal["day", "week", "month", "year"] | None = None,
         name: str = "",
         path: str | os.PathLike[str] | None = None,
         timeout: Number = 30.0,
@@ -218,7 +218,7 @@ class Budget(Payer):
         if self._ids == "":
             checks.fail("ids", "the name of an id", ids)
         self._max_rows = None if max_rows is None else _rows_each(max_rows, ids)
-        self._every = None if every is None else checks.choice("every", every, EVERY)
+        self._period = None if period is None else checks.choice("period", period, PERIODS)
         self._name = checks.text("name", name)
         self._timeout = checks.positive("timeout", timeout)
         if limit is not None:
@@ -238,7 +238,7 @@ class Budget(Payer):
     def _open(self, path: str, limit: Loss | None) -> None:
         from .ledger.file import File, Header  # with sqlite3, which most budgets do not need
 
-        about = self._wanted, self._name, self._ids, self._max_rows, self._every
+        about = self._wanted, self._name, self._ids, self._max_rows, self._period
         header = None if limit is None else Header(limit, *about)
         if header is not None and not os.path.isabs(path) and not os.path.exists(path):
             why = "which a run in another folder does not find: give the whole path"
@@ -251,13 +251,13 @@ class Budget(Payer):
             ("neighbors", self._wanted, state.neighbors or self._wanted, repr(state.neighbors)),
             ("ids", self._ids, state.ids if unit else self._ids, unit),
             ("max_rows", self._max_rows, head.max_rows, str(head.max_rows)),
-            ("every", self._every, head.every, repr(head.every)),
+            ("period", self._period, head.period, repr(head.period)),
             ("name", self._name or None, head.name, repr(head.name)),
         ):
             if value not in (None, kept):
                 checks.fail(name, f"that of {file.path}, {words}, or left out", value)
         self._limit, self._name, self._created = head.limit, head.name, head.created
-        self._max_rows, self._every = head.max_rows, head.every
+        self._max_rows, self._period = head.max_rows, head.period
 
     def __repr__(self) -> str:
         where = "" if self._file is None else f"; path={self._file.path!r}"
@@ -325,9 +325,9 @@ class Budget(Payer):
         return self._max_rows
 
     @property
-    def every(self) -> str | None:
+    def period(self) -> str | None:
         """The period of the calendar with which the limit renews, or None."""
-        return self._every
+        return self._period
 
     @property
     def spent(self) -> dict[str, Fraction]:
@@ -823,7 +823,7 @@ class Budget(Payer):
         amounts = [
             entry.counted
             for entry in entries
-            if self._every is None or str(began(self._every, state.time)) <= entry.time
+            if self._period is None or str(began(self._period, state.time)) <= entry.time
         ]
         return replace(state, spent=sum(amounts, Amounts()), entries=len(entries)), entries
 
@@ -941,8 +941,8 @@ class Budget(Payer):
     ) -> tuple[Spend, State]:
         """Return the entry of a spend and the state after it, or refuse the spend."""
         time = spend.time
-        if self._every is not None:
-            state = state.at(self._every, time)
+        if self._period is not None:
+            state = state.at(self._period, time)
             time = state.time
         unit, call = units = self._units(state, spend)
         if self._ids not in (None, unit.ids):
@@ -1038,14 +1038,14 @@ class Budget(Payer):
     def _state(self) -> State:
         """Return the state of the ledger now."""
         state = self._storage.state()
-        return state if self._every is None else state.at(self._every, now())
+        return state if self._period is None else state.at(self._period, now())
 
     def _about(self, state: State) -> dict[str, Any]:
         """Return the privacy unit of the limit and the period with which it renews, if any."""
         unit = self._unit(state)
-        facts = {"ids": unit and unit.ids, "max_rows": self._max_rows, "every": self._every}
-        if self._every is not None:
-            facts["since"] = str(began(self._every, state.time))
+        facts = {"ids": unit and unit.ids, "max_rows": self._max_rows, "period": self._period}
+        if self._period is not None:
+            facts["since"] = str(began(self._period, state.time))
         return {name: fact for name, fact in facts.items() if fact is not None}
 
     def _refuse_late(self, state: State, spend: Spend, wanted: str, present: str) -> NoReturn:
@@ -1069,7 +1069,7 @@ class Budget(Payer):
         raise BudgetError(f"budget for {owner} refused a loss of {call}: {instead}, or {other}")
 
     def _refuse_parts(self, unit: Unit | None) -> None:
-        if self._every is not None:  # what a block counts would be that of no period
+        if self._period is not None:  # what a block counts would be that of no period
             raise BudgetError(
                 "budget that renews refused a release about a part of the rows: pass where and "
                 "budget to the call itself"
@@ -1082,12 +1082,12 @@ class Budget(Payer):
 
     def _refuse(self, state: State, spend: Spend, counted: str, less: str = "") -> NoReturn:
         spent, left = self._words(state.spent), self._words(self._left(state))
-        amount, period = loss_words(spend.loss), f" this {self._every}" if self._every else ""
+        amount, this = loss_words(spend.loss), f" this {self._period}" if self._period else ""
         if spend.ids is not None:
             amount += f" for {self._units(state, spend)[1]}"
         raise BudgetError(
             f"budget refused the spend: spent {spent}; asked {amount} under "
-            f"neighbors={spend.neighbors!r}, {counted}; left {left}{period}{less}"
+            f"neighbors={spend.neighbors!r}, {counted}; left {left}{this}{less}"
         )
 
     # --- amounts --------------------------------------------------------------------------------

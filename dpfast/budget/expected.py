@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import checks
 from .._core.advice import advise
-from .._core.error_bars import Expected
+from .._core.error_bars import ErrorBar
 from .mechanism import Mechanism, expected
 from .release import WithBar, prepare
 
@@ -22,7 +22,7 @@ def expected_error(
     confidence: float = 0.95,
     rows: int | None = None,
     **kwargs: Any,
-) -> Expected:
+) -> ErrorBar:
     """Return the error that a share of all answers of a call would not exceed, without running it.
 
     Arguments are checked, and nothing is spent or read. Each number of a vector has the error bar
@@ -44,7 +44,7 @@ def expected_error(
 
     Returns
     -------
-    Expected
+    ErrorBar
         `half_width`, in the units of the answer (of times, of their column): how far it is from the
         statistic of the clamped rows, at most. Or `ranks`, for quantiles: how many rows lie
         between. Neither is known where noise is secret, or how many rows there are; `note` is the
@@ -97,7 +97,7 @@ def expected_error(
     return after.bar(bar) if isinstance(after, WithBar) else bar
 
 
-def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
+def advise_bar(mechanism: Mechanism[Any], bar: ErrorBar, rows: int) -> None:
     """Warn of an answer that is noise, by the number of rows (of each group) that a caller says.
 
     It is one whose error bar is as long as what is known without data: a count's as the rows, or
@@ -113,7 +113,7 @@ def advise_bar(mechanism: Mechanism[Any], bar: Expected, rows: int) -> None:
         width, ranks = (of[name] if isinstance(of, dict) else of for of in bars)
         pairs = (np.asarray(width), _half_range(statistic, rows)), (np.asarray(ranks), rows / 2)
         if any(sizes.dtype.kind == "f" and (sizes >= most).any() for sizes, most in pairs):
-            size = Expected(bar.confidence, *(sizes.max() for sizes, _ in pairs))
+            size = ErrorBar(bar.confidence, *(sizes.max() for sizes, _ in pairs))
             why = "it is noise: spend more, or take more rows or larger groups"
             advise(f"{name} of {rows} rows will be known {size}, so {why}")
 

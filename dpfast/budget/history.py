@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from .._core.error_bars import Expected
+from .._core.error_bars import ErrorBar
 from .._core.extras import extra
 from .._core.html import table
 from ..privacy import Loss
@@ -19,7 +19,7 @@ from .ledger import Amounts, Spend
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: How many entries are shown in a notebook, the last ones; the others unfold.
 SHOWN = 50
-#: What a record says of an error bar, as `Expected` has it.
+#: What a record says of an error bar, as `ErrorBar` has it.
 BAR = {"confidence", "half_width", "ranks", "note"}
 #: What the columns that a record fills are of it; the last word names the column.
 RECORDED = (
@@ -176,7 +176,7 @@ def fact_text(fact: Any) -> str:
     'bounds=(0, 120), nan=drop'
     """
     if isinstance(fact, dict) and fact.keys() >= BAR:
-        bar = str(Expected(**{name: fact[name] for name in BAR}))
+        bar = str(ErrorBar(**{name: fact[name] for name in BAR}))
         return bar if bar.startswith("not known") else f"{bar} ({fact['confidence'] * 100:.4g} %)"
     if isinstance(fact, dict):
         return ", ".join(f"{n}={_nested(part)}" for n, part in fact.items() if part is not None)

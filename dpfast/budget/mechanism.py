@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from .._core.error_bars import UNKNOWN, Expected, unknown
+from .._core.error_bars import UNKNOWN, ErrorBar, unknown
 from ..privacy import Loss
 from ..rng import Generator
 
@@ -187,7 +187,7 @@ class Mechanism(ABC, Generic[Value]):
 
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[Value, Expected]:
+    ) -> tuple[Value, ErrorBar]:
         """Return the answer of `finish`, with its error bar.
 
         Where public numbers do not tell the bar, noisy ones that are paid for may: the bar is a
@@ -204,7 +204,7 @@ class Mechanism(ABC, Generic[Value]):
 
         Returns
         -------
-        (object, Expected)
+        (object, ErrorBar)
 
         Examples
         --------
@@ -218,7 +218,7 @@ class Mechanism(ABC, Generic[Value]):
         """
         return self.finish(summary, generator), expected(self, rows, confidence)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of the answer, from public numbers alone; by default none is known.
 
         Parameters
@@ -230,7 +230,7 @@ class Mechanism(ABC, Generic[Value]):
 
         Returns
         -------
-        Expected
+        ErrorBar
         """
         return unknown(confidence, self._no_bar)
 
@@ -305,6 +305,6 @@ class Mechanism(ABC, Generic[Value]):
         return {} if noise is None else {"noise": noise.distribution, "deviation": noise.deviation}
 
 
-def expected(mechanism: Mechanism[Any], rows: int | None, confidence: float) -> Expected:
+def expected(mechanism: Mechanism[Any], rows: int | None, confidence: float) -> ErrorBar:
     """Return the error bar for a number of rows: of no rows, no more is said than of one."""
     return mechanism.error(None if rows is None else max(1, rows), confidence)

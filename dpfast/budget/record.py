@@ -24,7 +24,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from .._core import checks
-from .._core.error_bars import CONFIDENCE, Expected
+from .._core.error_bars import CONFIDENCE, ErrorBar
 from ..privacy import Loss
 from ..tables.batches import Batches
 from ..tables.intake import View
@@ -165,7 +165,7 @@ class Record(Mapping[str, Any]):
             if value is not None and name not in SAID
         }
 
-    def error(self, confidence: float = CONFIDENCE) -> Expected:
+    def error(self, confidence: float = CONFIDENCE) -> ErrorBar:
         """Return the error bar that is known before the release.
 
         Parameters
@@ -174,7 +174,7 @@ class Record(Mapping[str, Any]):
 
         Returns
         -------
-        Expected
+        ErrorBar
         """
         return expected(self.mechanism, self.source["rows"], confidence)
 

@@ -30,7 +30,7 @@ import numpy as np
 from .. import rng as _rng
 from .._core import checks, owner_log
 from .._core.advice import SILENT, advise
-from .._core.error_bars import CONFIDENCE, ENDS, Expected
+from .._core.error_bars import CONFIDENCE, ENDS, ErrorBar
 from .._core.owner_log import hide_error
 from .._core.types import Neighbors
 from .._kernels.rng import witnesses
@@ -119,7 +119,7 @@ class WithBar(ABC):
         """Return the answer as the user gets it."""
 
     @abstractmethod
-    def bar(self, bar: Expected) -> Expected:
+    def bar(self, bar: ErrorBar) -> ErrorBar:
         """Return the error bar in the units of the formatted answer."""
 
 
@@ -169,7 +169,7 @@ class Prepared(Generic[Value]):
     rng : Generator, optional
     after : callable, optional
         Turns the answer of the mechanism into what the caller gets.
-    asked : callable, optional
+    question : callable, optional
         Returns the `Question` behind the mechanism; without one its fields tell what was asked.
     confidence : float, optional
         That of the error bar, where the caller gets a `Release`; see `release`.
@@ -191,7 +191,7 @@ class Prepared(Generic[Value]):
     budget: Payer | None
     rng: _rng.Generator | None
     after: Callable[[Any], Value] | None = None
-    asked: Callable[[], Question] | None = None
+    question: Callable[[], Question] | None = None
     confidence: float | None = None
     has_ends: bool = False
 
@@ -245,7 +245,7 @@ class Prepared(Generic[Value]):
         return self._record(BLOCKS.get()[-1] if self.budget is None else self.budget)
 
     def _record(self, payer: Payer | None) -> Record:
-        mechanism, question = self.mechanism, None if self.asked is None else self.asked()
+        mechanism, question = self.mechanism, None if self.question is None else self.question()
         loss = mechanism.loss if payer is None else payer._loss_of(mechanism.loss)
         return Record(mechanism, source_of(self.source, mechanism), loss, question)
 
@@ -274,7 +274,7 @@ class Prepared(Generic[Value]):
         3.0
         """
         share = checks.share("confidence", confidence)
-        question = None if self.asked is None else self.asked()
+        question = None if self.question is None else self.question()
         mechanism = None if question is None else question.with_ends(share)
         released: Any = replace(self, confidence=share)
         if mechanism is not None:
@@ -349,14 +349,14 @@ class Prepared(Generic[Value]):
             value = self._released(value, bar, payer, time)
         return value
 
-    def _released(self, value: Any, bar: Expected, payer: Payer | None, time: str) -> Any:
+    def _released(self, value: Any, bar: ErrorBar, payer: Payer | None, time: str) -> Any:
         """Return an answer as a `Release`."""
         ends = None
         if self.has_ends:
             low, value, high = value
             ends, width = (low, high), np.asarray(np.maximum(high - value, value - low))
             note = "; ".join([ENDS, *bar.note.split("; ")[1:]])  # and what no end knows of
-            bar = Expected(bar.confidence, width if width.ndim else width[()], note=note)
+            bar = ErrorBar(bar.confidence, width if width.ndim else width[()], note=note)
         elif isinstance(self.after, WithBar):
             bar = self.after.bar(bar)
         entry = None if payer is None else payer.last_entry

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from .._core import checks, html
-from .._core.error_bars import CONFIDENCE, Expected
+from .._core.error_bars import CONFIDENCE, ErrorBar
 from ..privacy import Loss
 from .record import Record, described
 
@@ -37,7 +37,7 @@ class Release(Generic[Value]):
     Attributes
     ----------
     value : float or ndarray, or what else the statistic answers with
-    bar : Expected
+    bar : ErrorBar
         How far the value is off at most, in its units: from noisy numbers where public ones do not
         tell it, which is post-processing. `ranks` where it is not known in units, and `note` says
         what it rests on.
@@ -61,7 +61,7 @@ class Release(Generic[Value]):
     """
 
     value: Value
-    bar: Expected
+    bar: ErrorBar
     record: Record
     entry: int | None
     time: str
@@ -127,7 +127,7 @@ class Release(Generic[Value]):
             return end
         return float(end) if end.dtype.kind in "fiu" else end[()]
 
-    def error(self, rows: int | None = None, confidence: float = CONFIDENCE) -> Expected:
+    def error(self, rows: int | None = None, confidence: float = CONFIDENCE) -> ErrorBar:
         """Return the error bar, computed from public numbers alone.
 
         Parameters
@@ -138,7 +138,7 @@ class Release(Generic[Value]):
 
         Returns
         -------
-        Expected
+        ErrorBar
             As `dpfast.expected_error` has it.
 
         Examples

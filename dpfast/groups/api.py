@@ -476,5 +476,5 @@ class GroupBy(Methods):
             rows,
             budget,
             rng,
-            asked=lambda: Parameters(table.name, of.parameters(dict(statistics), weights)),
+            question=lambda: Parameters(table.name, of.parameters(dict(statistics), weights)),
         )

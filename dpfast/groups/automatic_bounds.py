@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from .._core.attributes import same_as
-from .._core.error_bars import Expected, unknown
+from .._core.error_bars import ErrorBar, unknown
 from .._core.types import Neighbors
 from ..measurement.automatic_bounds import NOT_DRAWN, divided, extremes, trial
 from ..measurement.outer_bounds import DrawnBounds, drawn_bounds
@@ -214,7 +214,7 @@ class WithBounds(OfColumn):
         """Tell whether columns are called by the bounds, which are not known before."""
         return isinstance(self.like, GroupHistogram)
 
-    def expected(self, rows: int | None, confidence: float) -> Expected:
+    def expected(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return no error bar."""
         return unknown(confidence, NOT_DRAWN)
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.attributes import same_as
-from .._core.error_bars import NOISE, Expected
+from .._core.error_bars import NOISE, ErrorBar
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism
@@ -143,9 +143,9 @@ class Distinct(Mechanism[int]):
         counts: NDArray[np.uint64] = summed.rooms[None][: coder.groups]
         return self.noise.add([int(np.count_nonzero(counts))], generator)[0]
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar, that of the noise, about the values that count."""
-        return Expected(confidence, float(self.noise.half_width(1 - confidence)), note=NOISE)
+        return ErrorBar(confidence, float(self.noise.half_width(1 - confidence)), note=NOISE)
 
 
 @releases

@@ -55,7 +55,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.error_bars import CONFIDENCE, NOISE, RAREST, Expected, normal, symmetric_sum
+from .._core.error_bars import CONFIDENCE, NOISE, RAREST, ErrorBar, normal, symmetric_sum
 from .._core.threads import each, threads
 from .._core.types import Floats, Number
 from .._kernels import statistics as _native
@@ -494,13 +494,13 @@ class MarginalCounts(Mechanism[MarginalTables]):
         noisy = [residuals.noisy(counts, generator) for residuals, counts in pairs]
         return MarginalTables(self.statistic.axes, self.statistic.requested, self.residuals, noisy)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of a cell, of whatever marginal it is the longest."""
         owner = {attributes: alike for alike in self.residuals for attributes in alike.subsets}
         parts = ([owner[part] for part in subsets_of(names)] for names in self.statistic.weights)
         kinds = {tuple(map(id, residuals)): residuals for residuals in parts}
         width = max(half_width(residuals, 1 - confidence) for residuals in kinds.values())
-        return Expected(confidence, width, note=NOISE)
+        return ErrorBar(confidence, width, note=NOISE)
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -47,7 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._core.error_bars import CONFIDENCE, Expected, unknown
+from .._core.error_bars import CONFIDENCE, ErrorBar, unknown
 from .._core.nan_policy import replacement
 from .._kernels import groups as _native
 from ..measurement.quotient import Quotient
@@ -185,7 +185,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
         """Return what no error of an answer exceeds if no noise exceeds `size`, if that is less."""
         return np.inf
 
-    def expected(self, rows: int | None, confidence: float) -> Expected:
+    def expected(self, rows: int | None, confidence: float) -> ErrorBar:
         return unknown(confidence, OF_EACH)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._core.error_bars import CONFIDENCE, RANKS, Expected
+from .._core.error_bars import CONFIDENCE, RANKS, ErrorBar
 from .._core.threads import each, threads
 from .._kernels import groups as _native
 from ..measurement.columns_by_name import labels
@@ -175,7 +175,7 @@ class Quantiles(OfColumn):
         """Return what the candidates weigh for a quantile."""
         return base(self.cells.first, self.cells.last, self.cells.grid, q)
 
-    def expected(self, rows: int | None, confidence: float) -> Expected:
+    def expected(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of a group in ranks, whatever its rows: that of each draw.
 
         An extreme is at most as much farther off as its target is inside.
@@ -183,12 +183,12 @@ class Quantiles(OfColumn):
         the bar of that.
         """
         if self.cells.span == 0:
-            return Expected(confidence, 0.0, 0.0)
+            return ErrorBar(confidence, 0.0, 0.0)
         failure = (1 - confidence) / len(self.qs)
         ranks = max(
             self._look(q)[1] + ranks_within(self.base(q), self.target(q), failure) for q in self.qs
         )
-        return Expected(confidence, None, ranks, RANKS)
+        return ErrorBar(confidence, None, ranks, RANKS)
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer are called."""

@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.attributes import same_as
-from .._core.error_bars import BOUND, CLAMPED, CONFIDENCE, NOISE, Expected, symmetric_sum, unknown
+from .._core.error_bars import BOUND, CLAMPED, CONFIDENCE, NOISE, ErrorBar, symmetric_sum, unknown
 from .._kernels import groups as _native
 from .._kernels.tables import Key
 from ..measurement.choice import choose_noise
@@ -134,13 +134,13 @@ class Sums(OfColumn, ABC):
         """
         return None
 
-    def expected(self, rows: int | None, confidence: float) -> Expected:
+    def expected(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of a group of so many rows."""
         size = self.error(1 - confidence)
         if size is None:
             return unknown(confidence, OF_EACH)
         note = NOISE if self.unit_ends is None else f"{NOISE}; {CLAMPED}"
-        return Expected(confidence, size, note=note)
+        return ErrorBar(confidence, size, note=note)
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         """Return the sums of no rows, for so many groups and for rows of none."""
@@ -623,12 +623,12 @@ class OfLinear(SumsOfFeatures):
         width = self.statistic.bar(self.arrays, EachWithin(self.plan, (size,), size), 0.0, False)
         return float(width) if self.units is None else width + groups / 2  # rounded to units
 
-    def expected(self, rows: int | None, confidence: float) -> Expected:
+    def expected(self, rows: int | None, confidence: float) -> ErrorBar:
         if not self.statistic.needs_rows:
             return super().expected(rows, confidence)
         if rows is None:
             return unknown(confidence, OF_EACH)
-        return Expected(confidence, self.bar(rows, 1 - confidence), note=BOUND)
+        return ErrorBar(confidence, self.bar(rows, 1 - confidence), note=BOUND)
 
     def answers(
         self, name: str, totals: NDArray[np.uint64], generator: Generator

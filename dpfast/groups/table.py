@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .. import privacy
 from .. import rng as _rng
 from .._core import nan_policy
-from .._core.error_bars import CONFIDENCE, KEYS, Expected, unknown
+from .._core.error_bars import CONFIDENCE, KEYS, ErrorBar, unknown
 from .._kernels.rng import BitStream
 from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
@@ -254,7 +254,7 @@ class Table(Mechanism[Answer]):
         room[codes] = weights.rooms[None][: weights.groups]
         return room
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of a group of so many rows; those of several statistics by name."""
         every: Mapping[str, ByGroup] = self.statistics
         bars = {name: stat.expected(rows, confidence) for name, stat in every.items()}
@@ -266,7 +266,7 @@ class Table(Mechanism[Answer]):
             return unknown(confidence, KEYS)
         notes = "; ".join([*(f"{name}: {bar.note}" for name, bar in bars.items()), *about])
         widths = {name: bar.half_width for name, bar in bars.items()}
-        return Expected(confidence, widths, {name: bar.ranks for name, bar in bars.items()}, notes)
+        return ErrorBar(confidence, widths, {name: bar.ranks for name, bar in bars.items()}, notes)
 
     def totals(self, answer: Answer) -> Answer:
         """Return the sums of counts and sums over all groups, with their error bars."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.error_bars import COUNTS, KEYS, Expected, shortfall, unknown
+from .._core.error_bars import COUNTS, KEYS, ErrorBar, shortfall, unknown
 from ..privacy import ZCDP, Draws, Loss, float_down, range_within
 from ..rng import Generator
 from ..selection.exponential_race import Top as Race
@@ -56,7 +56,7 @@ class Top(Counted):
             draw_epsilon = Fraction(loss.epsilon) / self.k
         return float_down(draw_epsilon / (self.step.rows * self.step.sides))
 
-    def expected(self, rows: int | None, confidence: float) -> Expected:
+    def expected(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return how many rows fewer than the most frequent key left the key of a draw has."""
         if self.among is None:
             return unknown(confidence, KEYS)

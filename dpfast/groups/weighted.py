@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.error_bars import WEIGHTS, Expected, unknown
+from .._core.error_bars import WEIGHTS, ErrorBar, unknown
 from .._core.nan_policy import replacement
 from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
@@ -188,7 +188,7 @@ class WeightedMean(OfWeighted):
         base, more = super().usual_sizes, 2.0 ** (ROWS - 1)
         return EachWithin(base.plan, tuple(size + more for size in base.sizes), base.single + more)
 
-    def expected(self, rows: int | None, confidence: float) -> Expected:
+    def expected(self, rows: int | None, confidence: float) -> ErrorBar:
         least, most = self.limits
         if not least:
             return unknown(confidence, WEIGHTS)

@@ -286,7 +286,7 @@ class Estimator(ABC):
             return self
 
         question = partial(Parameters, self._name, fresh.get_params())
-        return replace(fresh._prepared(rows, unit, loss, budget, rng).then(keep), asked=question)
+        return replace(fresh._prepared(rows, unit, loss, budget, rng).then(keep), question=question)
 
     def _fresh(self) -> Self:
         """Return a copy that has learned nothing."""

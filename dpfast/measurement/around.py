@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._core.attributes import same_as
-from .._core.error_bars import Expected
+from .._core.error_bars import ErrorBar
 from ..budget.mechanism import Mechanism, Value
 from ..rng import Generator
 from ..tables.intake import View
@@ -44,7 +44,7 @@ class Around(Mechanism[Value]):
     def finish(self, summary: Any, generator: Generator) -> Value:
         return self.inner.finish(summary, generator)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         return self.inner.error(rows, confidence)
 
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
 from .._core.attributes import same_as
-from .._core.error_bars import Expected
+from .._core.error_bars import ErrorBar
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
 from ..privacy import Approx, Loss, Pure
@@ -140,7 +140,7 @@ class WithBounds(Mechanism[Value]):
         generator: Generator,
         rows: int | None,
         confidence: float,
-    ) -> tuple[Value, Expected]:
+    ) -> tuple[Value, ErrorBar]:
         inner, within = self._drawn(summary, generator)
         answer, bar = inner.answered(within, generator, rows, confidence)
         return answer, replace(bar, note=f"{bar.note}; {DRAWN}")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.error_bars import CONFIDENCE, Expected
+from .._core.error_bars import CONFIDENCE, ErrorBar
 from .._core.extras import extra
 from .._core.html import table
 from ..budget.released import bar_text
@@ -270,7 +270,7 @@ class Answer(dict[str, Any], Noted):
 def _with_bar(column: str, value: Any, bar: Any) -> str:
     """Return a value and its error bar as text, in one line."""
     if column.endswith(" in ranks"):
-        text = f"{_shown(value)} ({Expected(CONFIDENCE, ranks=float(bar))})"
+        text = f"{_shown(value)} ({ErrorBar(CONFIDENCE, ranks=float(bar))})"
     elif isinstance(bar, np.timedelta64):
         text = f"{_shown(value)} ± {_shown(bar)}"
     else:

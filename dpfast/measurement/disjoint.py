@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core import checks
-from .._core.error_bars import BOUND, Expected, sum_of_two
+from .._core.error_bars import BOUND, ErrorBar, sum_of_two
 from ..budget.mechanism import Mechanism
 from ..rng import Generator
 from ..tables.intake import Public, View
@@ -91,17 +91,17 @@ class Disjoint(Around[Any]):
 
     def answered(
         self, summary: list[Any], generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[Any, Expected]:
+    ) -> tuple[Any, ErrorBar]:
         """Return the difference, and the sum of both error bars, which hold together."""
         shared = 1 - (1 - confidence) / 2
         pairs = [self.inner.answered(part, generator, rows, shared) for part in summary]
         answers, bars = zip(*pairs, strict=True)
         widths = [bar.half_width for bar in bars]
         known = None if None in widths else np.add(*widths).tolist()
-        bar = Expected(confidence, known, note=bars[0].note)
+        bar = ErrorBar(confidence, known, note=bars[0].note)
         return difference(*answers), bar
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of a difference of answers about groups of so many rows each."""
         failure, widths = 1 - confidence, []
         shares = np.geomspace(1, failure / 200, 65)
@@ -115,7 +115,7 @@ class Disjoint(Around[Any]):
             return replace(bar, confidence=confidence, ranks=None)
         columns = np.maximum.accumulate(np.array(widths)).reshape(len(widths), -1).T
         sums = [sum_of_two(column, column, shares, failure) for column in columns]
-        return Expected(confidence, np.reshape(sums, widths[0].shape).tolist(), note=BOUND)
+        return ErrorBar(confidence, np.reshape(sums, widths[0].shape).tolist(), note=BOUND)
 
 
 def of_groups(groups: Groups, terms: Terms, title: str) -> Disjoint:

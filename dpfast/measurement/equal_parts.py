@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import privacy
-from .._core.error_bars import Expected
+from .._core.error_bars import ErrorBar
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
 from ..noise.additive import several
@@ -59,13 +59,13 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
 
     def answered(
         self, summary: list[Any], generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[NDArray[np.float64], Expected]:
+    ) -> tuple[NDArray[np.float64], ErrorBar]:
         pairs = zip(self.columns, summary, strict=True)
         every = [mechanism.answered(part, generator, rows, confidence) for mechanism, part in pairs]
         bars = _bars(confidence, [bar for _, bar in every])
         return _last([answer for answer, _ in every]), bars
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         return _bars(confidence, [mechanism.error(rows, confidence) for mechanism in self.columns])
 
 
@@ -74,14 +74,14 @@ def _last(answers: list[Any]) -> NDArray[np.float64]:
     return np.moveaxis(np.array(answers, np.float64), 0, -1)
 
 
-def _bars(confidence: float, bars: list[Expected]) -> Expected:
+def _bars(confidence: float, bars: list[ErrorBar]) -> ErrorBar:
     """Return the error bar of each column, or why the first one without has none."""
     for bar in bars:
         if bar.half_width is None and bar.ranks is None:
             return bar
     note = next((bar.note for bar in bars if bar.note), "")
     widths, ranks = [bar.half_width for bar in bars], [bar.ranks for bar in bars]
-    return Expected(confidence, side_by_side(widths), side_by_side(ranks), note)
+    return ErrorBar(confidence, side_by_side(widths), side_by_side(ranks), note)
 
 
 def together(loss: Loss, times: int) -> Loss:

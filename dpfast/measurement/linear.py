@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._core.error_bars import BOUND, CLAMPED, NOISE, ROWS, WEIGHTS, Expected, unknown
+from .._core.error_bars import BOUND, CLAMPED, NOISE, ROWS, WEIGHTS, ErrorBar, unknown
 from .._core.once import remembered
 from .._kernels.groups import add
 from .._kernels.tables import Key
@@ -838,7 +838,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def answered(
         self, summary: Sequence[Any], generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[Answers, Expected]:
+    ) -> tuple[Answers, ErrorBar]:
         if not self.statistic.needs_rows:
             return super().answered(summary, generator, rows, confidence)
         plan, rows = self.plan(summary[0].rows), summary[0].rows if self.has_public_rows else None
@@ -847,7 +847,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def _with_bars(
         self, plan: Plan, noisy: Sequence[int], rows: int | None, confidence: float
-    ) -> tuple[Answers, Expected]:
+    ) -> tuple[Answers, ErrorBar]:
         """Return the answers of noisy sums with their error bars, which are a function of both."""
         answers, counts = self._answers(plan, noisy, rows), []
         for form, sums in zip(plan.forms, plan.sums(noisy), strict=True):
@@ -950,7 +950,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         answers = [self.statistic.answer(*one, rows) for one in each]
         return answers[0] if self.single else np.array(answers, np.float64)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each column."""
         moves = any(column.span for column in self.columns)
         if self.statistic.needs_rows and rows is None and moves:
@@ -966,7 +966,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def _bars(
         self, plan: Plan, rows: Sequence[Any], confidence: float, answers: Sequence[Any]
-    ) -> Expected:
+    ) -> ErrorBar:
         """Return the error bars of columns of so many rows each, or sums of weights."""
         bars: dict[Any, float] = {}  # equal columns have equal bars
         cases = list(zip(self.columns, rows, answers, strict=True))
@@ -982,4 +982,4 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         note = BOUND if is_bound else NOISE
         if self.statistic.unit_limits is not None:
             note = f"{note}; {CLAMPED}"
-        return Expected(confidence, widths[0] if self.single else widths, note=note)
+        return ErrorBar(confidence, widths[0] if self.single else widths, note=note)

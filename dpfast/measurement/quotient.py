@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.error_bars import BOUND, CONFIDENCE, ROWS, Expected, unknown
+from .._core.error_bars import BOUND, CONFIDENCE, ROWS, ErrorBar, unknown
 from .._core.types import Auto, Bounds
 from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
@@ -97,7 +97,7 @@ class Quotient(Bounded[Any]):
         """
 
     @abstractmethod
-    def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> Expected:
+    def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> ErrorBar:
         """Return the error bar of quotients about so many rows: infinite if it may be anything.
 
         Parameters
@@ -108,7 +108,7 @@ class Quotient(Bounded[Any]):
 
         Returns
         -------
-        Expected
+        ErrorBar
         """
 
     def value(self, answer: Floats, widths: Floats) -> Floats:
@@ -182,13 +182,13 @@ class OfQuotient(Around[Any], AddsUnits):
 
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[float | Floats, Expected]:
+    ) -> tuple[float | Floats, ErrorBar]:
         share = 1 - (1 - confidence) / self.statistic.together  # the inner bars hold together then
         return self._with_bars(*self.inner.answered(summary, generator, rows, share), confidence)
 
     def _with_bars(
-        self, answer: Floats, bar: Expected, confidence: float
-    ) -> tuple[float | Floats, Expected]:
+        self, answer: Floats, bar: ErrorBar, confidence: float
+    ) -> tuple[float | Floats, ErrorBar]:
         """Return the quotients of answers whose error bars hold together, and their own bars."""
         value = self._quotients(answer)
         if bar.half_width is None:
@@ -196,14 +196,14 @@ class OfQuotient(Around[Any], AddsUnits):
         widths = self.statistic.half_widths(answer, np.asarray(bar.half_width))
         width = widths.tolist() if np.isfinite(widths).all() else None
         note = BOUND if width is not None else MAY_BE_0
-        return value, Expected(confidence, width, note=note)
+        return value, ErrorBar(confidence, width, note=note)
 
     def _quotients(self, answer: Floats) -> float | Floats:
         near = self.statistic.near > 0
         value = self.statistic.value(answer, self.usual_widths if near else 0 * answer)
         return value if value.ndim else float(value)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         if rows is None:
             return unknown(confidence, ROWS)
         bar = self.statistic.bar(self.inner, rows, confidence)

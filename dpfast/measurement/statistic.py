@@ -27,7 +27,7 @@ from .. import privacy
 from .._core import checks, nan_policy
 from .._core.advice import advise
 from .._core.attributes import same_as
-from .._core.error_bars import CONFIDENCE, Expected
+from .._core.error_bars import CONFIDENCE, ErrorBar
 from .._core.once import PLAIN, once, remembered
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.calls import public_part
@@ -610,7 +610,7 @@ class InTimes(WithBar):
     def __call__(self, answer: Any) -> Any:
         return self.statistic.in_times(answer, self.units)
 
-    def bar(self, bar: Expected) -> Expected:
+    def bar(self, bar: ErrorBar) -> ErrorBar:
         if bar.half_width is None or isinstance(self.units.number, Binned):
             return bar  # of bins, whose counts are no times
         # Half a unit more, for an answer in whole units.
@@ -1033,7 +1033,7 @@ class Measurement(Around[Value], Preparing[Value]):
         values |= {"nan": self.missing} if "nan" in values else {}
         return {name: value for name, value in values.items() if value is not None}
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of the answer.
 
         Parameters
@@ -1044,14 +1044,14 @@ class Measurement(Around[Value], Preparing[Value]):
 
         Returns
         -------
-        Expected
+        ErrorBar
             As `dpfast.expected_error` has it, with its advice.
         """
         return expected_error(self.inner, rows=rows, confidence=confidence)
 
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[Value, Expected]:
+    ) -> tuple[Value, ErrorBar]:
         """Return the answer with its error bar, as `Mechanism.answered` does.
 
         Parameters
@@ -1065,7 +1065,7 @@ class Measurement(Around[Value], Preparing[Value]):
 
         Returns
         -------
-        (object, Expected)
+        (object, ErrorBar)
         """
         return self.inner.answered(summary, generator, rows, confidence)
 
@@ -1109,7 +1109,7 @@ class Measurement(Around[Value], Preparing[Value]):
         if unit.ids is None or self.statistic.unit_limits is not None:
             checks.fail_kind("unit", "one of ids, whose rows are bounded by max_rows", unit)
 
-        def bar(bound: int, kept: int) -> Expected:
+        def bar(bound: int, kept: int) -> ErrorBar:
             bounded = Offer(self.offered.loss, replace(unit, max_rows=bound))
             return made(self.statistic, bounded, self.layout).error(kept, CONFIDENCE)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .. import privacy
-from .._core.error_bars import SECRET, Expected, unknown
+from .._core.error_bars import SECRET, ErrorBar, unknown
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
 from ..privacy import Loss
@@ -36,10 +36,10 @@ class TwoSteps(Around[Value]):
 
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[Value, Expected]:
+    ) -> tuple[Value, ErrorBar]:
         return self.inner.answered(summary, generator, rows, confidence)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return no error bar: the scale of noise in two steps depends on the data."""
         return unknown(confidence, SECRET)
 

@@ -45,7 +45,7 @@ from typing import Any, TypeVar
 from .. import privacy
 from .._core import checks, nan_policy
 from .._core.attributes import same_as
-from .._core.error_bars import Expected
+from .._core.error_bars import ErrorBar
 from .._core.types import Auto, Neighbors
 from .._kernels.tables import Key
 from ..errors import ArgumentError
@@ -250,11 +250,11 @@ class OfUnits(Around[Value]):
         passes = self.inner.passes
         return passes if passes is None or isinstance(self.inner, AddsUnits) else passes + 1
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         bar = self.inner.error(rows, confidence)
         return bar if bar.half_width is bar.ranks is None else self._noted(bar)
 
-    def _noted(self, bar: Expected) -> Expected:
+    def _noted(self, bar: ErrorBar) -> ErrorBar:
         return replace(bar, note=f"{bar.note}; {self.note}") if self.note else bar
 
     @property
@@ -274,7 +274,7 @@ class OfUnits(Around[Value]):
 
     def answered(
         self, summary: View, generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[Value, Expected]:
+    ) -> tuple[Value, ErrorBar]:
         kept = self._kept(summary, generator)
         answer, bar = self.inner.answered(kept, generator, None, confidence)
         return self._about(answer), self._noted(bar)

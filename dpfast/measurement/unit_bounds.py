@@ -48,7 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.attributes import same_as
-from .._core.error_bars import Expected, unknown
+from .._core.error_bars import ErrorBar, unknown
 from .._core.types import Neighbors
 from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
@@ -195,7 +195,7 @@ class WithUnitBound(Around[Value]):
 
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[Value, Expected]:
+    ) -> tuple[Value, ErrorBar]:
         inner = self._drawn(summary, generator)
         return inner.answered(inner.reduce(summary), generator, rows, confidence)
 
@@ -220,7 +220,7 @@ class WithUnitBound(Around[Value]):
         (place,) = Draw(self.weighed(tails), len(numbers)).draw(1, generator.stream())
         return ceil(float(numbers[place])) - 1
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return no error bar."""
         return unknown(confidence, NOT_DRAWN)
 

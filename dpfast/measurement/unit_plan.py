@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core import checks
-from .._core.error_bars import CONFIDENCE, Expected
+from .._core.error_bars import CONFIDENCE, ErrorBar
 from .columns_by_name import Answer
 
 
@@ -19,7 +19,7 @@ class PlanOfBounds(Answer):
 
 
 def unit_plan(
-    bar: Callable[[int, int], Expected], rows: Any, units: Any, max_rows: Sequence[int] | None
+    bar: Callable[[int, int], ErrorBar], rows: Any, units: Any, max_rows: Sequence[int] | None
 ) -> PlanOfBounds:
     """Return a table with a row for each bound; see `Measurement.plan`.
 

@@ -323,7 +323,7 @@ def steps(relation: Neighbors, wanted: Neighbors, max_rows: int | None = None) -
 
 
 def convert(
-    amount: Loss, given: Neighbors, wanted: Neighbors, *, max_rows: int | None = None
+    loss: Loss, relation: Neighbors, wanted: Neighbors, *, max_rows: int | None = None
 ) -> Loss | None:
     """Return the loss under another neighboring relation, or None if none can be derived.
 
@@ -333,8 +333,8 @@ def convert(
 
     Parameters
     ----------
-    amount : Pure, Approx or ZCDP
-    given, wanted : {"replace", "add-remove"}
+    loss : Pure, Approx or ZCDP
+    relation, wanted : {"replace", "add-remove"}
         The relation of the loss, and that of the result.
     max_rows : int, optional
         Convert a loss of rows to one of people who have at most so many rows each. The bound must
@@ -364,15 +364,15 @@ def convert(
     >>> dp.privacy.convert(dp.privacy.ZCDP(0.1), "add-remove", "add-remove", max_rows=5)
     ZCDP(rho=2.5)
     """
-    check_loss(amount, "amount")
-    for name, relation in (("given", given), ("wanted", wanted)):
-        checks.choice(name, relation, ("replace", "add-remove"))
+    check_loss(loss)
+    for name, value in (("relation", relation), ("wanted", wanted)):
+        checks.choice(name, value, ("replace", "add-remove"))
     if max_rows is not None:
         max_rows = checks.rows_each(max_rows)
-    size = steps(given, wanted, max_rows)
+    size = steps(relation, wanted, max_rows)
     if size is None:
         return None
-    return amount if size == 1 else _grouped(amount, size)
+    return loss if size == 1 else _grouped(loss, size)
 
 
 def post_processing(loss: Loss) -> Loss:

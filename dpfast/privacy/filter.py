@@ -49,9 +49,9 @@ class Filter:
     --------
     >>> import dpfast as dp
     >>> limit = dp.privacy.Filter(dp.privacy.Pure(1))
-    >>> limit.charge(dp.privacy.Pure(0.75))
+    >>> limit.spend(dp.privacy.Pure(0.75))
     True
-    >>> limit.charge(dp.privacy.Pure(0.5))
+    >>> limit.spend(dp.privacy.Pure(0.5))
     False
     >>> limit.remaining
     Pure(epsilon=0.25)
@@ -73,7 +73,7 @@ class Filter:
         return f"Filter({self.limit!r}, spent={self.spent!r})"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a filter can be neither pickled nor copied: both copies could be charged")
+        raise TypeError("a filter can be neither pickled nor copied: both copies could be spent")
 
     def _price(self, loss: Any) -> Fraction:
         if not isinstance(loss, (Pure, ZCDP)):
@@ -99,7 +99,7 @@ class Filter:
         """The largest loss that is still allowed, or None."""
         return self._of(self._most - self._spent)
 
-    def charge(self, loss: Pure | ZCDP) -> bool:
+    def spend(self, loss: Pure | ZCDP) -> bool:
         """Count a loss and return True, or return False if it would exceed the limit.
 
         Call it before the release, and do not make the release if the result is False.
@@ -131,5 +131,5 @@ class Filter:
         BudgetError
             If less is left.
         """
-        if not self.charge(loss):
+        if not self.spend(loss):
             raise BudgetError(f"the filter refused {loss!r}: left {self.remaining!r}")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
-from .._core.error_bars import BASE, Expected, shortfall, unknown
+from .._core.error_bars import BASE, ErrorBar, shortfall, unknown
 from .._core.once import once
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
@@ -81,7 +81,7 @@ class Selection(OfNumbers[Any]):
         assert isinstance(self.loss, Draws)
         return float(self.loss.epsilon / self.loss.draws)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return how far the score of each draw is below the best of those left, for any scores.
 
         It holds for permute-and-flip, too, which is never likelier to be far off (McKenna and

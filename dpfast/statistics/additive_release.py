@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.error_bars import NOISE, Expected
+from .._core.error_bars import NOISE, ErrorBar
 from .._core.roots import root_up
 from .._core.types import Neighbors, Number, Numbers
 from ..budget.budget import Budget
@@ -135,10 +135,10 @@ class AdditiveRelease(OfNumbers[Any]):
         within = share <= 1 + 1e-9
         return "" if within else f"the numbers moved by {share:.4g} times their sensitivity"
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each number, that of the noise."""
         width = self.noise.half_width(1 - confidence)
-        return Expected(confidence, nearest(Fraction(self.grid) * width), note=NOISE)
+        return ErrorBar(confidence, nearest(Fraction(self.grid) * width), note=NOISE)
 
 
 def _plain(value: Any, whole: bool) -> float | int:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from .._core import checks
-from .._core.error_bars import BOUND, Expected
+from .._core.error_bars import BOUND, ErrorBar
 from .._core.types import Bounds, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, relation_of_proof, releases
@@ -84,11 +84,11 @@ class BoundedRelease(OfNumbers[float]):
         share = abs(self.reduce(source) - self.reduce(other)) / self.moved
         return "" if share <= 1 else f"the value moved by {share:.4g} times its sensitivity"
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar: that of the noise, which bounds never lengthen."""
         noise = self.domain if self.method == "domain" and self.cells.span else self.noise
         size = min(noise.half_width(1 - confidence), self.cells.span)
-        return Expected(confidence, nearest(Fraction(self.cells.grid) * size), note=BOUND)
+        return ErrorBar(confidence, nearest(Fraction(self.cells.grid) * size), note=BOUND)
 
 
 def folded(u: int, most: int) -> int:

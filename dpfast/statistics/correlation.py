@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core import checks
-from .._core.error_bars import Expected
+from .._core.error_bars import ErrorBar
 from ..budget.mechanism import Mechanism
 from ..measurement.functions import public
 from ..measurement.quotient import Floats, Quotient
@@ -71,9 +71,9 @@ class Correlation(Quotient):
         first, second = (np.maximum((answer + off)[..., i, i], 0.0) for i in (0, 1))
         return answer[..., 0, 1], np.sqrt(first) * np.sqrt(second)
 
-    def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> Expected:
+    def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> ErrorBar:
         assert isinstance(inner, OfSums)
-        return Expected(confidence, off_by(inner, rows, 1 - confidence), note=EVENLY)
+        return ErrorBar(confidence, off_by(inner, rows, 1 - confidence), note=EVENLY)
 
 
 correlation = public(Correlation)

@@ -63,7 +63,7 @@ from .._core.error_bars import (
     NOISE,
     RARE,
     ROWS,
-    Expected,
+    ErrorBar,
     grown_error,
     unknown,
 )
@@ -269,7 +269,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
     def answered(
         self, summary: Exact, generator: Generator, rows: int | None, confidence: float
-    ) -> tuple[Floats, Expected]:
+    ) -> tuple[Floats, ErrorBar]:
         """Return the covariances of noisy sums, and the error bars for no more rows than there are.
 
         The noise of the number of rows is larger than is taken away with a part of the failure
@@ -372,7 +372,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
             matrix[i, j] = matrix[j, i] = nearest(entry * unit)
         return matrix
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each entry."""
         if rows is None:
             return unknown(confidence, ROWS)
@@ -385,7 +385,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
             min(part, Fraction(rows, (4 if i == j else 2) * over)) * size
             for (i, j, size), part in each
         ]
-        return Expected(confidence, self.matrix(halves).tolist(), note=self.note)
+        return ErrorBar(confidence, self.matrix(halves).tolist(), note=self.note)
 
     def off(self, rows: int, failure: float) -> list[Fraction]:
         """Return how far each entry is off, as a part of the product of spans.

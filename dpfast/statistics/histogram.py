@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.attributes import same_as
-from .._core.error_bars import NOISE, Expected
+from .._core.error_bars import NOISE, ErrorBar
 from .._core.types import Auto, Bounds, BoundsEach, Number
 from .._kernels.groups import add, combine, count
 from .._kernels.statistics import MOST_CELLS, Axis, tally
@@ -406,10 +406,10 @@ class BinCounts(Mechanism[Any], AddsUnits):
         """Add rows to the sums of their bins."""
         count(codes, room.reshape(-1))
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each count."""
         width = self.statistic.bar(self.noise, self.fine, 1 - confidence)
-        return Expected(confidence, width, note=NOISE)
+        return ErrorBar(confidence, width, note=NOISE)
 
     @property
     def size(self) -> int:
@@ -513,11 +513,11 @@ class BinWeights(BinCounts):
             sums = not_below_0(sums)
         return sums.reshape(statistic.shape), statistic.edges
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each sum, that of the noise."""
         noise = self.noise
         size = noise.half_width(1 - confidence) + ((1 << noise.shift) - 1)
-        return Expected(confidence, nearest(size * Fraction(self.cells.grid)), note=NOISE)
+        return ErrorBar(confidence, nearest(size * Fraction(self.cells.grid)), note=NOISE)
 
     def _sums(self, where: Mask, beside: Column | None, chunk: RowChunk) -> _WeightSums:
         looked, totals = 0, np.zeros((self.size + 1, 2), np.uint64)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core import checks
-from .._core.error_bars import PEOPLE, Expected, unknown
+from .._core.error_bars import PEOPLE, ErrorBar, unknown
 from ..budget.mechanism import Mechanism
 from ..measurement.functions import public
 from ..measurement.statistic import Layout, Statistic, Terms
@@ -99,7 +99,7 @@ class ShareOfUnits(OfUnits[float]):
 
     name = KeptWhole.name
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return no error bar: a number of rows says nothing of how many units there are."""
         return unknown(confidence, PEOPLE)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._core.error_bars import Expected, unknown
+from .._core.error_bars import ErrorBar, unknown
 from ..budget.mechanism import Mechanism
 from ..measurement.functions import public
 from ..measurement.quotient import Floats, Quotient
@@ -64,7 +64,7 @@ class Ratio(Quotient):
         ratios = np.array(sums if len(sums) > 1 else sums[0]) * np.sign(total)
         return ratios, np.maximum(np.abs(total) + off[..., -1], 0.0)
 
-    def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> Expected:
+    def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> ErrorBar:
         sums = inner.error(rows, 1 - (1 - confidence) / 2)  # of a numerator, and of the denominator
         if sums.half_width is None:
             return unknown(confidence, sums.note)
@@ -73,7 +73,7 @@ class Ratio(Quotient):
         least = min(abs(lo), abs(hi)) if lo * hi > 0 else abs(lo + hi) / 2
         worst = [*(rows * max(abs(lo), abs(hi)) for lo, hi in pairs), rows * least]
         note = f"a bound, where the mean denominator is at least {least:.6g} in size"
-        return Expected(confidence, self.half_widths(np.array(worst), widths).tolist(), note=note)
+        return ErrorBar(confidence, self.half_widths(np.array(worst), widths).tolist(), note=note)
 
 
 ratio = public(Ratio)

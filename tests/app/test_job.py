@@ -717,7 +717,7 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
         ({"budget": ""}, "epsilon must be given"),
         ({"budget": 'epsilon = "1/0"'}, "budget.epsilon must be a number, or a"),
         ({"budget": "epsilon = 1\nneighbours = 'replace'"},
-         "budget.neighbours must be one of epsilon, delta, rho, neighbors, ids, max_rows, every, "
+         "budget.neighbours must be one of epsilon, delta, rho, neighbors, ids, max_rows, period, "
          "path, name (did you mean 'neighbors'?), got 'neighbours'"),
         ({"budget": "epsilon = 1\npath = ''"}, "budget.path must be given"),
         ({"budget": "epsilon = 1\nmax_rows = 2"}, "budget.max_rows must be left out without"),

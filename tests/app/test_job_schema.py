@@ -33,7 +33,7 @@ epsilon = 20
 delta = 1e-6
 ids = "tail"
 max_rows = 9
-every = "month"
+period = "month"
 [output]
 path = "out.json"
 [defaults]

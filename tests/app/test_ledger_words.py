@@ -30,7 +30,7 @@ LEFT = {"data_source_type", "access_type", "data_product_sector"}
 #: Budgets, and what is spent from each.
 BUDGETS = {
     "nothing yet": ({"epsilon": 1}, ()),
-    "rows": ({"epsilon": 1, "every": "month"}, [(Pure(0.5), None)]),
+    "rows": ({"epsilon": 1, "period": "month"}, [(Pure(0.5), None)]),
     "people": (
         {"epsilon": 2, "delta": 1e-6, "ids": "who", "max_rows": 3, "name": HOSTILE},
         [(Approx(0.5, 1e-7), "who"), (Pure(0.1), "who"), (Pure(0.1), "who")],
@@ -119,7 +119,7 @@ def test_a_report_says_for_whom_and_what_is_left(budget):
         assert f"## {heading}\n" in text and f"<h2>{heading}</h2>" in page
     words = {"rows": "A person of k rows", "people": "at most 3 rows"}.get(str(budget.unit))
     assert words is None or words in text
-    assert ("for each month" in text) == (budget.every is not None)
+    assert ("for each month" in text) == (budget.period is not None)
     assert "is replaced by another" in text if budget.neighbors == "replace" else "without" in text
     if budget.history:
         assert "± 0.25 (95 %)" in text and "± 0.25 (95 %)" in page and "bounds=(0, 120)" in text

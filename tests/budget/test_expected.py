@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._core.error_bars import ROWS, SECRET, UNKNOWN, Expected
+from dpfast._core.error_bars import ROWS, SECRET, UNKNOWN, ErrorBar
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.rng import InsecureGenerator
 
@@ -29,7 +29,7 @@ def expected(name):
 def says_enough(found):
     """Whether there is an error bar and what it rests on, or a reason of its own for none."""
     return (
-        isinstance(found, Expected) and found.note != UNKNOWN and bool(found.note or has_bar(found))
+        isinstance(found, ErrorBar) and found.note != UNKNOWN and bool(found.note or has_bar(found))
     )
 
 
@@ -72,7 +72,7 @@ class Silent:
 def test_a_release_that_says_nothing_of_its_error_is_caught():
     silent = dp.extend.prepare(dp.extend.release, [1], Silent()).mechanism
     assert not says_enough(silent.error(9, 0.95))
-    assert not says_enough(Expected(0.95))
+    assert not says_enough(ErrorBar(0.95))
 
 
 @every_value

@@ -17,7 +17,7 @@ from dpfast.privacy import Pure
 
 from .test_ledger_forms import sql
 
-EVERY = ["day", "week", "month", "year"]
+PERIODS = ["day", "week", "month", "year"]
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -43,7 +43,7 @@ def spend(budget, amount=1):
 
 
 def test_a_month_that_is_over_leaves_its_entries_and_no_sum(make, clock):
-    budget = make(epsilon=2, every="month")
+    budget = make(epsilon=2, period="month")
     spend(budget, 1.5)
     with pytest.raises(BudgetError, match=r"left epsilon=0\.5, delta=0 this month"):
         spend(budget)
@@ -54,14 +54,14 @@ def test_a_month_that_is_over_leaves_its_entries_and_no_sum(make, clock):
         spend(budget, 0.001)
     assert [entry.loss.epsilon for entry in budget.history] == [1.5, 2]
     said = budget.to_dict()
-    assert (said["every"], said["since"]) == ("month", "2024-02-01")
+    assert (said["period"], said["since"]) == ("month", "2024-02-01")
     assert said["spent"]["epsilon"] == "2/1" and said["spends"] == 2
-    assert "every='month', since='2024-02-01'" in repr(budget)
-    assert "every=&#x27;month&#x27;" in budget._repr_html_()
+    assert "period='month', since='2024-02-01'" in repr(budget)
+    assert "period=&#x27;month&#x27;" in budget._repr_html_()
 
 
 def test_a_clock_that_is_set_back_stands_still(make, clock):
-    budget = make(epsilon=2, every="month")
+    budget = make(epsilon=2, period="month")
     spend(budget)
     clock("2023-12-31T23:59:59.999999Z")
     assert budget.remaining["epsilon"] == 1
@@ -76,7 +76,7 @@ def at(day, hour=0):
     return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def since(every, time):
+def since(period, time):
     """The period of a time, by the calendar of Python alone."""
     day = datetime.fromisoformat(time).date()
     return {
@@ -84,14 +84,14 @@ def since(every, time):
         "week": day.isocalendar()[:2],
         "month": (day.year, day.month),
         "year": day.year,
-    }[every]
+    }[period]
 
 
-@pytest.mark.parametrize("every", EVERY)
-def test_no_period_has_more_than_the_limit(every, clock, monkeypatch):
+@pytest.mark.parametrize("period", PERIODS)
+def test_no_period_has_more_than_the_limit(period, clock, monkeypatch):
     """Whatever the clock does: by the times of entries, which never go back."""
-    chance = random.Random(every)
-    budget, refused = dp.Budget(epsilon=3, every=every), 0
+    chance = random.Random(period)
+    budget, refused = dp.Budget(epsilon=3, period=period), 0
     day = 0
     for _ in range(400):
         day = max(0, day + chance.choice([0, 0, 0, 1, 1, 7, 90, -20]))
@@ -103,7 +103,7 @@ def test_no_period_has_more_than_the_limit(every, clock, monkeypatch):
     history = budget.history
     sums: dict[object, Fraction] = {}
     for entry in history:
-        key = since(every, entry.time)
+        key = since(period, entry.time)
         sums[key] = sums.get(key, Fraction(0)) + entry.loss.epsilon
     assert max(sums.values()) <= 3 and len(sums) > 2 and refused > 2
     assert [entry.time for entry in history] == sorted(entry.time for entry in history)
@@ -112,8 +112,8 @@ def test_no_period_has_more_than_the_limit(every, clock, monkeypatch):
 def test_a_state_that_renews_at_any_clock_is_noticed(clock, monkeypatch):
     """Planted: a clock that is set back begins a new period."""
 
-    def at_any(self, every, time):
-        same = self.time and entries.began(every, self.time) == entries.began(every, time)
+    def at_any(self, period, time):
+        same = self.time and entries.began(period, self.time) == entries.began(period, time)
         return entries.State(
             self.spent if same else entries.Amounts(), self.neighbors, self.entries, self.ids, time
         )
@@ -125,16 +125,16 @@ def test_a_state_that_renews_at_any_clock_is_noticed(clock, monkeypatch):
 
 def test_a_ledger_says_with_which_period_it_renews(tmp_path, clock):
     path = tmp_path / "study.db"
-    spend(dp.Budget(epsilon=1, every="week", path=path))
-    assert dp.Budget(path=path).every == "week" == dp.Budget(path=path, every="week").every
+    spend(dp.Budget(epsilon=1, period="week", path=path))
+    assert dp.Budget(path=path).period == "week" == dp.Budget(path=path, period="week").period
     clock("2024-02-05T00:00:00.000000Z")  # a Monday
     spend(dp.Budget(path=path))
     assert dp.Budget(path=path).spent["epsilon"] == 1  # and it is sound
-    with pytest.raises(ArgumentError, match=r"every must be that of .*, 'week', or left out"):
-        dp.Budget(path=path, every="month")
+    with pytest.raises(ArgumentError, match=r"period must be that of .*, 'week', or left out"):
+        dp.Budget(path=path, period="month")
     dp.Budget(epsilon=1, path=tmp_path / "all.db")
-    with pytest.raises(ArgumentError, match=r"every must be that of .*, None, or left out"):
-        dp.Budget(path=tmp_path / "all.db", every="month")
+    with pytest.raises(ArgumentError, match=r"period must be that of .*, None, or left out"):
+        dp.Budget(path=tmp_path / "all.db", period="month")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_ledger_says_with_which_period_it_renews(tmp_path, clock):
 )
 def test_the_period_is_sealed(tmp_path, statement):
     path = tmp_path / "study.db"
-    spend(dp.Budget(epsilon=1, every="month", path=path))
+    spend(dp.Budget(epsilon=1, period="month", path=path))
     drop = sql(path, "SELECT 'DROP TRIGGER ' || name FROM sqlite_master WHERE type = 'trigger'")
     sql(path, *(each for (each,) in drop[0]), statement)
     file._seen.clear()
@@ -158,7 +158,7 @@ def test_the_period_is_sealed(tmp_path, statement):
 
 def test_a_period_over_its_limit_is_damage(tmp_path, clock, monkeypatch):
     path = tmp_path / "study.db"
-    budget = dp.Budget(epsilon=1, every="month", path=path)
+    budget = dp.Budget(epsilon=1, period="month", path=path)
     monkeypatch.setattr(entries.Amounts, "fits", lambda self, limit: True)
     spend(budget)
     spend(budget)
@@ -171,7 +171,7 @@ def test_a_period_over_its_limit_is_damage(tmp_path, clock, monkeypatch):
 
 def test_parts_are_refused(clock):
     """Two parts in two periods would count as one of them, in neither."""
-    budget = dp.Budget(epsilon=1, every="month")
+    budget = dp.Budget(epsilon=1, period="month")
     with (
         pytest.raises(BudgetError, match="budget that renews refused a release about a part"),
         budget.parallel([1, 2], [1, 2]),
@@ -180,7 +180,7 @@ def test_parts_are_refused(clock):
 
 
 def test_what_was_paid_for_is_not_paid_again_in_the_next_period(clock):
-    budget = dp.Budget(epsilon=1, every="month")
+    budget = dp.Budget(epsilon=1, period="month")
     for time in at(0), at(40):
         clock(time)
         with budget.once("June"):
@@ -189,36 +189,36 @@ def test_what_was_paid_for_is_not_paid_again_in_the_next_period(clock):
 
 
 def test_words_that_are_no_period():
-    with pytest.raises(ArgumentError, match="every must be one of"):
-        dp.Budget(epsilon=1, every="quarter")
+    with pytest.raises(ArgumentError, match="period must be one of"):
+        dp.Budget(epsilon=1, period="quarter")
 
 
 def test_the_command_line_and_jobs(tmp_path, monkeypatch, capsys):
     from dpfast.app.cli.main import run
 
     monkeypatch.chdir(tmp_path)
-    assert run(["budget", "create", "study.db", "--epsilon", "1", "--every", "month"]) == 0
+    assert run(["budget", "create", "study.db", "--epsilon", "1", "--period", "month"]) == 0
     assert "month" in capsys.readouterr().out
     import numpy as np
 
     np.save("x.npy", np.arange(9.0))
     job = tmp_path / "job.toml"
     words = (
-        '[data]\npath = "x.npy"\n[budget]\nepsilon = 1\nevery = "{}"\npath = "study.db"\n'
+        '[data]\npath = "x.npy"\n[budget]\nepsilon = 1\nperiod = "{}"\npath = "study.db"\n'
         '[[release]]\nstatistic = "count"\ncolumn = "0"\n'
     )
     job.write_text(words.format("month"))
     explained = dp.job.explain(job)
-    assert explained["every"] == "month" and explained["since"].endswith("-01")
-    assert run(["explain", "job.toml"]) == 0 and "every" in capsys.readouterr().out
+    assert explained["period"] == "month" and explained["since"].endswith("-01")
+    assert run(["explain", "job.toml"]) == 0 and "period" in capsys.readouterr().out
     results = dp.job.run(job)
     results.check()
-    assert dp.job.report(results)["every"] == "month"
+    assert dp.job.report(results)["period"] == "month"
     assert run(["budget", "show", "study.db", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["every"] == "month" and said["remaining"]["epsilon"]["value"] == 0
+    assert said["period"] == "month" and said["remaining"]["epsilon"]["value"] == 0
     job.write_text(words.format("day"))
-    with pytest.raises(ArgumentError, match="every must be that of"):
+    with pytest.raises(ArgumentError, match="period must be that of"):
         dp.job.explain(job)
-    with pytest.raises(ArgumentError, match="every must be that of"):
+    with pytest.raises(ArgumentError, match="period must be that of"):
         dp.job.run(job)

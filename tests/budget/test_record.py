@@ -281,7 +281,7 @@ def test_the_bar_of_the_largest_deviation_reaches_none():
 
 
 def test_a_release_shows_its_bar():
-    bar = dp.extend.Expected(0.95, 0.0183)
+    bar = dp.extend.ErrorBar(0.95, 0.0183)
     record = dp.extend.prepare(dp.sum, [1, 2, 3], bounds=(0, 9), epsilon=1).to_record()
     shown = {
         (38.5812, 0.02): "38.58 ± 0.02 (95 %)",
@@ -292,7 +292,7 @@ def test_a_release_shows_its_bar():
         (2e20, 1e20): "2e+20 ± 1e+20 (95 %)",
     }
     for (value, width), text in shown.items():
-        release = dp.Release(value, dp.extend.Expected(0.95, width), record, None, "")
+        release = dp.Release(value, dp.extend.ErrorBar(0.95, width), record, None, "")
         assert repr(release) == text and float(release) == value
     ends = dp.Release(40.0, bar, record, None, "", (38.0, 43.0))
     assert repr(ends) == "40, 38 to 43 (95 %)" and (ends.low, ends.high) == (38.0, 43.0)

@@ -59,7 +59,7 @@ def test_the_job_bounds_once_and_is_paid_once(folder, monkeypatch):
     for name in ("FOLDER", "MONTH"):
         monkeypatch.setenv(name, environment(folder)[name])
     explained = dp.job.explain(folder / "job.toml")
-    assert explained["every"] == "month" and explained["waves"] == 1
+    assert explained["period"] == "month" and explained["waves"] == 1
     first = dp.job.run(folder / "job.toml")
     first.check()
     assert first["visits"]["ward"] == ["a", "b"]

@@ -74,7 +74,7 @@ def test_a_column_of_bars_may_have_no_name_of_a_statistic(pyplot):
 
 
 def test_bars_are_said_in_words():
-    say = dp.extend.Expected
+    say = dp.extend.ErrorBar
     assert str(say(0.95, 3.0)) == "± 3" and str(say(0.95, [1.5, 2.0])) == "± 1.5, 2"
     assert str(say(0.95, ranks=4752.88)) == "within 4,753 rows in order"
     assert str(say(0.95, note="why")) == "not known: why"

@@ -536,7 +536,7 @@ def test_post_processing_is_free():
 @few
 def test_the_filter_never_passes_its_limit(costs):
     held = Filter(Pure(1))
-    taken = [c for c in costs if held.charge(Pure(Fraction(c, 20)))]
+    taken = [c for c in costs if held.spend(Pure(Fraction(c, 20)))]
     spent = sum(taken, 0)
     assert spent <= 20
     assert held.spent == (Pure(Fraction(spent, 20)) if spent else None)
@@ -545,22 +545,22 @@ def test_the_filter_never_passes_its_limit(costs):
 
 def test_the_kinds_of_filter():
     held = Filter(ZCDP(0.5))
-    assert held.charge(Pure(1))
+    assert held.spend(Pure(1))
     assert held.spent == Pure(1).to_zcdp()
-    assert not held.charge(ZCDP(0.5))
+    assert not held.spend(ZCDP(0.5))
     held.require(ZCDP(0.03))
     with pytest.raises(BudgetError, match="refused"):
         held.require(ZCDP(0.03))
     approx = Filter(Approx(1, 1e-6))
     assert approx.remaining == ZCDP.within(1, 1e-6)
     # Five times as many small costs fit as by adding up epsilons.
-    assert sum(approx.charge(Pure(0.01)) for _ in range(1000)) > 480
-    assert not approx.charge(Pure(0.5))
+    assert sum(approx.spend(Pure(0.01)) for _ in range(1000)) > 480
+    assert not approx.spend(Pure(0.5))
     for bad in (Approx(0.1, 0.1), 0.1):
         with pytest.raises(ArgumentTypeError, match="Pure or ZCDP"):
-            approx.charge(bad)
+            approx.spend(bad)
     with pytest.raises(ArgumentError, match="no finite epsilon"):
-        Filter(Pure(1)).charge(ZCDP(0.1))
+        Filter(Pure(1)).spend(ZCDP(0.1))
     assert "limit" not in repr(held) and "ZCDP" in repr(held)
 
 
@@ -575,8 +575,8 @@ def adaptive_loss(costs_after, limit, depth):
         cost = costs_after(answers)
         copied = Filter(limit)
         if held is not None:
-            copied.charge(held)
-        if not copied.charge(Pure(cost)):
+            copied.spend(held)
+        if not copied.spend(Pure(cost)):
             return best
         for answer, sign in ((0, 1), (1, -1)):
             best = max(best, walk((*answers, answer), copied.spent, ratio + sign * cost))
@@ -607,7 +607,7 @@ def test_threads_never_pass_the_limit():
     held, taken = Filter(Pure(1)), []
     threads = [
         threading.Thread(
-            target=lambda: taken.extend(held.charge(Pure(Fraction(1, 64))) for _ in range(40))
+            target=lambda: taken.extend(held.spend(Pure(Fraction(1, 64))) for _ in range(40))
         )
         for _ in range(8)
     ]

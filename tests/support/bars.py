@@ -20,7 +20,7 @@ from unittest.mock import patch
 import numpy as np
 
 import dpfast as dp
-from dpfast._core.error_bars import COUNTS, SCORES, Expected
+from dpfast._core.error_bars import COUNTS, SCORES, ErrorBar
 from dpfast.budget.mechanism import expected
 from dpfast.groups.automatic_bounds import WithBounds
 from dpfast.groups.marginals import MarginalTables
@@ -263,7 +263,7 @@ def far(answers: Iterable[Any], true: Any) -> np.ndarray:
     return np.abs(every - true).reshape(len(every), -1)
 
 
-def flat(bar: Expected, shape: np.ndarray) -> np.ndarray:
+def flat(bar: ErrorBar, shape: np.ndarray) -> np.ndarray:
     """Bars of all numbers of an answer."""
     return np.broadcast_to(bar.half_width, shape.shape).ravel()
 
@@ -378,7 +378,7 @@ def ranks_off(answers: Any, rows: np.ndarray, q: float) -> Any:
     return np.maximum(np.maximum(less - target, target - most), 0.0)
 
 
-def drawn(case: Case, runs: int, asked: dict[str, Any], bar: Expected) -> list[Errors]:
+def drawn(case: Case, runs: int, asked: dict[str, Any], bar: ErrorBar) -> list[Errors]:
     """Errors of quantiles in ranks."""
     mechanism = innermost(made(case, asked)[0])
     each = mechanism.columns if isinstance(mechanism, EqualParts) else (mechanism,)
@@ -400,7 +400,7 @@ def drawn(case: Case, runs: int, asked: dict[str, Any], bar: Expected) -> list[E
     return found
 
 
-def between(answers: np.ndarray, rows: np.ndarray, of: Between, bar: Expected) -> list[Errors]:
+def between(answers: np.ndarray, rows: np.ndarray, of: Between, bar: ErrorBar) -> list[Errors]:
     """Errors of points that have two ends."""
     (ends,) = of.ends
     column = np.clip(rows.astype(float), ends.lo, ends.hi)
@@ -409,7 +409,7 @@ def between(answers: np.ndarray, rows: np.ndarray, of: Between, bar: Expected) -
     return [Errors(np.abs(off)[:, None], bars[:, None], bar.note)]
 
 
-def chosen(case: Case, runs: int, asked: dict[str, Any], bar: Expected) -> Errors:
+def chosen(case: Case, runs: int, asked: dict[str, Any], bar: ErrorBar) -> Errors:
     """Errors of selections: how far what is drawn is below the best of those that are left."""
     answers = list(answers_of(case, asked, runs))
     if isinstance(case.data, dict):

@@ -779,7 +779,7 @@ LOSSES = {
     "dp.privacy.group_within": (P.group_within, {"loss": PURE, "size": 2}),
     "dp.privacy.convert": (
         P.convert,
-        {"amount": PURE, "given": "add-remove", "wanted": "replace"},
+        {"loss": PURE, "relation": "add-remove", "wanted": "replace"},
     ),
     "dp.privacy.post_processing": (P.post_processing, {"loss": PURE}),
     "dp.privacy.advanced_composition": (
@@ -795,7 +795,7 @@ LOSSES = {
         {"loss": PURE, "times": 3, "epsilon": 2},
     ),
     "dp.privacy.Filter": (P.Filter, {"limit": PURE}),
-    "dp.privacy.Filter.charge": (lambda loss: P.Filter(PURE).charge(loss), {"loss": PURE}),
+    "dp.privacy.Filter.spend": (lambda loss: P.Filter(PURE).spend(loss), {"loss": PURE}),
 }  # fmt: skip
 for _name, (_function, _given) in LOSSES.items():
     add(_name, _function, **_given)
@@ -813,7 +813,7 @@ TOLD = {
     # whose other end is another party; see `tests/sulq/test_remote_sums.py`
     dp.sulq.RemoteSums, dp.sulq.serve,
     # what is made by dpfast, or by others for it; see `tests/docs/test_extending.py`
-    dp.extend.Chunk, dp.extend.Expected, dp.extend.IntegerNoise, dp.extend.Mechanism,
+    dp.extend.Chunk, dp.extend.ErrorBar, dp.extend.IntegerNoise, dp.extend.Mechanism,
     dp.extend.Prepared, dp.extend.Source, dp.extend.releases,
     # what a package of its own makes statistics and noise of; see `tests/usage`
     dp.extend.Feature, dp.extend.Form, dp.extend.Linear, dp.extend.MechanismLike, dp.extend.Moves,

@@ -62,7 +62,7 @@ def create(
     max_rows: Annotated[
         int | None, shown("N", "A person is publicly known to have at most so many rows.")
     ] = None,
-    every: Annotated[
+    period: Annotated[
         str | None,
         shown(
             "day|week|month|year",
@@ -83,7 +83,7 @@ def create(
     if existing(file) is not None:
         raise LedgerError(f"ledger {file} is there already")
     relation = None if neighbors is None else checks.neighbors(neighbors)
-    about: Any = {"ids": ids, "max_rows": max_rows, "every": every}
+    about: Any = {"ids": ids, "max_rows": max_rows, "period": period}
     budget = Budget(**amounts, neighbors=relation, **about, name=name, path=os.path.abspath(file))
     _show(budget, as_json)
 

@@ -51,7 +51,7 @@ from .database import read as read_sql
 
 SECTIONS = {
     "data": ("path", *Files.options, "sql", "rows", "version"),
-    "budget": ("epsilon", "delta", "rho", "neighbors", "ids", "max_rows", "every", "path", "name"),
+    "budget": ("epsilon", "delta", "rho", "neighbors", "ids", "max_rows", "period", "path", "name"),
     "output": ("path",),
     "defaults": None,
     "release": None,
@@ -75,7 +75,7 @@ class Job:
     neighbors: Neighbors
     ids: str | None
     max_rows: int | None
-    every: Any
+    period: Any
     ledger: Path | None
     name: str
     outputs: Mapping[str, Path]
@@ -151,7 +151,7 @@ def read(path: Any) -> Job:
         neighbors=_relation(budget.get("neighbors"), ledger_path),
         ids=None if ids is None else text("budget.ids", ids),
         max_rows=None if max_rows is None else checks.rows_each(max_rows, "budget.max_rows"),
-        every=budget.get("every"),
+        period=budget.get("period"),
         ledger=ledger_path,
         name=checks.text("budget.name", budget.get("name", "")),
         outputs={} if out is None else written_to("output.path", out, folder),

@@ -37,7 +37,7 @@ FIELDS = (
 #: What a notebook shows, and of how many numbers.
 SHOWN, MOST = ("name", "at", "group", "answer"), 50
 #: What a budget may be about.
-ABOUT = ("ids", "max_rows", "every", "since")
+ABOUT = ("ids", "max_rows", "period", "since")
 #: The version of the schema of reports, `docs/schema/job.json`.
 SCHEMA = 1
 #: What an error bar is, in units of the data or in ranks, and what columns of groups call that.
@@ -171,7 +171,7 @@ def job_facts(plan: Plan) -> Facts:
         "neighbors": job.neighbors,
         "loss": amounts(job.loss),
     }
-    about = {"ids": job.ids, "max_rows": job.max_rows, "every": job.every}
+    about = {"ids": job.ids, "max_rows": job.max_rows, "period": job.period}
     return facts | {name: value for name, value in about.items() if value is not None}
 
 

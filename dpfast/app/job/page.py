@@ -37,7 +37,7 @@ def page(facts: Any, rows: Sequence[Row]) -> str:
         "version": data["version"],
         "loss": loss_text(facts["loss"]),
         "neighbors": facts["neighbors"],
-        **{name: facts[name] for name in ("ids", "max_rows", "every") if name in facts},
+        **{name: facts[name] for name in ("ids", "max_rows", "period") if name in facts},
     }
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

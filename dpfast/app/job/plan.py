@@ -108,7 +108,7 @@ class Plan:
 
         A new ledger has the loss of the job for its limit.
         """
-        loss, about = self.job.loss, {"ids": self.job.ids, "every": self.job.every}
+        loss, about = self.job.loss, {"ids": self.job.ids, "period": self.job.period}
         limit: dict[str, Any] = {name: getattr(loss, name) for name in loss.amounts}
         limit |= {**about, "max_rows": self.job.max_rows}
         checked = Budget(**limit, neighbors=self.job.neighbors)

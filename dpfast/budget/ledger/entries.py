@@ -17,7 +17,7 @@ from ...errors import BudgetError
 from ...privacy import ZCDP, Loss, Pure
 
 #: How often a limit can renew: with each of these periods of the calendar, in UTC.
-EVERY = ("day", "week", "month", "year")
+PERIODS = ("day", "week", "month", "year")
 #: The one zero of amounts that a ledger does not use, with which no new fraction is made.
 ZERO = Pure.delta
 
@@ -129,13 +129,13 @@ class State:
     #: Of the last entry.
     time: str = ""
 
-    def at(self, every: str, time: str) -> State:
+    def at(self, period: str, time: str) -> State:
         """Return the state at a time: in a new period nothing is spent yet.
 
         A clock that was set back stands still until it reaches the last entry.
         """
         time = max(time, self.time)
-        is_new = self.time and began(every, self.time) < began(every, time)
+        is_new = self.time and began(period, self.time) < began(period, time)
         return replace(self, time=time, spent=Amounts() if is_new else self.spent)
 
     @property
@@ -153,12 +153,14 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def began(every: str, time: str) -> date:
+def began(period: str, time: str) -> date:
     """Return the first day of the period that a time is in; weeks begin on Monday."""
     day = date.fromisoformat(time[:10])
-    if every == "week":
+    if period == "week":
         return day - timedelta(day.weekday())
-    return day if every == "day" else day.replace(day=1, month=1 if every == "year" else day.month)
+    return (
+        day if period == "day" else day.replace(day=1, month=1 if period == "year" else day.month)
+    )
 
 
 def process() -> str:

@@ -131,7 +131,7 @@ class Header:
     name: str
     ids: str | None
     max_rows: int | None
-    every: str | None = None
+    period: str | None = None
     created: str = ""
     seal: str = ""
 
@@ -533,7 +533,7 @@ class File:
         db.execute(f"PRAGMA application_id = {APPLICATION}")
         chain.renumber(db, VERSION)
         define(db, TABLES + chain.PLACES + guards("ledger", "lines", "answers", "places"))
-        parts = (now(), process(), new.name, text.loss(new.limit, new.every), new.neighbors)
+        parts = (now(), process(), new.name, text.loss(new.limit, new.period), new.neighbors)
         first = text.seal("", *parts, *text.of_people(new.ids, new.max_rows))
         header = (*parts, first, new.ids, new.max_rows)
         db.execute("INSERT INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)", header)
@@ -561,8 +561,8 @@ class File:
         if version < 1 or text.seal("", *parts, *text.of_people(ids, max_rows)) != seal:
             raise Damaged("its header is not what was written")
         created, _, name, limited, neighbors = parts
-        limit, every = text.limit(limited)
-        return Header(limit, neighbors, name, ids, max_rows, every, created, seal)
+        limit, period = text.limit(limited)
+        return Header(limit, neighbors, name, ids, max_rows, period, created, seal)
 
     def _state(self, db: Connection) -> State:
         lines, *amounts, neighbors, ids, _ = chain.sums(db)
@@ -617,7 +617,7 @@ class File:
                 raise Damaged(f"entry {skipped + len(spends) + 1} is not what was written")
             when, by, what, note, loss, neighbors, *amounts, relation = parts
             cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
-            if head.every is not None and since != (since := began(head.every, when)):
+            if head.period is not None and since != (since := began(head.period, when)):
                 total = Amounts()
             total += counted
             is_over |= not total.fits(Amounts.of(head.limit))

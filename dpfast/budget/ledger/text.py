@@ -53,17 +53,17 @@ def number(text: str) -> Fraction:
     return Fraction(int(above, 0), int(below, 0))
 
 
-def loss(amount: Loss, every: str | None = None) -> str:
+def loss(amount: Loss, period: str | None = None) -> str:
     """Return a loss as JSON, and of a limit the period with which it renews."""
     parts = parts_of(amount, exact)
-    return json.dumps(parts if every is None else {**parts, "every": every})
+    return json.dumps(parts if period is None else {**parts, "every": period})
 
 
 def limit(text: str) -> tuple[Loss, str | None]:
     """Read the limit, and the period, that `loss` wrote."""
     parts = json.loads(text)
-    every = parts.pop("every", None)
-    return unpack(json.dumps(parts)), every
+    period = parts.pop("every", None)
+    return unpack(json.dumps(parts)), period
 
 
 def parts_of(amount: Loss, shown: Callable[[Fraction], Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._core import checks
-from ..._core.error_bars import Expected
+from ..._core.error_bars import ErrorBar
 from ...budget.mechanism import Mechanism
 from ...noise import samplers as _noise
 from ...noise.additive import amount
@@ -136,10 +136,10 @@ class Proposal(Mechanism[float | NoAnswer]):
         noisy = with_noise(summary.value, self.scale, self.grid, generator)
         return min(max(noisy, self.lo), self.hi)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of an answer, if there is one; the noise does not depend on that."""
         size = self.scale * -math.log(1 - confidence) + self.grid
-        return Expected(confidence, min(size, self.hi - self.lo), note=_NOTE)
+        return ErrorBar(confidence, min(size, self.hi - self.lo), note=_NOTE)
 
 
 def split(loss: Loss, test_share: Any) -> tuple[Approx, DistanceTest, Fraction]:

@@ -103,7 +103,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from ..._core import checks
-from ..._core.error_bars import RANKS, Expected
+from ..._core.error_bars import RANKS, ErrorBar
 from ..._core.roots import root_down
 from ...noise.grid import Base
 from ...privacy import ZCDP, Pure, float_down, range_within
@@ -268,12 +268,12 @@ class ExponentialQuantile(Drawn[float]):
         given: dict[str, Any] = {"target": self.target(n), "window": window, "flips": self.flips}
         return self.value(draw(column, column.ends(n), self.aim, n, stream, **given).cell)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar in ranks, whatever the data."""
         if self.lo == self.hi:
-            return Expected(confidence, 0.0, 0.0)
+            return ErrorBar(confidence, 0.0, 0.0)
         ranks = self.ranks + ranks_within(self.base, self.aim, 1 - confidence)
-        return Expected(confidence, None, ranks, RANKS)
+        return ErrorBar(confidence, None, ranks, RANKS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.error_bars import DIFFERENT, Expected
+from ..._core.error_bars import DIFFERENT, ErrorBar
 from ..._kernels.rng import BitStream
 from ..._kernels.statistics import JOINT_POWERS as POWERS
 from ..._kernels.statistics import JointTable as Table
@@ -257,7 +257,7 @@ class JointQuantiles(Drawn[NDArray[np.float64]]):
             out[order] = [self.value(cell) for cell in cells]
         return out
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of all quantiles in ranks: McSherry and Talwar's bound.
 
         Let E_j be how many ranks candidate j is off, so that x_j of `spread` is E_j - E_(j - 1). If
@@ -267,12 +267,12 @@ class JointQuantiles(Drawn[NDArray[np.float64]]):
         Where many rows are on one cell, every answer can be as likely as the next one.
         """
         if self.lo == self.hi:
-            return Expected(confidence, 0.0, 0.0)
+            return ErrorBar(confidence, 0.0, 0.0)
         m, (first, last) = len(self.qs), self.cells
         top = last - first + m
         tuples = sum(math.log((top - i) / (m - i)) for i in range(m))
         excess = (tuples + float(4 * rounding(m)) - math.log1p(-confidence)) / self.c
-        return Expected(confidence, None, [m + excess / 2] * m, DIFFERENT)
+        return ErrorBar(confidence, None, [m + excess / 2] * m, DIFFERENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,7 @@ class ExponentialRange(Mechanism[float]):
             return found
         return Lattice(lattice.step, 0, lattice.last - lattice.first).nearest(found)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return how many ranks both ends are off at most, each with half of the failures."""
         bar = self.quartiles.error(rows, min((1 + confidence) / 2, math.nextafter(1, 0)))
         return replace(bar, confidence=confidence, ranks=float(np.max(bar.ranks)))

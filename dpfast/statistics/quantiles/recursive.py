@@ -47,7 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.error_bars import RANKS, Expected
+from ..._core.error_bars import RANKS, ErrorBar
 from ..._kernels.rng import BitStream
 from ...privacy import ZCDP, Pure
 from ...rng import Generator
@@ -164,7 +164,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
         cells = draw_all(column, n, self.root, len(self.different), generator.stream())
         return np.array([self.value(cells[i]) for i in self.order])
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each quantile in ranks: the bound of one draw, draw by draw.
 
         A draw is off by what the ends of its range are off, in the proportion of its place between
@@ -173,7 +173,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
         many rows. On the way to a quantile there are at most as many draws as levels.
         """
         if self.lo == self.hi:
-            return Expected(confidence, 0.0, 0.0)
+            return ErrorBar(confidence, 0.0, 0.0)
         failure = (1 - confidence) / len(self.different).bit_length()
         errors: dict[int, float] = {}
 
@@ -190,7 +190,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
             walk(node.right, error, high)
 
         walk(self.root, 0.0, 0.0)
-        return Expected(confidence, None, [errors[i] for i in self.order], RANKS)
+        return ErrorBar(confidence, None, [errors[i] for i in self.order], RANKS)
 
 
 def _slowest(node: Node) -> float:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.attributes import same_as
-from ..._core.error_bars import CLAMPED, NOISE, Expected
+from ..._core.error_bars import CLAMPED, NOISE, ErrorBar
 from ..._core.types import Auto, Integers
 from ..._kernels.groups import count
 from ..._kernels.tables import Key
@@ -355,13 +355,13 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
             counts = each[0] if self.columns is None else np.array(each, np.int64)
         return not_below_0(counts) if self.statistic.nonnegative else counts
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each count, that of the noise: a whole number, as errors are."""
         form = self.plan.forms[0]
         size = SizesOf(self.plan, 0, 1 - confidence).total(form.estimate)
         whole = math.floor(size + (HALF if form.rounding else 0))
         note = NOISE if self.statistic.per_unit is None else f"{NOISE}; {CLAMPED}"
-        return Expected(confidence, float(whole), note=note)
+        return ErrorBar(confidence, float(whole), note=note)
 
 
 def half_of(number: int, generator: Generator) -> int:
