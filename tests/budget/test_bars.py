@@ -16,7 +16,6 @@ from ..support.bars import (
     BARS,
     MOST,
     SURE,
-    answers_of,
     askings,
     errors,
     fewest,
@@ -25,7 +24,7 @@ from ..support.bars import (
     ranks_off,
     series,
 )
-from ..support.battery import CASES, X
+from ..support.battery import X
 from ..support.views import innermost, quoted
 
 #: By night; an answer about many groups is as many.
@@ -90,12 +89,3 @@ def test_the_bar_of_an_extreme_is_about_the_least_row_and_not_about_the_target(h
     groups = dp.group_by({"k": [0] * 9, "x": X[:9]}, "k", keys=[0])
     alike = dp.expected_error(getattr(groups, call.__name__), "x", **asked).ranks
     assert alike > inside
-
-
-def test_an_interval_of_a_quantile_holds_it():
-    case = CASES["interval of a quantile"]
-    asked = {"epsilon": 40.0}
-    ends = np.array(list(answers_of(case, asked, 500)))
-    place = np.quantile(case.data, case.kw["q"], method="lower")
-    held = np.mean((ends[:, 0] <= place) & (place <= ends[:, 2]))
-    assert held >= fewest(500)

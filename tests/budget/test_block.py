@@ -55,18 +55,6 @@ def test_the_inner_block_pays_and_a_budget_that_is_passed_comes_first():
     assert spent(a, b) == [5, 1]
 
 
-def test_a_block_gives_the_relation_that_its_budget_has():
-    budget = dp.Budget(epsilon=9, neighbors="replace")
-    passed = dp.expected_error(dp.mean, AGES, **BOUNDS, epsilon=1, budget=budget)
-    with budget:
-        assert dp.expected_error(dp.mean, AGES, **BOUNDS, epsilon=1) == passed
-        other = dp.Budget(epsilon=9, neighbors="add-remove")
-        assert other.cost(dp.mean, AGES, **BOUNDS, epsilon=1).epsilon == 1
-        dp.mean(AGES, **BOUNDS, epsilon=1)
-    assert dp.expected_error(dp.mean, AGES, **BOUNDS, epsilon=1) != passed
-    assert budget.history[0].neighbors == "replace" and spent(budget) == [1]
-
-
 def test_what_is_prepared_is_paid_for_where_it_is_run():
     a, b = budgets()
     with a:
@@ -74,15 +62,6 @@ def test_what_is_prepared_is_paid_for_where_it_is_run():
     with b:
         prepared.run()
     assert spent(a, b) == [0, 1]
-
-
-def test_a_refused_block_releases_nothing():
-    with dp.Budget(epsilon=1) as budget:
-        with pytest.raises(dp.errors.BudgetError, match="refused the spend"):
-            count(2)
-        with pytest.raises(dp.errors.BudgetError, match="private noise only"):
-            count(rng=dp.rng.InsecureGenerator(1))
-    assert spent(budget) == [0]
 
 
 def test_rounds_of_a_learner_and_runs_of_best_of_are_paid_for_once():
@@ -110,41 +89,6 @@ def test_what_a_release_runs_is_paid_for_and_says_nothing(advice):
     with dp.Budget(epsilon=9) as other:
         dp.sample_and_aggregate(np.arange(100.0), lambda block: count(1), **blocks)
     assert len(budget.history) == len(other.history) == 1 and not advice
-
-
-def test_a_stream_is_kept_in_the_file_of_its_block(tmp_path):
-    path = tmp_path / "study.db"
-    with dp.Budget(epsilon=9, neighbors="replace", path=path) as budget:
-        for _ in range(2):  # opened again, it goes on and pays nothing
-            dp.online.SparseVector(positives=2, epsilon=1, name="alarm")
-            dp.online.MWEM(np.array([5, 1, 2, 0]), np.eye(4), rounds=2, epsilon=1, name="fit")
-    assert len(budget.history) == 2
-
-
-def test_a_measurement_says_its_entry():
-    mean = dp.Mean(**BOUNDS).measure(epsilon=1)
-    with dp.Budget(epsilon=9) as budget:
-        mean(AGES)
-        assert mean.release(AGES).entry == len(budget.history) == 2
-
-
-def test_a_job_pays_from_its_budget(tmp_path):
-    (tmp_path / "ages.csv").write_text("age\n23\n35\n")
-    (tmp_path / "job.toml").write_text(
-        """
-        [data]
-        path = "ages.csv"
-        [budget]
-        epsilon = 1
-        [[release]]
-        statistic = "count"
-        name = "people"
-        column = "age"
-        """
-    )
-    with dp.Budget(epsilon=9, neighbors="replace") as budget:
-        answer = dp.job.run(tmp_path / "job.toml")
-    assert answer and not budget.history
 
 
 def test_tasks_have_blocks_of_their_own():
@@ -237,11 +181,6 @@ def test_the_first_call_without_a_budget_says_so_once(advice):
     (said,) = advice
     assert said.category is dp.PrivacyAdvice and said.filename == __file__
     assert str(said.message) == release.UNPAID and len(release.UNPAID.split()) < 30
-
-
-def test_an_audit_is_silent(advice):
-    dp.audit.replay(lambda x: dp.count(x, epsilon=1), [1, 2, 3], [1, 2])
-    assert not advice
 
 
 def test_advice_as_an_error_comes_before_the_spend(advice):

@@ -165,37 +165,6 @@ def test_a_handler_cannot_pay_for_a_part_in_the_spend_of_another_part():
 
 
 @pytest.mark.full
-def test_signals_while_threads_spend_from_a_file(tmp_path):
-    """A real handler; whoever is refused has spent nothing."""
-    done = program(
-        """
-        import signal, sys, threading, warnings, dpfast as dp
-        warnings.simplefilter("ignore", dp.PrivacyAdvice)
-        budget = dp.Budget(epsilon=1000, path=sys.argv[1], timeout=20)
-        done, refused = [], []
-        def spend(*_):
-            try:
-                budget.spend(dp.privacy.Pure(1), neighbors="replace")
-                done.append(1)
-            except dp.errors.LedgerError as error:
-                assert "signal handler" in str(error), error
-                refused.append(1)
-        signal.signal(signal.SIGALRM, spend)
-        other = threading.Thread(target=lambda: [spend() for _ in range(20)])
-        other.start()
-        signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
-        for _ in range(60):
-            spend()
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        other.join()
-        assert budget.spent["epsilon"] == len(done) == len(budget.history) >= 80, len(done)
-        """,
-        tmp_path / "study.db",
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_child_reads_what_there_was_and_records_nothing():
     """Forks while another thread spends all the time: whatever it holds, nobody waits for it."""
@@ -258,9 +227,6 @@ def test_a_key_is_paid_for_once_whoever_comes_first():
     assert budget.spent["epsilon"] == 200 == len(set(numbers))
 
 
-# --- contexts -----------------------------------------------------------------------------------
-
-
 def noted_by_tasks(budget):
     """Four asyncio tasks, each with a note and an answer of its own, that wait for one another."""
 
@@ -314,13 +280,3 @@ def test_a_context_does_not_keep_budgets():
     budget.spend(Pure(0.1), neighbors=AR)
     alive = [ref for ref in module._HERE.get() if ref() is None or ref() is budget]
     assert len(alive) == 1
-
-
-@pytest.mark.parametrize("several", [2, 3])
-def test_each_budget_has_a_last_entry(several):
-    budgets = [dp.Budget(epsilon=9) for _ in range(several)]
-    for number, budget in enumerate(budgets):
-        budget.spend(Pure(1), neighbors=AR, note=str(number))
-    for number, budget in enumerate(budgets):
-        budget.record(number)
-        assert [(e.note, e.answer) for e in budget.history] == [(str(number), number)]

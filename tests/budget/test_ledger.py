@@ -42,7 +42,6 @@ from ..support.ledger_damage import as_process, unguarded
 from ..support.pairwise import quick_rows
 from ..support.paths import program
 
-ROOT = Path(__file__).parents[2]
 REP, AR = "replace", "add-remove"
 
 
@@ -55,9 +54,6 @@ def sql(path, *statements):
     """What a careless hand might do, with the guards taken away."""
     with unguarded(path) as db:
         return [row for statement in statements for row in db.execute(statement).fetchall()]
-
-
-# --- what it holds ------------------------------------------------------------------------------
 
 
 def test_all_that_was_asked_comes_back(path):
@@ -86,30 +82,6 @@ def test_all_that_was_asked_comes_back(path):
         assert line.process.startswith(f"{os.getpid()}@")
         assert line.answer is None
     assert os.listdir(path.parent) == ["study.db"]
-
-
-def test_refusals_are_those_of_a_budget_in_memory(path):
-    kept = dp.Budget(epsilon=1, delta=Decimal("1e-6"), path=path)
-    memory = dp.Budget(epsilon=1, delta=Decimal("1e-6"))
-    for loss, relation in [
-        (Approx(0.7, 1e-7), REP),
-        (Pure(0.4), REP),
-        (ZCDP(0.1), REP),
-        (Approx(0.1, 1e-5), REP),
-        (Approx(800, 1e-7), AR),
-        (Pure(Decimal("0.15")), AR),
-        (Pure(5e-324), REP),
-    ]:
-        said = []
-        for budget in (kept, memory):
-            try:
-                budget.spend(loss, neighbors=relation)
-                said.append(None)
-            except BudgetError as error:
-                said.append(str(error))
-        assert said[0] == said[1]
-        assert (kept.history, kept.spent) == (memory.history, memory.spent)
-    assert len(kept.history) == 2
 
 
 @pytest.mark.full
@@ -301,24 +273,6 @@ def test_the_tail_is_checked_when_it_is_opened_and_all_where_all_is_read(path, m
             dp.Budget(path=path)
 
 
-def test_an_answer_goes_to_the_line_of_its_thread(path):
-    budget = dp.Budget(epsilon=1, path=path)
-    barrier = threading.Barrier(2)
-
-    def work(number):
-        with budget.noted(f"thread {number}"):
-            budget.spend(Pure(0.1), neighbors=REP)
-        barrier.wait()
-        budget.record(number)
-
-    with ThreadPoolExecutor(2) as team:
-        list(team.map(work, range(2)))
-    assert {(line.note, line.answer) for line in budget.history} == {
-        ("thread 0", 0),
-        ("thread 1", 1),
-    }
-
-
 def test_notes_nest_and_end(path):
     budget = dp.Budget(epsilon=1, path=path)
     with budget.noted("outer"), contextlib.suppress(KeyError), budget.noted("inner"):
@@ -328,48 +282,6 @@ def test_notes_nest_and_end(path):
         budget.spend(Pure(0.1), neighbors=REP)
     budget.spend(Pure(0.1), neighbors=REP)
     assert [line.note for line in budget.history] == ["inner", "outer", ""]
-
-
-def test_export(path):
-    budget = dp.Budget(epsilon=1, delta=1e-6, path=path, name="study", neighbors=REP)
-    budget.spend(Pure(Fraction(1, 3)), neighbors=AR, what="x")
-    data = json.loads(budget.export())
-    (line,) = data.pop("lines")
-    assert line.pop("time") <= entries.now() and line.pop("process")
-    assert data.pop("created")
-    third = {"value": 1 / 3, "exact": "1/3"}
-    nothing = {"value": 0.0, "exact": "0/1"}
-    assert line == {
-        "what": "x",
-        "note": "",
-        "loss": {"kind": "Pure", "epsilon": third},
-        "neighbors": AR,
-        "counted": {"epsilon": {"value": 2 / 3, "exact": "2/3"}, "delta": nothing},
-    }
-    millionth = {"value": 1e-6, "exact": "1/1000000"}
-    assert data == {
-        "name": "study",
-        "path": str(path),
-        "neighbors": REP,
-        "limit": {"epsilon": {"value": 1.0, "exact": "1/1"}, "delta": millionth},
-        "spent": {"epsilon": {"value": 2 / 3, "exact": "2/3"}, "delta": nothing},
-        "remaining": {"epsilon": third, "delta": millionth},
-        "spends": 1,
-    }
-
-
-def test_a_clock_that_is_put_back(path, monkeypatch):
-    budget = dp.Budget(epsilon=1, path=path)
-    times = iter(["2030-01-01T00:00:00.000000Z", "1999-12-31T23:59:59.999999Z"])
-    monkeypatch.setattr("dpfast.budget.budget.now", lambda: next(times))
-    for note in ("first", "second"):
-        budget.spend(Pure(0.5), neighbors=REP, note=note)
-    again = dp.Budget(path=path)
-    assert [line.note for line in again.history] == ["first", "second"]
-    assert again.remaining["epsilon"] == 0
-
-
-# --- opening ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -456,9 +368,6 @@ def test_pickles_and_copies_are_the_same_ledger(path, tmp_path):
     dp.Budget(epsilon=1, path=path)
     with pytest.raises(LedgerError, match="is another one than was pickled"):
         pickle.loads(packed)
-
-
-# --- what goes wrong ----------------------------------------------------------------------------
 
 
 def test_lines_that_go_while_a_ledger_is_open(path):
@@ -578,16 +487,6 @@ def test_a_rollback_is_noticed_when_lines_have_grown_again(path, tmp_path, use):
         USES[use](budget)
     assert path.read_bytes() == before
     assert dp.Budget(epsilon=1, path=tmp_path / "other.db").remaining["epsilon"] == 1
-
-
-def test_a_pickle_knows_what_was_seen(path, tmp_path):
-    """A process that never saw the ledger refuses it for the one that did."""
-    budget = grown(path, tmp_path)
-    packed = pickle.dumps(budget)
-    with as_process({}):
-        assert len(dp.Budget(path=path).history) == 6  # which nobody can tell from the file alone
-        with pytest.raises(LedgerError, match="was put back to an earlier state"):
-            pickle.loads(packed)
 
 
 def test_a_recorded_answer_that_went_back(path, tmp_path):
@@ -813,20 +712,6 @@ def test_locked_by_another(path):
     budget.spend(Pure(1), neighbors=REP)
 
 
-@pytest.mark.full
-def test_a_lock_that_is_given_back_in_time(path):
-    budget = dp.Budget(epsilon=1, path=path)
-    with contextlib.closing(
-        sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    ) as db:
-        db.execute("BEGIN IMMEDIATE")
-        later = threading.Timer(0.6, db.execute, ("ROLLBACK",))
-        later.start()
-        budget.spend(Pure(1), neighbors=REP)
-        later.join()
-    assert budget.remaining["epsilon"] == 0
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are POSIX")
 def test_a_full_disk(path):
     done = program(
@@ -890,9 +775,6 @@ def test_read_only_for_somebody_else(tmp_path, what):
     assert len(said) == 2
     words = "Permission denied" if what == "hidden" else "read-only|beside it"
     assert all(re.search(words, each) for each in said), said
-
-
-# --- several at once ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -981,37 +863,6 @@ def test_a_fork_behind_pythons_back(path):
         path,
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_it_is_imported_only_when_asked_for():
-    code = "import sys, dpfast as dp; dp.Budget(epsilon=1); print('sqlite3' in sys.modules)"
-    assert program(code).stdout == "False\n"
-
-
-def test_without_sqlite(path):
-    done = program(
-        """
-        import sys
-        sys.modules["sqlite3"] = None
-        import dpfast as dp
-        try:
-            dp.Budget(epsilon=1, path=sys.argv[1])
-        except dp.errors.MissingExtraError as error:
-            print(error)
-        """,
-        path,
-    )
-    assert "needs the module sqlite3" in done.stdout and done.stderr == ""
-
-
-@pytest.mark.skipif(not (ROOT / "docs").exists(), reason="the pages are not here")
-def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
-    page = (ROOT / "docs" / "guide" / "ledger.md").read_text(encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    names = {"ages": [23, 35, 41]}
-    exec(page.split("```python\n")[1].split("```")[0].replace("/data/", ""), names)
-    (line,) = dp.Budget(path="study.db").history
-    assert (line.note, line.answer) == ("table 1", names["age"])
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files are listed on Linux")

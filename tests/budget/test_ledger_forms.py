@@ -103,32 +103,6 @@ def test_the_next_spend_closes_it_to_those_who_can_only_read(tmp_path, before, a
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-@pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
-def test_the_rights_of_a_sealed_one_are_those_that_were_given(tmp_path):
-    path = unpacked("2 plain", tmp_path)
-    spend(path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
-
-
-@pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
-def test_an_empty_file_that_becomes_a_ledger_is_closed_in_the_same_way(tmp_path):
-    path = tmp_path / "study.db"
-    path.touch(0o644)
-    dp.Budget(epsilon=1, path=path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_rights_that_cannot_be_changed_are_no_error(tmp_path, monkeypatch):
-    path = unpacked("1 plain", tmp_path)
-
-    def chmod(*given):
-        raise PermissionError
-
-    monkeypatch.setattr(os, "chmod", chmod)
-    spend(path)
-    assert len(dp.Budget(path=path).history) == 5
-
-
 @FORMS
 def test_the_next_spend_says_the_unit_only_of_an_empty_one(tmp_path, form):
     """What was spent before was of rows, as far as the file knows."""
@@ -191,24 +165,6 @@ def test_streams_go_on_with_their_secrets(tmp_path, form):
     assert sql(path, one) == [[(2,)]]
 
 
-@pytest.mark.parametrize("statement", [
-    "UPDATE answers SET answer = '9.5'",
-    "UPDATE answers SET line = 2",
-    "DELETE FROM answers",
-    "DELETE FROM steps WHERE what LIKE 'answers%'",
-    "UPDATE steps SET what = 'answers 2' WHERE what LIKE 'answers%'",
-    "DROP TABLE steps",
-    "PRAGMA user_version = 1",
-])  # fmt: skip
-def test_what_was_sealed_is_sealed(tmp_path, statement):
-    path = unpacked("1 plain", tmp_path)
-    spend(path)
-    drop = sql(path, "SELECT 'DROP TRIGGER ' || name FROM sqlite_master WHERE type = 'trigger'")
-    sql(path, *(each for (each,) in drop[0]), statement)
-    with pytest.raises(LedgerError, match="is damaged"):
-        dp.Budget(path=path)
-
-
 @FORMS
 def test_a_damaged_one_is_not_sealed(tmp_path, form):
     path = unpacked(f"{form} plain", tmp_path)
@@ -226,14 +182,6 @@ def test_a_refused_spend_seals_nothing(tmp_path, form):
     with pytest.raises(dp.errors.BudgetError):
         spend(path, 2)
     assert sql(path, "PRAGMA user_version") == [[(form,)]]
-
-
-def test_one_that_was_seen_with_seals_is_not_taken_back_without(tmp_path):
-    path = unpacked("1 plain", tmp_path)
-    spend(path)
-    unpacked("1 plain", tmp_path)
-    with pytest.raises(LedgerError, match="was put back to an earlier state"):
-        spend(path)
 
 
 def test_an_old_one_that_was_put_back_and_grew_is_noticed(tmp_path, monkeypatch):

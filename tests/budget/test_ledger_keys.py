@@ -107,19 +107,6 @@ def test_of_many_who_come_at_once_one_pays(tmp_path):
     assert len(dp.Budget(path=path).history) == 1
 
 
-def test_a_ledger_without_keys_gets_them(tmp_path):
-    """One that was made before there were keys has no table of them, and needs none."""
-    path = tmp_path / "study.db"
-    dp.Budget(epsilon=1, path=path).spend(Pure(0.5), neighbors="replace")
-    with sqlite3.connect(path) as db:
-        assert not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'keys'").fetchone()
-    db.close()
-    budget = dp.Budget(path=path)
-    assert budget.entry("k") is None
-    spend(budget, "k")
-    assert dp.Budget(path=path).entry("k") == (2, None)
-
-
 def test_keys_only_grow_and_a_moved_one_is_damage(tmp_path):
     path = tmp_path / "study.db"
     budget = dp.Budget(epsilon=1, path=path)

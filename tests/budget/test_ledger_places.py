@@ -160,9 +160,6 @@ def test_a_file_of_another_mount_than_its_directory_is_refused(path, monkeypatch
             use()
 
 
-# --- real mounts --------------------------------------------------------------------------------
-
-
 @functools.cache
 def unshared():
     """The words before a program that may mount, or none where this machine allows no mounts."""

@@ -7,7 +7,6 @@ import json
 import os
 import pickle
 import random
-import threading
 from fractions import Fraction
 
 import numpy as np
@@ -132,20 +131,6 @@ def test_bad_arguments_are_refused(column, groups, said):
     assert not budget.history
 
 
-def test_a_release_is_that_of_the_rows_of_its_part():
-    ages, town = np.tile(AGES, 500), np.array([str(town) for town in TOWNS] * 500)
-    budget = dp.Budget(epsilon=500)
-    with budget.parallel(pd.Series(town, name="town"), ["Bonn", "Ulm"]) as parts:
-        mean = parts["Ulm"](dp.mean, ages, bounds=(0, 120), epsilon=100)
-        counts = [part(dp.count, ages, epsilon=100) for part in parts.values()]
-    assert abs(mean - 33) < 1 and np.abs(np.subtract(counts, [1000, 1500])).max() < 2
-    assert [line.what for line in budget.history][1:] == [
-        "count, nan=keep where town = 'Bonn'",
-        "count, nan=keep where town = 'Ulm'",
-    ]
-    assert budget.spent["epsilon"] == 200
-
-
 @pytest.mark.parametrize("relation", [AR, REP])
 def test_only_the_parts_of_the_row_that_differs_see_a_neighbor(relation):
     """For all neighbors of a small table: which releases are about other rows than before."""
@@ -234,24 +219,6 @@ def test_a_block_that_counts_too_little_is_caught(fault, monkeypatch):
     else:
         monkeypatch.setattr(parallel, "counted", of_one_part)
         assert replayed("epsilon", AR, 1)[0]
-
-
-def test_what_a_release_costs_is_what_it_adds():
-    budget = dp.Budget(epsilon=2, neighbors=REP)
-    zero, half = {"epsilon": 0, "delta": 0}, {"epsilon": Fraction(1, 2), "delta": 0}
-    with budget.parallel(TOWNS, ["Ulm", "Bonn", "Kiel"]) as parts:
-        for group, expected in (("Ulm", half), ("Bonn", half), ("Kiel", zero)):
-            cost = parts[group].cost(dp.count, AGES, epsilon=0.5)
-            before = budget.spent
-            parts[group](dp.count, AGES, epsilon=0.5)
-            assert cost == expected
-            assert {n: budget.spent[n] - before[n] for n in before} == expected
-        # Under add-remove the count is of twice the loss, and is told so.
-        assert parts["Ulm"].cost(dp.count, AGES, epsilon=0.5, neighbors=AR)["epsilon"] == 1
-        assert parts.spent["epsilon"] == 1 and parts["Ulm"].spent == half
-        with pytest.raises(BudgetError, match="left epsilon=1"):
-            parts["Ulm"](dp.count, AGES, epsilon=1.25)
-        assert parts["Ulm"].spent == half and len(budget.history) == 3
 
 
 def test_a_release_of_a_part_pays_as_the_part_and_nothing_else_does(monkeypatch):
@@ -343,41 +310,6 @@ def test_a_block_ends_and_has_no_copies(tmp_path):
     assert dp.Budget(path=tmp_path / "study.db").remaining["epsilon"] == 0
 
 
-def test_threads_share_a_block():
-    budget = dp.Budget(epsilon=100, neighbors=AR)
-    with budget.parallel(TOWNS, ["Ulm", "Bonn"]) as parts:
-
-        def spend(group):
-            for _ in range(50):
-                budget._as(parts[group]).spend(Pure(0.1), neighbors=AR)
-
-        threads = [threading.Thread(target=spend, args=(g,)) for g in ("Ulm", "Bonn", "Ulm")]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert parts["Ulm"].spent["epsilon"] == 10 and parts["Bonn"].spent["epsilon"] == 5
-    assert budget.spent["epsilon"] == 10
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_a_fork_cannot_spend_from_a_copy_of_the_sums(tmp_path):
-    budget = dp.Budget(epsilon=1, path=tmp_path / "study.db")
-    with budget.parallel(TOWNS, ["Ulm", "Bonn"]) as parts:
-        parts["Ulm"](dp.count, AGES, epsilon=0.5)
-        child = os.fork()
-        if not child:
-            code = 1
-            try:
-                parts["Bonn"](dp.count, AGES, epsilon=0.5)
-            except BudgetError as error:
-                code = 0 if "fork" in str(error) else 2
-            finally:
-                os._exit(code)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert len(budget.history) == 1
-
-
 needs_kills = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork or kill")
 
 
@@ -412,26 +344,6 @@ def test_a_line_of_the_parts_that_is_committed_late_is_caught():
     assert found["violations"][0].startswith("more released than spent")
 
 
-def test_a_ledger_as_exact_strings_and_as_html():
-    budget = dp.Budget(rho=Fraction(1, 3), name="<ages>", neighbors=AR)
-    with budget.noted("a & b"):
-        budget.spend(Pure(0.1), neighbors=AR, what="mean")
-    budget.record(0.123456)
-    told = json.loads(json.dumps(budget.to_dict()))
-    assert told["limit"] == {"rho": "1/3"}
-    assert {n: Fraction(told["spent"][n]) for n in told["spent"]} == budget.spent
-    assert {n: Fraction(told["remaining"][n]) for n in told["remaining"]} == budget.remaining
-    (line,) = told["lines"]
-    assert line["loss"] == {"kind": "Pure", "epsilon": "1/10"} and line["answer"] == 0.123456
-    exported = json.loads(budget.export())
-    assert told.keys() == exported.keys() and line.keys() == exported["lines"][0].keys()
-    assert exported["limit"] == {"rho": {"value": 1 / 3, "exact": "1/3"}}
-    shown = budget._repr_html_()
-    for text in ("&lt;ages&gt;", "a &amp; b", "<td>mean</td>", "1/3", "epsilon=0.1", "add-remove"):
-        assert text in shown
-    assert "0.123456" not in shown and "<ages>" not in shown
-
-
 @pytest.mark.parametrize("limit", [{"epsilon": 3, "delta": 0.1}, {"rho": 3}], ids=str)
 def test_every_kind_of_loss_is_written_exactly(limit):
     budget, third = dp.Budget(**limit, neighbors=AR), Fraction(1, 3)
@@ -451,16 +363,3 @@ def test_every_kind_of_loss_is_written_exactly(limit):
     assert {n: sum(one[n] for one in counted) for n in counted[0]} == budget.spent
     # A float would not do: the sum of what they print as is another number.
     assert sum(Fraction(float(one[min(one)])) for one in counted) != budget.spent[min(budget.spent)]
-
-
-def test_a_long_ledger_shows_its_end_and_an_unreadable_one_says_so(tmp_path):
-    budget = dp.Budget(epsilon=100)
-    assert "No release yet" in budget._repr_html_()
-    for i in range(60):
-        budget.spend(Pure(1), neighbors=AR, what=f"release {i}")
-    shown = budget._repr_html_()
-    assert "Releases: 60" in shown and "10 more" in shown
-    assert shown.index("<td>release 59</td>") < shown.index("10 more") < shown.index("release 9<")
-    kept = dp.Budget(epsilon=1, path=tmp_path / "study.db")
-    os.remove(tmp_path / "study.db")
-    assert "cannot be read" in kept._repr_html_()

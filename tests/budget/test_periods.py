@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -11,11 +10,9 @@ import pytest
 
 import dpfast as dp
 from dpfast.budget import budget as budgets
-from dpfast.budget.ledger import entries, file
+from dpfast.budget.ledger import entries
 from dpfast.errors import ArgumentError, BudgetError, LedgerError
 from dpfast.privacy import Pure
-
-from .test_ledger_forms import sql
 
 PERIODS = ["day", "week", "month", "year"]
 
@@ -137,25 +134,6 @@ def test_a_ledger_says_with_which_period_it_renews(tmp_path, clock):
         dp.Budget(path=tmp_path / "all.db", period="month")
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        """UPDATE ledger SET loss = replace(loss, '"every": "month"', '"every": "day"')""",
-        """UPDATE ledger SET loss = replace(loss, ', "every": "month"', '')""",
-        "UPDATE lines SET time = '2024-03-01T00:00:00.000000Z'",
-        "UPDATE state SET epsilon = '0/1'",
-    ],
-)
-def test_the_period_is_sealed(tmp_path, statement):
-    path = tmp_path / "study.db"
-    spend(dp.Budget(epsilon=1, period="month", path=path))
-    drop = sql(path, "SELECT 'DROP TRIGGER ' || name FROM sqlite_master WHERE type = 'trigger'")
-    sql(path, *(each for (each,) in drop[0]), statement)
-    file._seen.clear()
-    with pytest.raises(LedgerError, match="is damaged"):
-        dp.Budget(path=path)
-
-
 def test_a_period_over_its_limit_is_damage(tmp_path, clock, monkeypatch):
     path = tmp_path / "study.db"
     budget = dp.Budget(epsilon=1, period="month", path=path)
@@ -186,39 +164,3 @@ def test_what_was_paid_for_is_not_paid_again_in_the_next_period(clock):
         with budget.once("June"):
             assert budget.settle(dp.count([1, 2], epsilon=1, budget=budget)) is not None
     assert len(budget.history) == 1
-
-
-def test_words_that_are_no_period():
-    with pytest.raises(ArgumentError, match="period must be one of"):
-        dp.Budget(epsilon=1, period="quarter")
-
-
-def test_the_command_line_and_jobs(tmp_path, monkeypatch, capsys):
-    from dpfast.app.cli.main import run
-
-    monkeypatch.chdir(tmp_path)
-    assert run(["budget", "create", "study.db", "--epsilon", "1", "--period", "month"]) == 0
-    assert "month" in capsys.readouterr().out
-    import numpy as np
-
-    np.save("x.npy", np.arange(9.0))
-    job = tmp_path / "job.toml"
-    words = (
-        '[data]\npath = "x.npy"\n[budget]\nepsilon = 1\nperiod = "{}"\npath = "study.db"\n'
-        '[[release]]\nstatistic = "count"\ncolumn = "0"\n'
-    )
-    job.write_text(words.format("month"))
-    explained = dp.job.explain(job)
-    assert explained["period"] == "month" and explained["since"].endswith("-01")
-    assert run(["explain", "job.toml"]) == 0 and "period" in capsys.readouterr().out
-    results = dp.job.run(job)
-    results.check()
-    assert dp.job.report(results)["period"] == "month"
-    assert run(["budget", "show", "study.db", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["period"] == "month" and said["remaining"]["epsilon"]["value"] == 0
-    job.write_text(words.format("day"))
-    with pytest.raises(ArgumentError, match="period must be that of"):
-        dp.job.explain(job)
-    with pytest.raises(ArgumentError, match="period must be that of"):
-        dp.job.run(job)

@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import json
 import math
-import os
 import pickle
 import random
 from fractions import Fraction
@@ -15,13 +14,10 @@ import pytest
 import dpfast as dp
 from dpfast.budget.budget import Budget
 from dpfast.budget.ledger import Unit
-from dpfast.budget.release import release
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, LedgerError
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.privacy import ZCDP, Approx, Draws, Pure, convert
 
-from ..support.ledger_damage import unguarded
 from ..support.pairwise import quick_rows
-from ..support.paths import program
 
 REP, AR = "replace", "add-remove"
 ROWS_FOR_PEOPLE = (
@@ -46,9 +42,6 @@ def spend(budget, ids=None, loss=None, neighbors=AR):
     budget.spend(loss or Pure(1), neighbors=neighbors, ids=ids)
 
 
-# --- which unit ---------------------------------------------------------------------------------
-
-
 def test_the_first_spend_says_the_unit(make):
     for ids, unit in ((None, "rows"), ("tailnum", "people")):
         budget = make()
@@ -60,15 +53,6 @@ def test_the_first_spend_says_the_unit(make):
         with pytest.raises(BudgetError, match="refused a loss of"):
             spend(budget, other)
         assert len(budget.history) == 2 and budget.spent["epsilon"] == 2
-
-
-def test_an_argument_says_the_unit(make):
-    budget = make(ids="tailnum")
-    assert (budget.unit, budget.ids, budget.max_rows) == ("people", "tailnum", None)
-    with pytest.raises(BudgetError, match=ROWS_FOR_PEOPLE):
-        spend(budget)
-    spend(budget, "tailnum")
-    assert budget.spent["epsilon"] == 1
 
 
 def test_a_refusal_says_what_to_pass(make):
@@ -103,37 +87,6 @@ def test_ids_without_a_name_are_those_of_the_budget(make):
         spend(budget, "")
 
 
-def test_a_release_says_whose_loss_it_is(make):
-    class Own(dp.extend.Mechanism):
-        loss, neighbors, name = Pure(1), AR, "own"
-
-        def reduce(self, source):
-            return None
-
-        def finish(self, summary, generator):
-            return None
-
-    class OfPeople(Own):
-        ids = "who"
-
-    budget = make()
-    release([1], OfPeople(), budget=budget, rng=None)
-    with pytest.raises(BudgetError, match="people of 'who' refused a loss of rows"):
-        release([1], Own(), budget=budget, rng=None)
-    with pytest.raises(BudgetError, match="people of 'who' refused a loss of rows"):
-        dp.count([1, 2], epsilon=1, neighbors=AR, budget=budget)
-    assert [line.ids for line in budget.history] == ["who"]
-
-
-def test_blocks_of_people_are_a_loss_of_people(make):
-    budget = make()
-    kw = {"blocks": 2, "bounds": (0, 1), "epsilon": 1, "budget": budget}
-    dp.sample_and_aggregate([0.0, 1.0, 1.0], "mean", ids=[1, 1, 2], **kw)
-    assert (budget.unit, budget.ids) == ("people", "ids")
-    with pytest.raises(BudgetError, match="refused a loss of rows"):
-        dp.sample_and_aggregate([0.0, 1.0, 1.0], "mean", **kw)
-
-
 def test_a_stream_is_a_loss_of_rows(make):
     budget = make(ids="who")
     with pytest.raises(BudgetError, match="refused a loss of rows"):
@@ -158,15 +111,6 @@ def test_bad_units_name_the_argument(make, given, said):
         make(**given)
 
 
-def test_ids_of_a_spend_are_text(make):
-    for ids in (3, ["who"], b"who"):
-        with pytest.raises(ArgumentTypeError, match="ids must be text"):
-            spend(make(), ids)
-
-
-# --- what rows cost a person --------------------------------------------------------------------
-
-
 def test_steps_between_neighbors(make):
     k = 7
     for loss in (Pure(0.1), ZCDP(0.1), Approx(0.1, 1e-9), Draws(0.1, cells=2)):
@@ -188,20 +132,6 @@ def test_steps_between_neighbors(make):
                 expected = dp.privacy.group(loss, size)
                 assert budget.spent == {n: getattr(expected, n, 0) for n in budget.limit}
                 assert convert(loss, given, wanted, max_rows=max_rows) == expected
-
-
-def test_a_pure_loss_of_rows_in_a_rho_budget_is_grouped_first():
-    budget = dp.Budget(rho=99, ids="who", max_rows=3)
-    spend(budget, None, Draws(1, bounded_range=True))
-    assert budget.spent["rho"] == Draws(3, bounded_range=True).to_zcdp().rho
-    with pytest.raises(BudgetError, match="no price in a rho budget"):
-        spend(budget, None, Approx(1, 1e-9))
-
-
-def test_a_delta_of_a_group_that_reaches_1_has_no_meaning():
-    budget = dp.Budget(epsilon=1000, delta=0.9, ids="who", max_rows=100)
-    with pytest.raises(BudgetError, match=r"no meaning .* for the people of 'who' of up to 100 r"):
-        spend(budget, None, Approx(1, 1e-9))
 
 
 #: e**EPSILON is at least 3, by as little as a float allows.
@@ -261,22 +191,6 @@ def test_the_charge_covers_every_answer_about_a_person_and_is_attained(relation,
         assert beyond(responses(delta), k, come, 3 ** (k + come)) > delta
 
 
-@pytest.mark.parametrize("k", [1, 2, 5])
-def test_the_rho_of_a_person_is_attained_by_gaussian_noise(k):
-    """D_a / a of a discrete Gaussian and its shift by k is k**2 / (2 sigma**2) at a = 2."""
-    budget = dp.Budget(rho=99, ids="who", max_rows=k)
-    spend(budget, None, ZCDP(Fraction(1, 8)))  # sigma = 2
-    weights = {z: math.exp(-(z * z) / 8) for z in range(-200, 201)}
-    whole = math.fsum(weights.values())
-    moment = math.fsum(
-        weights[z] ** 2 / weights[z - k] / whole for z in range(-40, 41) if z - k in weights
-    )
-    assert math.log(moment) / 2 == pytest.approx(float(budget.spent["rho"]), rel=1e-9)
-
-
-# --- ledgers in files ---------------------------------------------------------------------------
-
-
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "study.db"
@@ -300,23 +214,6 @@ def test_a_file_keeps_the_unit(path):
     assert memory.history == budget.history
 
 
-def test_rows_are_told_as_ever(path):
-    budget = dp.Budget(epsilon=10, path=path)
-    spend(budget)
-    assert "ids" not in budget.export() and "ids" not in repr(budget)
-
-
-@pytest.mark.parametrize("first, given, said", [
-    (None, {"ids": "who"}, "ids must be that of .*, which is about rows, or left out"),
-    ("other", {"ids": "who"}, "which is about the people of 'other'"),
-    ("who", {"ids": "who", "max_rows": 3}, "max_rows must be that of .*, None, or left out"),
-])  # fmt: skip
-def test_an_existing_file_has_the_last_word(path, first, given, said):
-    spend(dp.Budget(epsilon=10, path=path), first)
-    with pytest.raises(ArgumentError, match=said):
-        dp.Budget(path=path, **given)
-
-
 def test_two_who_think_of_different_units(path):
     rows = dp.Budget(epsilon=10, path=path)
     people = dp.Budget(path=path, ids="who")
@@ -332,78 +229,6 @@ def test_two_who_think_of_different_units(path):
     with pytest.raises(ArgumentError, match="ids must be that of"):
         pickle.loads(packed)
     assert len(rows.history) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_of_processes_that_spend_for_both_units_one_unit_wins(path):
-    done = program(
-        """
-        import os, sys, dpfast as dp
-        dp.Budget(epsilon=10, path=sys.argv[1])
-        children = []
-        for number in range(4):
-            child = os.fork()
-            if child == 0:
-                budget = dp.Budget(path=sys.argv[1])
-                try:
-                    for _ in range(3):
-                        budget.spend(
-                            dp.privacy.Pure(0.1), neighbors="add-remove",
-                            ids="who" if number % 2 else None,
-                        )
-                except dp.errors.BudgetError:
-                    os._exit(5)
-                os._exit(0)
-            children.append(child)
-        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-        history = dp.Budget(path=sys.argv[1]).history
-        assert len({line.ids for line in history}) == 1 and len(history) == 6
-        assert codes == ([0, 5] if history[0].ids is None else [5, 0]) * 2, codes
-        """,
-        path,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def altered(path, *statements):
-    with unguarded(path) as db:
-        for statement in statements:
-            db.execute(statement)
-
-
-@pytest.mark.parametrize("statement", [
-    "UPDATE ledger SET ids = NULL",
-    "UPDATE ledger SET ids = NULL, max_rows = NULL",
-    "UPDATE ledger SET ids = NULL, max_rows = 'who'",
-    "UPDATE ledger SET max_rows = NULL",
-    "UPDATE ledger SET max_rows = 1",
-    "UPDATE state SET ids = NULL",
-    "UPDATE lines SET ids = NULL",
-    "UPDATE lines SET ids = 'other'",
-    "UPDATE lines SET ids = 'who' WHERE line = 1",
-    "PRAGMA user_version = 1",
-    "PRAGMA user_version = 2",
-])  # fmt: skip
-def test_the_unit_is_sealed(path, statement):
-    budget = dp.Budget(epsilon=10, path=path, ids="who", max_rows=2)
-    spend(budget)
-    spend(budget, "who")
-    altered(path, statement)
-    with pytest.raises(LedgerError, match="is damaged"):
-        dp.Budget(path=path)
-
-
-def test_a_ledger_of_rows_that_says_it_is_older_is_not_written(path):
-    """It has the columns already; what it says is right until then."""
-    budget = dp.Budget(epsilon=10, path=path)
-    spend(budget)
-    altered(path, "PRAGMA user_version = 2")
-    assert budget.spent["epsilon"] == 1
-    with pytest.raises(LedgerError, match="is damaged"):
-        spend(budget)
-
-
-# --- random spends ------------------------------------------------------------------------------
 
 
 def random_spends(seed, count=40):
@@ -445,8 +270,6 @@ def test_what_several_spends_would_leave_knows_the_unit():
     with pytest.raises(BudgetError, match="people of 'ids' refused a loss of rows"):
         budget.left_after([people, rows])
 
-
-# --- columns that have a name -------------------------------------------------------------------
 
 VALUES = [1.0, 2.0, 3.0, 4.0]
 BY_PEOPLE = {

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._core import html
-from dpfast.errors import ArgumentError, MissingExtraError
+from dpfast.errors import MissingExtraError
 from dpfast.measurement.columns_by_name import SHOWN, Answer
 
 from ..support.browser import chromium, narrow, wish
@@ -41,14 +40,6 @@ def test_html_unfolds_and_has_bars_behind_numbers():
     assert re.fullmatch(r"[\d.]+\xa0\(within\xa0\d+\xa0rows\xa0in\xa0order\)", cells[2])
 
 
-def test_what_is_too_long_for_a_browser_is_left_out():
-    rows = ([str(i)] for i in range(html.MOST + 12))
-    text = html.table(["n"], rows, 10)
-    assert text.count("<td>") == html.MOST + 10 and text.endswith(
-        "More are left out.</p></details>"
-    )
-
-
 @pytest.mark.parametrize(
     ("value", "bar", "text"),
     [
@@ -62,15 +53,6 @@ def test_a_number_has_the_digits_of_its_bar(value, bar, text):
     assert text in Answer(
         {"k": ["a"], "v": np.array([value]), "v error": np.array([bar])}
     )._repr_html_().replace("\xa0", " ")
-
-
-def test_a_column_of_bars_may_have_no_name_of_a_statistic(pyplot):
-    table = {"a": ["x", "y"] * 50, "error of b": ["u", "v"] * 50}
-    categories = {"a": ["x", "y"], "error of b": ["u", "v"]}
-    cells = dp.marginals(table, categories=categories, rho=1.0)["a", "error of b"]
-    titles = re.findall("<th>(.*?)</th>", cells._repr_html_())
-    assert titles == ["a", "error of b", "count", "error"]
-    assert cells.plot().containers[0].has_xerr
 
 
 def test_bars_are_said_in_words():
@@ -109,20 +91,6 @@ def test_a_plot_has_bars_and_labels_that_do_not_overlap(pyplot):
         if bars is not None:
             ends = np.array(drawn[2][0].get_segments())[:, :, 0]
             assert np.allclose(np.ptp(ends, axis=1), 2 * bars)
-
-
-def test_a_plot_may_be_of_some_and_in_axes_of_others(pyplot):
-    axis = pyplot.subplots()[1]
-    assert MANY.plot("mean", ax=axis) is axis and axis.get_title() == "mean"
-    assert MANY.plot("n").get_title() == "n"
-    day = np.datetime64("2020-01-01")
-    times = Answer(k=["a"], t=np.array([day]), **{"t error": np.array([np.timedelta64(9, "D")])})
-    assert times.plot().containers[0].has_xerr
-    thousand = Answer(k=np.arange(1000), n=np.arange(1000)).plot()
-    assert len(thousand.get_yticks()) == 200
-    for wrong, given in ((("mean", "n"), {"ax": axis}), (("n error",), {})):
-        with pytest.raises(ArgumentError, match="statistics must be"):
-            MANY.plot(*wrong, **given)
 
 
 def test_a_table_of_pandas_is_the_answer(monkeypatch):

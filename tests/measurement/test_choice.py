@@ -11,8 +11,7 @@ import pytest
 import dpfast as dp
 from dpfast.measurement import choice, linear
 from dpfast.measurement.choice import Moves, centered_groups, choose_noise
-from dpfast.noise.calibrated_integer import WORTH, IntegerNoise
-from dpfast.noise.stairs import JointStaircase
+from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import half_of
@@ -20,8 +19,6 @@ from dpfast.sulq import parts as round_parts
 
 from ..support.pairwise import every_value
 from ..support.views import innermost, quoted
-
-# ---- The loss, by the law of the noisy vector ----
 
 
 def law_of_one(noise, far):
@@ -114,63 +111,11 @@ def test_apart_from_the_number_of_rows_joint_noise():
     assert 0.74 < worst_loss(small, centered_moves(2)) <= 0.75 * (1 + 1e-9)
 
 
-# ---- The error ----
-
-
-@pytest.mark.parametrize(("d", "most"), [(20, 0.62), (100, 0.56)])
-@pytest.mark.parametrize("rho", [Fraction(1, 2), Fraction(1, 100)])
-def test_deviations_of_counts_of_many_columns(d, most, rho):
-    """Computed, with what rounding to whole counts adds, over that of independent noise."""
-    made = quoted(dp.count, np.zeros((9, d)), axis=0, nan="drop", rho=rho, neighbors="add-remove")
-    today = math.sqrt(d / (2 * rho))
-    assert max(made.deviations) / today <= most
-    assert min(made.deviations) / today >= (math.sqrt(d) + 1) / 2 / math.sqrt(d) * 0.999
-    alone = quoted(dp.count, np.zeros((9, d)), axis=0, nan="drop", rho=rho, neighbors="replace")
-    assert alone.deviations[0] == pytest.approx(today, rel=1e-6)
-
-
-@pytest.mark.full
-def test_deviations_are_those_of_samples():
-    """300 answers of 20 columns: unbiased, also where rounding meets halves."""
-    x = np.zeros((100, 20))
-    x[:, ::2] = 1
-    x[:37] = np.nan
-    kw, rng = {"axis": 0, "nan": "drop", "neighbors": "add-remove"}, InsecureGenerator(5)
-    for loss in ({"rho": 0.5}, {"epsilon": 1.0}):
-        for call, exact in ((dp.count, np.full(20, 63)), (dp.count_nonzero, np.tile([63, 0], 10))):
-            made = quoted(call, x, **kw, **loss)
-            found = np.array([call(x, **kw, **loss, rng=rng) for _ in range(300)])
-            assert found.dtype == np.int64
-            deviation = math.sqrt(((found - exact) ** 2).mean())
-            assert deviation == pytest.approx(made.deviations[0], rel=0.1)
-            assert (abs((found - exact).mean(axis=0)) < 5.5 * deviation / math.sqrt(300)).all()
-            bar = made.error(100, 0.95).half_width
-            assert np.mean(abs(found - exact) > bar) < 0.06
-
-
 def test_halves_are_rounded_up_or_down_alike():
     rng = InsecureGenerator(1)
     drawn = [half_of(-7, rng) for _ in range(400)]
     assert set(drawn) == {-4, -3} and 150 < drawn.count(-3) < 250
     assert {half_of(6, rng) for _ in range(9)} == {3}
-
-
-@pytest.mark.parametrize("bounds", [(-1, 1), (0, 100), (90, 100), (-100, -90), (-10, 90)])
-@pytest.mark.parametrize("loss", [{"rho": 0.1}, {"epsilon": 0.5}, {"epsilon": 6.0}], ids=str)
-def test_sums_are_centered_where_that_is_less(bounds, loss):
-    """Of the middle m and half of the width w: sqrt(d) w + |m| by Gaussian noise."""
-    d, kw = 20, {"axis": 0, "bounds": bounds, "neighbors": "add-remove"}
-    made = quoted(dp.sum, np.zeros((9, d)), **kw, **loss, nan="raise")
-    plain = quoted(dp.sum, np.zeros((9, d)), **kw | {"bounds": (0, max(map(abs, bounds)))},
-                   **loss | {}, nan="drop")  # fmt: skip
-    m, w = abs(sum(bounds)) / 2, (bounds[1] - bounds[0]) / 2
-    alone = math.sqrt(d) * max(map(abs, bounds))
-    if "rho" in loss:
-        least = min(alone, math.sqrt(d) * w + m) / math.sqrt(2 * loss["rho"])
-        assert made.deviations[0] == pytest.approx(least, rel=0.03)
-    centered = len(made.plan().forms[0].features) == 2
-    assert centered == (bounds != (-1, 1))
-    assert plain.deviations[0] <= alone * 5
 
 
 def test_joint_noise_of_today_is_found():
@@ -192,37 +137,6 @@ def test_joint_noise_of_today_is_found():
 LOSSES = [Pure(Fraction(1, 10)), Pure(1), Pure(9), Approx(1, 1e-6), ZCDP(Fraction(1, 2)), ZCDP(9)]
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize("sizes", [(1,) * 3, (1, 1 << 30), (1, *(1 << 30,) * 12), (5, 0, 1 << 20)])
-def test_the_least_error_is_taken_and_is_that_of_the_noise(loss, sizes):
-    weights = tuple(1.0 + i for i in range(len(sizes)))
-    moves = Moves(sizes, weights, 1)
-    error, make = choose_noise(loss, moves)
-    noise = make()
-    each = [
-        candidate
-        for family, *_ in choice.FAMILIES
-        for candidate in family(loss, choice.amount(loss), moves)
-    ]
-    assert min(one.error for one in each) >= WORTH * error
-    found = math.sqrt(sum(w * (dev / size) ** 2 for w, dev, size in
-                          zip(weights, noise.deviations, sizes, strict=True) if size))  # fmt: skip
-    if min(filter(None, sizes)) > 1 or isinstance(noise.staircase, JointStaircase):
-        assert found == pytest.approx(error, rel=0.05)  # else small numbers are on few integers
-
-
-def test_parts_of_a_loss_are_all_of_it_and_nearly_the_best():
-    for d in (1, 2, 5, 20, 100):
-        moves = Moves((1,) * (d + 1), (d / 4,) + (0.25,) * d, 1)
-        parts = choice._parts(moves, False)
-        assert sum(parts.values()) == 1
-        error = sum(moves.weight(i) / part for i, part in parts.items())
-        assert error <= 1.04 * (d / 4) * (math.sqrt(d) + 1) ** 2
-
-
-# ---- Units that come in few of many groups ----
-
-
 @pytest.mark.parametrize("r", [1, 2, 3])
 @pytest.mark.parametrize(("d", "k"), [(1, 1), (2, 1), (3, 2), (4, 2), (4, 4)])
 @pytest.mark.parametrize("shift", [Fraction(0), Fraction(1, 4), Fraction(1, 2)])
@@ -242,17 +156,6 @@ def test_moves_of_groups_by_enumeration(d, k, r, shift):
     assert moves.sizes == (1,) * (shift > 0) + (largest,)
     if k < d and shift < 1 / 2:  # the control: as if a unit came in all groups but one
         assert centered_groups(d, k - 1, r, shift).norm.l2_squared < squares or k == 1
-
-
-@pytest.mark.parametrize(("k", "ratio"), [(100, 0.55), (50, 0.774), (30, 0.887), (10, 0.976)])
-def test_units_in_some_of_100_groups(k, ratio):
-    """The standard deviation over that of independent Gaussian noise, (sqrt(D) + a) / sqrt(k)."""
-    alone = choose_noise(ZCDP(Fraction(1, 2)), centered_groups(100, k, 1, Fraction(0)))
-    shifts = [Fraction(a, 100) for a in range(5, 51, 5)]
-    least = min(
-        choose_noise(ZCDP(Fraction(1, 2)), centered_groups(100, k, 1, a)).error for a in shifts
-    )
-    assert least / alone.error == pytest.approx(ratio, abs=0.012)
 
 
 #: Columns of which some have one cell or two, and one that does not move.
@@ -293,22 +196,6 @@ def test_variances_of_columns_are_charged_what_is_drawn_for_any_number_of_rows(n
         assert uncovered(charged, drawn)
 
 
-# ---- Noise of its own for each, beside that of the number of rows ----
-
-WIDTHS = [0.001, 0.1, 100, 0.01, 0.01, 10]
-
-
-def test_noise_apart_from_others_with_noise_of_their_own_can_be_drawn():
-    """Weights so unequal that the others divide their part of the loss."""
-    squares = [width**2 for width in WIDTHS]
-    moves = Moves((1,) + (2048,) * 6, (sum(squares) / 4, *squares), 1)
-    noise = choose_noise(Pure(10), moves).noise()
-    assert len(noise.independent) == 7  # else this is another case
-    assert sum(s / one.scale for s, one in zip(moves.sizes, noise.independent, strict=True)) <= 10
-    drawn = np.array([noise.add([0] * 7, InsecureGenerator(i)) for i in range(400)], float)
-    assert np.allclose(drawn.std(axis=0), noise.deviations, rtol=0.25)  # with this seed
-
-
 def test_whatever_is_chosen_can_be_drawn():
     random = np.random.default_rng(7)
     for _ in range(200):
@@ -318,14 +205,6 @@ def test_whatever_is_chosen_can_be_drawn():
         loss = Pure(Fraction(int(random.integers(1, 80)), 4))
         noise = choose_noise(loss, Moves(sizes, weights, 1)).noise()
         assert len(noise.add([0] * (m + 1), InsecureGenerator(1))) == m + 1
-
-
-def test_sums_and_clusters_of_unequal_columns_are_answered():
-    bounds = [(1000, 1100), (10, 20), (10, 10.01), (1000, 1000.01), (0, 0.1)]
-    assert len(dp.sum(np.zeros((3, 5)), bounds=bounds, epsilon=5, axis=0)) == 5
-    bounds = [(0, width) for width in WIDTHS]
-    model = dp.learn.KMeans(3, bounds=bounds, max_iter=1, epsilon=10).fit(np.zeros((200, 6)))
-    assert model.cluster_centers_.shape == (3, 6)
 
 
 def test_noise_of_others_is_not_tried_in_learners(monkeypatch):

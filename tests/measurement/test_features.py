@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from dpfast.measurement.features import Feature, Form, Moments, inverse
+from dpfast.measurement.features import Feature, Moments, inverse
 from dpfast.measurement.linear import Column, Setting
 from dpfast.statistics.totals.moments import Mean, Sum, Variance
 from dpfast.summaries.cells import Cells
@@ -94,28 +94,9 @@ def test_moments_come_back(name, number, form):
     assert found == Moments(5 * whole, exact.sum * whole, second * whole, whole)
 
 
-def test_moments_of_a_public_number_of_rows():
-    (form,) = MEAN.forms(COLUMN, is_public=True)
-    assert form.moments([7], 4) == Moments(4, 7, 0, 1)
-
-
 def test_an_inverse_by_definition():
     factors = ((0, 1, 0), (2, -3, 0), (-24, 9, 8))
     back = inverse(factors)
     for moment, row in enumerate(back):
         combined = [sum(c * f[j] for c, f in zip(row, factors, strict=True)) for j in range(3)]
         assert combined == [int(j == moment) for j in range(3)]
-
-
-@pytest.mark.parametrize("weights", [(0, 4), (2, 5), (-3, 1)])
-def test_a_weighted_feature_has_the_range_of_products(weights):
-    feature = Feature((2, -SPAN, 0), -SPAN, SPAN).weighted(*weights)
-    products = [
-        (2 * u - SPAN) * w for u in range(SPAN + 1) for w in range(weights[0], weights[1] + 1)
-    ]
-    assert (feature.lo, feature.hi) == (min(products), max(products))
-
-
-def test_a_form_without_rows_says_so():
-    assert [form.has_rows for form in MEAN.forms(COLUMN, is_public=False)] == [False, True]
-    assert Form((Feature((0, 1, 0), 1, 1),), ()).has_rows

@@ -109,44 +109,6 @@ def test_so_they_are_of_people_and_under_masks(name):
             same(*(call(name, nan=nan, neighbors=neighbors, **more) for nan in policies))
 
 
-def test_groups_drop_missing_rows_under_both_relations():
-    table = {"key": np.arange(N) % 2, "x": X, "y": Y}
-    large = {"epsilon": 400.0}
-    for neighbors in ("add-remove", "replace"):
-        groups = dp.group_by(table, "key", keys=[0, 1], neighbors=neighbors)
-        found = groups.mean("x", bounds=(0, 9), **large)["mean"]
-        due = [np.nanmean(X[k::2]) for k in (0, 1)]
-        assert np.abs(found - due).max() < 0.3
-        low = groups.minimum("x", bounds=(0, 9), **large)["minimum"]
-        assert (low < 3).all()
-        both = groups.correlation("x", other="y", bounds=[(0, 9), (0, 6)], **large)["correlation"]
-        keep = ~np.isnan(XY).any(axis=1) & (table["key"] == 0)
-        assert abs(both[0] - np.corrcoef(XY[keep].T)[0, 1]) < 0.4
-        with pytest.raises(DataError, match="NaN or null"):
-            groups.mean("x", bounds=(0, 9), nan="raise", **large)
-
-
-def test_a_difference_drops_under_both_relations():
-    table = {"x": X, "late": np.arange(N) % 2 == 1}
-    for neighbors in ("add-remove", "replace"):
-        found = dp.difference(table, of=dp.Mean(bounds=(0, 9)), epsilon=400, neighbors=neighbors)
-        assert abs(found - (np.nanmean(X[1::2]) - np.nanmean(X[0::2]))) < 0.3
-
-
-# --- the noise is that of a private number of rows ----------------------------------------------
-
-
-def test_each_column_has_noise_for_its_own_number_of_rows():
-    """Of three columns three numbers of rows get noise, and one where all rows have numbers."""
-    kw = {"bounds": (0, 1), "axis": 0, "epsilon": 1}
-    data = np.zeros((9, 3))
-    sizes = [
-        len(prepare(dp.mean, data, **kw, **more).mechanism.integer_noise.sensitivities)
-        for more in ({}, {"nan": "raise"})
-    ]
-    assert sizes == [6, 4]
-
-
 def every_pair(neighbors):
     """Rows of two columns, and neighbors of them: any values, missing ones among them."""
     cells = (0.0, 1.0, math.nan)
@@ -193,8 +155,6 @@ def test_a_planted_fault_is_found(monkeypatch):
     assert moved_too_far("mean", "replace")
 
 
-# --- counts of missing rows ---------------------------------------------------------------------
-
 SURE = {"epsilon": 400}
 
 
@@ -214,23 +174,6 @@ def test_counts_of_missing_rows_by_definition():
     for form in (pa.array(X, from_pandas=True), X.tolist(), [None, 3.0, math.nan, None] * 25):
         n = sum(one is None or one != one for one in pa.array(form).to_pylist())
         assert dp.count(form, nan="only", **SURE) == n
-
-
-def test_they_are_of_times_too_and_in_groups():
-    table = {"key": np.arange(N) % 2, "x": X, "day": X.astype("M8[D]")}
-    assert dp.count(table["day"], nan="only", **SURE) == np.isnan(X).sum()
-    groups = dp.group_by(table, "key", keys=[0, 1])
-    due = [np.isnan(X[k::2]).sum() for k in (0, 1)]
-    assert groups.count("x", nan="only", **SURE)["count"].tolist() == due
-    several = {"gone": dp.Count("day", nan="only"), "mean": dp.stat.mean("x", bounds=(0, 9))}
-    assert groups.agg(several, epsilon=500)["gone"].tolist() == due
-
-
-def test_only_a_count_of_rows_has_the_word():
-    with pytest.raises(ArgumentError, match="nan must be one of 'keep', 'drop', got 'only'"):
-        dp.count_nonzero(X, nan="only", epsilon=1)
-    with pytest.raises(ArgumentError, match="nan must be"):
-        dp.mean(X, bounds=(0, 9), nan="only", epsilon=1)
 
 
 def moves_of_counts(columns, neighbors):

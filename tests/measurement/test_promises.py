@@ -84,23 +84,3 @@ def test_a_function_of_somebody_else_is_asked_at_every_call():
     assert age([50.0] * 50) == pytest.approx(10, abs=1)
     bounds[0] = (0, 100)
     assert age([50.0] * 50) == pytest.approx(50, abs=5)
-
-
-def test_what_a_function_has_by_default_is_asked_for():
-    @dp.extend.measures
-    def of_people(data, *, epsilon, ids="who", max_rows=2, budget=None, rng=None):
-        return dp.Sum(bounds=(0, 1))
-
-    budget = dp.Budget(epsilon=500, ids="who")
-    assert of_people(some("x", "who"), epsilon=400, budget=budget) == pytest.approx(2, abs=0.5)
-    assert budget.history[0].ids == "who"
-
-
-def test_a_function_may_pass_on_what_a_call_takes():
-    @dp.extend.measures
-    def age(data, **call):
-        return dp.Mean(bounds=(0, 100))
-
-    budget = dp.Budget(epsilon=500)
-    assert age([50.0] * 50, epsilon=400, budget=budget) == pytest.approx(50, abs=5)
-    assert budget.spent["epsilon"] == 400

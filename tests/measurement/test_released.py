@@ -2,13 +2,11 @@
 
 import json
 import pickle
-from contextlib import suppress
 
 import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import BudgetError
 
 ROWS = np.random.default_rng(3).uniform(0, 100, 300)
 REPLACE = dp.Unit("replace")
@@ -94,35 +92,3 @@ def test_only_a_public_number_of_rows_is_told():
     assert rows(masked.release(ROWS, where=ROWS > 50)) is None
     people = mean.measure(epsilon=1, unit=dp.Unit("replace", "who", 2))
     assert rows(people.release(ROWS, ids=np.arange(300) // 3)) is None
-
-
-def test_it_names_its_entry_of_the_ledger():
-    budget = dp.Budget(epsilon=1)
-    count = dp.Count().measure(epsilon=0.5)
-    assert [count.release(ROWS, budget=budget).entry for _ in range(2)] == [1, 2]
-    with pytest.raises(BudgetError):
-        count.release(ROWS, budget=budget)
-    assert len(budget.history) == 2 and budget.last_entry is None
-
-
-def test_a_number_is_a_float_and_a_vector_is_none():
-    assert float(dp.Count().measure(epsilon=1).release(ROWS, rng=seeded())).is_integer()
-    with pytest.raises(TypeError):
-        float(dp.Histogram(bins=4, bounds=(0, 100)).measure(epsilon=1).release(ROWS))
-
-
-def test_a_release_names_the_engine_that_read_the_rows(tmp_path):
-    np.save(tmp_path / "rows.npy", ROWS)
-    mean = dp.Mean(bounds=(0, 100)).measure(epsilon=1)
-    engines = {"memory": ROWS, "files": dp.scan(tmp_path / "rows.npy")}
-    with suppress(ImportError):
-        import dask.array
-
-        engines["dask"] = dask.array.from_array(ROWS, chunks=100)
-    with suppress(ImportError):
-        import ibis
-
-        engines["duckdb"] = ibis.memtable({"x": ROWS})["x"]
-    for engine, data in engines.items():
-        assert mean.release(data).to_dict()["data"]["engine"] == engine
-    assert mean.release(ROWS, where=ROWS > 50).record.source["engine"] == "memory"

@@ -1,14 +1,12 @@
 """A plain column takes a short road, with the same bits, errors and prices as the long one."""
 
-import threading
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, get_type_hints
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import dpfast as dp
 from dpfast import privacy
@@ -102,15 +100,6 @@ def test_a_column_where_it_lies_takes_the_short_road(monkeypatch):
         dp.mean(KINDS["a stride"], **BOUNDS, epsilon=1)
 
 
-def test_a_class_with_a_way_to_read_of_its_own_is_asked_to_read():
-    class Half(dp.Mean):
-        def read(self, data, **rows):
-            return super().read(data[: len(data) // 2], **rows)
-
-    measured = Half(bounds=(0, 50), nan="raise").measure(epsilon=400)
-    assert measured(np.repeat([10.0, 40.0], 1000)) == pytest.approx(10, abs=1)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -130,37 +119,12 @@ def test_what_equals_plain_arguments_is_still_checked(change):
         dp.mean(data, **{"bounds": (0, 1), "epsilon": 1} | change)
 
 
-def test_the_relation_of_a_budget_is_asked_at_each_call():
-    data = KINDS["doubles"]
-    for relation in ("add-remove", "replace", "add-remove"):
-        budget = dp.Budget(epsilon=1, neighbors=relation)
-        dp.mean(data, **BOUNDS, epsilon=1, budget=budget)
-        assert budget.history[0].neighbors == relation
-        with pytest.raises(dp.errors.BudgetError):
-            dp.mean(data, **BOUNDS, epsilon=1, budget=budget)
-
-
 def test_no_rows_are_in_what_is_remembered():
     rest = statistic.PAID, PLAIN
     public = public_part((KINDS["doubles"], 2), {"where": None, "rng": object()}, *rest)
     assert public == ((2,), ("where",), (None,), (int, type(None)))
     for given in ({"where": KINDS["doubles"]}, {"bounds": (0, [1])}, {"q": np.float64(1)}):
         assert public_part((None,), given, *rest) is None
-
-
-def test_threads_share_what_is_remembered():
-    data, found = KINDS["doubles"], []
-
-    def work():
-        for i in range(200):
-            found.append(0 <= dp.mean(data, bounds=(0, 1 + i % 50), epsilon=1) <= 50)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert found == [True] * 800
 
 
 @pytest.mark.parametrize("scale", [Fraction(10**6, 7), Fraction(2**41 - 1, 2)], ids=str)
@@ -257,9 +221,3 @@ def test_bars_of_quotients_are_of_their_own_noise():
         after = dp.Ratio(**own).measure(epsilon=1)
         assert (after.inner.usual_widths > 1.5 * before.inner.usual_widths).all()
     statistic.made.cache_clear(), linear.plan.cache_clear()
-
-
-def test_public_functions_tell_the_type_of_their_answer():
-    assert get_type_hints(dp.mean)["return"] == float | NDArray[np.float64]
-    assert get_type_hints(dp.count_distinct)["return"] is int
-    assert get_type_hints(dp.ratio)["return"] is Any

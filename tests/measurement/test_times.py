@@ -15,7 +15,6 @@ import dpfast as dp
 from dpfast.errors import (
     ArgumentError,
     ArgumentTypeError,
-    BudgetError,
     DataError,
     SourceError,
 )
@@ -113,18 +112,6 @@ def forms(tmp_path):
     yield dd.from_pandas(pd.DataFrame({"d": ns, "x": 1}), npartitions=3)["d"], "M8[ns]"
 
 
-@pytest.mark.full
-def test_every_form_of_a_column(tmp_path):
-    due = np.median(DAYS.astype(int))
-    for data, dtype in forms(tmp_path):
-        found = dp.median(data, bounds=(LO, HI), epsilon=100)
-        assert found.dtype == dtype, data
-        assert abs(found.astype("M8[D]").astype(int) - due) <= 1
-        mean = dp.mean(data, bounds=(np.datetime64(LO), np.datetime64(HI)), epsilon=100)
-        clipped = np.clip(DAYS, np.datetime64(LO), np.datetime64(HI)).astype(int).mean()
-        assert abs(mean.astype("M8[D]").astype(int) - clipped) <= 2
-
-
 def test_time_zones():
     days = pd.Series(DAYS.astype("M8[ns]")).dt.tz_localize("UTC")
     bounds = dt.datetime(2020, 1, 1, tzinfo=BERLIN), dt.datetime(2022, 1, 1, tzinfo=BERLIN)
@@ -188,22 +175,6 @@ def test_other_bounds_are_refused_before_the_spend(data, bounds, error, words):
     assert budget.spent["epsilon"] == 0
 
 
-def test_the_cost_and_a_budget():
-    budget = dp.Budget(epsilon=1)
-    asked = {"bounds": (LO, HI), "epsilon": 1, "method": "smooth"}
-    assert budget.cost(dp.median, DAYS, **asked) == dp.privacy.Pure(1)
-    dp.median(DAYS, bounds=(LO, HI), epsilon=1, budget=budget)
-    with pytest.raises(BudgetError):
-        dp.count(DAYS, epsilon=1, budget=budget)
-
-
-def test_masks_of_an_engine_are_refused():
-    dd = pytest.importorskip("dask.dataframe")
-    held = dd.from_pandas(pd.DataFrame({"d": DAYS.astype("M8[ns]")}), npartitions=2)["d"]
-    with pytest.raises(ArgumentTypeError, match="where must be left out"):
-        dp.median(held, bounds=(LO, HI), epsilon=1, where=ROWS)
-
-
 def types_of_answers(call):
     """Of rows of one declared type: many, none, and none that is a time."""
     for rows in (DAYS, DAYS[:0], np.full(5, np.datetime64("NaT"), "M8[D]")):
@@ -262,18 +233,6 @@ def test_ids_and_weights_by_name_beside_times_that_are_scanned(tmp_path):
         np.testing.assert_array_equal(found, due)
         with pytest.raises((ArgumentError, SourceError), match="'none'"):
             dp.mean(read("d"), bounds=(LO, HI), epsilon=1, ids="none", max_rows=1)
-
-
-def test_weights_by_name_beside_times_of_an_engine():
-    dd = pytest.importorskip("dask.dataframe")
-    frame = pd.DataFrame({"d": DAYS.astype("M8[s]"), "w": np.linspace(0, 1, N)})
-    held = dd.from_pandas(frame, npartitions=3)
-    more = {"weights": "w", "weight_bounds": (0, 1), "epsilon": 1}
-    found = dp.mean(held, bounds=(LO, HI), rng=rng(), **more)
-    due = dp.mean(
-        DAYS.astype("M8[s]"), bounds=(LO, HI), rng=rng(), **more | {"weights": frame["w"]}
-    )
-    assert found == due
 
 
 def test_a_partition_of_other_times_is_refused():

@@ -14,7 +14,7 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels.tables import Key
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
+from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.measurement import statistic, unit
 from dpfast.measurement.linear import Setting
 from dpfast.measurement.unit import OfUnits, Unit
@@ -22,17 +22,13 @@ from dpfast.noise.box import BoxNoise
 from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, float_down, group_within
-from dpfast.rng import InsecureGenerator
 from dpfast.statistics import histogram
 from dpfast.statistics.quantiles.draws import PARTS
-from dpfast.statistics.quantiles.exponential import ExponentialQuantile
-from dpfast.statistics.quantiles.joint import ExponentialRange
-from dpfast.statistics.quantiles.smooth import SmoothQuantile
 from dpfast.tables import people as ids_of_rows
 from dpfast.tables.ids import checked
 from dpfast.tables.people import split_units
 
-from ..support.pairwise import every_value, quick_rows
+from ..support.pairwise import every_value
 from ..support.views import innermost, quoted
 
 RNG = np.random.default_rng(4)
@@ -51,9 +47,6 @@ def steps(relation, k):
 def sure(relation, k):
     """A loss that leaves next to no noise: a chance below 1e-40 of any that shows."""
     return {"epsilon": 500 * steps(relation, k), "neighbors": relation}
-
-
-# ---- Loss. ----
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -120,15 +113,6 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
     assert made.rate == float_down(Fraction(7, 10) / (2 * k * most))
 
 
-def test_one_row_a_person_is_the_plain_function():
-    """But for the key of bounding, which is drawn before."""
-    for call, more in ((dp.count, {}), (dp.sum, BOUNDS), (dp.median, BOUNDS), (dp.iqr, BOUNDS)):
-        more = more | ({} if call is dp.count else {"nan": "raise"})
-        made = quoted(call, X, **more, epsilon=0.3, ids=np.arange(N), max_rows=1)
-        assert innermost(made) == innermost(quoted(call, X, **more, epsilon=0.3))
-        assert made.loss == made.inner.loss
-
-
 def of_a_draw(relation, k):
     """What a person's rows cost together in a draw of bounds, of a loss of 1."""
     kw = {"bounds": "auto", "ids": IDS, "max_rows": k, "epsilon": 1, "neighbors": relation}
@@ -174,16 +158,6 @@ def test_a_loss_that_forgets_rows_is_caught(relation, fault, monkeypatch):
     assert cost(relation, 4) > 1
     assert of_a_draw(relation, 4) > 1
 
-
-def test_the_method_needs_no_delta():
-    kw = {**BOUNDS, "ids": IDS, "max_rows": 1, "epsilon": 50, "delta": 1e-6}
-    assert isinstance(innermost(quoted(dp.median, X, **kw)), ExponentialQuantile)
-    assert isinstance(innermost(quoted(dp.iqr, X, **kw)), ExponentialRange)
-    assert isinstance(innermost(quoted(dp.median, X, **kw, method="smooth")), SmoothQuantile)
-    assert isinstance(innermost(quoted(dp.median, X, **kw, noise="laplace")), SmoothQuantile)
-
-
-# ---- Which rows count. ----
 
 FEW = [(dp.count, {}), (dp.sum, BOUNDS), (dp.mean, BOUNDS), (dp.variance, BOUNDS)]
 SMOOTH, SEVENTHS = {**BOUNDS, "method": "smooth"}, [Fraction(1, 7), Fraction(6, 7)]
@@ -253,29 +227,6 @@ def test_where_and_rows_of_nobody_come_before_bounding(monkeypatch):
     assert not before_bounding()
 
 
-def test_missing_numbers_are_of_the_rows_that_count():
-    x = np.where(np.arange(N) < 9, np.nan, X)
-    kw = {"ids": IDS, "max_rows": N, **BOUNDS}
-    for relation in RELATIONS:  # n is private under both
-        found = dp.mean(x, **kw, **sure(relation, N))
-        assert found == pytest.approx(X[9:].mean(), abs=0.1)
-    with pytest.raises(DataError, match="is not refunded"):
-        dp.mean(x, epsilon=1, nan="raise", **kw)
-    found = dp.mean(x, epsilon=400, **kw, where=np.arange(N) > 8)
-    assert found == pytest.approx(X[9:].mean(), abs=20)
-
-
-def test_nobody():
-    for ids in ([], [None] * 5, np.ma.array([1, 2], mask=True)):
-        n = len(ids)
-        assert dp.count(np.ones(n), ids=ids, max_rows=3, epsilon=1000) == 0
-        assert 0 <= dp.mean(np.ones(n), ids=ids, max_rows=3, epsilon=1, **BOUNDS) <= 100
-        assert 0 <= dp.median(np.ones(n), ids=ids, max_rows=3, epsilon=1, **BOUNDS) <= 100
-
-
-# ---- Ids by name. ----
-
-
 def tables(folder):
     """The same table: who it is, and two columns."""
     columns = {"who": IDS, "x": X, "y": X[::-1]}
@@ -302,78 +253,6 @@ def of(table, *names):
     return table[list(names)]
 
 
-def test_ids_by_name(tmp_path):
-    both = np.stack([X, X[::-1]], axis=1)
-    bits = {"max_rows": 2, "epsilon": 1}
-    two, weighted = {"bounds": [(0, 100)] * 2}, {"weights": "y", "weight_bounds": (0, 100)}
-
-    def run(call, data, **kw):
-        return call(data, **bits, **kw, rng=InsecureGenerator(6))
-
-    due = run(dp.mean, both, axis=0, ids=IDS, **two)
-    matrix = run(dp.covariance, both, ids=IDS, **two)
-    lowest = run(dp.minimum, both, axis=0, ids=IDS, **two)
-    one = run(dp.mean, X, ids=IDS, **BOUNDS)
-    half = run(dp.median, X, ids=IDS, **BOUNDS)
-    summed = run(dp.sum, X, ids=IDS, **BOUNDS, weights=X[::-1], weight_bounds=(0, 100))
-    for name, table in tables(tmp_path):
-        assert (run(dp.mean, table, axis=0, ids="who", **two) == due).all(), name
-        assert (run(dp.covariance, table, ids="who", **two) == matrix).all(), name
-        assert (run(dp.minimum, table, axis=0, ids="who", **two) == lowest).all(), name
-        assert run(dp.sum, table, ids="who", **BOUNDS, **weighted) == summed, name
-        if "." in name:
-            column = dp.scan(tmp_path / name, "x")
-            assert run(dp.mean, column, ids=IDS, **BOUNDS) == one
-            assert run(dp.sum, column, ids="who", **BOUNDS, **weighted) == summed
-        else:
-            column = of(table, "x", "who")
-            with pytest.raises(ArgumentError, match="or pass axis=0"):
-                run(dp.mean, table, ids="who", **BOUNDS)
-        assert run(dp.mean, column, ids="who", **BOUNDS) == one, name
-        assert run(dp.median, column, ids="who", **BOUNDS) == half, name
-
-
-def test_words_beside_ids():
-    """Text in the table, and an id that is a text."""
-    sex = np.where(X > 50, "f", "m").tolist()
-    table = {"name": [f"n{i}" for i in IDS.tolist()], "sex": sex}
-    kw = {"ids": "name", "max_rows": N, "epsilon": 500 * N}
-    counts, _ = dp.histogram(table, categories=["m", "f"], **kw)
-    assert counts.tolist() == [sex.count("m"), sex.count("f")]
-
-
-# ---- Budgets and errors. ----
-
-
-def test_the_budget_of_people():
-    table = {"who": IDS, "x": X}
-    budget = dp.Budget(epsilon=3, ids="who")
-    kw = {**BOUNDS, "ids": "who", "max_rows": 5, "epsilon": 1}
-    assert budget.cost(dp.mean, table, **kw).epsilon == 1
-    dp.mean(table, **kw, budget=budget)
-    assert dp.count(X, ids=IDS, max_rows=2, epsilon=1, budget=budget) is not None  # without a name
-    assert [line.ids for line in budget.history] == ["who", "who"]
-    assert budget.unit == "people" and budget.spent["epsilon"] == 2
-    for other, more in ((table | {"b": IDS}, {"ids": "b", "axis": 0}), (X, {"ids": None})):
-        if more["ids"] is None:
-            more |= {"max_rows": None}
-        with pytest.raises(BudgetError, match="refused a loss of"):
-            dp.mean(other, **{**kw, **more}, budget=budget)
-    with pytest.raises(BudgetError, match="refused a loss of"):
-        dp.mean(table, **kw, budget=paid_for_rows())
-    replaced = dp.Budget(epsilon=3, ids="who", neighbors="replace")
-    made = quoted(dp.mean, table, **kw, relation="replace")
-    assert made.neighbors == "replace" and made.inner.loss.epsilon == Fraction(1, 2)
-    dp.mean(table, **kw, budget=replaced)
-    assert replaced.spent["epsilon"] == 1
-
-
-def paid_for_rows():
-    budget = dp.Budget(epsilon=3)
-    dp.count(X, epsilon=1, budget=budget)
-    return budget
-
-
 @pytest.mark.parametrize(
     ("kw", "rule"),
     [
@@ -396,41 +275,6 @@ def test_bad_arguments(call, kw, rule):
     assert not budget.history
 
 
-def test_bad_names(tmp_path):
-    table = {"who": IDS, "x": X}
-    np.save(tmp_path / "a.npy", np.asarray(pd.DataFrame(table).to_records(index=False)))
-    x, who = dp.scan(tmp_path / "a.npy", "x"), dp.scan(tmp_path / "a.npy", ["who"])
-    kinds = ArgumentError, ArgumentTypeError, SourceError
-    for data, name, rule in (
-        (table, "whom", "did you mean 'who'"),
-        (table, "x", "ids must be a one-dimensional column of integers"),
-        ({"who": IDS}, "who", "a column beside those of the data"),
-        (x, "x", "a column beside those of the data"),
-        (who, "who", "a column beside those of the data"),
-        (x, "nobody", "is not in a.npy"),
-    ):
-        with pytest.raises(kinds, match=rule):
-            dp.mean(data, ids=name, max_rows=3, **BOUNDS, epsilon=1)
-    with pytest.raises(ArgumentError, match="ids left out, without proposed"):
-        dp.ptr.iqr(X, ids=IDS, max_rows=3, **BOUNDS, epsilon=1, delta=1e-6)
-
-
-def test_ids_that_are_more_or_fewer(tmp_path):
-    """That is an answer under both relations: how many rows there are is private."""
-    (tmp_path / "a.csv").write_text("x\n" + "\n".join(map(str, X)))
-    for data in (X, dp.scan(tmp_path / "a.csv")):
-        for ids, where in ((IDS[1:], None), (IDS, np.ones(N - 1, bool)), (IDS[1:], X[1:] > 3)):
-            for relation in RELATIONS:
-                with pytest.raises(
-                    DataError, match=r"one entry.* for each row|as many as the rows"
-                ):
-                    kw = {"ids": ids, "where": where, "max_rows": 3, "neighbors": relation}
-                    dp.mean(data, **kw, **BOUNDS, epsilon=1)
-
-
-# ---- All rows of a person at once. ----
-
-
 def pair_of(data, *, bounds, **kw):
     """The covariance of a column with itself, of a table or of an array."""
     if isinstance(data, dict):
@@ -450,30 +294,6 @@ SEVERAL = {
     "weighted sum": (dp.sum, {**BOUNDS, "weights": "w", "weight_bounds": (-1, 2)}),
     "weighted mean": (dp.mean, {**BOUNDS, "weights": "w", "weight_bounds": (0, 2)}),
 }
-#: Those of arrays of one column or of several.
-PLAIN = [name for name in SEVERAL if name != "covariance" and "weighted" not in name]
-
-
-@quick_rows(8)
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", PLAIN)
-@pytest.mark.parametrize("wide", [False, True])
-def test_a_staircase_is_for_all_rows_of_a_person(name, relation, wide):
-    """Its deviation is that for one row k times as large, and not that of an epsilon of 1 / k."""
-    call, more = SEVERAL[name]
-    data, kw = (np.stack([X, X], axis=1), {"axis": 0}) if wide else (X, {})
-    kw |= {**more, "ids": IDS, "max_rows": 6, "neighbors": relation}
-    made = quoted(call, data, epsilon=12, **kw)
-    one = quoted(call, data, epsilon=12 // steps(relation, 1), **{**kw, "max_rows": 1} | {
-        "neighbors": "add-remove"})  # fmt: skip
-    assert made.loss.epsilon == 12 and made.steps == 1
-    k, a, b = 6, made.error(N, 0.95).half_width, one.error(N, 0.95).half_width
-    if name in ("count", "count nonzero", "sum"):
-        assert np.allclose(a, np.multiply(k, b), rtol=0.3, atol=3 * k)
-    if more:  # bounds that are found are so row by row
-        assert quoted(call, data, epsilon=12, **{**kw, "bounds": "auto"}).steps == 6
-    with pytest.raises(BudgetError):
-        dp.Budget(epsilon=11).spend(made.loss, neighbors=relation, ids="")
 
 
 @pytest.mark.parametrize("name", SEVERAL)

@@ -85,16 +85,6 @@ def test_the_law_is_that_of_the_definition(rate, relation):
         assert np.all(abs(side.about[::7] - exact) <= side.slack)
 
 
-def test_the_prior_is_by_the_loss():
-    kw = {"ids": IDS, "max_rows": "auto"}
-    for loss, prior in ({"epsilon": 1}, 2), ({"rho": 1}, 3), ({"epsilon": 1, "delta": 1e-6}, 3):
-        found = replace(quoted(dp.count, X, **loss, **kw), rate=1.0, octaves=OCTAVES)
-        expected = twin.law((8, 40, 1), 1.0, OCTAVES, prior / 16)
-        weights = np.bincount(BOUNDS, np.exp(-found.weighed(tails((8, 40, 1))).about))[1:]
-        shares = weights[weights > 0] / weights.sum()
-        assert shares == pytest.approx(np.array(list(expected.values())), rel=1e-9)
-
-
 def test_the_sampler_has_that_law():
     sizes, size = [8, 40, 1, 1, 2, 17, 16, 15, *[5] * 12], 40_000
     found, stream = made(2.0), InsecureGenerator(7).stream()
@@ -157,14 +147,6 @@ def test_a_sensitivity_that_is_halved_is_found():
     assert width > 1.9
 
 
-def test_the_loss_of_the_draw_is_its_part():
-    for loss, rate in (({"epsilon": 1}, 0.25), ({"epsilon": 1, "delta": 1e-6}, 0.25)):
-        assert quoted(dp.count, X, ids=IDS, max_rows="auto", **loss).rate == rate
-    found = quoted(dp.count, X, ids=IDS, max_rows="auto", rho=0.5)
-    price = dp.privacy.Draws(Fraction(found.rate), 1, bounded_range=True).to_zcdp()
-    assert 0.124 < price.rho <= SHARE / 2
-
-
 @quick_rows(6)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("loss", [{"epsilon": 1.0}, {"rho": 0.3}])
@@ -217,25 +199,6 @@ def test_units_are_those_that_count(seen):
     assert np.array_equal(seen[0][:-1], tails([2, 2])[:-1])
 
 
-def test_the_bound_is_near_where_few_units_are_beyond():
-    sizes = RNG.geometric(1 / 20, 4_000)
-    found, generator = made(0.25, 40), InsecureGenerator(11)
-    bounds = [found.bound(tails(sizes), generator) for _ in range(50)]
-    beyond = [np.sum(sizes > bound) for bound in bounds]
-    assert np.median(beyond) < 20 and np.median(bounds) < 3 * sizes.max()
-
-
-def test_what_is_public_of_it():
-    measured = dp.Mean(bounds=(0, 1)).measure(epsilon=1, unit=dp.Unit(ids="who", max_rows="auto"))
-    assert measured.parameters["max_rows"] == "auto" and measured.ids == "who"
-    assert measured.error(1000, 0.95).half_width is None
-    assert "depend on the data" in measured.error(1000, 0.95).note
-    table = {"who": IDS, "x": X}
-    released = measured.release(table)
-    assert 0 < released.value < 1 and released.to_dict()["parameters"]["max_rows"] == "auto"
-    assert quoted(dp.mean, X, bounds=(0, 1), ids=IDS, max_rows="auto", epsilon=1).passes == 2
-
-
 @pytest.mark.parametrize(
     "kw",
     [
@@ -266,8 +229,6 @@ def test_a_database_draws_the_same(engine):
         a, b = (release(data, rng=InsecureGenerator(8), **kw) for data in (table, rows))
         assert a == pytest.approx(b, rel=1e-12)
 
-
-# ---- Totals of units. ----
 
 PAY = RNG.integers(-4, 13, len(IDS)) / 4
 PAY[::50] = np.nan
@@ -320,33 +281,6 @@ def test_no_unit_moves_more_than_one_total(seen):
     assert not np.any((differences > 0).any(-1) & (differences < 0).any(-1))
 
 
-def test_one_spend_pays_for_limits_and_answer():
-    for release, kw in ((dp.sum, {"bounds": (0, 3)}), (dp.count, {})):
-        parts = dp.Budget(epsilon=1, ids="who").cost(
-            release, {"who": IDS, "x": PAY}, ids="who", per_unit="auto", epsilon=1, parts=True, **kw
-        )
-        assert [float(part.epsilon) for part in parts.values()] == [0.25, 0.75]
-        assert next(iter(parts)) == "per_unit"
-
-
-@pytest.mark.parametrize(
-    "kw",
-    [
-        {"ids": None},
-        {"max_rows": 3},
-        {"bounds": "auto"},
-        {"per_unit": "automatic"},
-    ],
-    ids=str,
-)
-def test_limits_are_refused_before_the_spend(kw):
-    budget, kw = dp.Budget(epsilon=1), {"data": PAY, "bounds": (0, 1), "ids": IDS, **kw}
-    with pytest.raises((ArgumentError, ArgumentTypeError)) as error:
-        dp.sum(**{"per_unit": "auto", "epsilon": 1, "budget": budget, **kw})
-    assert len(str(error.value).split()) < 30
-    assert not budget.history
-
-
 TWO = np.stack([PAY, 10 * X], axis=1)
 
 
@@ -365,36 +299,3 @@ def test_of_columns_the_total_with_the_most_parts_counts(seen):
     limited = dp.sum(TWO, per_unit=(-3.515625, 3.515625), epsilon=3, **equal)
     drawn = dp.sum(TWO, per_unit="auto", epsilon=4, **{**equal, "rng": InsecureGenerator(5)})
     assert drawn.tolist() == limited.tolist()
-
-
-@pytest.mark.parametrize(
-    "engine", ["duckdb", *(pytest.param(e, marks=pytest.mark.full) for e in ("sqlite", "postgres"))]
-)
-def test_a_database_has_the_same_totals(engine, monkeypatch):
-    databases = pytest.importorskip("tests.support.databases")
-    drawn, bound = [], unit_bounds.WithUnitBound.bound
-
-    def told(self, tails, generator):
-        drawn.append(tails)
-        return bound(self, tails, generator)
-
-    monkeypatch.setattr(unit_bounds.WithUnitBound, "bound", told)
-    here = {"who": IDS, "x": PAY, "y": 10 * X, "n": IDS % 7 - 2}
-    kinds = {"who": "int64", "x": "float64", "y": "float64", "n": "int64"}
-    columns = {name: (kinds[name], own.tolist()) for name, own in here.items()}
-    there = databases.table(databases.connect(engine), columns)
-    kw = {"ids": "who", "per_unit": "auto", "epsilon": 1}
-    for names, release, more in (
-        (["x"], dp.sum, {"bounds": (-1, 3)}),
-        (["n"], dp.sum, {"bounds": (-2, 64)}),
-        (["y", "x"], dp.sum, {"bounds": [(1, 8), (-3, 0)], "axis": 0, "nan": "lower"}),
-        (["n"], dp.count_nonzero, {}),
-    ):
-        a = {name: here[name] for name in ("who", *names)}
-        answers = [
-            release(data, rng=InsecureGenerator(3), **kw, **more)
-            for data in (a, there[["who", *names]])
-        ]
-        np.testing.assert_array_equal(*answers)
-        assert np.array_equal(*(tails[:-1] for tails in drawn))
-        drawn.clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -106,47 +105,6 @@ def test_points_of_a_box_are_uniform():
     assert len(counts) == 15 and chisquare(counts).pvalue > 1e-3
 
 
-@pytest.mark.full
-@quick_rows(1)
-@pytest.mark.parametrize("moves", [(1, 1), (1, 1, 1)])
-def test_counts_get_the_distribution_on_the_integers_themselves(moves):
-    noise = box_noise(Pure(2), moves)
-    assert noise.distribution == "box"
-    rng = InsecureGenerator(7)
-    drawn = np.array([noise.add([10] * len(moves), rng)[0] - 10 for _ in range(5000)])
-    kind = reference.first(moves, 1, 2.0, 14)
-    assert chisquare(*frequencies(drawn, kind)).pvalue > 1e-3
-    smaller = reference.first(moves, 1, 2.3, 14)
-    assert chisquare(*frequencies(drawn, smaller)).pvalue < 1e-6  # the control
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("moves", [(1, 1 << 40), (5, 0, 1 << 70, 3 << 20), (1 << 30,) * 12])
-@pytest.mark.parametrize("epsilon", [1.0, 2.0, 2.0**-20])
-def test_deviations_are_in_proportion_to_the_moves(moves, epsilon):
-    noise = box_noise(Pure(epsilon), moves)
-    rng = InsecureGenerator(8)
-    drawn = [noise.add([0] * len(moves), rng) for _ in range(3000)]
-    for i, move in enumerate(moves):
-        found = np.array([float(z[i]) for z in drawn])
-        if not move:
-            assert not found.any()
-        elif move * noise.deviation > 3:  # else rounding to integers is seen
-            assert np.std(found) == pytest.approx(move * noise.deviation, rel=0.1)
-            assert abs(np.mean(found)) < 5 * move * noise.deviation / math.sqrt(3000)
-
-
-def test_the_norm_takes_less_than_laplace_noise():
-    """The same for one, half the variance for two, a sixth for many."""
-    for k, ratio in [(2, 1 / 2), (3, 20 / 54), (1000, 1 / 6)]:
-        noise = box_noise(Pure(1), [1 << 30] * k)
-        assert noise.distribution == "box" and noise.loss == Pure(1)
-        laplace = k * math.sqrt(2)
-        assert (noise.deviation / laplace) ** 2 == pytest.approx(ratio, rel=0.01)
-    one = box_noise(Pure(1), [1 << 30])
-    assert one.independent == (integer_noise(Pure(1), Sensitivity.of_one(1 << 30)),)
-
-
 LOSSES = [ZCDP(Fraction(1, 2)), Approx(1, Fraction(1, 10**6)), Approx(1, 1e-300), ZCDP(100)]
 
 
@@ -177,14 +135,6 @@ def test_a_share_too_many_would_be_caught(monkeypatch):
     monkeypatch.setattr(choice, "_parts", lambda *_: dict.fromkeys(range(3), Fraction(1, 2)))
     noise = box_noise(ZCDP(1), [1 << 20] * 3)
     assert sum(Fraction((1 << 20) ** 2) / one.scale**2 for one in noise.independent) > 2
-
-
-def test_many_coordinates_of_one_loss_go_from_laplace_to_gaussian():
-    loss = Approx(1, Fraction(1, 10**6))
-    kinds = [box_noise(loss, [7] * k).distribution for k in (1, 2, 10, 1000)]
-    assert kinds == ["laplace", "box", "box", "rounded-gaussian"]
-    assert box_noise(loss, [7] * 10).loss == Pure(1)
-    assert box_noise(loss, [7] * 1000).loss == loss
 
 
 def test_the_distribution_is_chosen_by_public_numbers():
@@ -220,23 +170,6 @@ def test_sums_are_within_their_bar_as_often_as_it_says(noise, factors, failure):
     bar = noise.sum_half_width(failure, factors)
     allowed = 500 * failure + 5.5 * math.sqrt(500 * failure)
     assert np.count_nonzero(sums > bar) <= allowed < np.count_nonzero(sums > bar / 4)
-
-
-def test_nothing_moves():
-    assert box_noise(Pure(1), [0, 0]).add([3, 4], InsecureGenerator(1)) == [3, 4]
-    assert box_noise(Pure(1), []).add([], InsecureGenerator(1)) == []
-    with pytest.raises(ValueError, match="as many values"):
-        box_noise(Pure(1), [1, 1]).add([3], InsecureGenerator(1))
-
-
-def test_large_integers_keep_their_last_digits():
-    """Values far beyond float64 and 64 bits: noise is added to them and nothing is rounded."""
-    values = [10**40 + 7, -(10**30) - 1, 5]
-    found = box_noise(Pure(400), [1 << 20, 3, 1]).add(values, InsecureGenerator(2))
-    assert all(abs(a - b) < 1 << 20 for a, b in itertools.zip_longest(values, found))
-
-
-# ---- An ellipsoid ----
 
 
 @pytest.mark.parametrize("loss", [ZCDP(Fraction(1, 2)), ZCDP(Fraction(1, 10**12)), Approx(1, 1e-6)])

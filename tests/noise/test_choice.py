@@ -107,24 +107,6 @@ def test_bounds_of_infinite_distances():
     check_bounds(np.array([0, math.inf, math.inf]), 1.0, None, 0.0, exact)
 
 
-def test_refusals():
-    for distance in ([], [-1.0, -1.0], [math.nan], [1.1 * 2**30], [math.inf]):
-        with pytest.raises(ValueError):
-            choice.Weights(np.array(distance), 1.0)
-    for c in (0.0, -1.0, math.inf, math.nan):
-        with pytest.raises(ValueError):
-            choice.Weights(np.zeros(2), c)
-    with pytest.raises(ValueError):
-        choice.Weights(np.zeros(2), 1.0, np.ones(3, np.int64))
-    with pytest.raises(TypeError, match="stream must be a BitStream"):
-        choice.below(3, 7)
-    with pytest.raises(EOFError):
-        choice.below(3, Script([]))
-
-
-# ---------------------------------------------------------------- uniform integers
-
-
 @given(st.integers(1, 1 << 140), st.lists(st.integers(0, 2**64 - 1), min_size=40, max_size=40))
 def test_below_is_the_twin(n, words):
     words += [0] * 3
@@ -142,21 +124,6 @@ def test_below_by_enumeration_of_the_leading_bits():
         for _ in range(n):
             got.append(choice.below(n, script))
         assert got == list(range(n))
-
-
-def uniform_p_value(draw, n, size):
-    got = np.bincount([draw() for _ in range(size)], minlength=n)
-    return stats.chisquare(got).pvalue
-
-
-def test_below_is_uniform_and_a_biased_modulus_is_not():
-    stream = InsecureGenerator(5).stream()
-    n = 3 * 2**61  # of 64 bits modulo n, the lowest 2^62 come twice as often
-    low = [choice.below(n, stream) < 1 << 61 for _ in range(4000)]
-    assert stats.binomtest(sum(low), 4000, 1 / 3).pvalue > 1e-4
-    low = [stream.word() % n < 1 << 61 for _ in range(4000)]
-    assert stats.binomtest(sum(low), 4000, 1 / 3).pvalue < 1e-9
-    assert uniform_p_value(lambda: choice.below(11, stream), 11, 20_000) > 1e-4
 
 
 def test_slots():
@@ -212,9 +179,6 @@ def test_orders_are_equally_likely_and_a_biased_modulus_is_not():
         assert p_value([twin.order(4, 4, stream) for _ in range(n)]) < 1e-9
 
 
-# ---------------------------------------------------------------- distributions
-
-
 def gaps(m, seed):
     rng = np.random.default_rng(seed)
     distance = np.sort(rng.choice([0.25, 1.0, 40.0], m) * rng.random(m))
@@ -254,8 +218,6 @@ def test_draws_follow_the_distribution(m, counted):
     assert fit(np.bincount(kept, minlength=m), right) > 1e-4
 
 
-# ---------------------------------------------------------------- decisions, word by word
-
 words = st.lists(st.integers(0, 2**64 - 1), min_size=0, max_size=6)
 distances = st.lists(
     st.one_of(
@@ -291,31 +253,6 @@ def test_draws_are_the_twins(distance, c, count, first, seed, slack):
             w.draw(5, exact.__getitem__, a)
         return
     assert w.draw(5, exact.__getitem__, a).tolist() == expected
-    assert a.used == b.used
-
-
-@pytest.mark.full
-@given(
-    distances,
-    st.floats(1e-3, 1e3),
-    st.integers(1, 1 << 53),
-    words,
-    st.integers(0, 2**32),
-    st.sampled_from([0.0, 1e-12, 0.3]),
-)
-def test_kept_proposals_are_the_twins(farther, c, count, first, seed, slack):
-    """Runs at 0 and 1, candidates in them that lie farther."""
-    w = choice.Weights(np.array([0.0, 1.0]), c, np.array([count, 3]), slack)
-    bounds = w.bound.tolist()
-    runs = np.arange(len(farther)) % 2
-    distance = np.where(np.array(farther) < 0, -1.0, np.array(farther) + runs)
-    exact = exactly(distance)
-    rest = np.random.default_rng(seed).integers(0, 2**64, 100, np.uint64).tolist()
-    a, b = Script([*first, *rest]), Script([*first, *rest])
-    got = w.keep(runs, distance, exact.__getitem__, a, slack)
-    for which, d, kept in zip(runs.tolist(), exact, got.tolist(), strict=True):
-        k = (count, 3)[which]
-        assert kept == (d is not None and twin.keep(c, d, k, bounds[which], w.shift, b))
     assert a.used == b.used
 
 
@@ -404,35 +341,6 @@ def test_a_coin_that_trusts_float64_is_caught(monkeypatch):
             want = twin.keep(1.0, Fraction(distance), 1, bound, weights.shift, Script(words))
             wrong += one_coin(distance, weights, Script(words)) != want
     assert wrong > 5
-
-
-def test_few_coins_are_open(decided):
-    distance = np.random.default_rng(1).exponential(5, 300_000)
-    runs, weights = np.zeros(len(distance), np.int64), choice.Weights(np.zeros(1), 1.0)
-    weights.keep(runs, distance, lambda i: Fraction(distance[i]), InsecureGenerator(1).stream())
-    assert not decided
-
-
-def test_infinite_distances_are_decided_by_what_they_stand_for(decided):
-    """A distance of 2^1024, at a c that makes it 1/2."""
-    c, exact = 2.0**-1025, [Fraction(0), Fraction(2**1024)]
-    distance = np.array([0.0, math.inf])
-    w = choice.Weights(distance, c)
-    got = w.draw(4000, exact.__getitem__, InsecureGenerator(4).stream())
-    assert fit(np.bincount(got, minlength=2), twin.pmf(c, exact)) > 1e-4
-    assert decided
-
-
-def test_runs_that_are_all_far_away():
-    distance = np.array([1e6, 1e6 + 1, 1e6 + 3, 2e6])
-    exact = exactly(distance)
-    w = choice.Weights(distance, 1.0)
-    got = w.draw(50_000, exact.__getitem__, InsecureGenerator(9).stream())
-    near = [d - 10**6 for d in exact]
-    assert fit(np.bincount(got, minlength=4), twin.pmf(1.0, near)) > 1e-4
-
-
-# ---------------------------------------------------------------- by row
 
 
 def table(r, n, seed, scale=3.0):
@@ -531,32 +439,6 @@ def test_subset_rows_on_the_boundary(decided):
     assert len(decided) > 400
 
 
-@pytest.mark.full
-def test_rows_follow_the_distribution():
-    row = np.array([0.0, -0.5, -1.0, -1.0, -3.0, -math.inf, -200.0])
-    size, c = 200_000, 1.0
-    values, best = np.tile(row, (size, 1)), np.zeros(size)
-    gap = [*exactly(-row[:5]), None, Fraction(200)]
-    stream = InsecureGenerator(10).stream()
-
-    def exact(i, j):
-        return gap[j]
-
-    right = twin.pmf(c, gap)
-    got = np.bincount(choice.rows(values, best, c, exact, stream), minlength=7)
-    assert fit(got, right) > 1e-4 and got[5] == 0
-    repeated = choice.rows(values[:1], best[:1], c, exact, stream, draws=size)
-    assert repeated.shape == (1, size)
-    assert fit(np.bincount(repeated[0], minlength=7), right) > 1e-4
-    few = slice(0, 10_000)  # with this slack most coins are open
-    loose = choice.rows(values[few], best[few], c, exact, stream, slack=0.7)
-    assert fit(np.bincount(loose, minlength=7), right) > 1e-4
-    flipped = np.bincount(choice.subset_rows(values, best, c, exact, stream), minlength=7)
-    assert fit(flipped, twin.subset_pmf(c, gap)) > 1e-4 and flipped[5] == 0
-    # Each distribution is told from the other.
-    assert fit(flipped, right) < 1e-9 and fit(got, twin.subset_pmf(c, gap)) < 1e-9
-
-
 def test_rows_without_a_candidate_are_refused():
     stream = InsecureGenerator(0).stream()
     values = np.array([[0.0, 1.0], [-math.inf, -math.inf]])
@@ -567,8 +449,6 @@ def test_rows_without_a_candidate_are_refused():
         with pytest.raises(ValueError):
             function(values[:, :0], np.zeros(2), 1.0, None, stream)
 
-
-# ---------------------------------------------------------------- instruction sets
 
 PROBE = """
 import hashlib

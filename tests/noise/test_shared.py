@@ -150,10 +150,3 @@ def test_deviations_and_tails_are_those_of_draws(loss, groups, size):
     beyond = (np.abs(drawn) > noise.half_width(0.05)).mean(axis=1)
     assert beyond.mean() < 0.05 + 5.5 * beyond.std() / math.sqrt(len(drawn))
     assert (np.abs(drawn) > noise.half_width(0.05) // 2).mean() > 0.1
-
-
-def test_groups_that_are_not_all_moved_in_one_direction_share_nothing():
-    norm = Sensitivity(100, 100, 100, 1, (100, 1))
-    for groups in (Groups(100, 100), Groups(1, 1, 100)):
-        noise = choose_noise(ZCDP(1), Moves((1,), norm=norm, groups=groups)).noise()
-        assert not isinstance(noise, SharedNoise)

@@ -18,14 +18,13 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise import stairs as room
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
-from dpfast.noise.stairs import JointStaircase, Staircase, best_core, best_cores
-from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.noise.stairs import JointStaircase, Staircase
+from dpfast.privacy import Draws, Pure
 from dpfast.rng import InsecureGenerator
 
 from ..reference.noise import stairs as reference
 from ..support.noise import box_noise
 from ..support.pairwise import quick_rows
-from ..support.views import quoted
 
 STAIRS = 4
 SMALL = [(1, 0), (2, 0), (2, 1), (3, 1), (5, 0), (5, 2), (7, 3), (7, 6)]
@@ -133,19 +132,6 @@ def test_bits_about_the_border_are_decided_exactly(epsilon):
             assert noise.beyond(len(words), stream).tolist() == wanted
 
 
-def test_stairs_are_geometric():
-    drawn = Staircase(0.7, 5, 1).levels(50_000, InsecureGenerator(3).stream())
-    p = -math.expm1(-0.7) * np.exp(-0.7 * np.arange(12))
-    seen = np.bincount(drawn, minlength=12)[:12]
-
-    def p_value(p):
-        last = len(drawn) - seen.sum(), len(drawn) * (1 - p.sum())
-        return chisquare([*seen, last[0]], [*len(drawn) * p, last[1]], sum_check=False).pvalue
-
-    assert p_value(p) > 1e-3
-    assert p_value(-math.expm1(-0.74) * np.exp(-0.74 * np.arange(12))) < 1e-4  # the control
-
-
 def law(noise, reach):
     """The probabilities of -reach .. reach."""
     z = np.arange(-reach, reach + 1)
@@ -191,66 +177,6 @@ def test_deviation_and_error_bars_are_those_of_the_law(epsilon, step):
         np.testing.assert_allclose(p, geometric, rtol=1e-9)
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 2.0, 5.0, 20.0])
-def test_the_core_is_the_published_one_and_the_best(epsilon):
-    with mpmath.workdps(60):
-        b = mpmath.exp(-mpmath.mpf(epsilon))
-        root = mpmath.cbrt(b - 2 * b**2 + 2 * b**4 - b**5)
-        wanted = -b / (1 - b) + root / (2 ** (mpmath.mpf(1) / 3) * (1 - b) ** 2)
-        assert best_core(epsilon) == pytest.approx(float(wanted), rel=1e-9)
-    if epsilon >= 0.1:
-        step = 1 << 30
-        best = Staircase.of(F(epsilon), step)
-        for off in (0.98, 1.02):
-            assert Staircase(epsilon, step, int(off * best.core)).deviation > best.deviation
-
-
-def mean_size(noise):
-    """The mean of |Z|, in steps, for many cells."""
-    b, g = math.exp(-noise.epsilon), noise.core / noise.step
-    stair = np.arange(1, 2000)
-    inside, beyond = (x / noise.step for x in noise.weights)
-    far = (beyond * (1 - b) * b ** (stair - 1) * (g + stair - 0.5)).sum()
-    return (inside * g / 2 + far) / (inside + beyond)
-
-
-def test_it_beats_laplace_noise_at_every_epsilon_by_both_measures():
-    """What the docstring says of it, and the control: a core twice as large loses."""
-    step = 1 << 40
-    said = {1: (0.98, 0.96), 2: (0.92, 0.86), 3: (0.83, 0.73), 5: (0.61, 0.49), 10: (0.21, 0.15)}
-    for epsilon in (0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20):
-        noise = Staircase.of(F(epsilon), step)
-        of_laplace = noise.deviation / step * epsilon / math.sqrt(2), mean_size(noise) * epsilon
-        assert max(of_laplace) < 1
-        if epsilon in said:
-            assert of_laplace == pytest.approx(said[epsilon], abs=0.005)
-    large = Staircase(5.0, step, 6 * Staircase.of(F(5), step).core)
-    assert large.deviation > step * math.sqrt(2) / 5
-
-
-# ---- What is taken, and what it is charged ----
-
-
-def test_it_is_taken_by_public_numbers_where_one_integer_differs():
-    def taken(loss, sensitivity):
-        return integer_noise(loss, sensitivity).distribution
-
-    cells = Sensitivity.of_one(1 << 40)
-    assert [taken(Pure(e), cells) for e in (1, 1.5, 1.6, 2, 500)] == [
-        *["laplace"] * 2, *["staircase"] * 3,
-    ]  # fmt: skip
-    assert taken(Pure(5), Sensitivity.of_one(1)) == "laplace"  # which is a staircase
-    assert taken(Pure(5), Sensitivity(2, 1 << 40, 1 << 80)) == "laplace"
-    assert taken(Pure(5), Sensitivity(1, 1 << 40, 1 << 80, 1 << 39)) == "laplace"
-    assert taken(ZCDP(50), cells) != "staircase"
-    assert taken(Approx(20, 1e-6), cells) == "staircase"
-    assert taken(Approx(1, 1e-6), cells) != "staircase"
-    noise = integer_noise(Approx(20, 1e-6), cells)
-    assert noise.loss == Pure(20)  # the delta is not spent
-    named = integer_noise(Pure(5), cells, "laplace")
-    assert named.distribution == "laplace" and named.deviation > noise.deviation
-
-
 @pytest.mark.parametrize("bits", [10, 40, 70, 140])
 def test_large_integers_are_divided_first(bits):
     noise = integer_noise(Pure(3), Sensitivity.of_one(3 << bits))
@@ -265,54 +191,6 @@ def test_large_integers_are_divided_first(bits):
     assert np.mean(abs(values) > noise.half_width(0.05)) == pytest.approx(0.05, abs=0.02)
 
 
-@quick_rows(1)
-@pytest.mark.parametrize("epsilon", ["0.2", "1.7", "4", "9"])
-@pytest.mark.parametrize(("step", "core"), [(6, 1), (9, 3), (9, 4)])
-def test_its_price_in_rho(epsilon, step, core):
-    """Order by order, for all moves: never above that of a pure loss; that of Laplace is passed."""
-    with mpmath.workdps(40):
-        e = mpmath.mpf(epsilon)
-        price = mpmath.mpf(str(float(Pure(F(epsilon)).to_zcdp().rho)))
-        numbers = range(-core - 40 * step, core + 41 * step)
-        p = {z: mpmath.exp(-e * reference.stair([z], [core], [step])) for z in numbers}
-        whole = mpmath.fsum(p.values())
-        worst = mpmath.mpf(0)
-        for moved in range(1, step + 1):
-            pairs = {}  # the distribution of the loss, which takes three values
-            for z, weight in p.items():
-                if z - moved in p:
-                    loss = mpmath.log(weight / p[z - moved])
-                    near = int(mpmath.nint(loss / e))
-                    assert abs(near) <= 1 and mpmath.almosteq(loss, near * e, abs_eps=1e-30)
-                    pairs[near] = pairs.get(near, 0) + weight / whole
-
-            def used(t, pairs=pairs):
-                return mpmath.log(mpmath.fsum(w * mpmath.exp(t * e * n) for n, w in pairs.items()))
-
-            for t in (mpmath.mpf(10) ** (x / 4) for x in range(-20, 13)):
-                worst = max(worst, used(t) / t / (1 + t))
-        assert worst <= price * (1 + 1e-4)
-        assert worst > 0.85 * price
-        laplace = Draws(F(epsilon), cells=step).to_zcdp().rho
-        assert worst > float(laplace) or e < 1  # the control: that of other noise
-
-
-def test_a_release_is_charged_for_a_staircase_and_says_its_error():
-    x = np.linspace(0, 9, 400)
-    kw = {"bounds": (0, 9), "neighbors": "replace", "epsilon": 4}
-    budget = dp.Budget(rho=9)
-    dp.sum(x, budget=budget, **kw)
-    assert budget.history[0].loss == Pure(4)
-    assert budget.spent["rho"] == Pure(4).to_zcdp().rho
-    half = quoted(dp.sum, x, **kw).error(len(x), 0.9).half_width
-    found = [dp.sum(x, rng=InsecureGenerator(i), **kw) - x.sum() for i in range(800)]
-    assert np.mean(np.abs(found) > half) == pytest.approx(0.1, abs=0.04)
-    assert half < 0.75 * 9 / 4 * math.log(10)  # that of Laplace noise
-
-
-# ---- The public sampler ----
-
-
 def test_noise_on_a_grid_is_that_of_the_integers():
     z = dp.noise.staircase(3, 0.5, 100_000, granularity=2.0**-5, rng=InsecureGenerator(2))
     wanted = np.empty(100_000, np.int64)
@@ -325,15 +203,6 @@ def test_noise_on_a_grid_is_that_of_the_integers():
     assert np.array_equal(more, z)
     fine = dp.noise.staircase(F(1, 2**30), 1.0, 100, rng=InsecureGenerator(2))
     assert abs(fine).max() > 2.0**29 and (fine % 1 == 0).all()
-
-
-def test_sizes_and_kinds():
-    assert isinstance(dp.noise.staircase(2), float)
-    assert dp.noise.staircase(2, [1.0, 2.0, 1.0]).shape == (3,)
-    wide = dp.noise.staircase(2, np.array([[1.0], [1e6]]), (2, 500), rng=InsecureGenerator(1))
-    assert abs(wide[0]).max() < 20 and np.median(abs(wide[1])) > 1e5
-    assert not dp.noise.staircase(500, 1.0, 50).any()
-    assert dp.noise.staircase(2, 1.0, 0).shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -352,8 +221,6 @@ def test_bad_arguments(args, kw, match):
     with pytest.raises((ArgumentError, ArgumentTypeError), match=match):
         dp.noise.staircase(*args, **kw)
 
-
-# ---- Several integers at once ----
 
 JOINT = [((1, 4), (0, 1)), ((2, 3), (0, 2)), ((1, 1, 2), (0, 0, 1)), ((3, 3), (1, 1))]
 
@@ -415,54 +282,6 @@ def test_joint_samples_fit_and_those_of_other_stairs_do_not():
     assert p_value(JointStaircase(1.5, (1, 4), (0, 0))) < 1e-6
 
 
-@pytest.mark.parametrize("epsilon", [2.0, 5.0, 12.0])
-@pytest.mark.parametrize(("counts", "others"), [(0, 1), (1, 1), (0, 2), (1, 3)])
-def test_the_cores_are_the_best_of_their_kind(epsilon, counts, others):
-    part, deviation = best_cores(epsilon, counts, others)
-    steps = (1,) * counts + (1 << 30,) * others
-
-    def root_mean(part):
-        found = JointStaircase(epsilon, steps, tuple(int(part * d) if d > 1 else 0 for d in steps))
-        weight = np.array([math.log(found.size(n)) - epsilon * n for n in range(120)])
-        weight = np.exp(weight - weight.max())
-        weight /= weight.sum()
-        mean = 0.0
-        for r, d in zip(found.cores, steps, strict=True):
-            side = np.array([float(r + n * d) for n in range(120)])
-            mean += (weight * side * (side + 1)).sum() / 3 / d**2 / len(steps)
-        return math.sqrt(mean)
-
-    assert deviation == pytest.approx(root_mean(part), rel=1e-6)
-    assert all(root_mean(part * off) > deviation * 0.99999 for off in (0.9, 1.1) if part * off < 1)
-    if (counts, others) == (0, 1):
-        assert part == pytest.approx(best_core(epsilon), rel=0.05)
-        one = Staircase.of(F(epsilon), 1 << 30).deviation / 2**30
-        assert deviation == pytest.approx(one, rel=1e-3)
-
-
-def test_joint_noise_is_taken_where_it_is_less():
-    real = 1 << 60
-    assert [box_noise(Pure(e), [1, real]).distribution for e in (1, 2, 2.5, 30)] == [
-        *["box"] * 2, *["stairs"] * 2,
-    ]  # fmt: skip
-    assert box_noise(Pure(5), [1, 1]).distribution == "box"  # which is the same
-    assert box_noise(ZCDP(50), [1, real]).distribution != "stairs"
-    assert box_noise(Pure(5), [real] * 40).distribution == "box"
-    for loss in (Pure(9), Approx(9, 1e-9)):
-        noise = box_noise(loss, [0, real, 0, 1])
-        assert noise.distribution == "stairs" and noise.loss == Pure(9)
-        plain = integer_noise(Pure(9), Sensitivity(2, 2 << 32, 4 << 64))
-        assert noise.deviation < 0.7 * plain.deviation / 2**32
-        rng = InsecureGenerator(6)
-        drawn = [noise.add([7, 3 << 200, 8, 5], rng) for _ in range(2000)]
-        assert {(z[0], z[2]) for z in drawn} == {(7, 8)}
-        rows = np.array([z[3] - 5 for z in drawn])
-        real_noise = np.array([float((z[1] - (3 << 200)) / real) for z in drawn])
-        both = math.sqrt((rows.var() + real_noise.var()) / 2)
-        assert both == pytest.approx(noise.deviation, rel=0.25)
-        assert np.mean(rows != 0) < 0.01
-
-
 @pytest.mark.parametrize("epsilon", [3.0, 6.0])
 def test_error_bars_of_joint_noise(epsilon):
     moves = [1, 1 << 40, 3 << 50]
@@ -473,71 +292,6 @@ def test_error_bars_of_joint_noise(epsilon):
             size = float(noise.half_width(failure, place))
             assert np.mean(abs(drawn[:, place]) > size) <= failure + 0.015
             assert size == 0 or np.mean(abs(drawn[:, place]) >= 0.6 * size) > failure
-
-
-@pytest.mark.parametrize(("rows", "cells"), [(1, 200), (3, 210), (10, 50)])
-def test_the_error_bar_of_a_mean_of_people_looks_at_each_number_of_rows(rows, cells):
-    noise, half = box_noise(Pure(6), [rows, rows * cells]), F(1, 2)
-    assert noise.distribution == "stairs"
-    bar = float(noise.sum_half_width(0.05, {0: half, 1: half / cells}))
-    # By definition: the least that the sum exceeds so rarely, from the law of both integers.
-    sizes, chances = [], []
-    for stair, chance in enumerate(noise.staircase.weights[:5]):
-        x, y = (np.arange(-side, side + 1) for side in noise.staircase.sides(stair))
-        sizes.append(abs(x[:, None] + y / cells).ravel() / 2)
-        chances.append(np.full(sizes[-1].size, chance / sizes[-1].size))
-    order = np.argsort(every := np.concatenate(sizes))
-    exact = every[order][np.searchsorted(np.concatenate(chances)[order].cumsum(), 0.95)]
-    assert exact - 1e-9 <= bar <= exact + 2 / cells < exact + 0.05  # no half of a row more
-
-
-def test_a_mean_and_a_variance_with_a_private_n():
-    x = np.random.default_rng(4).beta(2, 5, 500)
-    kw = {"bounds": (0, 1), "neighbors": "add-remove"}
-    for call, truth, epsilon in ((dp.mean, x.mean(), 5), (dp.variance, x.var(), 7)):
-        joint = quoted(call, x, epsilon=epsilon, **kw)
-        apart = quoted(call, x, epsilon=1, **kw)
-        assert [one.integer_noise.distribution for one in (joint, apart)] == ["stairs", "laplace"]
-        assert joint.loss == Pure(epsilon) and joint.name == apart.name
-        draws = np.array(
-            [call(x, epsilon=epsilon, rng=InsecureGenerator(i), **kw) for i in range(400)]
-        )
-        half = joint.error(len(x), 0.9).half_width
-        assert np.mean(abs(draws - truth) > half) < 0.1 + 0.03
-        assert np.mean(abs(draws - truth) > half / 6) > 0.1  # the control
-        # Beside Laplace noise of scale 1 / epsilon for each of the sums.
-        laplace = np.random.default_rng(0).laplace(0, 1 / epsilon, (2, 400))
-        m = x.mean()
-        if call is dp.mean:
-            beside = ((1 - m) * laplace[0] - m * laplace[1]) / len(x)
-            assert np.mean(abs(draws - truth)) < 0.8 * np.mean(abs(beside))
-        masked = quoted(call, x, epsilon=epsilon, bounds=(0, 1), where=x > 0.2, neighbors="replace")
-        assert masked.integer_noise.distribution == "stairs"
-        known = quoted(call, x, epsilon=epsilon, bounds=(0, 1), neighbors="replace")
-        assert known.plan().noise.distribution != "stairs"
-        assert quoted(call, x, rho=9, **kw).integer_noise.distribution != "stairs"
-        same = call(x, epsilon=epsilon, bounds=(0.5, 0.5), neighbors="add-remove")
-        assert same == (0.5 if call is dp.mean else 0)
-
-
-# ---- Many vectors, and many moves. ----
-
-
-@pytest.mark.full
-def test_many_vectors_fit_and_those_of_other_stairs_do_not():
-    noise, size = JointStaircase(1.5, (1, 4), (0, 1)), 60_000
-    drawn = Counter(map(tuple, noise.draws(size, InsecureGenerator(5)).T.tolist()))
-
-    def p_value(other):
-        often = {z: size * p for z, p in joint_law(other, 6).items() if size * p > 8}
-        seen = [drawn[z] for z in often]
-        rest = size - sum(often.values())
-        return chisquare([*seen, size - sum(seen)], [*often.values(), rest], sum_check=False).pvalue
-
-    assert p_value(noise) > 1e-3
-    assert p_value(JointStaircase(1.6, (1, 4), (0, 1))) < 1e-6
-    assert p_value(JointStaircase(1.5, (1, 4), (0, 0))) < 1e-6
-    assert noise.draws(0, InsecureGenerator(5)).shape == (2, 0)
 
 
 def test_bits_that_decide_no_stair_take_more(monkeypatch):

@@ -115,15 +115,6 @@ def test_what_is_sure_is_rounded_as_exact_numbers_are(bits):
     assert wrong > 1 or bits > 8
 
 
-def test_entries_have_the_deviation_that_is_said():
-    d = 4
-    noise = matrix_noise(LOSS, d, 1000)
-    values = draws(d, noise.scale, 800, seed=4)
-    assert values[:, d:].std() == pytest.approx(noise.deviation, rel=0.08)
-    assert values[:, :d].std() == pytest.approx(math.sqrt(2) * noise.deviation, rel=0.1)
-    assert abs(values.mean()) < 0.1 * noise.deviation
-
-
 def ratio(values, moved):
     """The largest ratio of how often the two are on one side of some places, beyond chance."""
     worst = 0.0

@@ -37,18 +37,6 @@ def test_zcdp_to_approx_beside_dp_accounting(rho, delta):
     assert theirs <= ours * (1 + 1e-3)
 
 
-@pytest.mark.parametrize("rho", [0.001, 0.1, 0.5, 3.0])
-def test_zcdp_to_approx_delta_beside_dp_accounting(rho):
-    from dp_accounting.rdp.rdp_privacy_accountant import compute_delta
-
-    epsilon = rho + 3 * math.sqrt(rho)
-    orders = 1 + np.geomspace(0.01, 100, 2000) * math.sqrt(1 / rho)
-    theirs, _ = compute_delta(orders, rho * orders, epsilon)
-    ours = float(ZCDP(rho).to_approx_delta(epsilon).delta)
-    assert ours <= theirs * (1 + 1e-9)
-    assert theirs <= ours * (1 + 1e-2)
-
-
 @quick_rows(3)
 @pytest.mark.parametrize("each", [Pure(0.1), Approx(0.1, 1e-8), Pure(1)])
 @pytest.mark.parametrize("times", [1, 10, 50])
@@ -75,12 +63,6 @@ def test_gaussian(scale):
     assert many.to_approx(DELTA).epsilon < ZCDP(rho).to_approx(DELTA).epsilon
 
 
-def test_only_the_ratio_of_scale_and_sensitivity_counts():
-    for kind in (LossDistribution.gaussian, LossDistribution.laplace):
-        one, other = kind(2.0), kind(2e200, sensitivity=1e200)
-        assert one.to_approx_delta(0.3).delta == other.to_approx_delta(0.3).delta
-
-
 def test_laplace_and_compose():
     one = LossDistribution.laplace(2.0)
     assert float(one.to_approx(DELTA).epsilon) <= 0.5 + 1e-6
@@ -90,23 +72,6 @@ def test_laplace_and_compose():
     assert exact <= found <= exact * (1 + 1e-3)
     both = one.compose(LossDistribution.of(Pure(0.5)))
     assert float(one.to_approx(DELTA).epsilon) < float(both.to_approx(DELTA).epsilon) <= 1 + 1e-3
-
-
-@pytest.mark.parametrize("categories", [2, 5])
-def test_randomized_response(categories):
-    """Its delta at e is p - exp(e) q, with p for the truth and q for each other answer."""
-    epsilon, wanted = 1.5, 0.7
-    rest = math.exp(epsilon) + categories - 1
-    exact = (math.exp(epsilon) - math.exp(wanted)) / rest
-    kind = LossDistribution.randomized_response(epsilon, categories=categories)
-    found = float(kind.to_approx_delta(wanted).delta)
-    assert exact <= found <= exact * (1 + 1e-3)
-    assert float(kind.to_approx(DELTA).epsilon) <= epsilon + 2e-4
-
-
-def test_discrete_laplace():
-    kind = LossDistribution.discrete_laplace(2.0)
-    assert 0.49 < float(kind.to_approx(DELTA).epsilon) <= 0.5
 
 
 def test_bad_arguments():
