@@ -281,6 +281,8 @@ def test_a_replacement_above_both_pivots_is_above_values_that_found_no_room():
     (known,) = floyd_rivest.tally(Pieces([data]), [bracket], 3.0)
     assert not known.covers(500, 500) and not known.covers(2500, 2500)
     assert known.covers(1001, 2000) and set(known.ranks(1001, 2000)) == {1.0}
+    (known,) = floyd_rivest.tally(Pieces([data]), [bracket], 0.75)
+    assert not known.covers(1500, 1500) and set(known.ranks(2001, 3000)) == {1.0}
 
 
 @pytest.mark.usefixtures("same_pivots")
