@@ -1,7 +1,6 @@
 """Advice is about public arguments alone: it comes before the spend and is never about rows."""
 
 import contextlib
-import inspect
 import subprocess
 import sys
 import warnings
@@ -180,12 +179,6 @@ def test_an_answer_about_few_rows_is_noise(work):
     assert not advice(lambda: work(rows=100_000))
 
 
-def test_times_are_left_alone():
-    days = np.arange("2000", "2020", dtype="M8[D]")
-    years = pd.Timestamp("1990-01-01"), pd.Timestamp("2040-01-01")
-    dp.expected_error(dp.mean, days, epsilon=0.1, rows=1, bounds=years)
-
-
 def test_a_new_ledger_at_a_relative_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ((message, filename),) = advice(lambda: dp.Budget(epsilon=1, path="study.db"))
@@ -223,15 +216,6 @@ def test_whoever_follows_the_first_pages_is_advised_of_nothing(page, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_class_is_public_and_silenced_as_any_warning():
-    assert issubclass(dp.PrivacyAdvice, UserWarning) and dp.errors.PrivacyAdvice is dp.PrivacyAdvice
-    assert inspect.getdoc(dp.PrivacyAdvice)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.simplefilter("ignore", dp.PrivacyAdvice)
-        dp.count(AGES, epsilon=20)
-
-
 def test_what_is_noise_is_marked_in_the_answer():
     few, seeded = {"k": np.repeat([0, 1], [3, 300])}, {"rng": dp.rng.InsecureGenerator(1)}
     groups = dp.group_by(few, "k", keys=[0, 1]).count(epsilon=0.1, **seeded)
@@ -263,11 +247,3 @@ statistic = "count"
         path.write_text(text.replace("ROWS", str(rows)))
         messages = advice(lambda path=path: dp.job.explain(path))
         assert len(messages) == said and all("of 10 rows" in words for words, _ in messages)
-
-
-def test_a_ratio_is_not_advised_by_the_sums_within():
-    rows, bounds = np.full((50, 3), 2.0), [(0, 5), (1, 5), (1, 5)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", dp.PrivacyAdvice)
-        bar = dp.expected_error(dp.ratio, rows, bounds=bounds, epsilon=1, rows=5_000)
-    assert len(bar.half_width) == 2

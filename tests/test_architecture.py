@@ -70,14 +70,6 @@ def test_few_lines_stand_more_than_once():
     assert len(list(equal_runs.runs(equal_runs.read(equal_runs.ROOMS)))) <= 248
 
 
-def test_lines_that_stand_twice_are_counted():
-    lines = "".join(f"x{i} = {i}\n" for i in range(8))
-    assert list(equal_runs.runs({"a": lines})) == []
-    indented = "if y:\n" + "".join(f"    {line}\n\n    # why\n" for line in lines.splitlines())
-    found = list(equal_runs.runs({"a": lines, "b": indented}))
-    assert [at for *_, at in found] == [1, 2, 3] and {name for name, *_ in found} == {"b"}
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -186,11 +178,6 @@ def test_no_flag_that_breaks_exactness():
     for path in files:
         text = path.read_text(encoding="utf-8").replace("-fno-fast-math", "")
         assert not re.search(r"fast-?math|-Ofast|march=native", text), path
-
-
-def test_native_modules_have_stubs():
-    for pyx in PACKAGE.rglob("*.pyx"):
-        assert pyx.with_suffix(".pyi").exists(), pyx.name
 
 
 #: Where it is asked what an object is: whose objects these are, by the beginning of a file's name.

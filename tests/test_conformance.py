@@ -437,7 +437,7 @@ TRAPS = {
     "float32": np.array([3.4e38, -3.4e38, 1e-45, 0.1, -0.0, 99, 2**24 + 2], np.float32),
     "float16": np.array([65504, -65504, 6e-8, 0.1, -0.0, 99, 100], np.float16),
     "bool": np.array([True, False, True, True, False, False, True]),
-}
+}  # fmt: skip
 
 
 @every_value
@@ -575,7 +575,7 @@ FAULTS = [
     (narrow, test_traps_of_floating_point),
     (first_row, test_the_order_of_rows_does_not_matter),
     (averse_to_none, test_no_rows_and_one_row),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("fault", "test"), FAULTS, ids=lambda f: f.__name__)

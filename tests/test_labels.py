@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 
 import dpfast as dp
-from dpfast.adapters.diffprivlib import tools
 from dpfast.errors import BudgetError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.tables import batches, intake, labels
@@ -223,20 +222,12 @@ def of_method(name, kw):
 B = {"column": "x", "bounds": (0, 100)}
 PAIR = {"column": "x", "other": "who", "bounds": [(0, 100), (0, 200)]}
 METHODS = {
-    "agg": {"statistics": {"n": dp.stat.count()}},
-    "count": {},
-    "count_nonzero": {"column": "x"},
-    "histogram": {**B, "bins": 3},
-    "percentile": {**B, "q": 40},
-    "correlation": PAIR,
-    "proportion": {"column": "x", "equal": 40},
-    "ratio": PAIR,
-    "quantile": {**B, "q": 0.4},
-    "quantiles": {**B, "qs": [0.2, 0.7]},
-    "quantile_interval": {**B, "q": 0.4},
-    "top_k": {"k": 2},
+    "agg": {"statistics": {"n": dp.stat.count()}}, "count": {}, "count_nonzero": {"column": "x"},
+    "histogram": {**B, "bins": 3}, "percentile": {**B, "q": 40}, "correlation": PAIR,
+    "proportion": {"column": "x", "equal": 40}, "ratio": PAIR, "quantile": {**B, "q": 0.4},
+    "quantiles": {**B, "qs": [0.2, 0.7]}, "quantile_interval": {**B, "q": 0.4}, "top_k": {"k": 2},
     **dict.fromkeys(["maximum", "mean", "median", "minimum", "std", "sum", "variance"], B),
-}
+}  # fmt: skip
 KMEANS = (dp.learn.KMeans, {"n_clusters": 2, "bounds": (0, 1)})
 SCALER = (dp.learn.StandardScaler, {"bounds": (0, 1)})
 COMPONENTS = (dp.learn.PCA, {"bounds": (0, 1)})
@@ -247,19 +238,14 @@ ROUTES = {
     **dict(of_signatures()),
     "two beside an array": of_two_masks,
     **{f"{name}-y": of_learner(kind, kw, False) for name, (kind, kw) in LEARNERS.items()},
-    **{
-        f"{name}-sample_weight": of_learner(kind, kw, True)
-        for name, (kind, kw) in LEARNERS.items()
-        if name != "tree"
-    },
+    **{f"{name}-sample_weight": of_learner(kind, kw, True) for name,
+        (kind, kw) in LEARNERS.items() if name != "tree"},
     "clusters": of_unlabeled(*KMEANS, "fit"),
-    "clusters of people": of_people(
-        lambda made, rows, given: made.fit(rows, **given).cluster_centers_
-    ),
+    "clusters of people": of_people(lambda made, rows,
+        given: made.fit(rows, **given).cluster_centers_),
     "score of people": of_people(scored),
-    "folds of people": of_people(
-        lambda made, rows, given: dp.learn.cross_validate(made, rows, **LOSS, **given).scores
-    ),
+    "folds of people": of_people(lambda made, rows,
+        given: dp.learn.cross_validate(made, rows, **LOSS, **given).scores),
     "clusters of rows": of_unlabeled(*KMEANS, "fit_predict"),
     "distances": of_unlabeled(*KMEANS, "fit_transform"),
     "scales": of_unlabeled(*SCALER, "fit"),
@@ -271,9 +257,8 @@ ROUTES = {
     "rows": of_sums(lambda sums, second: sums.sum("count", rows=second(WHERE))),
     "rows of several": of_sums(lambda sums, second: sums.batch(["count"], rows=second(WHERE))),
     "values": of_sums(lambda sums, second: sums.sum(second(np.ones(N)), bounds=(0, 1))),
-    "contrasts": of_sums(
-        lambda sums, second: sums.contrasts(second(np.ones(N)), np.ones((1, N), bool))
-    ),
+    "contrasts": of_sums(lambda sums,
+        second: sums.contrasts(second(np.ones(N)), np.ones((1, N), bool))),
     "oracle": of_oracle,
     "parts": of_parts,
     "extending": of_extending,
@@ -287,51 +272,35 @@ ROUTES = {
     **{f"table-{name}": of_table(ask) for name, ask in TABLES.items() if name != "words"},
     "words of a table": of_words,
     "columns of groups": of_groups(lambda data, **kw: by_group.mean(data, bounds=(0, 9), **kw)),
-    "values in columns": of_groups(
-        lambda data, **kw: dp.count_distinct({**data, "x": data["x"].astype(int)}, **kw)
-    ),
+    "values in columns": of_groups(lambda data,
+        **kw: dp.count_distinct({**data, "x": data["x"].astype(int)}, **kw)),
     **{f"groups-{name}": of_method(name, kw) for name, kw in METHODS.items()},
-}
+}  # fmt: skip
 BESIDE = {"where", "ids", "weights", "y", "sample_weight", "rows", "f"}
 #: What has such an argument, and no entry a row in it, or gives it to another function.
 NO_ROWS = {
-    "dp.Budget": "a name",
-    "dp.Budget.spend": "a name",
-    "dp.group_by": "see `METHODS`, and the cases by group",
-    "dp.audit.claims": "a number",
-    "dp.audit.neighbors": "the data",
-    "dp.expected_error": "a number",
-    "dp.mechanism.expected_error": "a number",
-    "dp.mechanism.prepare": "as a call of it",
-    "dp.extend.DatabaseTable.data": "conditions",
-    "dp.extend.Files.data": "conditions",
-    "dp.scan": "conditions",
-    "dp.extend.conditions": "conditions",
-    "dp.extend.html.table": "of text",
-    "dp.extend.Form.moments": "a number",
+    "dp.Budget": "a name", "dp.Budget.spend": "a name",
+    "dp.group_by": "see `METHODS`, and the cases by group", "dp.audit.claims": "a number",
+    "dp.audit.neighbors": "the data", "dp.expected_error": "a number",
+    "dp.mechanism.expected_error": "a number", "dp.mechanism.prepare": "as a call of it",
+    "dp.extend.DatabaseTable.data": "conditions", "dp.extend.Files.data": "conditions",
+    "dp.scan": "conditions", "dp.extend.conditions": "conditions",
+    "dp.extend.html.table": "of text", "dp.extend.Form.moments": "a number",
     "dp.extend.IntegerNoise.weighted_half_width": "of noise",
-    "dp.extend.Mechanism.error": "a number",
-    "dp.extend.Moves": "of noise",
+    "dp.extend.Mechanism.error": "a number", "dp.extend.Moves": "of noise",
     "dp.online.MWEM.synthetic": "a number",
     "dp.online.PrivateMultiplicativeWeights.synthetic": "a number",
     "dp.sensitivity.TreeCost.global_sensitivity": "a number",
     "dp.sensitivity.Triangles.global_sensitivity": "a number",
     "dp.sensitivity.global_": "a number",
-    "dp.extend.KnownSensitivity.global_sensitivity": "a number",
-    "dp.stat.histogram": "a name",
-    "dp.stat.proportion": "a name",
-    "dp.sulq.Halfspace": "of a condition",
-    "dp.sulq.ExactOracle.ask": "not private",
-    "dp.sulq.RemoteSums.sum": "as NoisySums",
-    "dp.Release": "a number",
-    "dp.Release.error": "a number",
-    "dp.Measurement.answered": "a number",
-    "dp.extend.Mechanism.answered": "a number",
-    "dp.sulq.RemoteSums.contrasts": "as NoisySums",
-    "dp.sulq.StatisticalQueryOracle": "a number",
-    "dp.sulq.oracle_cost": "a number",
-    "dp.sulq.Term": "asked by sums",
-}
+    "dp.extend.KnownSensitivity.global_sensitivity": "a number", "dp.stat.histogram": "a name",
+    "dp.stat.proportion": "a name", "dp.sulq.Halfspace": "of a condition",
+    "dp.sulq.ExactOracle.ask": "not private", "dp.sulq.RemoteSums.sum": "as NoisySums",
+    "dp.Release": "a number", "dp.Release.error": "a number",
+    "dp.Measurement.answered": "a number", "dp.extend.Mechanism.answered": "a number",
+    "dp.sulq.RemoteSums.contrasts": "as NoisySums", "dp.sulq.StatisticalQueryOracle": "a number",
+    "dp.sulq.oracle_cost": "a number", "dp.sulq.Term": "asked by sums",
+}  # fmt: skip
 TRIED = {
     "dp.sample_and_aggregate", "dp.extend.release", "dp.sulq.NoisySums.sum",
     "dp.sulq.NoisySums.batch", "dp.sulq.NoisySums.contrasts", "dp.sulq.StatisticalQueryOracle.ask",
@@ -475,13 +444,10 @@ ODD = {
     "levels and none": (lambda: pd.MultiIndex.from_arrays(LEVELS), lambda: pd.Index(EACH), False),
     "equal ranges": (lambda: pd.RangeIndex(N), None, True),
     "another range": (lambda: pd.RangeIndex(N), lambda: pd.RangeIndex(1, N + 1), False),
-    "dates": (
-        lambda: pd.date_range("2020", periods=N),
-        lambda: pd.date_range("2020", periods=N, tz="UTC"),
-        False,
-    ),
+    "dates": (lambda: pd.date_range("2020", periods=N),
+        lambda: pd.date_range("2020", periods=N, tz="UTC"), False),
     "that raise": (lambda: pd.Index([Loud("7654321") for _ in EACH], object), None, False),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -521,38 +487,3 @@ def test_a_count_of_rows_makes_no_pass_and_is_refused_all_the_same():
         with pytest.raises(DataError, match=SAID):
             dp.count(data, where=where, epsilon=1, budget=budget)
         assert len(budget.history) == 1
-
-
-def test_what_scores_rows_compares_their_labels():
-    kind, kw = LEARNERS["logistic"]
-    made = kind(**kw, **LOSS).fit(HALVES, SIDES)
-    X, y = on(INDEX)(HALVES), on(INDEX, ORDER)(SIDES)
-    assert 0 <= made.score(X, y.loc[INDEX]) <= 1
-    with pytest.raises(DataError, match=SAID):
-        made.score(X, y)
-
-
-def test_pairs_of_columns_as_diffprivlib_takes_them():
-    ends = [(0, 2), (0, 2)]
-    for alike in (on(INDEX), on(INDEX.astype(float))):
-        counts, *_ = tools.histogram2d(on(INDEX)(SIDES), alike(SIDES), 50.0, 2, ends)
-        assert counts.tolist() == [[N - N // 2, 0], [0, N // 2]]
-    accountant = tools.BudgetAccountant(2, 0)
-    with pytest.raises(DataError, match=SAID):
-        second = on(INDEX, ORDER)(SIDES)
-        tools.histogram2d(on(INDEX)(SIDES), second, 1.0, 2, ends, accountant=accountant)
-    assert accountant.total()[0] == 1
-
-
-def test_a_mask_from_a_shuffled_frame_does_not_pick_other_rows():
-    ages = RNG.integers(20, 80, 2000)
-    people = pd.DataFrame({"age": ages, "hours": np.where(ages > 60, 30.0, 41.0)})
-    old = people["age"] > 60
-    asked = {"bounds": (0, 100), "epsilon": 100}
-    assert dp.mean(people["hours"], where=old, **asked) == pytest.approx(30, abs=0.5)
-    shuffled = old.sample(frac=1, random_state=1)
-    with pytest.raises(DataError, match=SAID):
-        dp.mean(people["hours"], where=shuffled, **asked)
-    by_position = shuffled.to_numpy()
-    assert dp.mean(people["hours"], where=by_position, **asked) > 32
-    assert dp.mean(people["hours"], where=shuffled.sort_index(), **asked) < 31

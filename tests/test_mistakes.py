@@ -41,10 +41,8 @@ class spmatrix:
 NO_COLUMN = {
     "groups of pandas": (FRAME.groupby("sex"), "use dpfast.group_by"),
     "a column of groups": (FRAME.groupby("sex")["age"], "use dpfast.group_by"),
-    "periods": (
-        pd.Series(AGES, pd.date_range("2020", periods=N)).resample("ME"),
-        "use dpfast.group_by",
-    ),
+    "periods": (pd.Series(AGES, pd.date_range("2020", periods=N)).resample("ME"),
+        "use dpfast.group_by"),
     "groups of Polars": (pl.DataFrame(FRAME).group_by("sex"), "use dpfast.group_by"),
     "groups of Arrow": (TABLES["Arrow"].group_by("sex"), "use dpfast.group_by"),
     "an expression": (pl.col("age"), "select"),
@@ -60,7 +58,7 @@ NO_COLUMN = {
     "a class": (pd.DataFrame, "type"),
     "a function": (len, "function"),
     "a budget": (dp.Budget(epsilon=1), "Budget"),
-}
+}  # fmt: skip
 #: Tables where a column is meant.
 SEVERAL = {
     "pandas": (FRAME, r"got a DataFrame of 4: name one, as data\['age'\], or pass axis=0"),
@@ -91,18 +89,10 @@ RELEASES = {
     "blocks": of_data(dp.sample_and_aggregate, estimator="mean", blocks=9, **BOUNDS),
     "fit": lambda x, budget: dp.learn.KMeans(2, **BOUNDS, epsilon=0.1).fit(x, budget=budget),
     "groups": lambda x, budget: dp.group_by(x, "sex").count(epsilon=1, delta=1e-6, budget=budget),
-    **{
-        name: lambda x, budget, name=name: dp.sum(
-            AGES,
-            **BOUNDS,
-            **{name: x},
-            **{"ids": {"max_rows": 1}, "weights": {"weight_bounds": (0, 1)}}.get(name, {}),
-            epsilon=0.1,
-            budget=budget,
-        )
-        for name in ROWS
-    },
-}
+    **{name: lambda x, budget, name=name: dp.sum(AGES, **BOUNDS, **{name: x},
+        **{"ids": {"max_rows": 1}, "weights": {"weight_bounds": (0, 1)}}.get(name, {}),
+        epsilon=0.1, budget=budget) for name in ROWS},
+}  # fmt: skip
 
 
 def costs_nothing(call, *errors, match="must"):
@@ -140,15 +130,13 @@ def test_a_table_for_a_column_costs_nothing_and_says_how_to_name_one(mistake):
 MISSING = {
     "by": lambda t, n, b: dp.group_by(t, n, keys=["f"]).count(epsilon=1, budget=b),
     "column": lambda t, n, b: by_sex(t).mean(n, **BOUNDS, epsilon=1, budget=b),
-    "other": lambda t, n, b: by_sex(t).ratio(
-        "age", other=n, bounds=[(0, 9)] * 2, epsilon=1, budget=b
-    ),
-    "weights": lambda t, n, b: by_sex(t).mean(
-        "age", weights=n, weight_bounds=(0, 1), **BOUNDS, epsilon=1, budget=b
-    ),
+    "other": lambda t, n, b: by_sex(t).ratio("age", other=n, bounds=[(0, 9)] * 2, epsilon=1,
+        budget=b),
+    "weights": lambda t, n, b: by_sex(t).mean("age", weights=n, weight_bounds=(0, 1), **BOUNDS,
+        epsilon=1, budget=b),
     "ids": lambda t, n, b: dp.count(t, ids=n, max_rows=1, epsilon=1, budget=b),
     "categories": lambda t, n, b: dp.marginals(t, ways=1, categories={n: ["f"]}, rho=1, budget=b),
-}
+}  # fmt: skip
 
 
 def by_sex(table):
@@ -253,20 +241,14 @@ CALLS = [
     (lambda b: by_sex({"sex": [1, 2]}).count(epsilon=-1, budget=b), "epsilon must be"),
     (lambda b: fit(AGES[:, None], budget=b), "y must be one number for each row.*type ndarray"),
     (lambda b: fit(FRAME.groupby("sex")["age"], budget=b), "y must be .*use dpfast.group_by"),
-    (
-        lambda b: dp.selection.exponential(
-            FRAME.groupby("sex"), sensitivity=1, epsilon=1, budget=b
-        ),
-        "scores must be",
-    ),
+    (lambda b: dp.selection.exponential(FRAME.groupby("sex"), sensitivity=1, epsilon=1, budget=b),
+        "scores must be"),
     (lambda b: dp.additive_release({1.0}, sensitivity=1, epsilon=1, budget=b), "values must be"),
     (lambda b: dp.quantile(AGES, 50, **BOUNDS, epsilon=1, budget=b), "between 0 and 1"),
     (lambda b: dp.histogram(AGES, bins="auto", **BOUNDS, epsilon=1, budget=b), "bins must be"),
     (lambda b: dp.histogram(SEX, categories=[1, 2], epsilon=1, budget=b), "real numbers"),
-    (
-        lambda b: dp.sample_and_aggregate(AGES, "maen", blocks=9, **BOUNDS, epsilon=1, budget=b),
-        "estimator must be one of",
-    ),
+    (lambda b: dp.sample_and_aggregate(AGES, "maen", blocks=9, **BOUNDS, epsilon=1, budget=b),
+        "estimator must be one of"),
     (lambda b: b.parallel(FRAME.groupby("sex"), ["f"]).__enter__(), "use dpfast.group_by"),
     (lambda b: b.spend(0.1, neighbors="replace"), "amount must be"),
     (lambda b: dp.describe(FRAME, bounds={"agee": (0, 9)}, epsilon=1, budget=b), "mean 'age'"),
@@ -293,7 +275,7 @@ CALLS = [
     (lambda b: dp.mean(AGES, **BOUNDS, where=AGES, epsilon=1, budget=b), "where must be"),
     (lambda b: dp.scan("nowhere.csv"), "is not there"),
     (lambda b: by_sex(FRAME).mean(FRAME["age"], **BOUNDS, epsilon=1, budget=b), "column must be"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "words"), CALLS)

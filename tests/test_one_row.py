@@ -33,6 +33,7 @@ from .support import hostile
 from .support.attacks import OwnCount
 from .support.battery import CASES, NO_RELEASES, Case, public
 from .support.pairwise import quick_rows
+from .support.surface import LEARNERS
 
 VALUES = hostile.values()
 N = 24
@@ -79,21 +80,16 @@ TYPED = {
     "index of truths": (lambda some: pd.Index(some, dtype="boolean"), bool),
     "categorical index": (lambda some: pd.CategoricalIndex(some, categories=list(range(9))), int),
     "sparse": (lambda some: pd.arrays.SparseArray(np.array([k or 0 for k in some], "u1")), int),
-    "sparse series": (
-        lambda some: pd.Series(some, dtype=pd.SparseDtype("f4", np.nan)),
-        float,
-    ),
+    "sparse series": (lambda some: pd.Series(some, dtype=pd.SparseDtype("f4", np.nan)), float),
     "Arrow int64": (lambda some: pa.array(some, pa.int64()), int),
     "Arrow bool": (lambda some: pa.array(some, pa.bool_()), bool),
     "Arrow float": (lambda some: pa.array(some, pa.float32()), float),
     "chunks": (lambda some: pa.chunked_array([some[:5], some[5:]], pa.uint16()), int),
     "Polars Int64": (lambda some: pl.Series(some, dtype=pl.Int64), int),
     "Polars Boolean": (lambda some: pl.Series(some, dtype=pl.Boolean), bool),
-    "masked": (
-        lambda some: np.ma.array([one or 0 for one in some], mask=[one is None for one in some]),
-        int,
-    ),
-}
+    "masked": (lambda some: np.ma.array([one or 0 for one in some],
+        mask=[one is None for one in some]), int),
+}  # fmt: skip
 
 # --- what there is to be called ------------------------------------------------------------------
 
@@ -145,54 +141,16 @@ def own_count(data, *, epsilon, budget=None, rng=None):
 
 
 CLASSES = [int(k) for k in RNG.integers(0, 2, N)]
+SIGNS = [2 * k - 1 for k in CLASSES]
 TWO = {"bounds": [(0, 100)] * 2}
 #: What is told of rows later than by a function of them. One entry for each in `NO_RELEASES` that
 #: is handed rows.
 LATER = {
-    "dp.learn.KMeans": Case(
-        learner(dp.learn.KMeans, n_clusters=2, max_iter=1, **TWO), None, form="table"
-    ),
-    "dp.learn.PCA": Case(learner(dp.learn.PCA, n_components=1, **TWO), None, form="table"),
-    "dp.learn.TruncatedSVD": Case(
-        learner(dp.learn.TruncatedSVD, n_components=1, **TWO), None, form="table"
-    ),
-    "dp.learn.LinearRegression": Case(
-        learner(dp.learn.LinearRegression, np.ones(N), y_bounds=(0, 1), **TWO), None, form="table"
-    ),
-    "dp.learn.Perceptron": Case(
-        learner(dp.learn.Perceptron, np.ones(N), max_iter=2, **TWO), None, form="table"
-    ),
-    "dp.learn.LogisticRegression": Case(
-        learner(dp.learn.LogisticRegression, CLASSES, classes=[0, 1], max_iter=2, **TWO),
-        None,
-        form="table",
-    ),
-    "dp.learn.StandardScaler": Case(learner(dp.learn.StandardScaler, **TWO), None, form="table"),
-    "dp.learn.RandomForestClassifier": Case(
-        learner(dp.learn.RandomForestClassifier, CLASSES, classes=[0, 1], max_depth=1, **TWO),
-        None,
-        form="table",
-    ),
-    "dp.learn.AdditiveBoostingClassifier": Case(
-        learner(
-            dp.learn.AdditiveBoostingClassifier, CLASSES, bins=2, classes=[0, 1], max_iter=2, **TWO
-        ),
-        None,
-        form="table",
-    ),
-    "dp.learn.AdditiveBoostingRegressor": Case(
-        learner(dp.learn.AdditiveBoostingRegressor, np.ones(N), bins=2, y_bounds=(0, 1), **TWO),
-        None,
-        form="table",
-    ),
-    "dp.learn.NaiveBayes": Case(
-        learner(dp.learn.NaiveBayes, CLASSES, classes=[0, 1], **TWO), None, form="table"
-    ),
-    "dp.learn.ID3Classifier": Case(
-        learner(dp.learn.ID3Classifier, CLASSES, bins=[2, 2], classes=[0, 1], max_depth=1, **TWO),
-        None,
-        form="table",
-    ),
+    f"dp.learn.{kind.__name__}": Case(
+        learner(kind, SIGNS if "classes" in kw else np.ones(N), **{**kw, **TWO}), None, form="table"
+    )
+    for kind, kw in LEARNERS.items()
+} | {
     "dp.extend.release": Case(own_count, None),
     "dp.online.MedianMechanism": Case(
         stream(dp.online.MedianMechanism, queries=1, accuracy=0.9), None
@@ -204,7 +162,7 @@ LATER = {
     "dp.sulq.NoisySums": Case(sums, None),
     "dp.learn.cross_validate": Case(validated, None, form="table"),
     "dp.sulq.StatisticalQueryOracle": Case(oracle, None),
-}  # fmt: skip
+}
 #: Of these no row is an argument, or the rows are asked about by functions of the caller's.
 NO_ROWS = NO_RELEASES - set(LATER)
 #: Scores and statistics are arguments by themselves, no rows.
@@ -742,50 +700,6 @@ def test_a_table_where_a_column_should_be_is_refused_unread(column):
         assert not budget.history
         told.add(str(caught.value).partition(" must be ")[2].partition(":")[0])
     assert told == {"one column, not a table, got an object of type DataFrame"}
-
-
-@pytest.mark.parametrize("word", ["a", "\ud800"])
-@pytest.mark.parametrize("put", [pd.array, pd.Series, pd.Index])
-def test_text_that_utf8_cannot_write_is_a_row_like_others(put, word):
-    some = put(["a"] * 4 + [word], dtype=pd.StringDtype("python"))
-    table = pd.DataFrame({"x": np.zeros(5), "who": some})
-    rows = dp.Budget(epsilon=9, neighbors="replace")
-    people = dp.Budget(epsilon=9, ids="who", neighbors="replace")
-    kw = {"epsilon": 1, "budget": rows}
-    dp.histogram(some, categories=["a"], **kw)
-    dp.response.kary(some, categories=["a", "b"], **kw)
-    kw["budget"] = people
-    for data, ids in ((np.zeros(5), some), (table, "who")):
-        bounds = (0, 1) if ids is some else [(0, 1)]
-        dp.sample_and_aggregate(data, "mean", blocks=1, bounds=bounds, ids=ids, **kw)
-    assert len(rows.history) == len(people.history) == 2
-
-
-def test_damaged_arrow_is_no_error_of_randomized_response():
-    words = pa.StringArray.from_buffers(
-        3, pa.py_buffer(np.array([0, 1, 2, 3], np.int32)), pa.py_buffer(b"a\xffb")
-    )
-    places = pa.array([0, 7, 1, None], pa.int8())
-    of_words = pa.DictionaryArray.from_arrays(places, pa.array(["a", "b"]), safe=False)
-    of_numbers = pa.DictionaryArray.from_arrays(places, pa.array([2, 1]), safe=False)
-    kw = {"epsilon": 500}
-    for given, told in ((words, ["a", "c", "b"]), (of_words, ["a", "c", "b", "c"])):
-        found = dp.response.kary(given, categories=["c", "a", "b"], **kw)
-        assert found.tolist() == told
-    assert dp.response.kary(of_numbers, categories=3, **kw).tolist() == [2, 0, 1, 0]
-    assert dp.response.binary(of_numbers, **kw).tolist() == [1, 0, 1, 0]
-
-
-def test_what_stands_behind_a_mask_is_not_looked_at():
-    hidden = np.ma.array([1, 0, 1], mask=[True, False, False], fill_value=1)
-    for own in (hidden, hidden.astype(object)):
-        own.fill_value = 1
-        assert dp.response.binary(own, epsilon=500).tolist() == [0, 0, 1]
-        assert dp.response.kary(own, categories=3, default=2, epsilon=500).tolist() == [2, 0, 1]
-    assert mask(hidden.astype(object), 3, "replace").tolist() == [False, False, True]
-    text = np.ma.array(["b", "a"], object, mask=[True, False], fill_value="b")
-    counts, _ = dp.histogram(text, categories=["a", "b"], epsilon=500)
-    assert counts.tolist() == [1, 0]
 
 
 def test_a_null_is_not_the_category_of_a_negative_number():

@@ -45,11 +45,6 @@ def test_every_value_is_there(sizes):
     assert [set(column) for column in zip(*rows, strict=True)] == [set(range(n)) for n in sizes]
 
 
-@pytest.mark.parametrize("cover", [all_pairs, all_values])
-def test_without_values_there_are_no_rows(cover):
-    assert cover((3, 0, 2)) == []
-
-
 def example():
     """A test with three factors, as a decorator finds it."""
 
@@ -82,14 +77,6 @@ def test_the_rest_is_full_or_left_out(fold):
     assert "y-e1-3-len-None" in {row.id for row in rows}
 
 
-def test_one_factor_is_no_product():
-    @pytest.mark.parametrize("a", [1, 2])
-    def test(a): ...
-
-    with pytest.raises(AssertionError, match="no product"):
-        pairwise(test)
-
-
 @pytest.mark.parametrize("quick", [1, 3, 11, 12, 99])
 def test_few_rows(quick):
     (mark,) = quick_rows(quick)(example()).pytestmark
@@ -97,13 +84,3 @@ def test_few_rows(quick):
     assert len(rows) == 12
     assert sum("full" not in marks_of(row) for row in rows) == min(quick, 12)
     assert "full" not in marks_of(rows[0])
-
-
-def test_few_rows_of_one_parametrisation():
-    @quick_rows(1)
-    @pytest.mark.parametrize(("a", "b"), [(1, 2), (3, 4)])
-    def test(a, b): ...
-
-    (mark,) = test.pytestmark
-    assert [row.values for row in mark.args[1]] == [(1, 2), (3, 4)]
-    assert [marks_of(row) for row in mark.args[1]] == [set(), {"full"}]

@@ -25,13 +25,13 @@ pd = pytest.importorskip("pandas")
 
 #: A value of each type of column that is there, and values that cannot be.
 TYPES = {
-    "c": ("US", ["NA", "", "null"]),  # cells of a file of text
+    "c": ("US", ["NA", "", "null"]),
     "text": ("US", ["\ud800"]),
     "i8": (5, [300, -129, 1.5, 1e30]),
     "u64": (5, [-1, 0.5]),
     "bool": (True, [2, 0.5]),
     "f4": (0.5, [0.1]),
-}
+}  # fmt: skip
 LOSS = {"epsilon": 400.0}
 
 
@@ -359,9 +359,8 @@ def by(keys, name="k"):
 CUT_WORDS = {
     "categories": lambda: dp.histogram(CUT_ROWS["k"], categories=["b", CUT], **LOSS),
     "equal": lambda: dp.proportion(CUT_ROWS["k"], equal=CUT, **LOSS),
-    "difference": lambda: dp.difference(
-        CUT_ROWS, of=dp.Sum(bounds=(0, 1)), keys=("b", CUT), **LOSS
-    ),
+    "difference": lambda: dp.difference(CUT_ROWS, of=dp.Sum(bounds=(0, 1)), keys=("b", CUT),
+        **LOSS),
     "keys": by(["b", CUT]),
     "one key": by([CUT]),
     "keys of bytes": by([b"a\0"], "b"),
@@ -375,21 +374,17 @@ CUT_WORDS = {
     "a table of keys": by({"k": ["b", CUT]}),
     "keys of two columns": lambda: dp.group_by(CUT_ROWS, ["k", "b"], keys=[(CUT, b"a")]),
     "all pairs of keys": lambda: dp.group_by(CUT_ROWS, ["k", "b"], keys=[["a"], [b"a", b"a\0"]]),
-    "words by group": lambda: dp.group_by(CUT_ROWS, "x", keys=[1]).histogram(
-        "k", categories=["b", CUT], **LOSS
-    ),
-    "equal by group": lambda: dp.group_by(CUT_ROWS, "b", keys=[b"a"]).proportion(
-        "k", equal=CUT, **LOSS
-    ),
+    "words by group": lambda: dp.group_by(CUT_ROWS, "x", keys=[1]).histogram("k",
+        categories=["b", CUT], **LOSS),
+    "equal by group": lambda: dp.group_by(CUT_ROWS, "b", keys=[b"a"]).proportion("k", equal=CUT,
+        **LOSS),
     "answers": lambda: dp.response.kary(["b"], categories=["b", CUT], epsilon=1),
     "bits": lambda: dp.response.unary([b"b"], categories=[b"b", b"a\0"], epsilon=1),
     "parts": lambda: dp.Budget(epsilon=1).parallel(CUT_ROWS["k"], ["b", CUT]).__enter__(),
-    "universe": lambda: dp.online.MedianMechanism(
-        data=CUT_ROWS["k"], universe=["b", CUT], epsilon=2, queries=20, accuracy=0.1, size=12
-    ),
-    "classes": lambda: dp.learn.NaiveBayes(
-        classes=["b", CUT], bounds=[(0, 3)], **LOSS
-    ).fit([[1.0]], ["b"]),
+    "universe": lambda: dp.online.MedianMechanism(data=CUT_ROWS["k"], universe=["b", CUT],
+        epsilon=2, queries=20, accuracy=0.1, size=12),
+    "classes": lambda: dp.learn.NaiveBayes(classes=["b", CUT], bounds=[(0, 3)],
+        **LOSS).fit([[1.0]], ["b"]),
 }  # fmt: skip
 
 

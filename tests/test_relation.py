@@ -23,15 +23,10 @@ RELATIONS = ("add-remove", "replace")
 #: What shows how many rows there are, or is made for that many.
 OWN = {
     *("dp.response.binary", "dp.response.kary", "dp.response.unary", "dp.online.MWEM"),
-    *(
-        "dp.extend.Prepared",
-        "dp.extend.release",
-        "dp.online.MedianMechanism",
-        "dp.online.PrivateMultiplicativeWeights",
-    ),
-    "dp.learn.cross_validate",  # that of the learner
-    "dp.session",  # that of each call
-}
+    *("dp.extend.Prepared", "dp.extend.release", "dp.online.MedianMechanism",
+        "dp.online.PrivateMultiplicativeWeights"),
+    "dp.learn.cross_validate", "dp.session",
+}  # fmt: skip
 
 
 def everything(module: types.ModuleType = dp, name: str = "dp") -> Any:

@@ -136,9 +136,3 @@ def test_a_twin_of_full_tests_alone_is_caught():
 
 
 # ---- What is described. ----
-
-
-def test_the_marks_are_those_that_are_described():
-    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert "-m 'not slow and not full'" in settings
-    assert '"full: ' in settings and '"slow: ' in settings

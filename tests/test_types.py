@@ -226,7 +226,7 @@ WRONG = [
     'dp.response.estimate_binary([1], epsilon=1, of="sample")',
     'dp.response.estimate_kary([1], categories=2, epsilon=1, confidence="x")',
     'dp.response.estimate_unary([[1]], epsilon=1, axis="x")',
-]
+]  # fmt: skip
 
 
 pytestmark = pytest.mark.full

@@ -31,29 +31,15 @@ KEPT = figures("audited")
 NO_ROWS = {
     "Budget",
     *(f"audit.{name}" for name in ("Audit", "claims", "measure", "one_run", "recovery_bound")),
-    "audit.measure_answers",
-    "audit.measure_pairs",
-    "audit.support",
-    "expected_error",
-    "extend.Prepared",  # what others make
-    "extend.integer_noise",
-    "extend.relation_of",
-    "extend.release",  # of a mechanism of somebody else
-    "noise.gaussian_scale",
-    "session",  # whose methods are those of the table
+    "audit.measure_answers", "audit.measure_pairs", "audit.support", "expected_error",
+    "extend.Prepared", "extend.integer_noise", "extend.relation_of", "extend.release",
+    "noise.gaussian_scale", "session",
     *(f"privacy.{name}" for name in ("Approx", "Draws", "Pure", "loss", "optimal_composition")),
-    "marginals",  # whose exact laws are compared with its loss
-    *("correlation", "difference", "kept_whole", "proportion", "ratio"),  # what these are made of
-    "describe",  # `bounds`, `quantiles`, `variance` and `count`
-    "quantile_interval",  # `quantile`; its ends are enumerated
-    *(f"response.estimate_{name}" for name in ("binary", "kary", "unary")),
+    "marginals", *("correlation", "difference", "kept_whole", "proportion", "ratio"), "describe",
+    "quantile_interval", *(f"response.estimate_{name}" for name in ("binary", "kary", "unary")),
     *(f"selection.{name}" for name in ("expected_error", "probabilities", "utility_bound")),
-    "smooth_beta",
-    "suggest_blocks",
-    "learn.cross_validate",  # of fits, and of means
-    "sulq.oracle_cost",
-    "workload",  # noise of sums of counts, as `tree_histogram`
-}
+    "smooth_beta", "suggest_blocks", "learn.cross_validate", "sulq.oracle_cost", "workload",
+}  # fmt: skip
 
 
 def test_every_mechanism_has_a_row():

@@ -149,17 +149,15 @@ SMALL = {
     "excluded": (np.array([-np.inf, 1.0, -np.inf, 0.0, 2.0, -np.inf]), 1.0),
     "int8, whole range": (np.array([-128, 127, 0, 100, 120, 126], np.int8), 0.02),
     "int64 beyond 2**53": (2**62 + np.array([0, 1, 2, 3, 5, 5]), 1.0),
-    "int64, whole range": (
-        np.array([-(2**63), 2**63 - 1, 0, 2**63 - 2**60, 2**63 - 2**59]),
-        2.0**-58,
-    ),
+    "int64, whole range": (np.array([-(2**63), 2**63 - 1, 0, 2**63 - 2**60, 2**63 - 2**59]),
+        2.0**-58),
     "uint64": (np.array([2**64 - 1, 2**64 - 2, 2**64 - 4, 2**64 - 8], np.uint64), 0.5),
     "float32": (_rng.normal(size=40).astype(np.float32), 4.0),
     "float16": (_rng.normal(size=20).astype(np.float16), 4.0),
     "bool": (np.array([True, False, False, True, False]), 2.0),
     "byte-swapped": (_rng.normal(size=30).astype(">f8"), 4.0),
     "reversed view": ((_rng.normal(size=60))[::-2], 3.0),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -358,7 +356,7 @@ FLIPPED = {
     "excluded": SMALL["excluded"],
     "int64 beyond 2**53": SMALL["int64 beyond 2**53"],
     "int8, whole range": SMALL["int8, whole range"],
-}
+}  # fmt: skip
 
 
 flips = partial(by_size, call=dp.selection.permute_and_flip, seed=11)

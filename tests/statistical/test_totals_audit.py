@@ -55,19 +55,11 @@ PAIRS = {
     "distinct values, replace": (count_distinct, [3, 3], [3, 4], {}),
     "sum, replace": (api.sum, [0.0, 0.5], [1.0, 0.5], {"bounds": BOUNDS}),
     "mean, replace": (api.mean, [0.0] * 3, [1.0, 0.0, 0.0], {"bounds": BOUNDS}),
-    "mean, masked": (
-        api.mean,
-        [1.0, 1.0, 0.0],
-        [0.0, 1.0, 0.0],
-        {"bounds": BOUNDS, "where": [True] * 3},
-    ),
+    "mean, masked": (api.mean, [1.0, 1.0, 0.0], [0.0, 1.0, 0.0],
+        {"bounds": BOUNDS, "where": [True] * 3}),
     "histogram, replace": (bins, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
-    "weighted histogram, replace": (
-        bins,
-        [0.0, 0, 0],
-        [1.0, 0, 0],
-        {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)},
-    ),
+    "weighted histogram, replace": (bins, [0.0, 0, 0], [1.0, 0, 0],
+        {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)}),
     "tree, replace": (tree, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
     "weighted sum, replace": (api.sum, [0.0, 0, 0], [1.0, 0, 0], WEIGHTS),
     "weighted mean, replace": (api.mean, [0.0, 0, 1], [1.0, 0, 1], WEIGHTS),
@@ -82,7 +74,7 @@ PAIRS = {
     "difference, replace": (dp.difference, [[1, 1], [0, 0]], [[1, 0], [0, 0]], GROUPS),
     "difference, add-remove": (dp.difference, [[1, 1], [1, 0]], [[1, 0]], GROUPS),
     "variance, replace": (api.variance, [0.0] * 4, [1.0, 0, 0, 0], {"bounds": BOUNDS}),
-}
+}  # fmt: skip
 
 #: How many times the claim is spent by the fault, where few of the shares are seen in the answer.
 FAULT = {

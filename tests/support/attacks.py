@@ -17,7 +17,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -177,26 +176,10 @@ def sums(bits, one, kw):
     return dp.sum(bits, where=one, **UNIT, **kw)
 
 
-@attack(dp.sum, EPSILON, RHO, sharp=True)
-def sums_of_columns(bits, sets, loss, pay):
-    return dp.sum((sets & bits).T * 1.0, axis=0, **UNIT, **loss, **pay)
-
-
-@attack(dp.sum, EPSILON)
-@each
-def weighted_sums(bits, one, kw):
-    return dp.sum(bits, weights=one * 1.0, weight_bounds=(0, 1), **UNIT, **kw)
-
-
 @attack(dp.mean, EPSILON, RHO)
 @each
 def means(bits, one, kw):
     return dp.mean(bits, where=one, **UNIT, **kw) * one.sum()
-
-
-@attack(dp.mean, EPSILON)
-def means_of_columns(bits, sets, loss, pay):
-    return dp.mean((sets & bits).T * 1.0, axis=0, **UNIT, **loss, **pay) * len(bits)
 
 
 @attack(dp.session, EPSILON)
@@ -306,20 +289,6 @@ def histograms(bits, one, kw):
     return dp.histogram(bits, bins=2, bounds=(0, 1), where=one, **REPLACE, **kw)[0][1]
 
 
-@attack(dp.histogram, EPSILON)
-@each
-def categories(bits, one, kw):
-    found, _ = dp.histogram(bits * 1, categories=[0, 1], where=one, **REPLACE, **kw)
-    return (found[1] - found[0] + one.sum()) / 2
-
-
-@attack(dp.histogram, EPSILON)
-@each
-def weights_by_bin(bits, one, kw):
-    weights = {"weights": one * 1.0, "weight_bounds": (0, 1)}
-    return dp.histogram(bits, bins=2, bounds=(0, 1), **weights, **REPLACE, **kw)[0][1]
-
-
 @attack(dp.tree_histogram, EPSILON, RHO)
 @each
 def trees_of_counts(bits, one, kw):
@@ -349,13 +318,6 @@ def medians(bits, one, kw):
 @each
 def quantile_by_smooth_noise(bits, one, kw):
     found = dp.quantile(bits, 0.5, where=one, method="smooth", **UNIT, **kw)
-    return more_than_half(found, one.sum())
-
-
-@attack(dp.quantile, EPSILON, **ORDERED)
-@each
-def quantile_by_rank(bits, one, kw):
-    found = dp.quantile(bits, 0.5, where=one, method="exponential", **UNIT, **kw)
     return more_than_half(found, one.sum())
 
 
@@ -443,19 +405,6 @@ def blocks(bits, one, kw):
 def _padded(rows, blocks):
     """With rows known to be 0, so that all blocks have as many."""
     return np.append(rows, np.zeros(-len(rows) % blocks))
-
-
-@numba.njit
-def _ones(block):
-    return block.sum()
-
-
-@attack(dp.sample_and_aggregate, EPSILON)
-@each
-def a_compiled_function_of_blocks(bits, one, kw):
-    bounds = (0, len(bits))
-    rows = _padded(bits & one, 2)
-    return 2 * dp.sample_and_aggregate(rows, _ones, blocks=2, bounds=bounds, **kw)
 
 
 @attack(dp.smooth_release, EPSILON, DELTA)
@@ -645,12 +594,6 @@ def noisy_sums(bits, sets, loss, pay):
     return [made.sum("value", rows=one, bounds=(0, 1)) for one in sets]
 
 
-@attack(dp.sulq.NoisySums, QUARTER_RHO, steps=2)
-def noisy_sums_where_rows_come_and_go(bits, sets, loss, pay):
-    made = _noisy(bits, loss, pay, len(sets), neighbors="add-remove")
-    return [made.sum("value", rows=one, bounds=(0, 1)) for one in sets]
-
-
 @attack(dp.sulq.NoisySums, EPSILON, RHO, sharp=True)
 def batches(bits, sets, loss, pay):
     half = (len(sets) + 1) // 2
@@ -662,17 +605,6 @@ def batches(bits, sets, loss, pay):
     return found
 
 
-@numba.njit
-def _squared(x):
-    return x * x
-
-
-@attack(dp.sulq.NoisySums, RHO, sharp=True)
-def compiled_sums(bits, sets, loss, pay):
-    made = _noisy(bits, loss, pay, len(sets))
-    return [made.sum(_squared, rows=np.flatnonzero(one)) for one in sets]
-
-
 @attack(dp.sulq.NoisySums, RHO, signs=True, sharp=True)
 def sums_of_vectors(bits, sets, loss, pay):
     signs = np.where(sets, 1.0, -1.0)
@@ -680,11 +612,6 @@ def sums_of_vectors(bits, sets, loss, pay):
     rows = signs.T * np.where(bits, 1.0, -1.0)[:, None]
     found = made.sum(rows, l2=math.sqrt(len(sets)))
     return (np.ravel(found) + signs.sum(axis=1)) / 2
-
-
-@attack(dp.sulq.NoisySums, EPSILON, RHO, signs=True)
-def contrasts(bits, sets, loss, pay):
-    return 2 * _noisy(bits, loss, pay, 1).contrasts(bits, sets)[1]
 
 
 @lru_cache

@@ -123,336 +123,138 @@ WRITTEN = {
     "count of some": Case(dp.count, X, {**MASKED, "nan": "drop"}, ("where",)),
     "count of missing": Case(dp.count, X, {**MASKED, "nan": "only"}, ("where",)),
     "count of nonzero": Case(dp.count_nonzero, X),
-    "count of nonzero people": Case(
-        dp.count_nonzero, X, {**PEOPLE, **MASKED, "nan": "drop"}, ("where", "ids")
-    ),
-    "nonzero in columns": Case(dp.count_nonzero, XY, {**AXIS, **MASKED}, ("where",), form="table"),
     "sum": Case(dp.sum, X, BOUNDS),
     "sum of some": Case(dp.sum, X, {**BOUNDS, **MASKED}, ("where",)),
     "weighted sum": Case(dp.sum, X, {**BOUNDS, **WEIGHTED}, ("weights",)),
     "mean": Case(dp.mean, X, BOUNDS),
     "mean of some": Case(dp.mean, X, {**BOUNDS, **MASKED}, ("where",)),
-    "weighted mean": Case(dp.mean, X, {**BOUNDS, **WEIGHTED, **MASKED}, ("weights", "where")),
     "variance": Case(dp.variance, X, BOUNDS),
     "variance of some": Case(dp.variance, X, {**BOUNDS, **MASKED, "ddof": 1}, ("where",)),
     "std": Case(dp.std, X, BOUNDS),
-    "std of some people": Case(
-        dp.std, X, {**BOUNDS, **MASKED, **PEOPLE, "ddof": 1}, ("where", "ids")
-    ),
-    "stds of columns": Case(dp.std, XY, {**AXIS, **BOUNDS}, form="table"),
     "bounds": Case(dp.bounds, X),
-    "bounds of some": Case(dp.bounds, X, {**MASKED, "q": 0.1}, ("where",)),
-    "bounds of columns": Case(dp.bounds, XY, AXIS, form="table"),
-    "bounds of some rows of columns": Case(
-        dp.bounds, XY, {**AXIS, **MASKED}, ("where",), form="table"
-    ),
-    "bounds of people": Case(dp.bounds, X, PEOPLE, ("ids",)),
     "mean within bounds of its own": Case(dp.mean, X, AUTO),
-    "variance of some within bounds of its own": Case(
-        dp.variance, X, {**AUTO, **MASKED}, ("where",)
-    ),
-    "weighted sum within bounds of its own": Case(
-        dp.sum, X, {**AUTO, **WEIGHTED, **MASKED}, ("weights", "where")
-    ),
-    "means of columns within bounds of their own": Case(
-        dp.mean, XY, {**AUTO, **AXIS, **MASKED}, ("where",), form="table"
-    ),
     "median within bounds of its own": Case(dp.median, X, AUTO),
-    "quantiles of some within bounds of their own": Case(
-        dp.quantiles, X, {**AUTO, **MASKED, "qs": [0.2, 0.7]}, ("where",), losses=(EPSILON, RHO)
-    ),
-    "iqr of people within bounds of its own": Case(
-        dp.iqr, X, {**AUTO, **PEOPLE, "method": "recursive"}, ("ids",)
-    ),
-    "histogram within bounds of its own": Case(dp.histogram, X, {**AUTO, "bins": 7}),
-    "describe": Case(
-        dp.describe,
-        {"a": XY[:, 0], "b": XY[:, 1], "who": WORDS_OF_ROWS},
-        {"bounds": {"b": (0, 60)}, "categories": {"who": ["tea", "rye"]}},
-        **GROUPED,
-    ),
-    "describe some people": Case(
-        dp.describe, {"a": X}, {**MASKED, **PEOPLE}, ("where", "ids"), **GROUPED
-    ),
+    "describe": Case(dp.describe, {"a": XY[:, 0], "b": XY[:, 1], "who": WORDS_OF_ROWS},
+        {"bounds": {"b": (0, 60)}, "categories": {"who": ["tea", "rye"]}}, **GROUPED),
+    "describe some people": Case(dp.describe, {"a": X}, {**MASKED, **PEOPLE}, ("where", "ids"),
+        **GROUPED),
     "covariance": Case(dp.covariance, XY, {"bounds": [(0, 100), (0, 60)]}, form="table"),
-    "covariance of some": Case(
-        dp.covariance, XY, {"bounds": [(0, 100)] * 2, **MASKED}, ("where",), form="table"
-    ),
-    "proportion of some words": Case(
-        dp.proportion, WORDS_OF_ROWS, {"equal": "tea", **MASKED}, ("where",), form="words"
-    ),
+    "proportion of some words": Case(dp.proportion, WORDS_OF_ROWS, {"equal": "tea", **MASKED},
+        ("where",), form="words"),
     "histogram": Case(dp.histogram, X, {**BOUNDS, "bins": 7}),
     "histogram of some": Case(dp.histogram, X, {"bins": [0, 9.5, 50], **MASKED}, ("where",)),
     "categories": Case(dp.histogram, WHOLE, {"categories": [0, 1, 4]}),
     "weighted histogram": Case(dp.histogram, X, {**BOUNDS, **WEIGHTED, "bins": 7}, ("weights",)),
-    "weighted histogram of some people": Case(
-        dp.histogram,
-        X,
-        {**BOUNDS, **WEIGHTED, **MASKED, **PEOPLE, "bins": 7},
-        ("weights", "where", "ids"),
-    ),
-    "weighted histogram of two": Case(
-        dp.histogram,
-        XY,
-        {"bounds": [(0, 100), (0, 60)], "bins": [3, 4], **WEIGHTED},
-        ("weights",),
-        form="table",
-        apart=("bounds", "bins"),
-    ),
+    "weighted histogram of some people": Case(dp.histogram, X,
+        {**BOUNDS, **WEIGHTED, **MASKED, **PEOPLE, "bins": 7}, ("weights", "where", "ids")),
+    "weighted histogram of two": Case(dp.histogram, XY,
+        {"bounds": [(0, 100), (0, 60)], "bins": [3, 4], **WEIGHTED}, ("weights",), form="table",
+        apart=("bounds", "bins")),
     "tree": Case(dp.tree_histogram, X, {**BOUNDS, "bins": 9, "fan_out": 3}),
-    "tree of some": Case(dp.tree_histogram, X, {"bins": [0, 9.5, 50], **MASKED}, ("where",)),
-    "tree of people": Case(dp.tree_histogram, X, {**BOUNDS, **PEOPLE, "bins": 7}, ("ids",)),
     "tree of categories": Case(dp.tree_histogram, WHOLE, {"categories": [0, 1, 4]}),
-    "tree of words": Case(
-        dp.tree_histogram,
-        WORDS_OF_ROWS,
-        {"categories": ["ale", "tea"]},
-        form="words",
-        apart=("categories",),
-    ),
-    "histogram of two": Case(
-        dp.histogram,
-        XY,
-        {"bounds": [(0, 100), (0, 60)], "bins": [3, 4]},
-        form="table",
-        apart=("bounds", "bins"),
-    ),
+    "tree of words": Case(dp.tree_histogram, WORDS_OF_ROWS, {"categories": ["ale", "tea"]},
+        form="words", apart=("categories",)),
+    "histogram of two": Case(dp.histogram, XY, {"bounds": [(0, 100), (0, 60)], "bins": [3, 4]},
+        form="table", apart=("bounds", "bins")),
     "marginals": Case(dp.marginals, MARKED, ATTRIBUTES, **OF_TABLE),
-    "marginals of some": Case(
-        dp.marginals, MARKED, {**ATTRIBUTES, **MASKED}, ("where",), **OF_TABLE
-    ),
-    "marginals of people": Case(
-        dp.marginals, MARKED, {**ATTRIBUTES, **PEOPLE}, ("ids",), **OF_TABLE
-    ),
-    "counts of columns": Case(dp.count, XY, AXIS, form="table"),
-    "counts of some rows of columns": Case(
-        dp.count, XY, {**AXIS, **MASKED, "nan": "drop"}, ("where",), form="table"
-    ),
+    "marginals of some": Case(dp.marginals, MARKED, {**ATTRIBUTES, **MASKED}, ("where",),
+        **OF_TABLE),
+    "marginals of people": Case(dp.marginals, MARKED, {**ATTRIBUTES, **PEOPLE}, ("ids",),
+        **OF_TABLE),
     "sums of columns": Case(dp.sum, XY, {**AXIS, "bounds": [(0, 100), (0, 60)]}, form="table"),
-    "sums of some rows of columns": Case(
-        dp.sum, XY, {**AXIS, **BOUNDS, **MASKED}, ("where",), form="table"
-    ),
-    "weighted sums of columns": Case(
-        dp.sum, XY, {**AXIS, **BOUNDS, **WEIGHTED}, ("weights",), form="table"
-    ),
     "means of columns": Case(dp.mean, XY, {**AXIS, "bounds": [(0, 100), (0, 60)]}, form="table"),
-    "weighted means of columns": Case(
-        dp.mean, XY, {**AXIS, **BOUNDS, **WEIGHTED, **MASKED}, ("weights", "where"), form="table"
-    ),
-    "variances of columns": Case(dp.variance, XY, {**AXIS, **BOUNDS}, form="table"),
-    "variances of some rows of columns": Case(
-        dp.variance, XY, {**AXIS, **BOUNDS, **MASKED}, ("where",), form="table"
-    ),
-    "histogram of words": Case(
-        dp.histogram,
-        WORDS_OF_ROWS,
-        {"categories": ["ale", "tea"]},
-        form="words",
-        apart=("categories",),
-    ),
+    "weighted means of columns": Case(dp.mean, XY, {**AXIS, **BOUNDS, **WEIGHTED, **MASKED},
+        ("weights", "where"), form="table"),
+    "histogram of words": Case(dp.histogram, WORDS_OF_ROWS, {"categories": ["ale", "tea"]},
+        form="words", apart=("categories",)),
     "median": Case(dp.median, X, BOUNDS),
     "quantile": Case(dp.quantile, X, {**BOUNDS, "q": 0.3, "method": "smooth"}),
     "quantile by rank": Case(dp.quantile, X, {**BOUNDS, "q": 0.3, "method": "exponential"}),
     "quantiles": Case(dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7]}, losses=(EPSILON, RHO)),
     "percentile": Case(dp.percentile, X, {**BOUNDS, "q": 99.9}),
-    "percentiles of some": Case(dp.percentile, X, {**BOUNDS, **MASKED, "q": [20, 70]}, ("where",)),
-    "percentiles of people": Case(
-        dp.percentile, X, {**BOUNDS, **PEOPLE, "q": [20], "method": "joint"}, ("ids",)
-    ),
     "interval of a quantile": Case(dp.quantile_interval, X, {**BOUNDS, "q": 0.4}),
-    "interval of a quantile of some": Case(
-        dp.quantile_interval,
-        X,
-        {**BOUNDS, **MASKED, "q": 0.5},
-        ("where",),
-    ),
-    "joint quantiles": Case(
-        dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7], "method": "joint"}, losses=(EPSILON, RHO)
-    ),
-    "medians of columns": Case(
-        dp.median, XY, {**AXIS, "bounds": [(0, 100), (0, 60)]}, form="table"
-    ),
-    "quantiles of columns": Case(
-        dp.quantile, XY, {**AXIS, **BOUNDS, "q": 0.3, "method": "smooth"}, form="table"
-    ),
-    "many quantiles of columns": Case(
-        dp.quantiles, XY, {**AXIS, **BOUNDS, "qs": [0.2, 0.7]}, form="table", losses=(EPSILON, RHO)
-    ),
-    "percentiles of columns": Case(dp.percentile, XY, {**AXIS, **BOUNDS, "q": 30}, form="table"),
+    "joint quantiles": Case(dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7], "method": "joint"},
+        losses=(EPSILON, RHO)),
+    "medians of columns": Case(dp.median, XY, {**AXIS, "bounds": [(0, 100), (0, 60)]},
+        form="table"),
     "median of some": Case(dp.median, X, {**BOUNDS, **MASKED}, ("where",)),
-    "quantile of some": Case(
-        dp.quantile, X, {**BOUNDS, **MASKED, "q": 0.3, "method": "smooth"}, ("where",)
-    ),
-    "quantiles of some": Case(
-        dp.quantiles, X, {**BOUNDS, **MASKED, "qs": [0.2, 0.7]}, ("where",), losses=(EPSILON, RHO)
-    ),
     "minimum": Case(dp.minimum, X, {**BOUNDS, "method": "exponential"}),
-    "minimum of some": Case(dp.minimum, X, {**BOUNDS, **MASKED, "method": "smooth"}, ("where",)),
     "maximum": Case(dp.maximum, X, {**BOUNDS, "method": "exponential"}),
-    "maximum of some": Case(dp.maximum, X, {**BOUNDS, **MASKED}, ("where",)),
     "trimmed mean": Case(dp.trimmed_mean, X, BOUNDS),
-    "trimmed mean of some": Case(
-        dp.trimmed_mean, X, {**BOUNDS, **MASKED, "proportion": 0.3}, ("where",)
-    ),
     "winsorized mean": Case(dp.winsorized_mean, X, BOUNDS),
-    "winsorized mean of some": Case(dp.winsorized_mean, X, {**BOUNDS, **MASKED}, ("where",)),
     "iqr": Case(dp.iqr, X, {**BOUNDS, "method": "smooth"}),
-    "iqr of some": Case(dp.iqr, X, {**BOUNDS, **MASKED, "method": "recursive"}, ("where",)),
     "joint iqr": Case(dp.iqr, X, {**BOUNDS, "method": "joint"}),
     "count of people": Case(dp.count, X, {**PEOPLE, "nan": "drop"}, ("ids",)),
-    "missing numbers of people": Case(
-        dp.count, XY, {**AXIS, **PEOPLE, "nan": "only"}, ("ids",), form="table"
-    ),
-    "sum of people within a found bound": Case(
-        dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "max_rows": "auto"}, ("ids",)
-    ),
-    "sum of totals of people within found limits": Case(
-        dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": "auto"}, ("ids",)
-    ),
-    "workload of categories": Case(
-        dp.workload, WHOLE, {"queries": "prefix", "categories": [0, 1, 4]}, losses=(DELTA, RHO)
-    ),
+    "sum of people within a found bound": Case(dp.sum, X,
+        {**BOUNDS, "ids": PEOPLE["ids"], "max_rows": "auto"}, ("ids",)),
+    "sum of totals of people within found limits": Case(dp.sum, X,
+        {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": "auto"}, ("ids",)),
+    "workload of categories": Case(dp.workload, WHOLE,
+        {"queries": "prefix", "categories": [0, 1, 4]}, losses=(DELTA, RHO)),
     "people kept whole": Case(dp.kept_whole, X, {**PEOPLE, **MASKED}, ("where", "ids")),
-    "sum of totals of people": Case(
-        dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": (0, 150)}, ("ids",)
-    ),
-    "count of totals of people": Case(
-        dp.count, X, {"ids": PEOPLE["ids"], "per_unit": (0, 1), "nan": "drop"}, ("ids",)
-    ),
+    "sum of totals of people": Case(dp.sum, X,
+        {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": (0, 150)}, ("ids",)),
+    "count of totals of people": Case(dp.count, X,
+        {"ids": PEOPLE["ids"], "per_unit": (0, 1), "nan": "drop"}, ("ids",)),
     "sum of people": Case(dp.sum, X, {**BOUNDS, **MASKED, **PEOPLE}, ("where", "ids")),
     "mean of people": Case(dp.mean, X, {**BOUNDS, **PEOPLE}, ("ids",)),
-    "variances of columns of people": Case(
-        dp.variance, XY, {**AXIS, **BOUNDS, **PEOPLE}, ("ids",), form="table"
-    ),
-    "covariance of people": Case(
-        dp.covariance, XY, {"bounds": [(0, 100)] * 2, **PEOPLE}, ("ids",), form="table"
-    ),
-    "histogram of people": Case(dp.histogram, X, {**BOUNDS, **PEOPLE, "bins": 7}, ("ids",)),
+    "variances of columns of people": Case(dp.variance, XY, {**AXIS, **BOUNDS, **PEOPLE}, ("ids",),
+        form="table"),
     "median of people": Case(dp.median, X, {**BOUNDS, **PEOPLE}, ("ids",)),
-    "quantiles of people": Case(
-        dp.quantiles, X, {**BOUNDS, **PEOPLE, "qs": [0.2]}, ("ids",), losses=(EPSILON, RHO)
-    ),
-    "maximum of people": Case(dp.maximum, X, {**BOUNDS, **PEOPLE}, ("ids",)),
-    "trimmed mean of people": Case(dp.trimmed_mean, X, {**BOUNDS, **PEOPLE}, ("ids",)),
     "ptr mean of people": Case(dp.ptr.mean, X, {**PROPOSED, **PEOPLE}, ("ids",), losses=(DELTA,)),
-    "aggregate": Case(
-        dp.sample_and_aggregate,
-        X,
-        {**BOUNDS, "estimator": "mean", "blocks": 20},
-        unordered=False,
-        least=20,
-    ),
+    "aggregate": Case(dp.sample_and_aggregate, X, {**BOUNDS, "estimator": "mean", "blocks": 20},
+        unordered=False, least=20),
     "ptr mean": Case(dp.ptr.mean, X, PROPOSED, losses=(DELTA,)),
     "ptr quantile": Case(dp.ptr.quantile, X, {**PROPOSED, "q": 0.5}, losses=(DELTA,)),
     "ptr iqr": Case(dp.ptr.iqr, X, PROPOSED, losses=(DELTA,)),
-    "ptr iqr without a scale": Case(
-        dp.ptr.iqr,
-        X,
-        {**BOUNDS, "ratio": 1.5, "neighbors": "replace"},
-        losses=(DELTA,),
-        relations=("replace",),
-    ),
-    "ptr release": Case(
-        dp.ptr.release,
-        X,
+    "ptr iqr without a scale": Case(dp.ptr.iqr, X,
+        {**BOUNDS, "ratio": 1.5, "neighbors": "replace"}, losses=(DELTA,), relations=("replace",)),
+    "ptr release": Case(dp.ptr.release, X,
         {**PROPOSED, "statistic": len, "distance": lambda data, proposed: len(data)},
-        losses=(DELTA,),
-        form="object",
-        fails={"statistic": fails},
-    ),
-    "smooth release": Case(
-        dp.smooth_release,
-        12.5,
-        {**BOUNDS, "smooth_sensitivity": lambda beta: 1.0},
-        form="number",
-        least=None,
-        fails={"smooth_sensitivity": fails},
-    ),
-    "smooth release of a bound": Case(
-        dp.smooth_release,
-        12.5,
-        {**BOUNDS, "smooth_sensitivity": 0.5, "beta": 0.001},
-        losses=(EPSILON,),
-        form="number",
-        least=None,
-    ),
-    "additive release": Case(
-        dp.additive_release, 12.5, {"sensitivity": 0.5}, form="number", least=None
-    ),
-    "additive release of an array": Case(
-        dp.additive_release,
-        X[:40],
-        {"sensitivity": 2, "norm": "l2"},
-        form="array",
-        least=None,
-        unordered=False,
-    ),
-    "additive release of whole numbers": Case(
-        dp.additive_release,
-        WHOLE[:40],
-        {"sensitivity": 2, "whole": True},
-        form="array",
-        least=None,
-        unordered=False,
-    ),
-    "bounded release": Case(
-        dp.bounded_release, 12.5, {**BOUNDS, "sensitivity": 0.5}, form="number", least=None
-    ),
-    "truncated release": Case(
-        dp.bounded_release,
-        12.5,
-        {**BOUNDS, "sensitivity": 0.5, "method": "truncated"},
-        form="number",
-        least=None,
-    ),
-    "folded release": Case(
-        dp.bounded_release,
-        12.5,
-        {**BOUNDS, "sensitivity": 0.5, "method": "folded"},
-        form="number",
-        least=None,
-    ),
+        losses=(DELTA,), form="object", fails={"statistic": fails}),
+    "smooth release": Case(dp.smooth_release, 12.5,
+        {**BOUNDS, "smooth_sensitivity": lambda beta: 1.0}, form="number", least=None,
+        fails={"smooth_sensitivity": fails}),
+    "smooth release of a bound": Case(dp.smooth_release, 12.5,
+        {**BOUNDS, "smooth_sensitivity": 0.5, "beta": 0.001}, losses=(EPSILON,), form="number",
+        least=None),
+    "additive release": Case(dp.additive_release, 12.5, {"sensitivity": 0.5}, form="number",
+        least=None),
+    "additive release of an array": Case(dp.additive_release, X[:40],
+        {"sensitivity": 2, "norm": "l2"}, form="array", least=None, unordered=False),
+    "additive release of whole numbers": Case(dp.additive_release, WHOLE[:40],
+        {"sensitivity": 2, "whole": True}, form="array", least=None, unordered=False),
+    "bounded release": Case(dp.bounded_release, 12.5, {**BOUNDS, "sensitivity": 0.5},
+        form="number", least=None),
+    "truncated release": Case(dp.bounded_release, 12.5,
+        {**BOUNDS, "sensitivity": 0.5, "method": "truncated"}, form="number", least=None),
+    "folded release": Case(dp.bounded_release, 12.5,
+        {**BOUNDS, "sensitivity": 0.5, "method": "folded"}, form="number", least=None),
     "exponential": Case(dp.selection.exponential, WHOLE, {"sensitivity": 1}, **SCORED),
     "permute and flip": Case(dp.selection.permute_and_flip, WHOLE, {"sensitivity": 1}, **SCORED),
     "noisy max": Case(dp.selection.noisy_max, WHOLE, {"sensitivity": 1}, **SCORED),
     "keys": Case(dp.select_keys, RARE_WORDS, losses=(FEW,), form="words"),
-    "keys of people": Case(
-        dp.select_keys,
-        RARE_WORDS,
-        {"ids": WHOLE * 70 + np.arange(len(X)) % 70, "max_groups": 2},
-        ("ids",),
-        losses=(FEW,),
-        form="words",
-    ),
+    "keys of people": Case(dp.select_keys, RARE_WORDS,
+        {"ids": WHOLE * 70 + np.arange(len(X)) % 70, "max_groups": 2}, ("ids",), losses=(FEW,),
+        form="words"),
     "distinct values": Case(dp.count_distinct, RARE_WORDS, form="words"),
-    "distinct values of some people": Case(
-        dp.count_distinct,
-        RARE_WORDS,
-        {"ids": WHOLE * 70 + np.arange(len(X)) % 70, "max_groups": 2, **MASKED},
-        ("ids", "where"),
-        form="words",
-    ),
+    "distinct values of some people": Case(dp.count_distinct, RARE_WORDS,
+        {"ids": WHOLE * 70 + np.arange(len(X)) % 70, "max_groups": 2, **MASKED}, ("ids", "where"),
+        form="words"),
     "count by group": Case(by_group.count, by_group.TABLE, MASKED, ("where",), **GROUPED),
     "mean by group": Case(by_group.mean, by_group.TABLE, BOUNDS, **GROUPED),
-    "quantiles by group": Case(
-        by_group.quantiles, by_group.TABLE, {**BOUNDS, "qs": [0.2, 0.7]}, **GROUPED
-    ),
-    "several by group of people": Case(
-        by_group.several_of_people,
-        by_group.TABLE,
-        {**PEOPLE, "max_groups": 2, "weights": {"sum": 3}, **MASKED},
-        ("where", "ids"),
-        **GROUPED,
-    ),
-    "top keys": Case(
-        by_group.top, by_group.TABLE, {"k": 3}, **{**GROUPED, "losses": (EPSILON, RHO)}
-    ),
+    "quantiles by group": Case(by_group.quantiles, by_group.TABLE, {**BOUNDS, "qs": [0.2, 0.7]},
+        **GROUPED),
+    "several by group of people": Case(by_group.several_of_people, by_group.TABLE,
+        {**PEOPLE, "max_groups": 2, "weights": {"sum": 3}, **MASKED}, ("where", "ids"), **GROUPED),
+    "top keys": Case(by_group.top, by_group.TABLE, {"k": 3},
+        **{**GROUPED, "losses": (EPSILON, RHO)}),
     "private keys": Case(by_group.of_private_keys, by_group.TABLE, **{**GROUPED, "losses": (FEW,)}),
     "top 3": Case(dp.selection.top_k, WHOLE, {"sensitivity": 1, "k": 3}, **{**SCORED, "least": 3}),
     "binary": Case(dp.response.binary, WHOLE > 2, {}, **LOCAL),
     "k-ary": Case(dp.response.kary, WHOLE, {"categories": 5}, **LOCAL),
     "unary": Case(dp.response.unary, WHOLE, {"categories": [4, 0, 2]}, **LOCAL),
-}
+}  # fmt: skip
 
 #: What a statistic is given that cannot do without it.
 TYPICAL: dict[str, Any] = {
@@ -536,53 +338,23 @@ NO_RELEASES = {
     "dp.Budget",
     # tests of claims, which say an epsilon and spend none
     *(f"dp.audit.{name}" for name in ("Audit", "claims", "measure", "measure_answers", "one_run")),
-    "dp.audit.measure_pairs",
-    "dp.audit.support",
-    "dp.audit.recovery_bound",
-    "dp.extend.Prepared",  # what others make
-    "dp.extend.release",  # of a mechanism of somebody else: see `test_extending`
-    "dp.extend.relation_of",
-    "dp.noise.gaussian_scale",
-    "dp.noise.staircase",
-    "dp.privacy.Approx",
-    "dp.privacy.Draws",
-    "dp.privacy.Pure",
-    "dp.privacy.loss",
-    "dp.privacy.optimal_composition",
-    "dp.response.estimate_binary",
-    "dp.response.estimate_kary",
-    "dp.response.estimate_unary",
-    "dp.selection.best_of",  # whose loss is not what is asked for: see `test_best_of`
-    "dp.selection.expected_error",
-    "dp.selection.probabilities",
-    "dp.selection.utility_bound",
-    "dp.session",  # whose methods are those of the table
-    "dp.smooth_beta",
-    "dp.suggest_blocks",
-    "dp.learn.AdditiveBoostingClassifier",
-    "dp.learn.AdditiveBoostingRegressor",
-    "dp.learn.ID3Classifier",
-    "dp.learn.KMeans",
-    "dp.learn.LinearRegression",
-    "dp.learn.LogisticRegression",
-    "dp.learn.NaiveBayes",
-    "dp.sulq.NoisySums",
-    "dp.learn.PCA",
-    "dp.learn.Perceptron",
-    "dp.learn.RandomForestClassifier",
-    "dp.learn.StandardScaler",
-    "dp.sulq.StatisticalQueryOracle",
-    "dp.learn.TruncatedSVD",
+    "dp.audit.measure_pairs", "dp.audit.support", "dp.audit.recovery_bound", "dp.extend.Prepared",
+    "dp.extend.release", "dp.extend.relation_of", "dp.noise.gaussian_scale", "dp.noise.staircase",
+    "dp.privacy.Approx", "dp.privacy.Draws", "dp.privacy.Pure", "dp.privacy.loss",
+    "dp.privacy.optimal_composition", "dp.response.estimate_binary", "dp.response.estimate_kary",
+    "dp.response.estimate_unary", "dp.selection.best_of", "dp.selection.expected_error",
+    "dp.selection.probabilities", "dp.selection.utility_bound", "dp.session", "dp.smooth_beta",
+    "dp.suggest_blocks", "dp.learn.AdditiveBoostingClassifier",
+    "dp.learn.AdditiveBoostingRegressor", "dp.learn.ID3Classifier", "dp.learn.KMeans",
+    "dp.learn.LinearRegression", "dp.learn.LogisticRegression", "dp.learn.NaiveBayes",
+    "dp.sulq.NoisySums", "dp.learn.PCA", "dp.learn.Perceptron", "dp.learn.RandomForestClassifier",
+    "dp.learn.StandardScaler", "dp.sulq.StatisticalQueryOracle", "dp.learn.TruncatedSVD",
     "dp.learn.cross_validate",
     # Streams: what is released comes later, from their methods. See `test_doctest.STREAMS`, and
     # the tests of each for bad input, spending and the state after an error.
-    "dp.online.AboveThreshold",
-    "dp.online.MWEM",
-    "dp.online.MedianMechanism",
-    "dp.online.PrivateMultiplicativeWeights",
-    "dp.online.RunningCount",
-    "dp.online.SparseVector",
-}
+    "dp.online.AboveThreshold", "dp.online.MWEM", "dp.online.MedianMechanism",
+    "dp.online.PrivateMultiplicativeWeights", "dp.online.RunningCount", "dp.online.SparseVector",
+}  # fmt: skip
 
 # ---- What is wrong with an argument. ----
 
@@ -614,17 +386,8 @@ BAD: dict[str, list[Any]] = {
     "equal": [None, NAN, [1], 1j, b"x"],
     "of": [None, 3, dp.Mean(bounds="auto"), {"statistic": "x"}, dp.Mean],
     "keys": [None, 3, (1,), (1, 1), ("a", 1), (NAN, 1), "ab"],
-    "queries": [
-        None,
-        "x",
-        WORD,
-        [1] * 7,
-        [["x"] * 7],
-        [[1] * 6],
-        [[NAN] * 7],
-        [[0] * 7],
-        [[1], [1, 2]],
-    ],
+    "queries": [None, "x", WORD, [1] * 7, [["x"] * 7], [[1] * 6], [[NAN] * 7], [[0] * 7],
+        [[1], [1, 2]]],
     "fan_out": [0, 1, -2, 2.5, "x", True],
     "categories": [WORD, "x", [[1], [2, 3]], [NAN], []],
     "q": [-0.1, 100.1, NAN, "x", None],
@@ -666,7 +429,7 @@ BAD: dict[str, list[Any]] = {
     "k": [0, -1, 2.5, "x", None, 10**9],
     "budget": [3, "x", EPSILON],
     "rng": [3, "x", np.random.default_rng(1)],
-}
+}  # fmt: skip
 
 #: Arguments that may be left out, but go with others or instead of them where they are given.
 PAIRED = {"weights", "weight_bounds", "bins", "bounds", "categories", "proposed", "ratio", "beta"}

@@ -86,46 +86,24 @@ def returns(value):
 
 #: What is no answer to anything.
 NO_ANSWERS = {
-    "nan": float("nan"),
-    "none": None,
-    "text": "1.0",
-    "bytes": b"1",
-    "complex": 1 + 0j,
-    "complex array": np.array(1j),
-    "date": np.datetime64("2020-01-01"),
-    "duration": np.timedelta64(1, "s"),
-    "two numbers": [1.0, 2.0],
-    "a pair of rows": np.ones((2, 1)),
-    "nothing": [],
-    "ragged": [[1.0], [2.0, 3.0]],
-    "a number beyond float64": 10**400,
-    "a signalling Decimal": SIGNALLING,
-    "masked": np.ma.masked,
-    "mapping": {"a": 1.0},
-    "set": {1.0},
-    "function": len,
-    "evil": Evil(),
-    "array of text": np.array(["1"]),
-    "objects": np.array([object()]),
+    "nan": float("nan"), "none": None, "text": "1.0", "bytes": b"1", "complex": 1 + 0j,
+    "complex array": np.array(1j), "date": np.datetime64("2020-01-01"),
+    "duration": np.timedelta64(1, "s"), "two numbers": [1.0, 2.0],
+    "a pair of rows": np.ones((2, 1)), "nothing": [], "ragged": [[1.0], [2.0, 3.0]],
+    "a number beyond float64": 10**400, "a signalling Decimal": SIGNALLING, "masked": np.ma.masked,
+    "mapping": {"a": 1.0}, "set": {1.0}, "function": len, "evil": Evil(),
+    "array of text": np.array(["1"]), "objects": np.array([object()]),
     "huge": np.broadcast_to(1.0, 2**40),
-}
+}  # fmt: skip
 
 #: What is the number one and a half.
 NUMBERS = {
-    "float": 1.5,
-    "float64": np.float64(1.5),
-    "float32": np.float32(1.5),
-    "float16": np.float16(1.5),
-    "long double": np.longdouble(1.5),
-    "decimal": decimal.Decimal("1.5"),
-    "fraction": fractions.Fraction(3, 2),
-    "0-d": np.array(1.5),
-    "1-d": np.array([1.5]),
-    "2-d": np.array([[1.5]]),
-    "list": [1.5],
-    "tuple": (decimal.Decimal("1.5"),),
-    "masked array": np.ma.array([1.5], mask=[False]),
-}
+    "float": 1.5, "float64": np.float64(1.5), "float32": np.float32(1.5),
+    "float16": np.float16(1.5), "long double": np.longdouble(1.5),
+    "decimal": decimal.Decimal("1.5"), "fraction": fractions.Fraction(3, 2), "0-d": np.array(1.5),
+    "1-d": np.array([1.5]), "2-d": np.array([[1.5]]), "list": [1.5],
+    "tuple": (decimal.Decimal("1.5"),), "masked array": np.ma.array([1.5], mask=[False]),
+}  # fmt: skip
 
 
 def mutates(block):
@@ -150,17 +128,9 @@ def keeps(block):
 
 #: What the first row of a block brings about.
 BY_CODE = {
-    1: raises,
-    2: exits,
-    3: recurses,
-    4: no_memory,
-    5: raises_the_unusual,
-    6: returns(None),
-    7: returns("text"),
-    8: returns(np.ones(3)),
-    9: returns(1j),
-    10: returns(np.nan),
-}
+    1: raises, 2: exits, 3: recurses, 4: no_memory, 5: raises_the_unusual, 6: returns(None),
+    7: returns("text"), 8: returns(np.ones(3)), 9: returns(1j), 10: returns(np.nan),
+}  # fmt: skip
 #: The same, of what only a process can survive.
 DEADLY = {11: dies, 12: segfaults, 13: interrupts}
 HANGING = {14: hangs, 15: hangs_in_threads, 16: hangs_in_a_child}
