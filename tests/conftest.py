@@ -70,10 +70,7 @@ def in_one_round(monkeypatch):
 
 @pytest.fixture
 def same_pivots(monkeypatch):
-    """Pivots of order statistics that are the same in each run.
-
-    Of others, one in a million costs another pass.
-    """
+    """Pivots of order statistics that are the same in each run."""
     from dpfast.summaries import floyd_rivest
 
     monkeypatch.setattr(floyd_rivest, "random_words", rng.InsecureGenerator(1).random_raw)
@@ -88,10 +85,7 @@ def pytest_addoption(parser):
 
 
 class Drawn:
-    """Counts the draws from the system's entropy, by which a test can fail by chance.
-
-    A test that has drawn is known by that, so none has to be listed or marked.
-    """
+    """Counts the draws from the system's entropy, by which a test can fail by chance."""
 
     def __init__(self, times):
         self.times, self.draws = times, 0

@@ -70,18 +70,15 @@ def test_few_lines_stand_more_than_once():
     assert len(list(equal_runs.runs(equal_runs.read(equal_runs.ROOMS)))) <= 248
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "import dpfast.app.job",
-        "from dpfast.app import job",
-        "from dpfast import median",
-        "from ..app import job",
-        "from ..app.job.plan import plan",
-        "def f():\n    from .. import app",
-        "import dpfast",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "import dpfast.app.job",
+    "from dpfast.app import job",
+    "from dpfast import median",
+    "from ..app import job",
+    "from ..app.job.plan import plan",
+    "def f():\n    from .. import app",
+    "import dpfast",
+])  # fmt: skip
 def test_an_upward_import_is_caught(line, tmp_path, monkeypatch):
     (tmp_path / "noise").mkdir()
     (tmp_path / "noise" / "grid.py").write_text(line)

@@ -444,10 +444,7 @@ TRAPS = {
 @pytest.mark.parametrize("trap", list(TRAPS))
 @FED
 def test_traps_of_floating_point(name, trap):
-    """Types are read as what they hold: as float64 the same bits, in any order, all finite.
-
-    Ranks of a column of whole numbers are drawn among these, as with a granularity of 1.
-    """
+    """Types are read as what they hold: as float64 the same bits, in any order, all finite."""
     case = CASES[name]
     values = np.asarray(TRAPS[trap])
     data = np.tile(values, 9)

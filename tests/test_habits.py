@@ -97,18 +97,15 @@ def test_a_good_message_of_a_commit_has_no_fault():
     )
 
 
-@pytest.mark.parametrize(
-    "message, said",
-    [
-        ("Refuse " + "a " * 40 + "file\n\nWhy.", "at most 72"),
-        ("refuse a file\n\nWhy.", "capital"),
-        ("Refuse a file.\n\nWhy.", "full stop"),
-        ("Ledger: refused a file\n\nWhy.", "imperative"),
-        ("The ledger refuses a file\n\nWhy.", "imperative"),
-        ("Refuse a file\n# a comment of Git\n", "no body"),
-        ("Refuse a file\nWhy.", "no blank line"),
-    ],
-)
+@pytest.mark.parametrize("message, said", [
+    ("Refuse " + "a " * 40 + "file\n\nWhy.", "at most 72"),
+    ("refuse a file\n\nWhy.", "capital"),
+    ("Refuse a file.\n\nWhy.", "full stop"),
+    ("Ledger: refused a file\n\nWhy.", "imperative"),
+    ("The ledger refuses a file\n\nWhy.", "imperative"),
+    ("Refuse a file\n# a comment of Git\n", "no body"),
+    ("Refuse a file\nWhy.", "no blank line"),
+])  # fmt: skip
 def test_a_fault_of_a_message_is_found(message, said):
     (fault,) = subjects["faults"](message)
     assert said in fault
@@ -130,16 +127,13 @@ VERSIONS = """
 """
 
 
-@pytest.mark.parametrize(
-    "old, new, said",
-    [
-        ("[Unreleased]", "[0.3.0] - 2026-12-24", "first section"),
-        (" - 2026-11-26", "", "is not '"),
-        ("0.2.0", "0.0.9", "newest"),
-        ("Fixed", "Mended", "Mended"),
-        ("Fixed", "Added", "twice"),
-    ],
-)
+@pytest.mark.parametrize("old, new, said", [
+    ("[Unreleased]", "[0.3.0] - 2026-12-24", "first section"),
+    (" - 2026-11-26", "", "is not '"),
+    ("0.2.0", "0.0.9", "newest"),
+    ("Fixed", "Mended", "Mended"),
+    ("Fixed", "Added", "twice"),
+])  # fmt: skip
 def test_a_fault_of_a_changelog_is_found(old, new, said):
     assert list(changelog["faults"](VERSIONS)) == []
     (fault,) = changelog["faults"](VERSIONS.replace(old, new, 1))

@@ -85,21 +85,14 @@ ROWS = np.arange(2.0 * N).reshape(N, 2) % 2
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("more", [-N, -1, 1])
 @pytest.mark.parametrize("learner", list(LEARNERS))
-def test_labels(learner, more, relation):
+def test_labels_and_weights_of_rows(learner, more, relation):
     kind, kw = LEARNERS[learner]
-    made = kind(**kw, epsilon=2, neighbors=relation)
-    refused(lambda budget: made.fit(ROWS, wrong(np.ones(N), more), budget=budget), relation)
-
-
-@pairwise
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize("more", [-N, -1, 1])
-@pytest.mark.parametrize("learner", [learner for learner in LEARNERS if learner != "tree"])
-def test_weights_of_labeled_rows(learner, more, relation):
-    kind, kw = LEARNERS[learner]
-    made = kind(**kw, epsilon=2, neighbors=relation, weight_bounds=(0, 2))
-    given = {"sample_weight": wrong(np.ones(N), more)}
-    refused(lambda budget: made.fit(ROWS, np.ones(N), **given, budget=budget), relation)
+    made, own = kind(**kw, epsilon=2, neighbors=relation), wrong(np.ones(N), more)
+    refused(lambda budget: made.fit(ROWS, own, budget=budget), relation)
+    if learner != "tree":
+        made = kind(**kw, epsilon=2, neighbors=relation, weight_bounds=(0, 2))
+        given = {"sample_weight": own}
+        refused(lambda budget: made.fit(ROWS, np.ones(N), **given, budget=budget), relation)
 
 
 @pairwise
@@ -190,4 +183,4 @@ def test_a_number_that_is_told_too_early_is_caught(monkeypatch):
             test_what_stands_beside_the_rows(name, row, -1, "add-remove")
     for learner in LEARNERS:
         with pytest.raises(ArgumentError):
-            test_labels(learner, 1, "add-remove")
+            test_labels_and_weights_of_rows(learner, 1, "add-remove")

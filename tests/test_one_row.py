@@ -27,7 +27,6 @@ from dpfast.groups import keys as group_keys
 from dpfast.rng import InsecureGenerator
 from dpfast.tables import Source, forms, intake, untyped
 from dpfast.tables.batches import Batches
-from dpfast.tables.masked import mask
 
 from .support import hostile
 from .support.attacks import OwnCount
@@ -442,15 +441,10 @@ def truths(some):
 BESIDE = {
     "where": (truths(CLASSES), [name for name in EVERY if "where" in EVERY[name].rows]),
     "weights": (COLUMNS["numbers"], [name for name in EVERY if "weights" in EVERY[name].rows]),
-    "ids": (
-        [k % 7 for k in range(N)],
-        [
-            "by ids",
-            *(n for n, case in EVERY.items() if "ids" in case.rows and case.form != "words"),
-        ],
-    ),
+    "ids": ([k % 7 for k in range(N)], ["by ids",
+        *(n for n, case in EVERY.items() if "ids" in case.rows and case.form != "words")]),
     "y": (CLASSES, [name for name, case in LATER.items() if "y" in case.parameters]),
-}
+}  # fmt: skip
 EVERY_BESIDE = EVERY | {
     "by ids": Case(
         dp.sample_and_aggregate,
@@ -484,13 +478,6 @@ def test_entries_beside_the_rows(argument, name, container):
     case, make = beside(name, argument, UNTYPED[container])
     found = list(differences(case, make, [0], others=argument != "where"))
     assert not found, "\n".join(found[:20])
-
-
-def test_an_entry_of_a_mask_keeps_or_leaves_out_its_own_row():
-    for put in UNTYPED.values():
-        for value in VALUES.values():
-            keep = mask(put([True, value, False, True]), 4, "replace")
-            assert keep.dtype == bool and keep[[0, 2, 3]].tolist() == [True, False, True]
 
 
 # --- groups --------------------------------------------------------------------------------------

@@ -76,21 +76,18 @@ def test_guests_use_public_names(path):
     assert of_file(path) == set()
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "from ..privacy.losses import Loss",
-        "from ..budget import budget",
-        "from .. import budget",
-        "import dpfast.budget.budget",
-        "from dpfast.groups.api import GroupBy",
-        "from dpfast.errors import MOST",
-        "import dpfast as dp\ndp.budget.release",
-        "import dpfast as dp\ndef f(): return dp.privacy.losses.Loss",
-        "from dpfast import privacy\nprivacy.conversions",
-        "from dpfast import privacy as own\nown.Loss._of",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "from ..privacy.losses import Loss",
+    "from ..budget import budget",
+    "from .. import budget",
+    "import dpfast.budget.budget",
+    "from dpfast.groups.api import GroupBy",
+    "from dpfast.errors import MOST",
+    "import dpfast as dp\ndp.budget.release",
+    "import dpfast as dp\ndef f(): return dp.privacy.losses.Loss",
+    "from dpfast import privacy\nprivacy.conversions",
+    "from dpfast import privacy as own\nown.Loss._of",
+])  # fmt: skip
 def test_a_name_of_the_inside_is_caught(line):
     assert list(inside(line, ("dpfast", "adapters")))
 

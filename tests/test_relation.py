@@ -225,16 +225,13 @@ def test_a_refusal_says_what_to_pass():
         dp.mean(AGES, **BOUNDS, epsilon=1, neighbors="replace", budget=budget)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda **kw: dp.smooth_release(3.0, 1.0, beta=0.01, bounds=(0, 9), epsilon=1, **kw),
-        lambda **kw: dp.bounded_release(3.0, sensitivity=1.0, bounds=(0, 9), epsilon=1, **kw),
-        lambda **kw: dp.additive_release(3.0, sensitivity=1.0, epsilon=1, **kw),
-        lambda **kw: dp.online.AboveThreshold(epsilon=1, monotone=True, **kw),
-        lambda **kw: dp.selection.top_k([1, 2], 1, sensitivity=1, epsilon=1, monotone=True, **kw),
-    ],
-)
+@pytest.mark.parametrize("call", [
+    lambda **kw: dp.smooth_release(3.0, 1.0, beta=0.01, bounds=(0, 9), epsilon=1, **kw),
+    lambda **kw: dp.bounded_release(3.0, sensitivity=1.0, bounds=(0, 9), epsilon=1, **kw),
+    lambda **kw: dp.additive_release(3.0, sensitivity=1.0, epsilon=1, **kw),
+    lambda **kw: dp.online.AboveThreshold(epsilon=1, monotone=True, **kw),
+    lambda **kw: dp.selection.top_k([1, 2], 1, sensitivity=1, epsilon=1, monotone=True, **kw),
+])  # fmt: skip
 def test_what_was_proved_for_rows_that_come_and_go_is_not_taken_for_replaced_ones(call):
     budget = dp.Budget(epsilon=9, neighbors="replace")
     with pytest.raises(DpfastError, match="neighbors must be 'add-remove' or 'replace', whichever"):

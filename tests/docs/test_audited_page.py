@@ -101,16 +101,12 @@ def test_half_of_the_noise_of_a_release_is_found(monkeypatch, name):
 
 
 @quick_rows(2)
-@pytest.mark.parametrize(
-    "loss,step,distribution",
-    [
-        (dp.privacy.Pure(2), 1, "laplace"),
-        (dp.privacy.Pure(2), 1 << 20, "staircase"),
-        (dp.privacy.ZCDP(0.5), 20, "gaussian"),
-        (dp.privacy.Approx(1, 1e-6), 20, "rounded-gaussian"),
-    ],
-    ids=lambda given: given if isinstance(given, str) else "",
-)
+@pytest.mark.parametrize("loss,step,distribution", [
+    (dp.privacy.Pure(2), 1, "laplace"),
+    (dp.privacy.Pure(2), 1 << 20, "staircase"),
+    (dp.privacy.ZCDP(0.5), 20, "gaussian"),
+    (dp.privacy.Approx(1, 1e-6), 20, "rounded-gaussian"),
+], ids=lambda given: given if isinstance(given, str) else "")  # fmt: skip
 def test_one_integer_at_a_time_has_the_law_of_many(loss, step, distribution):
     """So an audit by many says what a release of one does; half of the noise is another law."""
     generator = InsecureGenerator(6)

@@ -148,17 +148,14 @@ RECIPE = ROOT / "docs" / "recipes" / "Dockerfile"
 COMMAND = ["dpfast", "run", "job.toml", "--quiet"]
 
 
-@pytest.mark.parametrize(
-    "right, wrong, fault",
-    [
-        ("FROM python:3.12.11-slim-bookworm\n", "FROM python\n", "a base image of no version"),
-        ("COPY csrc", "COPY source", "a file that is not there"),
-        ("wheel --no-cache-dir", "wheel", "a cache in the image"),
-        ("install --yes", "install", "a question that nobody answers"),
-        ("USER 1000:1000\n", "", "it runs as root"),
-        ("--quiet", "--json", "another command"),
-    ],
-)
+@pytest.mark.parametrize("right, wrong, fault", [
+    ("FROM python:3.12.11-slim-bookworm\n", "FROM python\n", "a base image of no version"),
+    ("COPY csrc", "COPY source", "a file that is not there"),
+    ("wheel --no-cache-dir", "wheel", "a cache in the image"),
+    ("install --yes", "install", "a question that nobody answers"),
+    ("USER 1000:1000\n", "", "it runs as root"),
+    ("--quiet", "--json", "another command"),
+])  # fmt: skip
 def test_the_dockerfile_is_linted(right, wrong, fault):
     text = RECIPE.read_text(encoding="utf-8")
     assert list(dockerfile_faults(text)) == [] and right in text

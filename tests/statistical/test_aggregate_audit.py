@@ -36,10 +36,7 @@ LOSSES = {
 
 
 def neighbors(name, partition, relation):
-    """Two calls: the aggregator's worst pair of outputs where rows fall into blocks of their own.
-
-    One row moves the output of its block from 0 to 1, the ends of the bounds.
-    """
+    """Two calls: an aggregator's worst outputs where rows fall into blocks of their own."""
     blocks = len(PAIRS[name][0])
     common = [float(v) for v in PAIRS[name][0][1:]]
     assert [0.0, *common] == PAIRS[name][0] and sorted([*common, 1.0]) == PAIRS[name][1]
@@ -102,11 +99,7 @@ def test_a_quick_audit_of_each_loss(loss):
 
 
 def moved():
-    """A row goes from one person's block to another's, and both outputs go from lo to hi.
-
-    Anna's block loses the company of the row that Bea's block gets: from (0, 1) to (1, 0) is no
-    change of the mean, so Bea has a second row, and she is told from Anna by it.
-    """
+    """A row goes from one person's block to another's, and both outputs go from lo to hi."""
 
     def alone(block):
         anna, bea = (block == 1).sum(), (block == 2).sum()

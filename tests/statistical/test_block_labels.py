@@ -127,13 +127,3 @@ def test_labels_of_ids_are_uniform(kind, blocks):
     for step in (10, 16, 100):
         if len(ids) / step > 5 * blocks:
             assert uniform(labels[::step], blocks) < 1
-
-
-def test_a_modulus_of_few_bits_is_caught_for_ids():
-    """The control: 16 bits of the same hash, reduced without refusal, for 10,000 blocks."""
-    ids = np.arange(N // 4)
-    whole = KeyedLabels(1 << 16, key(1)).read(ids).astype(np.int64)
-    assert uniform(whole, 1 << 16) < 1
-    assert uniform(KeyedLabels(10_000, key(1)).read(ids), 10_000) < 1
-    assert uniform(whole % 10_000, 10_000) > 1
-    assert uniform(whole * 10_000 >> 16, 10_000) > 1

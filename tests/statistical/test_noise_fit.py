@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -14,7 +12,6 @@ from scipy import special
 from dpfast import noise
 from dpfast.rng import InsecureGenerator
 
-from ..reference.noise import samplers as twin
 from ..support.pairwise import quick_rows
 
 N = 1_000_000
@@ -152,15 +149,3 @@ def test_discrete_fit(name, width):
     assert abs(np.mean(k[1:] * k[:-1].astype(float))) < 7 * k.var() / math.sqrt(N)
     assert chi_square(k, weight(width * 1.03)) > 1
     assert chi_square(k, weight(width / 1.03)) > 1
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("width", [Fraction(2, 5), Fraction(37, 10)], ids=str)
-def test_the_twin_has_the_same_distribution(width):
-    """The published integer-only samplers, drawn from, against the same probabilities."""
-    rng = random.Random(5)
-    for name, sampler in (("laplace", twin.cks_laplace), ("gaussian", twin.cks_gaussian)):
-        k = np.array([sampler(rng, width) for _ in range(4000)])
-        weight = DISCRETE[name][1]
-        assert chi_square(k, weight(float(width))) < 1
-        assert chi_square(k, weight(float(width) * 1.5)) > 1

@@ -49,10 +49,7 @@ def chi_square(counts, distribution):
 
 
 def slope(draws, distribution):
-    """How far the mean log-probability of the draws is off, in units of the limit.
-
-    It is the sufficient statistic of the scale, so it sees a wrong epsilon first.
-    """
+    """How far the mean log-probability of the draws is off, in units of the limit."""
     x = np.log(distribution, where=distribution > 0, out=np.zeros(len(distribution)))
     mean = distribution @ x
     spread = math.sqrt(max(distribution @ (x - mean) ** 2, 1e-300) / len(draws))
@@ -83,10 +80,7 @@ def pairs_misfit(draws, distribution):
 
 def same_distribution(a, b):
     """Chi-square of two samples (rows are outcomes) against one distribution, in units of its
-    limit.
-
-    Outcomes that are rare in both are one cell.
-    """
+    limit."""
     kinds = np.unique(np.concatenate([a, b]), axis=0, return_inverse=True)[1].reshape(-1)
     n = kinds.max() + 1
     seen = np.array([np.bincount(k, minlength=n) for k in (kinds[: len(a)], kinds[len(a) :])])
@@ -449,18 +443,14 @@ def order_misfit(found, distribution):
 @pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("way", [tops, tops_of_rows])
-@pytest.mark.parametrize(
-    ("scores", "k", "c"),
-    [
-        (np.array([0.0, 1.0, 2.0, 2.5, 4.0]), 3, 0.5),
-        (np.array([0.0, 1.0, 2.0, 2.5]), 4, 0.6),
-        (np.array([0, 30, 3, 3, 31]), 2, 0.4),
-        (np.array([-np.inf, 0.0, 1.0, -np.inf, 8.0]), 3, 1.0),
-        (2**60 + np.array([0, 1, 2, 3]), 2, 0.5),
-        (np.zeros(5), 2, 1.0),
-    ],
-    ids=["three of five", "all of four", "far ones", "excluded", "integers", "ties"],
-)
+@pytest.mark.parametrize(("scores", "k", "c"), [
+    (np.array([0.0, 1.0, 2.0, 2.5, 4.0]), 3, 0.5),
+    (np.array([0.0, 1.0, 2.0, 2.5]), 4, 0.6),
+    (np.array([0, 30, 3, 3, 31]), 2, 0.4),
+    (np.array([-np.inf, 0.0, 1.0, -np.inf, 8.0]), 3, 1.0),
+    (2**60 + np.array([0, 1, 2, 3]), 2, 0.5),
+    (np.zeros(5), 2, 1.0),
+], ids=["three of five", "all of four", "far ones", "excluded", "integers", "ties"])  # fmt: skip
 def test_top_k_is_peeling_and_one_shot_gumbel(way, scores, k, c):
     distribution = twin.peeling(scores, c, k)
     found = way(scores, k, 8_000, c)

@@ -116,11 +116,7 @@ def classes(rows, rng, **kw):
 
 
 def logits(rows, rng, **kw):
-    """How many more rows one class seems to have, and the constant, which all rounds change.
-
-    The constant has noise of both rounds and moves by a hundredth. The counts move by 2, and are
-    weighed so that it hides little of them.
-    """
+    """How many more rows one class seems to have, and the constant, which all rounds change."""
     made = LogisticRegression(bounds=(-1, 1), classes=[-1, 1], max_iter=2, **kw)
     made.fit(rows[:, :1], rows[:, 1], rng=rng)
     return float(3 * np.diff(made.class_count_)[0] + made.intercept_[0])

@@ -53,12 +53,7 @@ def interfaces() -> Iterator[tuple[str, Callable]]:
 
 @dataclass(frozen=True)
 class Attack:
-    """One way to ask an interface.
-
-    ``ask(bits, sets, loss, pay)`` gives an answer for each row of the bool matrix `sets`, for
-    `loss` altogether; `pay` is a budget or a generator, as the interface takes them. None says that
-    the interface has refused to answer, as it may with a small probability that it states.
-    """
+    """One way to ask an interface."""
 
     interface: Callable
     ask: Callable[..., Any]
@@ -308,24 +303,26 @@ def workloads(bits, one, kw):
 ORDERED = {"queries": 256, "rows": 16}
 
 
-@attack(dp.median, EPSILON, RHO, **ORDERED)
-@each
-def medians(bits, one, kw):
-    return more_than_half(dp.median(bits, where=one, **UNIT, **kw), one.sum())
+def _ordered(name, call, *losses, q=(), tell=None, **own):
+    """Statistics that are 1 if most bits are, or tell their number otherwise."""
+
+    @each
+    def ask(bits, one, kw):
+        found = np.mean(call(bits, *q, where=one, **UNIT, **own, **kw))
+        return tell(found, one.sum()) if tell else more_than_half(found, one.sum())
+
+    ask.__name__ = name
+    attack(call, *losses, **ORDERED)(ask)
 
 
-@attack(dp.quantile, EPSILON, DELTA, **ORDERED)
-@each
-def quantile_by_smooth_noise(bits, one, kw):
-    found = dp.quantile(bits, 0.5, where=one, method="smooth", **UNIT, **kw)
-    return more_than_half(found, one.sum())
-
-
-@attack(dp.percentile, EPSILON, **ORDERED)
-@each
-def percentiles(bits, one, kw):
-    found = dp.percentile(bits, 50, where=one, method="exponential", **UNIT, **kw)
-    return more_than_half(found, one.sum())
+_ordered("medians", dp.median, EPSILON, RHO)
+_ordered("quantiles_of_noise", dp.quantile, EPSILON, DELTA, q=(0.5,), method="smooth")
+_ordered("percentiles", dp.percentile, EPSILON, q=(50,), method="exponential")
+_ordered("several_quantiles", dp.quantiles, EPSILON, q=([0.4, 0.5, 0.6],))
+_ordered("ends_of_an_interval", dp.quantile_interval, EPSILON, q=(0.5,))
+_trim = {"proportion": 0.2}
+_ordered("trimmed", dp.trimmed_mean, EPSILON, tell=lambda x, n: n * (0.2 + 0.6 * x), **_trim)
+_ordered("winsorized", dp.winsorized_mean, EPSILON, tell=lambda x, n: n * x, **_trim)
 
 
 @attack(dp.bounds, EPSILON, RHO, **ORDERED)
@@ -337,39 +334,12 @@ def bounds_that_leave_a_quarter_out(bits, one, kw):
     return more_than_half(float(high > 100), one.sum())
 
 
-@attack(dp.quantiles, EPSILON, **ORDERED)
-@each
-def several_quantiles(bits, one, kw):
-    found = dp.quantiles(bits, [0.4, 0.5, 0.6], where=one, **UNIT, **kw)
-    return more_than_half(found.mean(), one.sum())
-
-
-@attack(dp.quantile_interval, EPSILON, **ORDERED)
-@each
-def ends_of_an_interval(bits, one, kw):
-    found = dp.quantile_interval(bits, 0.5, where=one, **UNIT, **kw)
-    return more_than_half(found.mean(), one.sum())
-
-
 @attack(dp.iqr, EPSILON, **ORDERED)
 @each
 def interquartile_ranges(bits, one, kw):
     # Beside as many rows known to be 0, the upper quartile is 1 if most bits are.
     rows, where = np.append(bits, 0 * bits), np.append(one, one)
     return more_than_half(dp.iqr(rows, where=where, **UNIT, **kw), one.sum())
-
-
-@attack(dp.trimmed_mean, EPSILON, **ORDERED)
-@each
-def trimmed_means(bits, one, kw):
-    found = dp.trimmed_mean(bits, proportion=0.2, where=one, **UNIT, **kw)
-    return one.sum() * (0.2 + 0.6 * found)
-
-
-@attack(dp.winsorized_mean, EPSILON, **ORDERED)
-@each
-def winsorized_means(bits, one, kw):
-    return one.sum() * dp.winsorized_mean(bits, proportion=0.2, where=one, **UNIT, **kw)
 
 
 @attack(dp.minimum, EPSILON, RHO, sets="single")
@@ -673,20 +643,21 @@ def clusters(bits, one, kw):
     return made.fit(rows[:, None], **pay).cluster_counts_[1]
 
 
-@attack(dp.learn.PCA, RHO)
-@each
-def components(bits, one, kw):
-    loss, pay = _apart(kw)
-    made = dp.learn.PCA(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
-    return made.mean_[0] * made.n_rows_
+def _means(name, kind):
+    """The mean of a column, and how many rows there are."""
+
+    @each
+    def ask(bits, one, kw):
+        loss, pay = _apart(kw)
+        made = kind(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
+        return made.mean_[0] * made.n_rows_
+
+    ask.__name__ = name
+    attack(kind, RHO)(ask)
 
 
-@attack(dp.learn.StandardScaler, RHO)
-@each
-def scalings(bits, one, kw):
-    loss, pay = _apart(kw)
-    made = dp.learn.StandardScaler(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
-    return made.mean_[0] * made.n_rows_
+_means("components", dp.learn.PCA)
+_means("scalings", dp.learn.StandardScaler)
 
 
 @attack(dp.learn.TruncatedSVD, EPSILON)
@@ -707,43 +678,29 @@ def perceptrons(bits, one, kw):
     return (len(bits) * made.coef_[0, 0] + one.sum()) / 2
 
 
-@attack(dp.learn.ID3Classifier, EPSILON, RHO)
-@each
-def trees(bits, one, kw):
-    loss, pay = _apart(kw)
-    made = dp.learn.ID3Classifier([0, 1], classes=[0, 1], max_depth=1, **REPLACE, **loss)
-    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).tree_.counts[0]
-    return (counts[1] - counts[0] + len(bits)) / 2
+def _class_counts(kind, read, *args, **own):
+    """A label is 1 for each row of the set whose bit is 1: what is learned has counts of labels."""
+
+    @each
+    def ask(bits, one, kw):
+        loss, pay = _apart(kw)
+        made = kind(*args, classes=[0, 1], **own, **REPLACE, **loss)
+        counts = read(made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay))
+        return (counts[1] - counts[0] + len(bits)) / 2
+
+    ask.__name__ = f"classes_of_{kind.__name__}"
+    attack(kind, EPSILON, RHO)(ask)
 
 
-@attack(dp.learn.NaiveBayes, EPSILON, RHO)
-@each
-def classes(bits, one, kw):
-    loss, pay = _apart(kw)
-    made = dp.learn.NaiveBayes(bounds=(0, 1), classes=[0, 1], **REPLACE, **loss)
-    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
-    return (counts[1] - counts[0] + len(bits)) / 2
-
-
-@attack(dp.learn.LogisticRegression, EPSILON, RHO)
-@each
-def logits(bits, one, kw):
-    loss, pay = _apart(kw)
-    unit = {"bounds": (0, 1), "classes": [0, 1], "max_iter": 2}
-    made = dp.learn.LogisticRegression(**unit, **REPLACE, **loss)
-    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
-    return (counts[1] - counts[0] + len(bits)) / 2
-
-
-@attack(dp.learn.AdditiveBoostingClassifier, EPSILON, RHO)
-@each
-def boosted_classes(bits, one, kw):
-    loss, pay = _apart(kw)
-    made = dp.learn.AdditiveBoostingClassifier(
-        [0, 1], classes=[0, 1], max_iter=2, **REPLACE, **loss
-    )
-    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
-    return (counts[1] - counts[0] + len(bits)) / 2
+_WITHIN = {"bounds": (0, 1)}
+_class_counts(dp.learn.ID3Classifier, lambda made: made.tree_.counts[0], [0, 1], max_depth=1)
+_class_counts(dp.learn.NaiveBayes, lambda made: made.class_count_, **_WITHIN)
+_class_counts(dp.learn.LogisticRegression, lambda made: made.class_count_, max_iter=2, **_WITHIN)
+_class_counts(
+    dp.learn.AdditiveBoostingClassifier, lambda made: made.class_count_, [0, 1], max_iter=2
+)
+_FOREST = {"n_estimators": 1, "max_depth": 1, **_WITHIN}
+_class_counts(dp.learn.RandomForestClassifier, lambda made: made.leaf_counts_[0, 0], **_FOREST)
 
 
 @attack(dp.learn.AdditiveBoostingRegressor, EPSILON, RHO)
@@ -754,16 +711,6 @@ def boosted_numbers(bits, one, kw):
         [0, 1], y_bounds=(0, 1), max_iter=2, **REPLACE, **loss
     )
     return made.fit((bits & one)[:, None] * 1.0, 1.0 * bits, **pay).bin_counts_[0][1]
-
-
-@attack(dp.learn.RandomForestClassifier, EPSILON, RHO)
-@each
-def forests(bits, one, kw):
-    loss, pay = _apart(kw)
-    unit = {"bounds": (0, 1), "classes": [0, 1], "n_estimators": 1, "max_depth": 1}
-    made = dp.learn.RandomForestClassifier(**unit, **REPLACE, **loss)
-    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).leaf_counts_[0, 0]
-    return (counts[1] - counts[0] + len(bits)) / 2
 
 
 @attack(dp.learn.LinearRegression, EPSILON, RHO)

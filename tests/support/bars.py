@@ -117,26 +117,18 @@ def weighted(
 CROWD = {"key": np.repeat(by_group.KEYS, 80), "x": X[:320], "who": np.arange(320) // 4}
 MORE = {
     "weighted mean of heavy rows": Case(dp.mean, X, {**BOUNDS, **HEAVY}, ("weights",)),
-    "weighted mean of each group": Case(
-        weighted, {**by_group.TABLE, "w": np.linspace(0.5, 2, by_group.SIZE)}, **GROUPED
-    ),
+    "weighted mean of each group": Case(weighted,
+        {**by_group.TABLE, "w": np.linspace(0.5, 2, by_group.SIZE)}, **GROUPED),
     "each group with a limit of rows": Case(limited, CROWD, **GROUPED),
     "median of a lattice": Case(dp.median, X, {**BOUNDS, "granularity": 0.25}),
-    "median of a lattice of each group": Case(
-        by_group.of("median", {"column": "x", **BOUNDS, "granularity": 0.25}),
-        by_group.TABLE,
-        **GROUPED,
-    ),
-}
+    "median of a lattice of each group": Case(by_group.of("median",
+        {"column": "x", **BOUNDS, "granularity": 0.25}), by_group.TABLE, **GROUPED),
+}  # fmt: skip
 BARS = CASES | MORE
 
 
 def measured(case: Case) -> tuple[Case, int | None]:
-    """A case whose rows an answer is about, and the number of these that its bar is for.
-
-    A share of 0 is never off downwards, two groups without rows are far below the bar of so many,
-    and the bar of a correlation is one for columns that are spread evenly.
-    """
+    """A case whose rows an answer is about, and the number of these that its bar is for."""
     if is_grouped(case):
         return side_by_side(case), None
     if isinstance(case.data, dict) or np.ndim(case.data) == 0:
@@ -212,19 +204,7 @@ def answers_of(case: Case, asked: dict[str, Any], runs: int, seed: int = 3) -> I
 
 
 def errors(case: Case, asked: dict[str, Any], rows: int | None, runs: int) -> list[Errors]:
-    """All errors of the answers of a case, with the bars that it gives; none if it gives none.
-
-    Parameters
-    ----------
-    case : Case
-        As `measured` returns it.
-    asked : dict
-        The loss, and the relation.
-    rows : int, optional
-        What bars before an answer are told.
-    runs : int
-        Of answers; by group, of answers of all groups together.
-    """
+    """All errors of the answers of a case, with the bars that it gives; none if it gives none."""
     bar = expected(made(case, asked)[0], rows, SURE)
     if bar.half_width is not None and bar.note in (SCORES, COUNTS):
         return [chosen(case, runs, asked, bar)]

@@ -85,10 +85,7 @@ def connect(engine: str) -> Any:
 
 
 def table(connection: Any, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> Any:
-    """Return a new table of columns, each a type in Ibis's words and as many values of Python.
-
-    SQLite, whose columns hold anything, takes any values; of decimals and times it stores the text.
-    """
+    """Return a new table of columns, each a type in Ibis's words and as many values of Python."""
     import pyarrow as pa
 
     name = f"t{next(_NUMBERS)}"
@@ -116,11 +113,7 @@ def table(connection: Any, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> 
 
 
 def in_memory(engine: str, column: Any) -> Any:
-    """Return a column in memory, an array of Arrow or NumPy, as ranks of an engine's are to it.
-
-    A type of whole numbers makes a lattice of them. That of SQLite binds nothing, so its columns
-    are as those of floats.
-    """
+    """Return a column in memory, an array of Arrow or NumPy, as ranks of an engine's are to it."""
     import pyarrow as pa
 
     column = pa.array(column)

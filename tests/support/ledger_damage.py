@@ -223,10 +223,7 @@ def rows(path: Path, source: Path, chance: random.Random) -> None:
 
 
 def every_table(source: Path) -> Iterator[tuple[str, set[str]]]:
-    """Each table and each of its columns, altered in every way: what is said of it then.
-
-    By a budget that was opened before, and by one that is opened now.
-    """
+    """Each table and each of its columns, altered in every way: what is said of it then."""
     path, chance, source = source, random.Random(0), whole(source)
     with as_process({}):
         truth = told(path)
@@ -304,11 +301,7 @@ def battery(path: Path, truth: dict, count: int, seed: int, kinds: list[str]) ->
 
 
 def rollbacks(folder: Path, count: int, seed: int) -> dict[str, Any]:
-    """Processes that write and read, and old copies that are put back between, at random.
-
-    A process is refused if, and only if, the ledger lacks something of what it held when the
-    process last saw it.
-    """
+    """Processes that write and read, and old copies that are put back between, at random."""
     folder.mkdir()
     path, chance = folder / "study.db", random.Random(seed)
     dp.Budget(epsilon=1000, path=path)

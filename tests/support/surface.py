@@ -196,10 +196,7 @@ def fitted(kind: Any) -> Any:
 
 
 class Call(NamedTuple):
-    """A public thing, or a method of one, and how it is called.
-
-    `of` is what has the parameters, where `function` only hands them on.
-    """
+    """A public thing, or a method of one, and how it is called."""
 
     function: Callable[..., Any]
     make: Callable[[], dict[str, Any]]
@@ -231,10 +228,7 @@ CALLS: dict[str, Call] = {}
 
 
 def add(name: str, function: Any = None, make: Any = None, /, of: Any = None, **kw: Any) -> None:
-    """One more, with arguments that are right; `make` makes them anew for each call.
-
-    The function is that of the name, unless it is given.
-    """
+    """One more, with arguments that are right; `make` makes them anew for each call."""
     function = function or reduce(getattr, name.split()[0].split(".")[1:], dp)
     CALLS[name] = Call(function, make or (lambda: dict(kw)), of or function)
 

@@ -148,37 +148,3 @@ def exceeds(gamma: Fraction, words: Iterator[int]) -> bool:
 
 
 # Canonne, Kamath and Steinke (2020), literally: integers, coin flips, nothing else.
-
-
-def _bernoulli_exp(rng, gamma: Fraction) -> bool:
-    while gamma > 1:
-        if not _bernoulli_exp(rng, Fraction(1)):
-            return False
-        gamma -= 1
-    k = 1
-    while rng.randrange(gamma.denominator * k) < gamma.numerator:
-        k += 1
-    return k % 2 == 1
-
-
-def cks_laplace(rng, scale: Fraction) -> int:
-    t, s = scale.numerator, scale.denominator
-    while True:
-        u = rng.randrange(t)
-        if not _bernoulli_exp(rng, Fraction(u, t)):
-            continue
-        v = 0
-        while _bernoulli_exp(rng, Fraction(1)):
-            v += 1
-        y = (u + t * v) // s
-        negative = rng.getrandbits(1)
-        if not (negative and y == 0):
-            return -y if negative else y
-
-
-def cks_gaussian(rng, sigma: Fraction) -> int:
-    t = int(sigma) + 1
-    while True:
-        y = cks_laplace(rng, Fraction(t))
-        if _bernoulli_exp(rng, (abs(y) - sigma**2 / t) ** 2 / (2 * sigma**2)):
-            return y
