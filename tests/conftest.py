@@ -51,6 +51,16 @@ def pytest_collection(session):
                 importlib.import_module(name)
 
 
+def pytest_cmdline_main(config):
+    """Keep each file of the full tier in one process of xdist.
+
+    What its tests share is dear: a site, a browser, a build of C, mypy, Spark.
+    """
+    is_full = config.option.markexpr == "full and not slow"
+    if is_full and getattr(config.option, "dist", None) == "load":
+        config.option.dist, config.option.loadscopereorder = "loadfile", False
+
+
 def pytest_collection_finish(session):
     gc.freeze()
     gc.enable()
