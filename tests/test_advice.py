@@ -10,7 +10,7 @@ import pytest
 import dpfast as dp
 from dpfast.budget.release import UNPAID
 
-from .support.battery import CASES
+from .support.battery import CASES, EVERY
 
 AGES = np.repeat(np.arange(18.0, 91), 4)
 TWO = np.stack([AGES, AGES], 1)
@@ -55,7 +55,7 @@ def differs(call, datasets, paid):
     return any(one != told[0] for one in told)
 
 
-@pytest.mark.parametrize("name", CASES)
+@EVERY
 def test_advice_is_the_same_for_all_rows_and_before_the_spend(name):
     case = CASES[name]
     wide = WIDE if isinstance(case.kw.get("bounds"), tuple) else {}

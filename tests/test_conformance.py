@@ -23,7 +23,6 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.statistics.table import STATISTICS
 from dpfast.tables import as_source, memory
 from dpfast.tables.data import as_rows
 from dpfast.tables.forms import is_distributed
@@ -33,27 +32,19 @@ from .support.battery import (
     BAD,
     BAD_DATA,
     CASES,
+    EVERY,
     FREE,
-    MADE,
     NO_RELEASES,
     PAIRED,
     SECRET,
     Case,
+    each,
     forms,
     public,
     same,
 )
 from .support.pairwise import every_value
 
-
-def each(names):
-    """Some cases as parameters: those that are made with anything beside the rows are for later."""
-    later = {name for name in MADE if name not in STATISTICS}
-    marks = {name: pytest.mark.full if name in later else () for name in names}
-    return pytest.mark.parametrize("name", [pytest.param(n, marks=m) for n, m in marks.items()])
-
-
-EVERY = each(CASES)
 FED = each(name for name, case in CASES.items() if case.form in ("column", "table"))
 
 

@@ -14,7 +14,7 @@ import dpfast as dp
 from dpfast.budget.release import relation_of
 from dpfast.errors import ArgumentTypeError, BudgetError, DataError, DpfastError
 
-from .support.battery import CASES, EPSILON, RHO
+from .support.battery import CASES, EPSILON, EVERY, RHO
 from .support.surface import COUNTS, EVENS, LABELS, LEARNERS, ROWS
 
 AGES = np.repeat(np.arange(18, 91), 40)
@@ -135,7 +135,7 @@ def budgets() -> Any:
         yield Asked(rho=99, neighbors=relation)
 
 
-@pytest.mark.parametrize("name", CASES)
+@EVERY
 def test_a_call_is_charged_what_it_is_said_to_cost(name):
     case = CASES[name]
     charges = 0

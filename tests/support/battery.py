@@ -27,7 +27,7 @@ import pytest
 import dpfast as dp
 from dpfast.groups.api import GroupBy
 from dpfast.measurement.statistic import Automatic
-from dpfast.statistics.table import TABLE, Entry
+from dpfast.statistics.table import STATISTICS, TABLE, Entry
 
 from . import by_group
 
@@ -330,6 +330,16 @@ def has(given: dict[str, Any], kw: dict[str, Any]) -> bool:
 
 MADE = dict(made(TABLE, WRITTEN.values()))
 CASES = WRITTEN | MADE
+
+
+def each(names: Iterable[str]) -> Any:
+    """Some cases as parameters: those that are made with anything beside the rows are for later."""
+    later = {name for name in MADE if name not in STATISTICS}
+    marks = {name: pytest.mark.full if name in later else () for name in names}
+    return pytest.mark.parametrize("name", [pytest.param(n, marks=m) for n, m in marks.items()])
+
+
+EVERY = each(CASES)
 
 #: What has an epsilon and is no release: limits, losses, and what is computed from public numbers
 #: or from private answers. What is made of noisy sums are objects that are asked or fitted later,
