@@ -375,7 +375,6 @@ NAN = float("nan")
 UNHASHABLE = [[1], {1: 2}, np.array(1.0), np.array(["laplace"])]
 WORDS = ["sideways", "", 3, WORD, *UNHASHABLE]
 SIZES = [0, -1, NAN, float("inf"), "1", None, True, Decimal("sNaN"), 1j, *UNHASHABLE]
-TEXTS = [3, WORD]
 
 BAD: dict[str, list[Any]] = {
     "epsilon": SIZES,

@@ -6,8 +6,6 @@ import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["peak"]
-
 #: Measurements of which the least counts: other threads, and what is imported once, only add.
 TIMES = 3
 

@@ -1,7 +1,5 @@
 """Joint noise by sizes alone, and a stand-in for the choice of noise that keeps what it is for."""
 
-from fractions import Fraction
-
 from dpfast.measurement.choice import Moves, NoiseCandidate, choose_noise
 
 
@@ -47,8 +45,3 @@ class Recorder:
     def add(self, values, generator):
         self.values = list(values)
         return list(values)
-
-
-def shares(a, b, moves):
-    """How far each integer is apart, in units of what it may move."""
-    return [Fraction(abs(x - y)) / move for x, y, move in zip(a, b, moves, strict=True)]

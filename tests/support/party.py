@@ -7,8 +7,6 @@ import numpy as np
 import dpfast as dp
 from dpfast.rng import InsecureGenerator
 
-__all__ = ["run", "table"]
-
 
 def table(who, n=6000):
     """The columns of each party: beta leans on alpha, and each has something of its own."""

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from dpfast._kernels.rng import isa_paths
 
-__all__ = ["on_every_path", "program", "run"]
-
 ROOT = Path(__file__).parents[2]
 
 

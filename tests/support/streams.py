@@ -8,8 +8,6 @@ from dpfast.noise.distributions.discrete import laplace_integers
 from dpfast.online.noisy_comparison import NoisyComparison
 from dpfast.rng import InsecureGenerator
 
-__all__ = ["NAMES", "STREAMS", "beside", "run", "shrunk"]
-
 
 def correlated(g, universe):
     """Nearly always the same."""

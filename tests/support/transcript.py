@@ -25,8 +25,6 @@ from dpfast.noise.wishart import MatrixNoise
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.sulq.rounds import _Choices
 
-__all__ = ["recorded", "used"]
-
 
 @contextmanager
 def releases(add, choose):

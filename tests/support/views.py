@@ -11,7 +11,6 @@ import dpfast as dp
 from dpfast.measurement.around import Around
 from dpfast.measurement.statistic import made
 from dpfast.statistics.quantiles.ends import Between
-from dpfast.tables.intake import View, one_column, read
 
 
 def prepared(function, /, *args, **kwargs) -> tuple[Any, Any]:
@@ -32,11 +31,6 @@ def innermost(mechanism: Any) -> Any:
     while isinstance(mechanism, Around) and not isinstance(mechanism, Between):
         mechanism = mechanism.inner
     return mechanism
-
-
-def view(data, where=None) -> View:
-    """Return one column with a mask."""
-    return read(data, one_column, relation="add-remove", where=where)
 
 
 @contextmanager

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-__all__ = ["coded", "crossed", "gains", "grown", "spreads", "walked"]
-
 
 def coded(row, values):
     """The place of each number among the values of its column, or after them."""

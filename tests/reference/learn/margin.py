@@ -7,8 +7,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-__all__ = ["pairs", "perceptron", "step"]
-
 
 def step(rows, labels, columns, w, bias, length, skip):
     """Wrong rows, the sum of their labels, rows left out, and the sums of label times coordinate.

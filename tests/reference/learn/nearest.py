@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["lloyd", "step"]
-
 
 def step(rows, at, columns, unit, skip):
     """Labels, and for each centre and one more the count and the sums of cells.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-__all__ = ["contrasts", "estimate", "holds", "strength"]
-
 
 def holds(written, row):
     """Whether a condition, as it is sent, holds of a row: a dict of its columns."""

@@ -6,8 +6,6 @@ import itertools
 import math
 from fractions import Fraction
 
-__all__ = ["clipped", "moves", "neighbors", "total", "worst"]
-
 
 def clipped(value, lo, hi, grid):
     """A number as a fraction: clipped, then the nearest multiple of the grid, ties to even."""

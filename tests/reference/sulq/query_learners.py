@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-__all__ = ["broken", "hinge", "lifted", "margin_of", "pull", "says_yes"]
-
 
 def says_yes(literals, x):
     """Whether all literals (a place, and whether what stands there is above 0) hold."""
