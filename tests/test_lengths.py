@@ -3,6 +3,7 @@ private, so that is an answer, after the spend and without a number."""
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import numpy as np
@@ -23,7 +24,7 @@ from dpfast.learn import (
 from dpfast.sulq import RowSets
 
 from .support.battery import CASES
-from .support.pairwise import every_value, pairwise
+from .support.pairwise import pairwise
 
 N = 331
 BESIDE = [(name, row) for name, case in CASES.items() for row in case.rows]
@@ -51,11 +52,13 @@ def refused(call, relation, private=False, **loss):
         assert f"{N} rows" in str(error.value)
 
 
-@every_value
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize("more", [-N, -1, 1])
 @pytest.mark.parametrize(("name", "row"), BESIDE, ids=map("-".join, BESIDE))
-def test_what_stands_beside_the_rows(name, row, more, relation):
+def test_what_stands_beside_the_rows(name, row):
+    for more, relation in itertools.product([-N, -1, 1], ["replace", "add-remove"]):
+        beside(name, row, more, relation)
+
+
+def beside(name, row, more, relation):
     case = CASES[name]
     kw = {**case.kw, row: wrong(case.kw[row], more), "neighbors": relation}
     loss = case.losses[0]
@@ -180,7 +183,7 @@ def test_a_number_that_is_told_too_early_is_caught(monkeypatch):
         if row == "ids":  # of which nothing is checked before a pass
             continue
         with pytest.raises(ArgumentError, match="331 rows"):
-            test_what_stands_beside_the_rows(name, row, -1, "add-remove")
+            beside(name, row, -1, "add-remove")
     for learner in LEARNERS:
         with pytest.raises(ArgumentError):
             test_labels_and_weights_of_rows(learner, 1, "add-remove")

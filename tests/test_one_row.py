@@ -424,10 +424,9 @@ def test_rows_without_a_dtype(name, container):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("container", UNTYPED)
 @pytest.mark.parametrize("name", EVERY)
-def test_rows_without_a_dtype_in_every_container(name, container):
-    check(name, [container], [0, N // 2, N - 1])
+def test_rows_without_a_dtype_in_every_container(name):
+    check(name, UNTYPED, [0, N // 2, N - 1])
 
 
 # --- what goes with the rows ---------------------------------------------------------------------

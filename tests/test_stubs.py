@@ -13,15 +13,20 @@ from .support.pages import ROOT
 TOOL = ROOT / "tools" / "stubs.py"
 if not TOOL.exists():
     pytest.skip("the tools are not here", allow_module_level=True)
-tool = runpy.run_path(str(TOOL))
 
 
-def test_the_stubs_are_what_would_be_written():
+@pytest.fixture(scope="module")
+def tool():
+    """The program, which reads declarations with Cython's compiler."""
+    return runpy.run_path(str(TOOL))
+
+
+def test_the_stubs_are_what_would_be_written(tool):
     assert list(tool["stale"]()) == []
 
 
 @pytest.mark.full
-def test_the_stubs_of_another_table_are_stale(monkeypatch):
+def test_the_stubs_of_another_table_are_stale(tool, monkeypatch):
     planted = Entry("trimmed_sum", "statistics.trimmed", "TrimmedMean", "a sum")
     monkeypatch.setitem(tool["methods"].__globals__, "TABLE", [*TABLE[1:], planted])
     monkeypatch.setattr(tool["Methods"], "trimmed_sum", tool["Methods"].mean, raising=False)
@@ -35,7 +40,7 @@ def test_the_stubs_of_another_table_are_stale(monkeypatch):
     assert found == ["dpfast", "groups", "groups", "app"]
 
 
-def test_a_kernel_has_the_types_of_its_declaration(tmp_path):
+def test_a_kernel_has_the_types_of_its_declaration(tool, tmp_path):
     kernel = tmp_path / "kernel.pyx"
     kernel.write_text(
         "LIMIT, NAME = DPF_LIMIT, DPF_NAME\n"
@@ -63,7 +68,7 @@ def test_a_kernel_has_the_types_of_its_declaration(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["def f(x): pass", "def f(int x): return x"])
-def test_a_kernel_that_does_not_say_its_types_is_refused(tmp_path, text):
+def test_a_kernel_that_does_not_say_its_types_is_refused(tool, tmp_path, text):
     (tmp_path / "kernel.pyx").write_text(f"{text}\n")
     with pytest.raises(ValueError, match="must"):
         tool["declared"](tmp_path / "kernel.pyx")
