@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfast.summaries.order import Ranks
 from dpfast.tables import as_source, memory
 
 pd = pytest.importorskip("pandas")
@@ -15,17 +14,6 @@ pd = pytest.importorskip("pandas")
 
 def words(count):
     return np.random.default_rng(count).integers(0, 2**64, count, dtype=np.uint64)
-
-
-@pytest.mark.parametrize("ordered", [False, True])
-def test_memory_maps(tmp_path, ordered):
-    data = np.random.default_rng(1).normal(size=200_000)
-    if ordered:  # pages are as unlike each other as they can be
-        data.sort()
-    np.save(tmp_path / "a.npy", data)
-    mapped = np.load(tmp_path / "a.npy", mmap_mode="r")
-    found = Ranks(mapped).window(lambda n: n // 2, 50)
-    np.testing.assert_array_equal(found.values, np.sort(data)[99_949:100_050])
 
 
 def test_a_column_is_read_where_it_lies():

@@ -98,26 +98,19 @@ def test_one_clear_error(path, where, kind, says):
     assert len(str(caught.value).split()) < 30
 
 
-def fit(rows, **call):
-    return dp.learn.StandardScaler(bounds=(0, 500), epsilon=1, neighbors=call["neighbors"]).fit(
-        rows
-    )
-
-
+X = {"bounds": (0, 500), "epsilon": 1}
 RELEASES = {
     "count": lambda rows, **call: dp.count(rows["x"], epsilon=1, **call),
-    "mean": lambda rows, **call: dp.mean(rows["x"], bounds=(0, 500), epsilon=1, **call),
-    "median": lambda rows, **call: dp.median(rows["x"], bounds=(0, 500), epsilon=1, **call),
-    "histogram": lambda rows, **call: dp.histogram(
-        rows["x"], bins=4, bounds=(0, 500), epsilon=1, **call
-    ),
+    "mean": lambda rows, **call: dp.mean(rows["x"], **X, **call),
+    "median": lambda rows, **call: dp.median(rows["x"], **X, **call),
+    "histogram": lambda rows, **call: dp.histogram(rows["x"], bins=4, **X, **call),
     "covariance": lambda rows, **call: dp.covariance(
-        rows[["x"]], bounds=[(0, 500)], epsilon=1, **call
+        rows[["x"]], **{**X, "bounds": [(0, 500)]}, **call
     ),
     "blocks": lambda rows, **call: dp.sample_and_aggregate(
-        rows["x"], "mean", blocks=10, bounds=(0, 500), epsilon=1, **call
+        rows["x"], "mean", blocks=10, **X, **call
     ),
-    "learner": lambda rows, **call: fit(rows[["x"]], **call),
+    "learner": lambda rows, **call: dp.learn.StandardScaler(**X, **call).fit(rows[["x"]]),
     "sums": lambda rows, **call: dp.sulq.NoisySums(rows[["x"]], queries=1, epsilon=1, **call),
 }
 

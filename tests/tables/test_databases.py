@@ -1,10 +1,8 @@
 """The databases of other tests: their columns hold what they are given, bit for bit."""
 
-import math
-
 import pytest
 
-from tests.support.databases import ENGINES, HOSTILE, Server, connect, table
+from tests.support.databases import ENGINES, HOSTILE, connect, table
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -15,21 +13,3 @@ def test_a_column_holds_what_it_is_given(engine, kind):
     if engine == "sqlite":  # which stores NaN as null and -0.0 as an integer
         values = [None if x != x else 0.0 if x == 0 and kind == "float64" else x for x in values]
     assert list(map(repr, given)) == list(map(repr, values))
-
-
-@pytest.mark.full
-def test_a_server_can_be_killed_and_started_again():
-    psycopg = pytest.importorskip("psycopg")
-    server = Server()
-    connection = server.connect()
-    numbers = table(connection, {"x": ("float64", [1.0, math.nan])})
-    assert numbers.count().execute() == 2
-    server.kill()
-    with pytest.raises(psycopg.OperationalError):
-        numbers.count().execute()
-    connection.disconnect()
-    server.start()
-    connection = server.connect()
-    assert connection.table(numbers.get_name()).count().execute() == 2
-    connection.disconnect()
-    server.stop()

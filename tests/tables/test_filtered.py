@@ -226,27 +226,6 @@ def test_a_row_that_is_dropped_decides_nothing(tmp_path):
     assert np.abs(np.subtract(answers, rows)).max() < 10
 
 
-def test_every_release_of_such_rows(folder, frame):
-    """One column, several, text with words, rows in blocks, groups."""
-    where = [{"column": "i", "above": 0}]
-    rows = frame.drop_columns("d").to_pandas().set_index("row")
-    some = rows[rows["i"] > 0]
-    read = filtered(reader(folder / "t.parquet"), conditions(where))
-    assert dp.count(columns(read, "f"), epsilon=400) == len(some)
-    table = columns(read, ["row", "i"])
-    both = dp.sum(table, axis=0, bounds=[(0, ROWS), (0, 9)], epsilon=400)
-    assert np.abs(both - [some.index.to_numpy().sum(), some["i"].sum()]).max() < 9
-    found, _ = dp.histogram(columns(read, "w"), categories=["UA", "1"], epsilon=400)
-    assert list(found) == [(some["w"] == word).sum() for word in ("UA", "1")]
-    assert abs(dp.median(columns(read, "row"), bounds=(0, ROWS), epsilon=400) - ROWS / 2) < 30
-    mean = dp.sample_and_aggregate(table, estimator=lambda rows: rows["i"].mean(), blocks=8,
-                                   bounds=(0, 9), epsilon=400)  # fmt: skip
-    assert abs(mean - some["i"].mean()) < 0.6
-    groups = dp.group_by(Columns(read, ["w"]), "w", keys=["UA", "1", "none"])
-    found = groups.count(epsilon=400)["count"].tolist()
-    assert found == [*[(some["w"] == word).sum() for word in ("UA", "1")], 0]
-
-
 def test_of_a_file_of_text_a_column_can_be_key_and_number(tmp_path):
     (tmp_path / "t.csv").write_text("k,x\n" + "".join(f"{i % 4}, {i} \n" for i in range(40)))
     where = [{"column": "k", "at_least": 2}, {"column": "x", "in": [" 2 ", " 3 ", " 6 "]}]

@@ -165,28 +165,6 @@ def _chained(path, rows):
         raise SourceError("cannot be read") from None
 
 
-@pytest.mark.parametrize(
-    "line, names",
-    [
-        ("a,b", ["a", "b"]),
-        ('"a,b",c', ["a,b", "c"]),
-        ('"say ""hi""",c', ['say "hi"', "c"]),
-        ('"a"b,c', ["ab", "c"]),
-        ('"a" "b",c', ['a "b"', "c"]),
-        ('a"b",c', ['a"b"', "c"]),
-        (" a, b", [" a", " b"]),
-        ("a,,b,", ["a", "", "b", ""]),
-        ('"",x', ["", "x"]),
-        ('""""', ['"']),
-    ],
-)
-def test_names_are_those_of_the_parser(tmp_path, line, names):
-    from pyarrow import csv
-
-    assert text._names(line.encode(), TextFormat(delimiter=","), tmp_path / "x.csv") == names
-    assert csv.read_csv(io.BytesIO(line.encode() + b"\n")).column_names == names
-
-
 @pytest.mark.parametrize("line", ['a,"b', '"a""', '"', 'a,"b"",c'])
 def test_a_name_of_two_lines_is_refused(tmp_path, line):
     path = tmp_path / "x.csv"

@@ -677,46 +677,37 @@ def extra_megabytes(small, large, ids="", whole=""):
     return extra
 
 
+GROUPS = {"groups.parquet": 1 << 20, "one-group.parquet": 1 << 30, "table.parquet": 1 << 19}
+SLOW = [pytest.param(name, 50_000_000, marks=pytest.mark.slow) for name in [*GROUPS][:2]]
+SIZES = [("groups.parquet", 8_000_000), ("one-group.parquet", 8_000_000), ("t.arrow", 8_000_000)]
+
+
 @pytest.mark.full
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="measures on Linux")
 @pytest.mark.parametrize(
-    "name, count, group",
-    [
-        ("groups.parquet", 8_000_000, 1 << 20),
-        ("one-group.parquet", 8_000_000, 1 << 30),
-        ("t.arrow", 8_000_000, 1 << 20),
-        ("t.csv", 4_000_000, None),
-        ("table.parquet", 4_000_000, 1 << 19),
-        pytest.param("groups.parquet", 50_000_000, 1 << 20, marks=pytest.mark.slow),
-        pytest.param("one-group.parquet", 50_000_000, 1 << 30, marks=pytest.mark.slow),
-    ],
+    "name, count", [*SIZES, ("t.csv", 4_000_000), ("table.parquet", 4_000_000), *SLOW]
 )
-def test_memory_does_not_grow_with_the_file(tmp_path, name, count, group):
-    ids = "user" if name == "table.parquet" else ""
-
-    def write(path, n):
-        values = np.random.default_rng(n).random(n)
+def test_memory_does_not_grow_with_the_file(tmp_path, name, count):
+    ids, paths = "user" if name == "table.parquet" else "", []
+    for n in (100_000, count):
+        path, values = tmp_path / f"{n}-{name}", np.random.default_rng(n).random(n)
         values[n // 2] = 1.0
         table = pa.table({"v": values})
         if ids:  # a row has three numbers, and an id that is text
-            users = np.random.default_rng(n).integers(0, 10**6, n)
-            text = pa.array(users).cast(pa.string())
-            table = pa.table({"a": values, "b": values, "v": values, ids: text})
+            users = pa.array(np.random.default_rng(n).integers(0, 10**6, n)).cast(pa.string())
+            table = pa.table({"a": values, "b": values, "v": values, ids: users})
         if path.suffix == ".parquet":
-            pq.write_table(table, path, row_group_size=group, use_dictionary=False)
+            pq.write_table(table, path, row_group_size=GROUPS[name], use_dictionary=False)
         elif path.suffix == ".arrow":
             write_ipc(table, path, compression="lz4", rows=1 << 16)
         else:
             write_csv(table, path)
-
-    write(tmp_path / name, count)
-    write(tmp_path / f"small-{name}", 100_000)
-    small, large = str(tmp_path / f"small-{name}"), str(tmp_path / name)
+        paths.append(str(path))
     limit = {"t.csv": 48, "table.parquet": 64}.get(name, 24)
-    assert extra_megabytes(small, large, ids) < limit < os.path.getsize(large) / 2**20
+    assert extra_megabytes(*paths, ids) < limit < os.path.getsize(paths[1]) / 2**20
     if name in ("groups.parquet", "table.parquet"):  # the measurement sees a file that is held
         held = 0.8 * count * (24 if ids else 8) / 2**20
-        assert extra_megabytes(small, large, ids, "whole") > held
+        assert extra_megabytes(*paths, ids, "whole") > held
 
 
 def test_without_pyarrow(tmp_path, monkeypatch):

@@ -109,7 +109,8 @@ def test_columns_of_every_type_stand_beside_others(frame):
         due = dp.median(
             (start + days).astype(f"datetime64[us{', UTC' if zone else ''}]"), **asked, **rng()
         )
-        assert pd.Timestamp(found).date() == pd.Timestamp(due).date()
+        off = pd.Timestamp(found).date() - pd.Timestamp(due).date()
+        assert abs(off.days) <= (name == "day")  # which is rounded to whole days
     keys = [first.date() + pd.Timedelta(n, "D") for n in (1, 7)]
     counts = dp.group_by(data, "day", keys=keys).count(epsilon=400)["count"]
     assert counts.tolist() == [int((TABLE["age"] == n).sum()) for n in (1, 7)]

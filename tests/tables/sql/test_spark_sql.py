@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentTypeError
 from tests.support.databases import HOSTILE, connect, table
 
 from . import test_answers as answers
@@ -77,11 +76,3 @@ def test_keys(kind):
         value.encode() if isinstance(value, str) else value for value in values if value is not None
     )
     assert keys_of("pyspark", declared, values) == (expected, len(expected))
-
-
-@pytest.mark.full
-def test_moments_are_no_keys():
-    """Those of some years fail on their way through pandas."""
-    rows = table(connect("pyspark"), {"x": HOSTILE["timestamp"]})
-    with pytest.raises(ArgumentTypeError, match="in pyspark: cast it"):
-        dp.select_keys(rows["x"], epsilon=1, delta=1e-3)
