@@ -87,7 +87,7 @@ def columns():
 @cache
 def within(epsilon):
     """The largest rho within (epsilon, DELTA)."""
-    return dp.privacy.ZCDP.within(epsilon, DELTA).rho
+    return dp.privacy.ZCDP.largest(epsilon, DELTA).rho
 
 
 @dataclass(frozen=True)

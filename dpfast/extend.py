@@ -34,7 +34,7 @@ from .budget.record import data_version
 from .budget.release import Prepared, Preparing, prepare, relation_of, releases
 from .budget.watched import watched
 from .measurement.choice import Moves, NoiseCandidate, SumNoise
-from .measurement.features import Feature, Form
+from .measurement.features import Basis, Feature
 from .measurement.linear import Linear
 from .measurement.noise_families import add_noise_family
 from .measurement.statistic import measures
@@ -54,12 +54,12 @@ from .tables.shared_pass import SharedPasses
 from .tables.sql.opened import DatabaseTable
 
 __all__ = [
+    "Basis",
     "Chunk",
     "DatabaseTable",
     "ErrorBar",
     "Feature",
     "Files",
-    "Form",
     "IntegerNoise",
     "KnownSensitivity",
     "Linear",

@@ -285,7 +285,7 @@ NO_ROWS = {
     "dp.mechanism.expected_error": "a number", "dp.mechanism.prepare": "as a call of it",
     "dp.extend.DatabaseTable.data": "conditions", "dp.extend.Files.data": "conditions",
     "dp.scan": "conditions", "dp.extend.conditions": "conditions",
-    "dp.extend.html.table": "of text", "dp.extend.Form.moments": "a number",
+    "dp.extend.html.table": "of text", "dp.extend.Basis.moments": "a number",
     "dp.extend.IntegerNoise.weighted_half_width": "of noise",
     "dp.extend.Mechanism.error": "a number", "dp.extend.Moves": "of noise",
     "dp.online.MWEM.synthetic": "a number",

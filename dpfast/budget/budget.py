@@ -953,7 +953,7 @@ class Budget(Payer):
             less = self._fitting(state, spend, counted, share)
             self._refuse(state, spend, "counted as " + self._words(counted), less)
         after = State(total, relation, state.entries + 1, unit.ids, time)
-        return spend.charged(counted, call.ids, time), after
+        return spend.spend_of(counted, call.ids, time), after
 
     def _counted(
         self, state: State, spend: Spend, share: Share | None, units: tuple[Unit, Unit]
@@ -987,7 +987,7 @@ class Budget(Payer):
         if isinstance(self._limit, ZCDP):
             rho, call_loss = rho_of(loss), cast(Any, spend.loss)
             if rho is None:
-                least_rho = decimal(_four(ZCDP.within(call_loss.epsilon, call_loss.delta).rho))
+                least_rho = decimal(_four(ZCDP.largest(call_loss.epsilon, call_loss.delta).rho))
                 mend = f"use a budget with delta, or rho={least_rho} if the call takes it"
                 self._refuse(state, spend, f"and delta > 0 has no price in a rho budget: {mend}")
             return wanted, ZCDP(rho)

@@ -111,7 +111,7 @@ class Block:
         self.title = title_of(column) or "column"
         self.row_index = index_of(column)
         self.sums: dict[int, Amounts] = {}
-        self.charged = Amounts()
+        self.spent_in_all = Amounts()
         self.is_open = True
         self._process = witnesses()
         self._lock = threading.RLock()
@@ -136,7 +136,7 @@ class Block:
             try:
                 share = Share(self.sums, number)
                 entry = append(share)
-                self.sums, self.charged = share.after, self.charged + share.more
+                self.sums, self.spent_in_all = share.after, self.spent_in_all + share.more
                 return entry
             finally:
                 self._is_paying = False
@@ -257,13 +257,13 @@ class Parts(Mapping[Any, Part]):
         return len(self._parts)
 
     def __repr__(self) -> str:
-        words = self._block.budget._words(self._block.charged)
+        words = self._block.budget._words(self._block.spent_in_all)
         return f"Parts({len(self)} of {self._block.title}; spent together: {words})"
 
     @property
     def spent(self) -> dict[str, Fraction]:
         """The loss spent for all parts together, as exact fractions by name."""
-        return self._block.budget._named(self._block.charged)
+        return self._block.budget._named(self._block.spent_in_all)
 
 
 def _coded(column: Any, groups: Any) -> tuple[list[Any], NDArray[np.int32]]:

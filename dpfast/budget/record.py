@@ -37,7 +37,7 @@ SCHEMA = 1
 SAID = ("loss", "neighbors", "name", "ids")
 #: Values that are the same as their text.
 TEXTS = (float, dt.date, dt.timedelta, np.datetime64, np.timedelta64, Decimal)
-#: Lists of more public values are told by their number and a digest.
+#: Lists of more public values are written as their number and a digest.
 LONGEST = 100
 
 #: The version of the data that releases are about, by `data_version`.
@@ -139,7 +139,7 @@ class Record(Mapping[str, Any]):
     loss: Loss
     question: Question | None = None
     #: The record itself, once somebody has looked at it.
-    made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    kept_facts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Any:
         return self.to_dict()[name]
@@ -186,8 +186,8 @@ class Record(Mapping[str, Any]):
         dict
         """
         mechanism, source = self.mechanism, self.source
-        if self.made:
-            return deepcopy(self.made)
+        if self.kept_facts:
+            return deepcopy(self.kept_facts)
         facts = {
             "schema": SCHEMA,
             "statistic": (self.question or mechanism).name,
@@ -200,8 +200,8 @@ class Record(Mapping[str, Any]):
             "error": short(described(asdict(self.error()))),
             "program": f"dpfast {sys.modules['dpfast'].__version__}",
         }
-        self.made.update(facts)
-        return deepcopy(self.made)
+        self.kept_facts.update(facts)
+        return deepcopy(self.kept_facts)
 
 
 @dataclass(frozen=True, slots=True)

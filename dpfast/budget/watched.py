@@ -175,7 +175,7 @@ class Rows:
     rows: list[Any]
     #: The ids of rows, where the release is of people.
     ids: list[Any] | None
-    #: Entries by their place in the mechanism and the data, each with the object that holds them.
+    #: Entries by where they are in mechanism and the data, each with the object that holds them.
     entries: dict[str, tuple[Any, list[Any]]]
 
     def counted(self, paths: list[str]) -> dict[Any, Counter[Any]]:
@@ -296,7 +296,7 @@ def _of_chunk(chunk: Any) -> list[tuple[int, list[Any], list[Any] | None]]:
     if chunk.nulls and chunk.present is not None:
         values = iter(rows)
         rows = [next(values) if there else None for there in chunk.present.tolist()]
-    elif chunk.nulls:  # which have no place
+    elif chunk.nulls:  # which are at no index
         rows += [None] * chunk.nulls
     return [(chunk.start, rows, None)]
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measurement.features import Form, Moments
+from ..measurement.features import Basis, Moments
 from ..measurement.linear import Column, Sizes
 from ..summaries.cells import in_units
 from .plan import Plan
@@ -50,7 +50,7 @@ class Arrays(Column):
         out += 1.0
         return np.divide(part, whole, out=out, where=np.asarray(whole) > 0)
 
-    def total(self, linear: Form, sums: Sequence[Any]) -> Floats:
+    def total(self, linear: Basis, sums: Sequence[Any]) -> Floats:
         weighted_sums = zip(linear.estimate, sums, strict=True)
         return self.scaled(sum(float(w) * noisy for w, noisy in weighted_sums))
 
@@ -104,7 +104,7 @@ class EachWithin(Sizes):
         return cls(plan, sizes, plan.half_width(0, failure))
 
     @property
-    def form(self) -> Form:
+    def basis(self) -> Basis:
         return self.plan.linear
 
     def of(self, kind: int, share: float = 1.0) -> float:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from .._core.once import remembered
 from ..measurement.choice import Moves, NoiseCandidate, least_error, least_noise
-from ..measurement.features import Form
+from ..measurement.features import Basis
 from ..measurement.linear import Column, Linear
 from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import IntegerNoise
@@ -48,7 +48,7 @@ def unit_of(largest: int) -> int:
 class Plan:
     """What is released of each group: the sums of a form, in units of powers of two, with noise."""
 
-    linear: Form
+    linear: Basis
     shifts: tuple[int, ...]
     noise: IntegerNoise | SharedNoise | BoxNoise
 
@@ -95,7 +95,7 @@ def moves_alike(
     return Moves((size,), (weight,), norm=norm, groups=step.groups_moved(growing)), shift
 
 
-def moves_of(linear: Form, step: Step) -> tuple[Moves, tuple[int, ...]]:
+def moves_of(linear: Basis, step: Step) -> tuple[Moves, tuple[int, ...]]:
     """Return by what sums by group differ, in their units, and the log2 of these."""
     most = [max(abs(feature.lo), abs(feature.hi)) for feature in linear.features]
     norm, (first, *more) = step.sensitivity(linear), linear.features
@@ -120,7 +120,7 @@ def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
     have less error by a twentieth.
     """
 
-    def way(linear: Form) -> NoiseCandidate | None:
+    def way(linear: Basis) -> NoiseCandidate | None:
         moves, shifts = moves_of(linear, step)
         if moves.norm is None and max(moves.sizes) > LARGEST_MOVE:
             return None
@@ -133,7 +133,7 @@ def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
 
 
 def _plan(
-    linear: Form, shifts: tuple[int, ...], noise: IntegerNoise | SharedNoise | BoxNoise
+    linear: Basis, shifts: tuple[int, ...], noise: IntegerNoise | SharedNoise | BoxNoise
 ) -> Plan:
     if not isinstance(noise, BoxNoise):
         shifts = tuple(shift + noise.shift for shift in shifts)

@@ -42,7 +42,7 @@ from dataclasses import dataclass
 
 from .._core.types import Neighbors
 from ..measurement.choice import Groups
-from ..measurement.features import Form
+from ..measurement.features import Basis
 from ..noise.sensitivity import Sensitivity
 from ..privacy import ZCDP, Pure
 
@@ -103,7 +103,7 @@ class Step:
         moved = many, largest
         return Sensitivity(many, touched * largest, touched * largest**2, largest, moved)
 
-    def sensitivity(self, linear: Form) -> Sensitivity | None:
+    def sensitivity(self, linear: Basis) -> Sensitivity | None:
         """Return that of the sums by group of the features of a form, if it is one of numbers."""
         if linear.norm is not None:
             return self.vectors(linear.norm, len(linear.features))

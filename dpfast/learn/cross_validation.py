@@ -32,7 +32,7 @@ from .._kernels.tables import Key, hashes
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
 from ..budget.release import Prepared, paid, releases
-from ..measurement.statistic import Layout, Offer, made
+from ..measurement.statistic import Layout, Offer, mechanism_of
 from ..measurement.unit import one_row
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
@@ -174,7 +174,7 @@ def cross_validate(
     of_parts = changed(unit, neighbors="add-remove")
     # What cannot be had is refused.
     estimator._fresh()._prepared(rows, of_parts, part, None, rng)
-    made(Mean(bounds=(0.0, 1.0)), Offer(part, of_parts), Layout(1, masked=True))
+    mechanism_of(Mean(bounds=(0.0, 1.0)), Offer(part, of_parts), Layout(1, masked=True))
 
     def validate(allotted: tuple[None, Generator]) -> CrossValidation:
         _, generator = allotted
@@ -196,7 +196,7 @@ def cross_validate(
 def _part(whole: Loss, neighbors: Any, folds: int) -> Loss:
     """Return the loss of each of so many answers for a row, or a person, added or removed."""
     if isinstance(whole, Approx):
-        whole = ZCDP.within(whole.epsilon, whole.delta)
+        whole = ZCDP.largest(whole.epsilon, whole.delta)
     step = one_row(whole, neighbors, 1)
     return ZCDP(step.rho / folds) if isinstance(step, ZCDP) else Pure(step.epsilon / folds)
 

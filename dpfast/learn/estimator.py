@@ -43,7 +43,7 @@ from ..errors import DpfastError
 from ..measurement.around import Around
 from ..measurement.automatic_bounds import ANY, divided, with_bounds
 from ..measurement.outer_bounds import drawn_bounds
-from ..measurement.statistic import Layout, Offer, Statistic, made
+from ..measurement.statistic import Layout, Offer, Statistic, mechanism_of
 from ..measurement.unit import OfUnits, Unit, one_row
 from ..privacy import Loss
 from ..rng import Generator
@@ -828,7 +828,7 @@ class Scored(Estimator):
     ) -> Prepared[float]:
         """Return the private score of the rows that are kept."""
         statistic, numbers, answer, width = self._score()
-        mechanism = made(statistic, Offer(loss, unit), Layout(width, rows.kept is not None))
+        mechanism = mechanism_of(statistic, Offer(loss, unit), Layout(width, rows.kept is not None))
         title = f"score of {self._name}"
         if isinstance(mechanism, OfUnits):
             mechanism = replace(mechanism, inner=_Scoring(mechanism.inner, title))

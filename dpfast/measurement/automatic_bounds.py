@@ -90,7 +90,7 @@ class WithBounds(Mechanism[Value]):
     bounds : DrawnBounds
     make : callable
         ``make(pair)``, or ``make(pairs)`` for several columns, returns the statistic's mechanism.
-    loss, rest : Loss
+    loss, remaining_loss : Loss
         What is charged, and the part of it that is the statistic's.
     named : str
         The statistic.
@@ -99,7 +99,7 @@ class WithBounds(Mechanism[Value]):
     bounds: DrawnBounds
     make: Callable[[Any], Mechanism[Value]]
     loss: Loss
-    rest: Loss
+    remaining_loss: Loss
     named: str
 
     _no_bar: ClassVar[str] = NOT_DRAWN
@@ -115,7 +115,7 @@ class WithBounds(Mechanism[Value]):
     @property
     def parts(self) -> dict[str, Loss]:
         """Return what the loss is made of."""
-        return {"bounds": divided(self.loss)[0], self.named: self.rest}
+        return {"bounds": divided(self.loss)[0], self.named: self.remaining_loss}
 
     def reduce(self, source: View) -> tuple[View, Counts]:
         """Return the rows as they are, too: how they are read next is random."""
@@ -131,8 +131,8 @@ class WithBounds(Mechanism[Value]):
         return inner, inner.reduce(source)
 
     def finish(self, summary: tuple[View, Counts], generator: Generator) -> Value:
-        inner, within = self._drawn(summary, generator)
-        return inner.finish(within, generator)
+        inner, summary_within = self._drawn(summary, generator)
+        return inner.finish(summary_within, generator)
 
     def answered(
         self,
@@ -141,6 +141,6 @@ class WithBounds(Mechanism[Value]):
         rows: int | None,
         confidence: float,
     ) -> tuple[Value, ErrorBar]:
-        inner, within = self._drawn(summary, generator)
-        answer, bar = inner.answered(within, generator, rows, confidence)
+        inner, summary_within = self._drawn(summary, generator)
+        answer, bar = inner.answered(summary_within, generator, rows, confidence)
         return answer, replace(bar, note=f"{bar.note}; {DRAWN}")

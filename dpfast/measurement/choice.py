@@ -62,7 +62,7 @@ from ..privacy import ZCDP, Draws, Loss, Pure, float_down, pure_within
 from ..rng import Generator
 
 #: So large a sensitivity that the grid plays no part, and the largest ratio of parts of a loss.
-_LARGE, _FAR, _MOST = 1 << 32, 1 << 30, 1 << 20
+_LARGE, _MANY, _MOST = 1 << 32, 1 << 30, 1 << 20
 #: The largest deviation of noise that groups share: with its tails it is an int64.
 _WIDE = 1 << 50
 
@@ -168,11 +168,11 @@ def centered_groups(sums: int, most: int, rows: int, shift: Fraction) -> Moves:
         denominator. One sum stands for all, which are alike.
     """
     unit, off = shift.denominator, shift.numerator
-    largest, rest = unit - off, sums - most
+    largest, others = unit - off, sums - most
     norm = Sensitivity(
         sums if shift else most,
-        rows * (most * largest + rest * off),
-        rows**2 * (most * largest**2 + rest * off**2),
+        rows * (most * largest + others * off),
+        rows**2 * (most * largest**2 + others * off**2),
         rows * largest,
     )
     counts = 1 if shift else 0
@@ -300,20 +300,20 @@ def least_error(ways: Iterable[NoiseCandidate | None]) -> NoiseCandidate:
 
 def _alike(loss: Loss, _: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     if moves.norm is not None and not moves.counts:
-        far = integer_noise(loss, Sensitivity.of_one(_FAR)) if moves.for_all_sizes else None
-        noise = integer_noise(loss, moves.norm, far and far.distribution)
+        many = integer_noise(loss, Sensitivity.of_one(_MANY)) if moves.for_all_sizes else None
+        noise = integer_noise(loss, moves.norm, many and many.distribution)
         parts = [moves.weight(i) / moves.sizes[i] ** 2 for i in moves.moving]
         yield NoiseCandidate(noise.deviation * math.sqrt(math.fsum(parts)), lambda: noise)
     elif len(moves.moving) < 2 and not moves.groups:
         most = max(moves.sizes, default=0)
-        one = integer_noise(loss, Sensitivity.of_one(most))
-        each = tuple(one if size else None for size in moves.sizes)
-        deviation = one.deviation / max(1, most)
-        joint = BoxNoise(one.distribution, moves.sizes, one.loss, deviation, each)
+        noise = integer_noise(loss, Sensitivity.of_one(most))
+        noises = tuple(noise if size else None for size in moves.sizes)
+        deviation = noise.deviation / max(1, most)
+        joint = BoxNoise(noise.distribution, moves.sizes, noise.loss, deviation, noises)
         yield NoiseCandidate(deviation * math.sqrt(moves.total), lambda: joint)
 
 
-def _box(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
+def _box_noise(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     k = len(moves.moving)
     if moves.norm is not None or k < 2:
         return
@@ -330,9 +330,9 @@ def _box(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
 def _ellipsoid(loss: Loss, _: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     if moves.axes and not isinstance(loss, Pure):
         noise = ellipsoid_noise(loss, moves.sizes, moves.axes)
-        each = [noise.deviations[i] / moves.sizes[i] for i in moves.moving]
+        deviations = [noise.deviations[i] / moves.sizes[i] for i in moves.moving]
         parts = [moves.weight(i) for i in moves.moving]
-        error = math.fsum(part * off**2 for part, off in zip(parts, each, strict=True))
+        error = math.fsum(part * off**2 for part, off in zip(parts, deviations, strict=True))
         yield NoiseCandidate(math.sqrt(error), lambda: noise)
 
 
@@ -367,10 +367,10 @@ def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> No
     squares = {i: deviation(i) ** 2 for i in moves.moving}
 
     def noise() -> BoxNoise:
-        each = tuple(noise_of(i, most) if most else None for i, most in enumerate(moves.sizes))
+        noises = tuple(noise_of(i, most) if most else None for i, most in enumerate(moves.sizes))
         spent = Pure(size) if is_laplace and not isinstance(loss, ZCDP) else of_gaussian(loss)
         mean = math.fsum(squares.values()) / len(squares)
-        return BoxNoise(distribution, moves.sizes, spent, math.sqrt(mean), each)
+        return BoxNoise(distribution, moves.sizes, spent, math.sqrt(mean), noises)
 
     error = math.sqrt(math.fsum(moves.weight(i) * square for i, square in squares.items()))
     return NoiseCandidate(error, noise)
@@ -384,28 +384,28 @@ def _parts(moves: Moves, is_laplace: bool) -> dict[int, Fraction]:
     """
     power, norm = (1 / 3, moves.norm) if is_laplace else (1 / 2, moves.norm)
     heads = [i for i in moves.moving if i < moves.counts]
-    rest = [i for i in moves.moving if i >= moves.counts]
+    others = [i for i in moves.moving if i >= moves.counts]
 
-    def roots(places: Sequence[int]) -> list[int]:
-        most = max((moves.weight(i) for i in places), default=0.0)
+    def roots(indices: Sequence[int]) -> list[int]:
+        most = max((moves.weight(i) for i in indices), default=0.0)
         if not most or norm is not None:
-            return [1 << 10] * len(places)
-        return [max(1, round(1024 * (moves.weight(i) / most) ** power)) for i in places]
+            return [1 << 10] * len(indices)
+        return [max(1, round(1024 * (moves.weight(i) / most) ** power)) for i in indices]
 
     if norm is None:
-        of_rest = math.fsum(moves.weight(i) ** power for i in rest)
+        of_rest = math.fsum(moves.weight(i) ** power for i in others)
     else:
         length = float(norm.l1) ** 2 if is_laplace else float(norm.l2_squared)
-        of_rest = (math.fsum(moves.weight(i) for i in rest) * length / norm.largest**2) ** power
+        of_rest = (math.fsum(moves.weight(i) for i in others) * length / norm.largest**2) ** power
     of_heads = math.fsum(moves.weight(i) ** power for i in heads)
-    of_head, of_others = _ratio(of_heads, of_rest) if heads and rest else (1, 1)
-    whole = (of_head if heads else 0) + (of_others if rest else 0)
+    of_head, of_others = _ratio(of_heads, of_rest) if heads and others else (1, 1)
+    whole = (of_head if heads else 0) + (of_others if others else 0)
     parts: dict[int, Fraction] = {}
-    for places, share in ((heads, of_head), (rest, of_others)):
-        each = roots(places)
-        for i, root in zip(places, each, strict=True):
+    for indices, share in ((heads, of_head), (others, of_others)):
+        weights = roots(indices)
+        for i, root in zip(indices, weights, strict=True):
             together = norm is not None and i >= moves.counts
-            parts[i] = Fraction(share, whole) * (1 if together else Fraction(root, sum(each)))
+            parts[i] = Fraction(share, whole) * (1 if together else Fraction(root, sum(weights)))
     return parts
 
 
@@ -416,23 +416,23 @@ def _ratio(a: float, b: float) -> tuple[int, int]:
     return max(1, min(_MOST, round(a / b))) if b else _MOST, 1
 
 
-def _stairs(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
+def _staircase(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     sizes = [moves.sizes[i] for i in moves.moving]
     others = sum(1 for most in sizes if most > 1)
     k, total, groups = len(sizes), moves.total, moves.groups or Groups(1, 1)
-    each, draws = size / groups.moves, groups.draws
+    of_move, draws = size / groups.moves, groups.draws
     spent = Pure(size) if draws == 1 else Draws(size, draws=draws)
-    if moves.norm is not None or isinstance(loss, ZCDP) or not (1 < k <= 2 * each and others):
+    if moves.norm is not None or isinstance(loss, ZCDP) or not (1 < k <= 2 * of_move and others):
         return
     share = None
     if len({moves.weight(i) for i in moves.moving}) > 1:
         of_counts = math.fsum(moves.weight(i) for i in moves.moving if moves.sizes[i] == 1)
         share = round(of_counts / total, 6)
-    part, deviation = best_cores(float_down(each), k - others, others, share)
+    part, deviation = best_cores(float_down(of_move), k - others, others, share)
 
     def noise() -> BoxNoise:
-        stairs = JointStaircase.of(each, sizes, part)
-        return BoxNoise("stairs", moves.sizes, spent, deviation, (), each, stairs)
+        staircase = JointStaircase.of(of_move, sizes, part)
+        return BoxNoise("stairs", moves.sizes, spent, deviation, (), of_move, staircase)
 
     yield NoiseCandidate(deviation * math.sqrt(total), noise)
 
@@ -448,12 +448,12 @@ def _shared(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate
         of_units = centered_groups(groups.every, groups.moves, most, shift)
         parts = min(_divided(loss, size, of_units), key=lambda candidate: candidate.error)
         noise = SharedNoise(parts.noise(), shift.numerator * most, shift.denominator)
-        if noise.deviation < _WIDE and not any(one.shift for one in noise.parts.independent if one):
+        if noise.deviation < _WIDE and not any(z.shift for z in noise.parts.independent if z):
             error = noise.deviation * math.sqrt(moves.total) / most
             yield NoiseCandidate(error, lambda noise=noise: noise)  # type: ignore[misc]
 
 
-def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
+def _head_and_others(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     others, c = moves.others, moves.weights[0] if moves.weights else 1.0
     m = len(others.moving)
     if isinstance(loss, ZCDP) or moves.norm is not None or moves.counts != 1 or m < 2:
@@ -467,27 +467,27 @@ def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]
     if min(first, left) < LEAST["epsilon"]:
         return
     head = integer_noise(Pure(first), Sensitivity.of_one(moves.sizes[0]))
-    rest = least_noise(Pure(left), others)
-    assert rest is not None, "each loss has noise for sums of one row"
+    noise_of_others = least_noise(Pure(left), others)
+    assert noise_of_others is not None, "each loss has noise for sums of one row"
 
     def noise() -> BoxNoise:
-        joint: BoxNoise = rest.noise()
-        own = joint.distribution, moves.sizes, Pure(size), joint.deviation
-        return BoxNoise(*own, (head, *joint.independent), joint.epsilon, joint.staircase)
+        joint: BoxNoise = noise_of_others.noise()
+        parameters = joint.distribution, moves.sizes, Pure(size), joint.deviation
+        return BoxNoise(*parameters, (head, *joint.independent), joint.epsilon, joint.staircase)
 
     yield NoiseCandidate(
-        math.hypot(math.sqrt(c) * head.deviation / moves.sizes[0], rest.error), noise
+        math.hypot(math.sqrt(c) * head.deviation / moves.sizes[0], noise_of_others.error), noise
     )
 
 
 #: Each family.
 FAMILIES: tuple[Listed, ...] = (
     (_alike, 1.0, True),
-    (_box, 1.0, False),
+    (_box_noise, 1.0, False),
     (_ellipsoid, 1.0, False),
     (_divided, 1.0, False),
-    (_stairs, WORTH, True),
-    (_apart, WORTH, False),
+    (_staircase, WORTH, True),
+    (_head_and_others, WORTH, False),
     (_shared, WORTH, True),
 )
 #: Those that other packages have added (`noise_families`).

@@ -200,14 +200,14 @@ class Answer(dict[str, Any], Noted):
             size = 2 + 4 * len(names), AROUND + LINE * min(lines, LABELLED)
             layout = {"figsize": size, "layout": "constrained", "sharey": True, "squeeze": False}
             axes = extra("matplotlib.pyplot", "a plot").subplots(1, len(names), **layout)[1][0]
-        places, step = np.arange(self.groups), -(-lines // LABELLED) or 1
+        indices, step = np.arange(self.groups), -(-lines // LABELLED) or 1
         for axis, name in zip(axes, names, strict=True):
             width = self[bars[name]] if bars.get(name, "").endswith("error") else None
-            axis.errorbar(self[name], places, xerr=width, fmt="o", capsize=3)
+            axis.errorbar(self[name], indices, xerr=width, fmt="o", capsize=3)
             axis.set_title(name)
             axis.grid(axis="x", color="0.85")
             axis.tick_params("x", rotation=45)  # dates are long
-        axes[0].set_yticks(places[::step], labels[::step])
+        axes[0].set_yticks(indices[::step], labels[::step])
         axes[0].set_ylim(self.groups - 0.5, -0.5)
         return axes[0] if len(names) == 1 else axes
 

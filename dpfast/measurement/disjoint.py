@@ -46,11 +46,11 @@ class Groups:
             "relation": "add-remove",
         }
         codes = (0.0, 1.0) if isinstance(self.keys[0], str) else self.keys
-        each = (
+        sources = (
             view.source.keyed(code) if view.adds else keyed(view.source, code, view.where)
             for code in codes
         )
-        return [self.statistic.read(rows, **plain) for rows in each]
+        return [self.statistic.read(rows, **plain) for rows in sources]
 
 
 def difference(first: Any, second: Any) -> Any:
@@ -97,8 +97,8 @@ class Disjoint(Around[Any]):
         pairs = [self.inner.answered(part, generator, rows, shared) for part in summary]
         answers, bars = zip(*pairs, strict=True)
         widths = [bar.half_width for bar in bars]
-        known = None if None in widths else np.add(*widths).tolist()
-        bar = ErrorBar(confidence, known, note=bars[0].note)
+        half_width = None if None in widths else np.add(*widths).tolist()
+        bar = ErrorBar(confidence, half_width, note=bars[0].note)
         return difference(*answers), bar
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
@@ -123,10 +123,10 @@ def of_groups(groups: Groups, terms: Terms, title: str) -> Disjoint:
     columns = terms.layout.columns
     if columns is not None:
         checks.fail("columns", "left out, for there is one difference", columns)
-    own = replace(terms, neighbors="add-remove", layout=Layout(masked=True))
+    terms_of_group = replace(terms, neighbors="add-remove", layout=Layout(masked=True))
 
     def make(loss: Any) -> Mechanism[Any]:
-        alone = replace(own, loss=loss)
+        alone = replace(terms_of_group, loss=loss)
         return groups.statistic.chosen(alone).mechanism(alone)
 
     if terms.neighbors == "replace":

@@ -49,13 +49,14 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
         return self.columns[0].missing
 
     def reduce(self, source: View) -> list[Any]:
-        columns = [replace(source, source=one, by_column=False, width=1) for one in source.columns]
-        each = zip(self.columns, columns, strict=True)
-        return [mechanism.reduce(column) for mechanism, column in each]
+        alone = replace(source, by_column=False, width=1)
+        views = [replace(alone, source=column) for column in source.columns]
+        pairs = zip(self.columns, views, strict=True)
+        return [mechanism.reduce(view) for mechanism, view in pairs]
 
     def finish(self, summary: list[Any], generator: Generator) -> NDArray[np.float64]:
-        each = zip(self.columns, summary, strict=True)
-        return _last([mechanism.finish(part, generator) for mechanism, part in each])
+        pairs = zip(self.columns, summary, strict=True)
+        return _last([mechanism.finish(part, generator) for mechanism, part in pairs])
 
     def answered(
         self, summary: list[Any], generator: Generator, rows: int | None, confidence: float

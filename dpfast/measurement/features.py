@@ -9,11 +9,11 @@ how much the sums of neighbors differ, whatever the statistic is:
 * a row that is replaced, where n is public: by hi - lo;
 * a row that is replaced, and may leave or enter as well (`where`): by max(hi, 0) - min(lo, 0).
 
-Features of one form that are not negative and add up to at most `norm` have that L1 norm, and no
+Features of one basis that are not negative and add up to at most `norm` have that L1 norm, and no
 larger L2 norm. Two such vectors differ by at most twice that in L1, and by its root of two in L2.
 
-A form is invertible: its sums are those of the rows, of u and of u^2 in another basis, of which the
-answer is a function. So each form of a statistic leads to the same answer but for the noise.
+A basis is invertible: its sums are those of rows, u and u^2 in another basis, of which the
+answer is a function. So each basis of a statistic leads to the same answer but for the noise.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Moments(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Form:
+class Basis:
     """Features that are released together.
 
     Attributes
@@ -157,7 +157,7 @@ class Form:
     features : tuple of Feature
         The number of rows first, if that is one of them.
     squares : tuple of Fraction
-        The square of how much of an error of each sum is in the answer, for data by which forms are
+        The square of how much of an error of each sum is in the answer, for data by which bases are
         compared.
     estimate : tuple of Fraction, optional
         What each sum counts in the answer, if that is a sum of them.
@@ -171,8 +171,8 @@ class Form:
     >>> from fractions import Fraction
     >>> import dpfast as dp
     >>> rows, cells = dp.extend.Feature((0, 1, 0), 0, 1), dp.extend.Feature((1, 0, 0), 0, 10)
-    >>> form = dp.extend.Form((rows, cells), (Fraction(1, 4), Fraction(1, 100)))
-    >>> form.moments([4, 30], None)
+    >>> basis = dp.extend.Basis((rows, cells), (Fraction(1, 4), Fraction(1, 100)))
+    >>> basis.moments([4, 30], None)
     Moments(rows=4, first=30, second=0, whole=1)
     """
 
@@ -196,13 +196,13 @@ class Form:
         Examples
         --------
         >>> from dpfast.summaries.totals import Totals
-        >>> Form((Feature((0, 1, 0), 0, 1),), (Fraction(1),)).totals(Totals(rows=2, sum=14))
+        >>> Basis((Feature((0, 1, 0), 0, 1),), (Fraction(1),)).totals(Totals(rows=2, sum=14))
         [2]
         """
         rows, missing, cells, squares, _ = totals
         return [
-            first * cells + own * rows + second * squares + absent * missing
-            for (first, own, second), _, _, absent in self.features
+            first * cells + zeroth * rows + second * squares + absent * missing
+            for (first, zeroth, second), _, _, absent in self.features
         ]
 
     def moments(self, sums: Sequence[Any], rows: int | None) -> Moments:
@@ -267,7 +267,7 @@ def inverse(factors: tuple[Factors, ...]) -> list[list[Fraction]]:
             if k != i and matrix[k][i]:
                 factor = matrix[k][i]
                 matrix[k] = [a - factor * b for a, b in zip(matrix[k], matrix[i], strict=True)]
-    found = [[Fraction(0)] * size for _ in range(3)]
+    back = [[Fraction(0)] * size for _ in range(3)]
     for i, j in enumerate(used):
-        found[j] = matrix[i][size:]
-    return found
+        back[j] = matrix[i][size:]
+    return back

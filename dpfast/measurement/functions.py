@@ -21,7 +21,8 @@ from .statistic import OF_CALLS, Statistic, Weighted, measures_once, snake_case
 #: Fields of a statistic that are the names of columns, where it is one of several by group.
 OF_TABLES = ("column", "other", "weights")
 #: What every call takes.
-CALL = [one for one in signature(Statistic.prepare).parameters.values() if one.name in OF_CALLS]
+PREPARED_BY = signature(Statistic.prepare).parameters
+CALL = [parameter for name, parameter in PREPARED_BY.items() if name in OF_CALLS]
 
 CALL_HINTS = get_type_hints(Statistic.prepare)
 
@@ -35,23 +36,22 @@ def _type_of(module: str, annotation: Any) -> Any:
 
 def signature_of(kind: type[Statistic[Any]]) -> Signature:
     """Return the arguments of the public function of a class."""
-    own = [one for one in fields(kind) if one.init and one.name not in OF_TABLES]
-    placed = [one.name for one in own if not one.kw_only]
+    said = [field for field in fields(kind) if field.init and field.name not in OF_TABLES]
     required = signature(kind).parameters
-    asked = [
+    parameters = [
         Parameter(
-            one.name,
-            Parameter.KEYWORD_ONLY if one.kw_only else Parameter.POSITIONAL_OR_KEYWORD,
-            default=required[one.name].default if one.kw_only else Parameter.empty,
-            annotation=str(one.type).removesuffix(" | None") if one.name in placed else one.type,
+            field.name,
+            Parameter.KEYWORD_ONLY if field.kw_only else Parameter.POSITIONAL_OR_KEYWORD,
+            default=required[field.name].default if field.kw_only else Parameter.empty,
+            annotation=field.type if field.kw_only else str(field.type).removesuffix(" | None"),
         )
-        for one in sorted(own, key=lambda one: bool(one.kw_only))
+        for field in sorted(said, key=lambda field: bool(field.kw_only))
     ]
     left_out = {*kind.leaves_out, *(() if issubclass(kind, Weighted) else ("weights",))}
-    call = [one for one in CALL if one.name not in left_out]
+    call = [parameter for parameter in CALL if parameter.name not in left_out]
     data = Parameter("data", Parameter.POSITIONAL_OR_KEYWORD, annotation="Any")
     answer = formatannotation(answer_of(kind)).replace("numpy.", "np.")
-    return Signature([data, *asked, *call], return_annotation=answer)
+    return Signature([data, *parameters, *call], return_annotation=answer)
 
 
 def answer_of(kind: type[Statistic[Any]]) -> Any:
@@ -66,10 +66,10 @@ def answer_of(kind: type[Statistic[Any]]) -> Any:
 
 def refuse_call(name: str, error: str, arguments: Iterable[str], taken: Signature) -> NoReturn:
     """Raise the error of a call that gives other arguments than it takes, with the mend."""
-    known = [parameter for parameter in taken.parameters if parameter != "self"]
-    unknown = [argument for argument in arguments if argument not in known]
-    more = f"; it takes: {listed(known)}" if unknown or "positional" in error else ""
-    near = nearest(unknown[0], known) if unknown else ""
+    names = [parameter for parameter in taken.parameters if parameter != "self"]
+    unknown = [argument for argument in arguments if argument not in names]
+    more = f"; it takes: {listed(names)}" if unknown or "positional" in error else ""
+    near = nearest(unknown[0], names) if unknown else ""
     raise ArgumentTypeError(f"{name}() {error}{near or more}") from None
 
 
@@ -86,25 +86,25 @@ def function_of(
         What makes the statistic of the arguments; by default the class.
     """
     taken = signature_of(kind)
-    made = kind if make is None else make
-    by_name = {name: one for name, one in taken.parameters.items() if one.kind is one.KEYWORD_ONLY}
+    statistic_of: Callable[..., Statistic[Any]] = make or kind
+    by_name = {name: p for name, p in taken.parameters.items() if p.kind is p.KEYWORD_ONLY}
     placed = [name for name in taken.parameters if name not in by_name]
     hints = {**CALL_HINTS}
     for base in reversed(kind.__mro__):
-        own = {name: one for name, one in get_annotations(base).items() if name in taken.parameters}
-        hints |= {name: _type_of(base.__module__, one) for name, one in own.items()}
-    needed = {name for name, one in by_name.items() if one.default is one.empty}
+        for name in get_annotations(base).keys() & taken.parameters.keys():
+            hints[name] = _type_of(base.__module__, get_annotations(base)[name])
+    needed = {name for name, p in by_name.items() if p.default is p.empty}
 
     def of(declared: Callable[..., Any]) -> Callable[..., Any]:
         def ask(*args: Any, **kwargs: Any) -> Statistic[Any]:
-            given = dict(zip(placed, args, strict=False)) | kwargs
+            arguments = dict(zip(placed, args, strict=False)) | kwargs
             if len(args) != len(placed) or not needed <= kwargs.keys() <= by_name.keys():
                 try:
-                    given = taken.bind(*args, **kwargs).arguments
+                    arguments = taken.bind(*args, **kwargs).arguments
                 except TypeError as error:
                     refuse_call(declared.__name__, str(error), kwargs, taken)
-            del given["data"]
-            return made(**{name: given[name] for name in given.keys() - OF_CALLS})
+            del arguments["data"]
+            return statistic_of(**{name: arguments[name] for name in arguments.keys() - OF_CALLS})
 
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(ask, name, getattr(declared, name))
@@ -154,7 +154,7 @@ def public(kind: type[Statistic[Any]]) -> Callable[..., Any]:
     head, _, doc = cleandoc(kind.__doc__ or "").partition("\n\n")
     details, _, doc = doc.partition("\n\nParameters\n----------\n")
     entries, *_ = doc.partition("\n\n")
-    own = {entry.partition(" :")[0]: entry for entry in re.split(r"\n(?=\w)", entries)}
+    described = {entry.partition(" :")[0]: entry for entry in re.split(r"\n(?=\w)", entries)}
     what, taken = head.replace(", as a statistic to measure", ""), signature_of(kind).parameters
 
     def declared(data: Any, **arguments: Any) -> Any:
@@ -165,7 +165,7 @@ def public(kind: type[Statistic[Any]]) -> Callable[..., Any]:
     declared.__doc__ = DOC.format(
         what=what[0].lower() + what[1:],
         details=details,
-        own="\n".join(entry for name, entry in own.items() if name in taken),
+        own="\n".join(entry for name, entry in described.items() if name in taken),
         more="" if kind.at_once else ", or two with `ids`",
         call=", ".join(name for name in taken if name in OF_CALLS),
         examples=doc.partition("\n\nExamples\n--------\n")[2],

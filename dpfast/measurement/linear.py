@@ -6,8 +6,8 @@ neighbors differ, which noise that needs and what it costs, for one answer or on
 or all rows of a person at once, with weights or without.
 
 A row may change in all of its columns at once, so all features of all columns are one vector. The
-columns share one number of rows, unless each drops missing numbers of its own. Which form is taken,
-and which noise, is decided by the error of the answer alone (`choice`).
+columns share one number of rows, unless each drops missing numbers of its own. Which basis is
+taken, and which noise, is decided by the error of the answer alone (`choice`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from ..tables.intake import Public, View, all_columns, read, text_column
 from ..tables.key_words import secret
 from ..tables.sql.store import SqlRows
 from .choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
-from .features import Form, Moments
+from .features import Basis, Moments
 from .matches import Matches
 from .statistic import Bounded, Statistic, Terms
 from .tails import Counts
@@ -116,9 +116,9 @@ class Column:
         """Return a quotient, which a `whole` that is not above 0 has none of: then it is 1."""
         return Fraction(part, whole) if whole > 0 else Fraction(1)
 
-    def total(self, form: Form, sums: Sequence[Any]) -> Any:
-        """Return the estimate of a form, in units of the data."""
-        factors, whole = form.whole_estimate
+    def total(self, basis: Basis, sums: Sequence[Any]) -> Any:
+        """Return the estimate of a basis, in units of the data."""
+        factors, whole = basis.whole_estimate
         numerator, denominator = self._product
         return quotient(numerator * sum(map(mul, factors, sums)), denominator * whole)
 
@@ -190,19 +190,19 @@ class Setting:
         """Tell whether the number of rows is public."""
         return self.neighbors == "replace" and not self.masked
 
-    def sizes(self, form: Form) -> list[int]:
-        """Return by how much each sum of a form differs."""
+    def sizes(self, basis: Basis) -> list[int]:
+        """Return by how much each sum of a basis differs."""
         return [
             self.rows * feature.sensitivity(self.neighbors, self.is_public)
-            for feature in form.features
+            for feature in basis.features
         ]
 
-    def norm(self, form: Form) -> Sensitivity | None:
-        """Return that of all sums of a form together, if it is less than their sizes say."""
-        if form.norm is None:
+    def norm(self, basis: Basis) -> Sensitivity | None:
+        """Return that of all sums of a basis together, if it is less than their sizes say."""
+        if basis.norm is None:
             return None
-        vectors, size = 2 if self.neighbors == "replace" else 1, self.rows * form.norm
-        return Sensitivity(len(form.features), vectors * size, vectors * size**2, size)
+        vectors, size = 2 if self.neighbors == "replace" else 1, self.rows * basis.norm
+        return Sensitivity(len(basis.features), vectors * size, vectors * size**2, size)
 
 
 @dataclass(frozen=True)
@@ -213,10 +213,10 @@ class OfFeatures(Statistic[Value]):
     only_adds: ClassVar[bool] = True
 
     @abstractmethod
-    def forms(self, column: Column, is_public: bool) -> list[Form]:
+    def forms(self, column: Column, is_public: bool) -> list[Basis]:
         """Return the forms that it can be released by, the simplest first.
 
-        The number of rows is the first feature of a form that has it.
+        The number of rows is the first feature of a basis that has it.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class OfFeatures(Statistic[Value]):
 
         Returns
         -------
-        list of Form
+        list of Basis
         """
 
 
@@ -274,7 +274,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         return None if self.matches is None else self.matches.public
 
     @abstractmethod
-    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+    def answer(self, column: Column, basis: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         """Return the answer from noisy sums, in the arithmetic of the column.
 
         It is one answer, or an array of those of all groups; see `groups.arrays`.
@@ -282,7 +282,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         Parameters
         ----------
         column : Column
-        form : Form
+        basis : Basis
             What the sums are of.
         sums : sequence of int
         rows : int or None
@@ -365,7 +365,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         return math.ceil(lo), math.floor(hi)
 
     def added(
-        self, u: Any, column: Column, form: Form, most: int, weight: Any = None
+        self, u: Any, column: Column, basis: Basis, most: int, weight: Any = None
     ) -> list[Feature]:
         """Return what rows of a database add, of which so many count of a unit.
 
@@ -374,7 +374,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         u : integer
             The cell of a row, missing where the row does not count.
         column : Column
-        form : Form
+        basis : Basis
         most : int
         weight : integer, optional
 
@@ -386,7 +386,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         ends, cells = self.unit_ends(column), column.cells
         if ends is not None:
             return [Feature(u, cells.span, cells.first, ends=ends)]
-        return [feature.of_rows(u, most, weight) for feature in form.features]
+        return [feature.of_rows(u, most, weight) for feature in basis.features]
 
     def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
         """Return the cells of a column.
@@ -414,8 +414,8 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
     def mechanism(self, terms: Terms) -> LinearMeasurement:
         neighbors, layout, limits = terms.neighbors, terms.layout, self.limits
         setting = Setting(neighbors, layout.masked, terms.rows)
-        policy, of_units = terms.policy(self.nan), terms.has_ids and self.adds_units
-        misses = policy == "drop"
+        missing_rule, of_units = terms.missing_rule(self.nan), terms.has_ids and self.adds_units
+        misses = missing_rule == "drop"
 
         def grid(lo: float, hi: float) -> Cells:
             if of_units and self.matches is not None:
@@ -434,7 +434,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
             for lo, hi in self.pairs(layout.columns)
         )
         single = layout.columns is None
-        measurement = LinearMeasurement(self, columns, single, setting, policy, terms.loss)
+        measurement = LinearMeasurement(self, columns, single, setting, missing_rule, terms.loss)
         _ = measurement.loss  # a loss that is too small is refused before the spend
         return measurement
 
@@ -448,12 +448,12 @@ class UnitSums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The form of each column, and the noise of all sums together.
+    """The basis of each column, and the noise of all sums together.
 
     `counts` is how many numbers of rows come first, that columns share or have for themselves.
     """
 
-    forms: tuple[Form, ...]
+    forms: tuple[Basis, ...]
     sizes: tuple[int, ...]
     noise: IntegerNoise | SumNoise
     counts: int = 0
@@ -465,20 +465,20 @@ class Plan:
         if len(self.forms) == 1:
             return self.forms[0].totals(summary[0])
         return self.ordered(
-            [form.totals(totals) for form, totals in zip(self.forms, summary, strict=True)]
+            [basis.totals(totals) for basis, totals in zip(self.forms, summary, strict=True)]
         )
 
-    def ordered(self, each: Sequence[list[int]]) -> list[int]:
+    def ordered(self, columns: Sequence[list[int]]) -> list[int]:
         """Return the features of all columns: numbers of rows, and then kind by kind."""
-        if len(each) == 1:
-            return each[0]
-        kinds = [list(kind) for kind in zip(*each, strict=True)]
+        if len(columns) == 1:
+            return columns[0]
+        kinds = [list(kind) for kind in zip(*columns, strict=True)]
         if self.counts:
             kinds[0] = kinds[0][: self.counts]
         return [total for kind in kinds for total in kind]
 
     def sums(self, noisy: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return the sums of each column's form."""
+        """Return the sums of each column's basis."""
         if len(self.forms) == 1:
             return [tuple(noisy)]
         width, rows = len(self.forms), list(noisy[: self.counts])
@@ -486,7 +486,7 @@ class Plan:
         kinds += [list(noisy[i : i + width]) for i in range(self.counts, len(noisy), width)]
         return list(zip(*kinds, strict=True))
 
-    def place(self, column: int, kind: int) -> int:
+    def index(self, column: int, kind: int) -> int:
         """Return which of all sums is one of a column."""
         if kind == 0 and self.counts:
             return column % self.counts
@@ -496,17 +496,17 @@ class Plan:
         """Return what noise of some kinds times factors exceeds with a failure probability."""
         if isinstance(self.noise, IntegerNoise):
             return self.noise.half_width(failure) * sum(map(abs, factors.values()), Fraction(0))
-        places = {self.place(column, kind): factor for kind, factor in factors.items()}
-        return self.noise.sum_half_width(failure, places)
+        factor_of = {self.index(column, kind): factor for kind, factor in factors.items()}
+        return self.noise.sum_half_width(failure, factor_of)
 
     def deviation(self, column: int) -> float:
         """Return the standard deviation of the noise of a linear answer, in cells."""
-        form = self.forms[column]
+        basis = self.forms[column]
         if isinstance(self.noise, IntegerNoise):
             return self.noise.deviation
-        each = self.noise.deviations
-        parts = [float(f) * each[self.place(column, i)] for i, f in enumerate(form.estimate)]
-        return math.hypot(*parts, math.sqrt(form.rounding))
+        deviations = self.noise.deviations
+        parts = [float(f) * deviations[self.index(column, i)] for i, f in enumerate(basis.estimate)]
+        return math.hypot(*parts, math.sqrt(basis.rounding))
 
 
 class Sizes(ABC):
@@ -516,7 +516,7 @@ class Sizes(ABC):
 
     @property
     @abstractmethod
-    def form(self) -> Form:
+    def basis(self) -> Basis:
         """What the sums are of."""
 
     @abstractmethod
@@ -572,7 +572,7 @@ class SizesOf(Sizes):
     answers: float | None = None
 
     @property
-    def form(self) -> Form:
+    def basis(self) -> Basis:
         return self.plan.forms[self.column]
 
     def farthest(self, column: Column) -> Fraction:
@@ -590,7 +590,7 @@ class SizesOf(Sizes):
 
 
 #: So many pairs that the grid plays no part.
-FAR = 1 << 30
+MANY_PAIRS = 1 << 30
 
 
 @remembered
@@ -601,18 +601,18 @@ def plan(
     loss: Loss,
     pairs: int = 0,
 ) -> Plan:
-    """Choose the form of each column and the noise, from public numbers alone.
+    """Choose the basis of each column and the noise, from public numbers alone.
 
-    A form is taken instead of one before it if it has less error by a twentieth, as a mean over all
-    columns, each in units of its error with the first form. A row is in so many `pairs`, if sums
-    are those of pairs.
+    A basis is taken instead of one before it if it has less error by a twentieth, as a mean over
+    all columns, each in units of its error with the first basis. A row is in so many `pairs`, if
+    sums are those of pairs.
     """
     is_public = setting.is_public and columns[0].weights is None  # the sum of all weights is not
     forms = [
-        [weighted(form, column) for form in statistic.forms(column, is_public)]
+        [weighted(basis, column) for basis in statistic.forms(column, is_public)]
         for column in columns
     ]
-    units = [_size(setting, each[0]) for each in forms]
+    units = [_size(setting, options[0]) for options in forms]
     ways = [
         _planned(columns, chosen, units, setting, loss, pairs)
         for chosen in zip(*forms, strict=True)
@@ -621,28 +621,28 @@ def plan(
     return cast(Plan, least_error(ways).noise())
 
 
-def _size(setting: Setting, form: Form) -> Fraction:
-    """Return the square of how much all sums of a form are off in the answer, by their sizes."""
-    each = zip(form.squares, setting.sizes(form), strict=True)
-    return sum((square * size**2 for square, size in each), Fraction(0))
+def _size(setting: Setting, basis: Basis) -> Fraction:
+    """Return the square of how much all sums of a basis are off in the answer, by their sizes."""
+    pairs = zip(basis.squares, setting.sizes(basis), strict=True)
+    return sum((square * size**2 for square, size in pairs), Fraction(0))
 
 
 def _planned(
     columns: tuple[Column, ...],
-    forms: tuple[Form, ...],
+    forms: tuple[Basis, ...],
     units: list[Fraction],
     setting: Setting,
     loss: Loss,
     pairs: int,
 ) -> NoiseCandidate:
-    """Return the error of the plan for a form of each column, and what makes it."""
+    """Return the error of the plan for a basis of each column, and what makes it."""
     kinds = [list(kind) for kind in zip(*map(setting.sizes, forms), strict=True)]
     parts = [
         [
             square * size**2 / unit if unit else Fraction(0)
-            for square, size in zip(form.squares, setting.sizes(form), strict=True)
+            for square, size in zip(basis.squares, setting.sizes(basis), strict=True)
         ]
-        for form, unit in zip(forms, units, strict=True)
+        for basis, unit in zip(forms, units, strict=True)
     ]
     weights, counts = [list(kind) for kind in zip(*parts, strict=True)], 0
     if forms[0].has_rows:
@@ -655,7 +655,7 @@ def _planned(
     alone = counts if norm is None else 0
     moves = Moves(sizes, squares, alone, norm, for_all_sizes=norm is not None and pairs > 0)
     error, make = choose_noise(loss, moves)
-    rounding = [form.rounding / unit for form, unit in zip(forms, units, strict=True) if unit]
+    rounding = [basis.rounding / unit for basis, unit in zip(forms, units, strict=True) if unit]
     error = math.hypot(error, math.sqrt(sum(rounding)))
     return NoiseCandidate(error, lambda: Plan(forms, sizes, make(), counts))
 
@@ -665,13 +665,13 @@ def narrow(lo: float, hi: float, width: float) -> Cells:
     return cells(lo, hi, SQUARES - 1, max(hi - lo, width))
 
 
-def weighted(form: Form, column: Column) -> Form:
-    """Return the form of rows with weights, if the column has some."""
+def weighted(basis: Basis, column: Column) -> Basis:
+    """Return the basis of rows with weights, if the column has some."""
     weights = column.weights
     if weights is None:
-        return form
-    features = tuple(one.weighted(weights.first, weights.last) for one in form.features)
-    return replace(form, features=features, norm=None)
+        return basis
+    features = tuple(f.weighted(weights.first, weights.last) for f in basis.features)
+    return replace(basis, features=features, norm=None)
 
 
 @dataclass(frozen=True)
@@ -716,8 +716,8 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         loss = self.offered_loss
         if not self._of_pairs or not isinstance(loss, Approx):
             return loss
-        far = self._plan(FAR, loss).noise.loss
-        return loss if isinstance(far, Approx) else Pure(loss.epsilon)
+        drawn = self._plan(MANY_PAIRS, loss).noise.loss
+        return loss if isinstance(drawn, Approx) else Pure(loss.epsilon)
 
     @property
     def name(self) -> str:
@@ -782,12 +782,12 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         if isinstance(noise, IntegerNoise):
             return noise.deviation * units[0]
         if self.statistic.needs_rows:  # centered sums, after numbers of rows, are of half cells
-            each = noise.deviations[plan.counts :]
+            deviations = noise.deviations[plan.counts :]
             units = [unit / (2 if plan.counts else 1) for unit in units]
         else:
-            each = [plan.deviation(i) for i in range(len(units))]
-        deviations = [width * unit for width, unit in zip(each, units, strict=False)]
-        return deviations[0] if self.single else deviations
+            deviations = [plan.deviation(i) for i in range(len(units))]
+        in_units = [width * unit for width, unit in zip(deviations, units, strict=False)]
+        return in_units[0] if self.single else in_units
 
     def reduce(self, source: View) -> list[Totals]:
         if self.has_weights:
@@ -796,7 +796,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         if self.single:
             summaries = [totals(rows, self.columns[0].cells, where, squares)]
         else:
-            summaries = column_totals(rows, [one.cells for one in self.columns], where, squares)
+            summaries = column_totals(rows, [c.cells for c in self.columns], where, squares)
         return [
             with_missing(totals, self.nan, column.lo, column.hi, column.cells)
             if totals.missing
@@ -809,7 +809,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         bounds, grids = self._grids
         rows, weights = source.source, source.weights
         products = weighted_moments(rows, weights, bounds, grids, self.nan, source.where)
-        return [self._weighed(one.rows, *one.sums, *one.products) for one in products]
+        return [self._weighed(pair.rows, *pair.sums, *pair.products) for pair in products]
 
     @property
     def _grids(self) -> tuple[list[tuple[float, float]], list[Cells]]:
@@ -822,9 +822,9 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def _weighed(self, rows: int, cells: int, weights: int, products: int) -> Totals:
         """Return the sums of weights, and of weights times cells, of sums from their first cell."""
-        own = self.columns[0].weights
-        assert own is not None
-        return Totals(weights + rows * own.first, sum=products + own.first * cells)
+        assert self.columns[0].weights is not None
+        first = self.columns[0].weights.first
+        return Totals(weights + rows * first, sum=products + first * cells)
 
     def finish(self, summary: Sequence[Any], generator: Generator) -> Answers:
         plan = self.plan(summary[0].rows)
@@ -850,8 +850,8 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     ) -> tuple[Answers, ErrorBar]:
         """Return the answers of noisy sums with their error bars, which are a function of both."""
         answers, counts = self._answers(plan, noisy, rows), []
-        for form, sums in zip(plan.forms, plan.sums(noisy), strict=True):
-            moments = form.moments(sums, rows)
+        for basis, sums in zip(plan.forms, plan.sums(noisy), strict=True):
+            moments = basis.moments(sums, rows)
             counts.append(Fraction(moments.rows, moments.whole))
         return answers, self._bars(plan, counts, confidence, np.atleast_1d(answers).tolist())
 
@@ -872,13 +872,13 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         key, rows = secret(generator.stream()), source.source
         if isinstance(rows, SqlRows):
             assert source.ids is not None
-            each = zip(cells_of(rows, *self._grids, self.nan), self.columns, strict=True)
-            sizes = [(Feature(u, one.span, one.cells.first), one.part) for u, one in each]
+            pairs = zip(cells_of(rows, *self._grids, self.nan), self.columns, strict=True)
+            sizes = [(Feature(u, c.span, c.cells.first), c.part) for u, c in pairs]
             return tails_of(*rows.unit_sizes(source.ids.column, sizes=sizes))
 
         def of(rooms: Sequence[Room]) -> Counts:
-            each = zip(rooms, self.columns, strict=True)
-            sizes = (total_sizes(room, one.cells.first, one.part) for room, one in each)
+            pairs = zip(rooms, self.columns, strict=True)
+            sizes = (total_sizes(room, c.cells.first, c.part) for room, c in pairs)
             return tails_of(reduce(np.maximum, sizes))
 
         return reduce(add_counts, map(of, self._rooms(source, key).parts()))
@@ -886,9 +886,9 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     def _rooms(self, source: View, key: Key) -> Units:
         """Return the sums of each unit: of cells, with squares if there are any, or of products."""
         matches, (bounds, grids) = self.statistic.matches, self._grids
-        places = [
-            (1.0 / one.cells.grid, one.cells.first, one.span, self._filler(one))
-            for one in self.columns
+        scales = [
+            (1.0 / c.cells.grid, c.cells.first, c.span, self._replacement_cell(c))
+            for c in self.columns
         ]
 
         def add_rows(i: int, columns: Sequence[Any], codes: Any, room: Room) -> int:
@@ -896,13 +896,13 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
                 cells = [bounds[i], bounds[-1]], [grids[i], grids[-1]], self.nan
                 return add_products([columns[i], columns[-1]], codes, *cells, [(0, 1)], room)
             rows = flat(columns[i])
-            return add(rows if matches is None else matches.matched(rows), codes, *places[i], room)
+            return add(rows if matches is None else matches.matched(rows), codes, *scales[i], room)
 
         def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
             return [add_rows(i, columns, codes, room) for i, room in enumerate(rooms)]
 
         width = 8 if self.has_weights else 4 if self.statistic.squares else 2
-        widths, where = [width] * len(places), source.where
+        widths, where = [width] * len(scales), source.where
         units = unit_sums(source.source, key, widths, fill, where, source.weights)
         nan_policy.refuse(self.nan, max(units.missing))
         return units
@@ -916,38 +916,38 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
                 return self._weighed(sums[4], sums[0], sums[1], sums[2] + (sums[3] << 32))
             return Totals(sums[-1], sum=sums[0], squares=sums[1] if squares else 0)
 
-        def features(form: Form) -> Callable[[list[int]], list[int]]:
-            return lambda sums: form.totals(totals_of(sums))
+        def features(basis: Basis) -> Callable[[list[int]], list[int]]:
+            return lambda sums: basis.totals(totals_of(sums))
 
         forms = self.plan().forms
         ends = [self.statistic.unit_ends(column) for column in self.columns]
         return units.added(
             lambda rooms: [
-                bounded(room, most, features(form), squares, own)
-                for room, form, own in zip(rooms, forms, ends, strict=True)
+                bounded(room, most, features(basis), squares, limits)
+                for room, basis, limits in zip(rooms, forms, ends, strict=True)
             ]
         )
 
     def _added(self, rows: SqlRows, most: int, source: View) -> list[list[int]]:
         """Return the same of rows in a database, which adds them up."""
-        places, weights, each, kept = cells_of(rows, *self._grids, self.nan), [], [], []
+        cells, weights, added, kept = cells_of(rows, *self._grids, self.nan), [], [], []
         if self.columns[0].weights is not None:
-            weights = [places.pop() + self.columns[0].weights.first]
-        for u, column, form in zip(places, self.columns, self.plan().forms, strict=True):
-            each.append(self.statistic.added(u, column, form, most, *weights))
+            weights = [cells.pop() + self.columns[0].weights.first]
+        for u, column, basis in zip(cells, self.columns, self.plan().forms, strict=True):
+            added.append(self.statistic.added(u, column, basis, most, *weights))
             kept.append(rows.present(u, *weights))
-        every = [feature for features in each for feature in features]
+        every = [feature for features in added for feature in features]
         sums = iter(added_units(rows, every, source, self.nan, kept))
-        return [[next(sums) for _ in features] for features in each]
+        return [[next(sums) for _ in features] for features in added]
 
-    def _filler(self, column: Column) -> int:
+    def _replacement_cell(self, column: Column) -> int:
         """Return the cell of missing numbers; -1 where they are no rows."""
         value = nan_policy.replacement(self.nan, column.lo, column.hi)
         return -1 if isinstance(value, str) else column.cells.cell(value)
 
     def _answers(self, plan: Plan, noisy: Sequence[int], rows: int | None) -> Answers:
-        each = zip(self.columns, plan.forms, plan.sums(noisy), strict=True)
-        answers = [self.statistic.answer(*one, rows) for one in each]
+        columns = zip(self.columns, plan.forms, plan.sums(noisy), strict=True)
+        answers = [self.statistic.answer(*column, rows) for column in columns]
         return answers[0] if self.single else np.array(answers, np.float64)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:

@@ -73,9 +73,9 @@ class Matches(Cells):
         """Return 1 for each number that equals a value, and 0 for others."""
         return Compared(self._axis).matched(values).astype(np.float64)
 
-    def of(self, piece: Piece, name: str) -> NDArray[np.float64]:
-        """Return 1 for each row of a piece of a column that equals a value, and 0 for others."""
-        values = numbers(piece) if self.words is None else numbers_of(piece, self.words, name)
+    def of(self, column: Piece, name: str) -> NDArray[np.float64]:
+        """Return 1 for each row of a column that equals a value, and 0 for others."""
+        values = numbers(column) if self.words is None else numbers_of(column, self.words, name)
         return self.matched(values)
 
     def rows(self, view: View) -> NDArray[np.float64]:
@@ -85,9 +85,9 @@ class Matches(Cells):
         return np.repeat([0.0, 1.0], [zeros, counts.sum])
 
 
-def numbers_of(piece: Piece, words: Words, name: str) -> NDArray[np.float64]:
+def numbers_of(part: Piece, words: Words, name: str) -> NDArray[np.float64]:
     """Return the numbers of the words of a column, NaN for anything else."""
-    column = words_column(piece, words, name)
+    column = words_column(part, words, name)
     out = np.empty(column.length)
     column.fill(0, column.length, out)
     return out
@@ -102,16 +102,16 @@ class Compared:
 
     def matched(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell of each number whether it is in a bin."""
-        place = np.zeros(len(values), np.uint32)
-        self.axis.place(values, 1, place)
-        return place < self.axis.bins
+        bins = np.zeros(len(values), np.uint32)
+        self.axis.place(values, 1, bins)
+        return bins < self.axis.bins
 
     def each(
-        self, values: NDArray[Any], place: NDArray[np.uint32], gone: NDArray[np.uint8]
+        self, values: NDArray[Any], cells: NDArray[np.uint32], gone: NDArray[np.uint8]
     ) -> None:
         """Write the cell of each row, and that none is missing."""
-        place[:], gone[:] = self.matched(values), 0
-        place *= self.span
+        cells[:], gone[:] = self.matched(values), 0
+        cells *= self.span
 
     def totals(self, values: NDArray[Any], squares: bool) -> tuple[int, int, int]:
         """Return how many rows are missing, the sum of all cells, and of their squares."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._core import checks
 from .choice import OF_USERS, NoiseFamily
 from .linear import plan
-from .statistic import made
+from .statistic import mechanism_of
 
 
 def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
@@ -49,5 +49,5 @@ def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
     if not 0 < part <= 1:
         checks.fail("margin", "above 0 and at most 1", margin)
     OF_USERS.append((family, part, False))
-    made.cache_clear()
+    mechanism_of.cache_clear()
     plan.cache_clear()

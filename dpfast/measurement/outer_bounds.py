@@ -73,7 +73,7 @@ Floats = NDArray[np.float64]
 MOST_SHARE = Fraction(1, 4)
 #: What is charged for a step of a sixteenth of an octave: a little up to 2**-4, and then more; and
 #: on the other side of 0, from 2**24 on.
-GENTLE, STEEP, NEAR, FAR = 1 / 256, 5 / 32, -4, 24
+GENTLE, STEEP, NEAR, LAST = 1 / 256, 5 / 32, -4, 24
 #: By how much a pair is widened to either side.
 WIDER = 1 / 8
 #: A larger rate would only be spent on ties; a smaller one float64 could not hold beside ranks.
@@ -85,7 +85,7 @@ LOOSE = 0.75
 def _prior(gentle: float, steep: float, near: int) -> Floats:
     """Return minus the logarithm of w, for each public number: multiples of 1/256, exactly."""
     step = np.arange(1, len(NUMBERS) // 2 + 1, dtype=np.float64)
-    turn, flat = ((e - LEAST) * PER_OCTAVE for e in (near, FAR))
+    turn, flat = ((e - LEAST) * PER_OCTAVE for e in (near, LAST))
     outwards = np.minimum(step, turn) * gentle + np.maximum(step - turn, 0) * steep
     inwards = np.maximum(step - flat, 0) * STEEP
     return np.concatenate([inwards[::-1], [0.0], outwards])
@@ -156,16 +156,16 @@ class Draw:
 
     def attempts(self, size: int, level: float, stream: Stream) -> NDArray[np.int64]:
         """Return those of some draws that are kept, of exp(level) that they might weigh."""
-        found = self.weights.propose(size, stream)
-        distance = self.distance[found]
+        proposed = self.weights.propose(size, stream)
+        distance = self.distance[proposed]
         keep = self.weights.keep(
-            found, distance, lambda k: self.exact(int(found[k])), stream, self.slack
+            proposed, distance, lambda k: self.exact(int(proposed[k])), stream, self.slack
         )
         total, shift = int(self.weights.bound.sum()), self.weights.shift
         over = Fraction(level) + Fraction(self.best)
         for k in np.flatnonzero(keep).tolist():
             keep[k] = decide(stream.word(), 1.0, over, stream, count=total, shift=-shift)
-        return np.asarray(found[keep])
+        return np.asarray(proposed[keep])
 
 
 def sides(summary: Counts, share: Fraction, c: float, prior: Floats = PRIOR) -> tuple[Side, Side]:
@@ -189,13 +189,13 @@ def draw(
     sums = np.logaddexp.accumulate(-lower.about) + (LOOSE + 8 * lower.slack)
     levels = np.append(0.0, sums[:-1])
     ends = Draw(upper, len(NUMBERS), levels)
-    found, wanted = np.empty((0, 2), np.int64), size or 1
-    while len(found) < wanted:
-        uppers = ends.draw(wanted - len(found), stream)
+    pairs, wanted = np.empty((0, 2), np.int64), size or 1
+    while len(pairs) < wanted:
+        uppers = ends.draw(wanted - len(pairs), stream)
         for j, times in zip(*np.unique(uppers, return_counts=True), strict=True):
             low = Draw(lower, int(j)).attempts(int(times), float(levels[j]), stream)
-            found = np.concatenate([found, np.stack([low, np.full(len(low), j)], 1)])
-    return found if size else found[0]
+            pairs = np.concatenate([pairs, np.stack([low, np.full(len(low), j)], 1)])
+    return pairs if size else pairs[0]
 
 
 def widened(lo: float, hi: float) -> tuple[float, float]:
@@ -222,7 +222,7 @@ class DrawnBounds(Mechanism[Any]):
         Of the rows, how many may lie beyond a bound.
     neighbors : {"add-remove", "replace"}
     nan : str or float
-    each : Draws or ZCDP
+    loss_of_column : Draws or ZCDP
         The loss of a column.
     columns : int, optional
         By default there is one pair, and no array of pairs.
@@ -233,7 +233,7 @@ class DrawnBounds(Mechanism[Any]):
     share: Fraction
     neighbors: str
     nan: str | float
-    each: Draws | ZCDP
+    loss_of_column: Draws | ZCDP
     columns: int | None = None
     prior: str = ""
     _no_bar: ClassVar[str] = ROWS_BEYOND
@@ -241,9 +241,9 @@ class DrawnBounds(Mechanism[Any]):
     @property
     def loss(self) -> Loss:
         width = self.columns or 1
-        if isinstance(self.each, ZCDP):
-            return ZCDP(self.each.rho * width)
-        return several(self.each, width)
+        if isinstance(self.loss_of_column, ZCDP):
+            return ZCDP(self.loss_of_column.rho * width)
+        return several(self.loss_of_column, width)
 
     @property
     def name(self) -> str:
@@ -260,7 +260,7 @@ class DrawnBounds(Mechanism[Any]):
     @property
     def rate(self) -> float:
         """Return c, rounded down."""
-        loss = self.each
+        loss = self.loss_of_column
         whole = range_within(loss.rho) if isinstance(loss, ZCDP) else loss.epsilon
         steps = 2 if self.neighbors == "replace" else 1
         return min(float_down(whole / steps), RATES[1])
@@ -274,7 +274,7 @@ class DrawnBounds(Mechanism[Any]):
 
     def pairs(self, summary: Counts, generator: Generator) -> list[tuple[float, float]]:
         """Return the pair of each column."""
-        return [self._pair(one, generator) for one in summary]
+        return [self._pair(column, generator) for column in summary]
 
     def _pair(self, summary: Counts, generator: Generator) -> tuple[float, float]:
         nan_policy.refuse(self.nan, int(summary[MISSING]))
@@ -303,8 +303,8 @@ def drawn_bounds(
     of_column: Any = part(loss, Fraction(1, columns or 1))
     if not isinstance(of_column, ZCDP):
         of_column = Draws(of_column.epsilon, 1, bounded_range=True)
-    made = DrawnBounds(share, neighbors, nan, of_column, columns, prior)
-    if made.rate < RATES[0]:
+    bounds = DrawnBounds(share, neighbors, nan, of_column, columns, prior)
+    if bounds.rate < RATES[0]:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
         checks.fail(name, "larger: float64 cannot hold a column's part beside ranks", loss)
-    return made
+    return bounds

@@ -81,7 +81,7 @@ class Layout:
 
 
 #: One answer about all rows.
-ONE = Layout()
+ONE_ANSWER = Layout()
 #: What is said of bounds that are so far apart that whole numbers between are no floats.
 WIDE = "bounds are over 2**53 apart, and noise grows with that: give limits of what is measured"
 
@@ -119,7 +119,7 @@ class Terms:
         """Tell whether a row that is replaced may also leave the rows that count, or enter."""
         return self.layout.masked and self.neighbors == "replace"
 
-    def policy(self, nan: Any) -> str | float:
+    def missing_rule(self, nan: Any) -> str | float:
         """Return what becomes of missing rows, by whether the number of rows is private.
 
         To drop a row is to mask it: a function of that row alone. So what covers masks of replaced
@@ -172,7 +172,7 @@ class Statistic(ABC, Generic[Value]):
     needs_delta: ClassVar[bool] = False
     #: Whether what counts of a unit is for the mechanism to say, which has its loss then.
     keeps_units: ClassVar[bool] = False
-    #: Whether how many rows of a unit count may be drawn: not where that is what is asked about.
+    #: Whether how many rows of a unit count may be drawn: not where the statistic is about them.
     draws_max_rows: ClassVar[bool] = True
     #: Whether one mechanism answers for several columns; else each has an equal part of the loss.
     joins_columns: ClassVar[bool] = True
@@ -195,8 +195,8 @@ class Statistic(ABC, Generic[Value]):
         """
         return False
 
-    def __init_subclass__(cls, **given: Any) -> None:
-        super().__init_subclass__(**given)
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
         if "read" in vars(cls) and "reads_numbers" not in vars(cls):
             type.__setattr__(cls, "reads_numbers", False)
 
@@ -410,15 +410,15 @@ class Statistic(ABC, Generic[Value]):
         >>> 30 < mean([23, 35, 41, 58, 62] * 200) < 60
         True
         """
-        own = unit if isinstance(unit, Unit) else Unit(checks.neighbors(unit))
-        offered = offer(epsilon, delta, rho, own.neighbors, own.ids, own.max_rows)
+        whole = unit if isinstance(unit, Unit) else Unit(checks.neighbors(unit))
+        offered = offer(epsilon, delta, rho, whole.neighbors, whole.ids, whole.max_rows)
         width = None if columns is None else checks.whole("columns", columns, 1, self.most_columns)
         length = None if rows is None else checks.whole("rows", rows)
         statistic = self._of_type(dtype)
         is_whole = self.chooses_by_type and dtype is not None and np.dtype(dtype).kind in "biumM"
         layout = Layout(width, checks.flag("where", where), length, is_whole)
-        layout = ONE if layout == ONE else layout
-        mechanism = made(statistic, offered, layout)
+        layout = ONE_ANSWER if layout == ONE_ANSWER else layout
+        mechanism = mechanism_of(statistic, offered, layout)
         return Measurement(mechanism, self, offered, layout, statistic is not self)
 
     def _of_type(self, dtype: Any) -> Statistic[Value]:
@@ -480,12 +480,12 @@ class Statistic(ABC, Generic[Value]):
         -------
         Prepared
         """
-        form, name = (None, None) if ids is None else (checked(ids), id_name(ids))
+        id_column, name = (None, None) if ids is None else (checked(ids), id_name(ids))
         if axis is not None and "axis" in self.leaves_out:
             checks.fail("axis", f"left out, for {self.name} has one answer about all columns", axis)
         amounts, relation = (epsilon, delta, rho), relation_of(neighbors, budget)
         offered = offer(*amounts, relation, name, max_rows)
-        rows = {"where": where, "ids": form, "weights": weights}
+        rows = {"where": where, "ids": id_column, "weights": weights}
         return self.prepared(data, offered, axis, **rows, budget=budget, rng=rng)
 
     def prepared(
@@ -554,7 +554,7 @@ class Statistic(ABC, Generic[Value]):
         columns = None if measured is None else measured.layout.columns
         if view.by_column and columns not in (None, view.width):  # bounds may say how many, too
             checks.fail("data", f"of {columns} columns, as measure() was told", view.width)
-        layout, is_whole = ONE, self.chooses_by_type and view.is_whole
+        layout, is_whole = ONE_ANSWER, self.chooses_by_type and view.is_whole
         if view.by_column or where is not None or length is not None or is_whole:
             columns = view.width if view.by_column else None
             layout = Layout(columns, where is not None, length, is_whole)
@@ -562,7 +562,7 @@ class Statistic(ABC, Generic[Value]):
         if measured is not None and statistic is self and layout is measured.layout:
             mechanism = None if measured.of_times else measured.inner
         if mechanism is None:
-            mechanism = made(statistic, offered, layout)
+            mechanism = mechanism_of(statistic, offered, layout)
         return Prepared(
             mechanism,
             view,
@@ -597,7 +597,7 @@ class Call:
         statistic = self.statistic.with_interval(confidence)
         if statistic is self.statistic:
             return None
-        return made(statistic, self.measurement.offered, self.measurement.layout)
+        return mechanism_of(statistic, self.measurement.offered, self.measurement.layout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -627,14 +627,14 @@ def of_numbers(lo: Any, hi: Any, nan: Any) -> tuple[tuple[float, float], str | f
 
 #: The arguments of a call that say what its rows, its loss and its unit are.
 OF_CALLS = frozenset(Statistic.prepare.__kwdefaults__ or ())
-#: The public part of a call: arguments by place, names, values by name, and the types of all.
+#: The public part of a call: positional arguments, names, values by name, and the types of all.
 Public: TypeAlias = tuple[tuple[Any, ...], tuple[str, ...], tuple[Any, ...], tuple[type, ...]]
-#: Arguments that are no public numbers, and those that stand beside the rows.
-PAID, BESIDE = frozenset(("budget", "rng")), ("axis", "where", "ids", "weights")
+#: Arguments that are no public numbers, and those with one entry a row.
+PAID, OF_ROWS = frozenset(("budget", "rng")), ("axis", "where", "ids", "weights")
 
 
 @remembered
-def asked(
+def public_call(
     ask: Callable[..., Statistic[Any]], public: Public, relation: Neighbors
 ) -> tuple[Statistic[Any], Offer] | None:
     """Return what a call asks for, and what it may spend, by its public arguments alone.
@@ -643,7 +643,7 @@ def asked(
     """
     placed, names, values, _ = public
     named = dict(zip(names, values, strict=True))
-    if any(named.get(name) is not None for name in BESIDE):
+    if any(named.get(name) is not None for name in OF_ROWS):
         return None
     statistic = ask(None, *placed, **named)
     loss = named.get("epsilon"), named.get("delta", 0.0), named.get("rho")
@@ -686,9 +686,9 @@ def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
     def prepare(*args: Any, **kwargs: Any) -> Prepared[Value]:
         bound = taken.bind(*args, **kwargs)
         bound.apply_defaults()
-        given = {**bound.arguments, **bound.kwargs}
-        call = {name: given[name] for name in OF_CALLS & given.keys()}
-        return ask(*args, **kwargs).prepare(given[first], **call)
+        arguments = {**bound.arguments, **bound.kwargs}
+        call = {name: arguments[name] for name in OF_CALLS & arguments.keys()}
+        return ask(*args, **kwargs).prepare(arguments[first], **call)
 
     return releases(update_wrapper(prepare, ask))
 
@@ -711,9 +711,10 @@ def measures_once(ask: Callable[..., Statistic[Value]]) -> Callable[..., Value]:
         budget, rng = whole["budget"], whole["rng"]
         relation = relation_of(whole["neighbors"], budget)
         public = public_part(args, kwargs, PAID, PLAIN) if args else None
-        known = None if public is None else asked(ask, public, relation)
-        if known is not None:
-            return known[0].prepared(args[0], known[1], None, budget=budget, rng=rng)
+        remembered_call = None if public is None else public_call(ask, public, relation)
+        if remembered_call is not None:
+            statistic, offered = remembered_call
+            return statistic.prepared(args[0], offered, None, budget=budget, rng=rng)
         statistic = ask(*args, **kwargs)
         call = {name: kwargs[name] for name in OF_CALLS & kwargs.keys()} | {"neighbors": relation}
         return statistic.prepare(args[0] if args else kwargs["data"], **call)
@@ -875,7 +876,7 @@ def offer(
 
 
 @remembered
-def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism[Any]:
+def mechanism_of(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism[Any]:
     """Return the mechanism of a statistic for a loss of a unit."""
     statistic.require_numbers()
     return of_unit(statistic, offered.loss, offered.unit, layout)
@@ -910,10 +911,10 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
             rule = "a whole number: people with at most so many rows are what is counted"
             checks.fail_type("max_rows", rule, unit.max_rows)
 
-        def within(max_rows: int, part: Loss) -> Mechanism[Any]:
+        def bounded_unit(max_rows: int, part: Loss) -> Mechanism[Any]:
             return of_unit(statistic, part, replace(unit, max_rows=max_rows), layout)
 
-        return with_unit_bound("max_rows", loss, unit.neighbors, within, rows_of_units)
+        return with_unit_bound("max_rows", loss, unit.neighbors, bounded_unit, rows_of_units)
     if statistic.keeps_units:
         terms = Terms(loss, unit.neighbors, layout, unit.max_rows, unit.ids)
         return _of_columns(statistic, terms)
@@ -933,10 +934,10 @@ def _of_columns(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
         bounded: Bounded[Any] = statistic
         statistics = [replace(bounded, bounds=pair) for pair in bounded.pairs(width)]
 
-    def maker(one: Statistic[Any]) -> Callable[[Loss], Mechanism[Any]]:
-        return lambda loss: _with_bounds(one, replace(alone, loss=loss))
+    def maker(column: Statistic[Any]) -> Callable[[Loss], Mechanism[Any]]:
+        return lambda loss: _with_bounds(column, replace(alone, loss=loss))
 
-    return equal_parts(terms.loss, [maker(one) for one in statistics])
+    return equal_parts(terms.loss, [maker(column) for column in statistics])
 
 
 def _of_mask(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
@@ -956,15 +957,15 @@ def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
     if not isinstance(statistic, Automatic) or not statistic.is_auto:
         return _of_mask(statistic, terms)
     bounded: Automatic[Any] = statistic
-    first, rest = divided(terms.loss)
-    others, columns = replace(terms, loss=rest), terms.layout.columns
+    first, remaining_loss = divided(terms.loss)
+    others, columns = replace(terms, loss=remaining_loss), terms.layout.columns
 
     def of(bounds: Any) -> Mechanism[Any]:
         return _of_mask(replace(bounded, bounds=bounds), others)
 
     like = trial(of, extremes(columns))
-    bounds = drawn_bounds(first, columns, terms.neighbors, terms.policy(bounded.nan))
-    return WithBounds(bounds, of, terms.loss, rest, like.name)
+    bounds = drawn_bounds(first, columns, terms.neighbors, terms.missing_rule(bounded.nan))
+    return WithBounds(bounds, of, terms.loss, remaining_loss, like.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -1027,9 +1028,9 @@ class Measurement(Around[Value], Preparing[Value]):
     @property
     def parameters(self) -> dict[str, Any]:
         """The public parameters of the statistic and of the unit, by name."""
-        own = [one.name for one in fields(self.statistic) if one.init]
-        values = {name: getattr(self.statistic, name) for name in own}
-        values |= {one.name: getattr(self.unit, one.name) for one in fields(self.unit)}
+        names = [field.name for field in fields(self.statistic) if field.init]
+        values = {name: getattr(self.statistic, name) for name in names}
+        values |= {field.name: getattr(self.unit, field.name) for field in fields(self.unit)}
         values |= {"nan": self.missing} if "nan" in values else {}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -1111,7 +1112,7 @@ class Measurement(Around[Value], Preparing[Value]):
 
         def bar(bound: int, kept: int) -> ErrorBar:
             bounded = Offer(self.offered.loss, replace(unit, max_rows=bound))
-            return made(self.statistic, bounded, self.layout).error(kept, CONFIDENCE)
+            return mechanism_of(self.statistic, bounded, self.layout).error(kept, CONFIDENCE)
 
         return unit_plan(bar, rows, units, max_rows)
 

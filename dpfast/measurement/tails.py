@@ -38,13 +38,13 @@ MISSING, READ = -2, -1
 def _summary(cells: Counts) -> Counts:
     """Return a summary of rows counted by the upper 16 bits of a float64, missing ones at last."""
     half = MAGNITUDES // 2
-    found = np.zeros(2 * _SIZE + 3, np.int64)
-    for sign, side in ((0, found[_SIZE + 1 : -2]), (half, found[:_SIZE][::-1])):
+    summary = np.zeros(2 * _SIZE + 3, np.int64)
+    for sign, side in ((0, summary[_SIZE + 1 : -2]), (half, summary[:_SIZE][::-1])):
         side[:] = cells[sign + _FIRST : sign + _LAST + 1]
         side[-1] += cells[sign + _LAST + 1 : sign + half].sum()
-        found[_SIZE] += cells[sign : sign + _FIRST].sum()
-    found[MISSING], found[READ] = cells[-1], cells.sum()
-    return found
+        summary[_SIZE] += cells[sign : sign + _FIRST].sum()
+    summary[MISSING], summary[READ] = cells[-1], cells.sum()
+    return summary
 
 
 def _add(_: int, values: NDArray[Any], cells: Counts) -> None:

@@ -26,7 +26,7 @@ from ..tables.time_columns import TimeColumn, time_column
 from ..tables.times import Binned, Clipped, Numbering, Times, as_numpy, numbered, times_of
 
 #: Units from 0 between which durations count where bounds of theirs are found.
-FAR = 1 << 62
+LARGEST = 1 << 62
 
 #: What an answer about times is: a time, the time between two, a sum of durations, or a number.
 Answer = Literal["point", "span", "total", "number"]
@@ -68,26 +68,26 @@ class Units:
         assert isinstance(self.number, Binned)
         return self.back(np.array(self.number.edges, object) - self.lower)
 
-    def of(self, piece: Piece) -> NDArray[np.float64]:
+    def of(self, column: Piece) -> NDArray[np.float64]:
         """Return the numbers of rows of a table, NaN where one has no time.
 
         Raises
         ------
         DataError
-            If the piece is not of the declared type, as a partition of an engine may be.
+            If the column is not of the declared type, as a partition of an engine may be.
         """
-        if times_of(piece) != self.times:
+        if times_of(column) != self.times:
             refuse_type()
-        counts = numbered(piece, self.number)
+        counts = numbered(column, self.number)
         assert counts.mask is not None
         values = counts.array.astype(np.float64)
         values[counts.mask] = np.nan
         return values
 
 
-def read(piece: Piece, units: Units | None) -> NDArray[Any]:
+def read(column: Piece, units: Units | None) -> NDArray[Any]:
     """Return the numbers of rows of a table, which may be those of times."""
-    return numbers(piece) if units is None else units.of(piece)
+    return numbers(column) if units is None else units.of(column)
 
 
 def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, Any, Units]:
@@ -100,7 +100,7 @@ def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, A
     """
     if checks.is_auto(bounds):
         refuse_origin(times, bounds)
-        units = Units(times, Clipped(-FAR, FAR, 0), None, answer)
+        units = Units(times, Clipped(-LARGEST, LARGEST, 0), None, answer)
     else:
         lo, hi, zone = limits(times, bounds)
         lower = 0 if answer == "total" else lo
@@ -156,7 +156,7 @@ def are_times(values: Any) -> bool:
     """Tell whether one of some values is a date, a time or a duration."""
     if isinstance(values, np.ndarray):
         return values.dtype.kind in "Mm"
-    return isinstance(values, (list, tuple)) and any(as_numpy(one) is not None for one in values)
+    return isinstance(values, (list, tuple)) and any(as_numpy(x) is not None for x in values)
 
 
 def time_column_of(data: Any, axis: Any, ids: Any, weights: Any) -> tuple[TimeColumn | None, Any]:
@@ -164,8 +164,8 @@ def time_column_of(data: Any, axis: Any, ids: Any, weights: Any) -> tuple[TimeCo
     if type(data) is np.ndarray and data.dtype.kind not in "mM":
         return None, data
     named = [name for name in (ids, weights) if isinstance(name, str)]
-    given, column = time_column(data, named if axis is None else [])
-    return column, given
+    rows, column = time_column(data, named if axis is None else [])
+    return column, rows
 
 
 def limits(times: Times, bounds: Any) -> tuple[int, int, dt.tzinfo | None]:

@@ -147,7 +147,7 @@ class Unit:
 
 
 def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
-    """Return what a row that is added or removed may cost, for a loss of people of so many rows.
+    """Return what a row that is added or removed may cost, for a loss of a unit of so many rows.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def added_units(
         Each is 0 for a row that misses a number.
     """
     assert source.ids is not None
-    missing = [Feature(rows.counted(1 - one), 0, 1) for one in kept if nan == "raise"]
+    missing = [Feature(rows.counted(1 - row), 0, 1) for row in kept if nan == "raise"]
     groups = rows.groups({}, [*features, *missing], Units(source.ids.column))
     sums = [int(total[0]) for total in groups.sums]
     nan_policy.refuse(nan, sum(sums[len(features) :]))

@@ -76,7 +76,7 @@ _FIRST = -(LARGEST * PER_OCTAVE) - 1  # that of 1 among `NUMBERS`
 PRIORS = 2 / 16, 3 / 16
 #: What a unit beyond a number is worth; how many units of an octave are none to speak of, times r;
 #: the most by which more of them make the next number rarer, as a logarithm.
-FAR, FEW, STEEP = 64, 16, 1 / 2
+BEYOND, FEW, STEEP = 64, 16, 1 / 2
 
 
 class Parts(int):
@@ -206,19 +206,19 @@ class WithUnitBound(Around[Value]):
     def weighed(self, tails: Counts) -> Side:
         """Return what the numbers weigh, for units with such integers."""
         above = beyond(tails, above=True)
-        far = candidates(above, self.octaves)
-        crowd = candidates(np.roll(above, PER_OCTAVE), self.octaves) - far
-        each = float_down(Fraction(self.rate) / self.span)
-        few, most = int(FEW / self.rate), int(STEEP / each)
-        score = FAR * far + np.cumsum(np.clip(crowd - few, 0, most))
-        prior = np.arange(len(far), dtype=np.float64) * self.prior
-        return Side(score, score, prior, Fraction(0), 2 * each)
+        beyond_bound = candidates(above, self.octaves)
+        crowd = candidates(np.roll(above, PER_OCTAVE), self.octaves) - beyond_bound
+        rate = float_down(Fraction(self.rate) / self.span)
+        few, most = int(FEW / self.rate), int(STEEP / rate)
+        score = BEYOND * beyond_bound + np.cumsum(np.clip(crowd - few, 0, most))
+        prior = np.arange(len(beyond_bound), dtype=np.float64) * self.prior
+        return Side(score, score, prior, Fraction(0), 2 * rate)
 
     def bound(self, tails: Counts, generator: Generator) -> int:
         """Return the bound that is drawn for units with such integers."""
         numbers = candidates(NUMBERS, self.octaves)
-        (place,) = Draw(self.weighed(tails), len(numbers)).draw(1, generator.stream())
-        return ceil(float(numbers[place])) - 1
+        (index,) = Draw(self.weighed(tails), len(numbers)).draw(1, generator.stream())
+        return ceil(float(numbers[index])) - 1
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return no error bar."""
@@ -257,7 +257,7 @@ def with_unit_bound(
         return make(bound, for_answer)
 
     rate = drawn_bounds(for_bound, None, "add-remove", "drop").rate
-    span = FAR + PER_OCTAVE * (neighbors == "replace")
+    span = BEYOND + PER_OCTAVE * (neighbors == "replace")
     prior = PRIORS[0] if isinstance(loss, Pure) else PRIORS[1]
 
     def with_octaves(size: int) -> WithUnitBound[Value]:

@@ -94,7 +94,7 @@ class BoxNoise:
     loss: Loss
     deviation: float
     independent: tuple[IntegerNoise | None, ...] = field(default=(), repr=False)
-    epsilon: Fraction = Fraction(0)  # of the joint noise "box" and "stairs"
+    epsilon: Fraction = Fraction(0)  # of the joint noise "box" and of staircases
     staircase: JointStaircase | None = field(default=None, repr=False)
 
     @property
@@ -222,12 +222,12 @@ class BoxNoise:
                 released[i] = noise.add([values[i]], generator)[0]
         joint = self._joint
         if joint:
-            noisy = self._box([values[i] for i in joint], generator)
+            noisy = self._add_joint([values[i] for i in joint], generator)
             for i, value in zip(joint, noisy, strict=True):
                 released[i] = value
         return released
 
-    def _box(self, values: list[int], generator: Generator) -> list[int]:
+    def _add_joint(self, values: list[int], generator: Generator) -> list[int]:
         """Return the values whose sensitivity is not 0, with joint noise."""
         if self.staircase is not None:
             return [*map(operator.add, values, self.staircase.draw(generator.stream()))]

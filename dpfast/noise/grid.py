@@ -41,7 +41,7 @@ FINEST = 40
 
 
 def public_grid(lo: float, hi: float) -> float:
-    """Return the spacing of the output grid: a power of two made from public numbers only.
+    """Return the step of the output grid: a power of two made from public numbers only.
 
     About ``2**-40`` of the range, coarser where float64 could not hold its multiples near the
     bounds.

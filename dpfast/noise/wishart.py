@@ -195,7 +195,7 @@ def refined(cells: NDArray[np.int64], bits: int, stream: BitStream) -> list[NDAr
     """
     chunks, chance = [_uniform(len(cells), stream)], np.empty(len(cells), np.uint64)
     stream.fill(chance.view(np.uint8))
-    # A place is kept with a probability of exp(-g), g <= |cell| 2**(-2 bits): see `inside`.
+    # A number is kept with a probability of exp(-g), g <= |cell| 2**(-2 bits): see `inside`.
     lost = np.ldexp(np.abs(cells) + 1.0, 64 - 2 * bits) + 2.0**13
     rare = np.flatnonzero(~(chance.astype(np.float64) <= 2.0**64 - lost))
     for i in rare.tolist():

@@ -163,7 +163,7 @@ def parallel(
     if staying is None:
         candidates = [_doubled(loss) for loss in checked]
     else:
-        candidates = _known(staying, len(checked))
+        candidates = _staying_losses(staying, len(checked))
     if len(checked) > 1:
         # The largest two of any amount bound every sum of two; one without a rho has no bound.
         by_amounts = size_of, attrgetter("delta"), lambda loss: rho_of(loss) or math.inf
@@ -180,7 +180,7 @@ def _doubled(loss: Loss) -> Loss:
     return doubled
 
 
-def _known(staying: Sequence[Loss | None], parts: int) -> list[Loss]:
+def _staying_losses(staying: Sequence[Loss | None], parts: int) -> list[Loss]:
     if not isinstance(staying, Sequence) or isinstance(staying, str):
         checks.fail_type("staying", "a list of losses or None, one for each part", staying)
     if len(staying) != parts:

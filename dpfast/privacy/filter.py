@@ -23,7 +23,7 @@ class Filter:
     ----------
     limit : Pure, ZCDP or Approx
         The loss of all releases together. An `Approx` limit allows the largest `ZCDP` within it
-        (`ZCDP.within`): the releases together are (epsilon, delta)-DP, and their number grows with
+        (`ZCDP.largest`): the releases together are (epsilon, delta)-DP, and their number grows with
         the square of epsilon.
 
     Raises
@@ -63,7 +63,7 @@ class Filter:
 
     def __init__(self, limit: Loss) -> None:
         self.limit = limit = check_loss(limit, "limit")
-        held = ZCDP.within(limit.epsilon, limit.delta) if isinstance(limit, Approx) else limit
+        held = ZCDP.largest(limit.epsilon, limit.delta) if isinstance(limit, Approx) else limit
         self._by_rho = isinstance(held, ZCDP)
         self._most = size_of(held)
         self._spent = Fraction(0)

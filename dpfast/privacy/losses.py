@@ -290,10 +290,10 @@ class Approx(_Amounts):
         --------
         >>> import dpfast as dp
         >>> loss = dp.privacy.Approx(1, 1e-6).of_zcdp()
-        >>> loss.rho == dp.privacy.ZCDP.within(1, 1e-6).rho
+        >>> loss.rho == dp.privacy.ZCDP.largest(1, 1e-6).rho
         True
         """
-        return replace(self, rho=ZCDP.within(self.epsilon, self.delta).rho)
+        return replace(self, rho=ZCDP.largest(self.epsilon, self.delta).rho)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -365,7 +365,7 @@ class ZCDP(_Amounts):
         return cls(pure.draws * rho)
 
     @classmethod
-    def within(cls, epsilon: Number, delta: Number) -> ZCDP:
+    def largest(cls, epsilon: Number, delta: Number) -> ZCDP:
         """Return the largest zero-concentrated loss that is within (epsilon, delta).
 
         Parameters
@@ -382,7 +382,7 @@ class ZCDP(_Amounts):
         Examples
         --------
         >>> import dpfast as dp
-        >>> dp.privacy.ZCDP.within(1.0, 1e-6)
+        >>> dp.privacy.ZCDP.largest(1.0, 1e-6)
         ZCDP(rho=0.0243559703595381)
         """
         target = Approx(epsilon, delta)

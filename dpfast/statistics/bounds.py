@@ -66,7 +66,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
         return tuple(map(units.back, answer))
 
     def mechanism(self, terms: Terms) -> DrawnBounds:
-        policy, share = terms.policy(self.nan), checks.fraction("q", self.q)
+        policy, share = terms.missing_rule(self.nan), checks.fraction("q", self.q)
         return drawn_bounds(terms.loss, terms.layout.columns, terms.neighbors, policy, share)
 
 

@@ -136,7 +136,7 @@ class Covariance(Bounded[Floats]):
         pairs = self.pairs(terms.layout.columns or self.width)
         bits = SQUARES - terms.has_ids  # a database has room for what a unit adds
         grids = tuple(cells(lo, hi, bits) for lo, hi in pairs)
-        policy = terms.policy(self.nan)
+        policy = terms.missing_rule(self.nan)
         of_rows = {"neighbors": terms.neighbors, "loss": terms.loss, "rows": terms.rows}
         shared: Any = {"bounds": pairs, "cells": grids, "nan": policy, **of_rows}
         is_public = terms.neighbors == "replace" and not terms.layout.masked

@@ -39,7 +39,7 @@ from ..budget.mechanism import Mechanism
 from ..measurement.automatic_bounds import ANY, NOT_DRAWN
 from ..measurement.columns_by_name import Answer
 from ..measurement.equal_parts import part
-from ..measurement.features import Form
+from ..measurement.features import Basis
 from ..measurement.functions import function_of
 from ..measurement.linear import Column, LinearMeasurement, Setting
 from ..measurement.outer_bounds import DrawnBounds, drawn_bounds
@@ -138,12 +138,12 @@ class Described:
 class Moments(Variance):
     """The number of rows, the mean and the standard deviation of the clamped rows of a column."""
 
-    def forms(self, column: Column, is_public: bool) -> list[Form]:
+    def forms(self, column: Column, is_public: bool) -> list[Basis]:
         part = Fraction(1, column.span or 1)
         (_, form) = super().forms(column, False)
         return [replace(form, squares=(Fraction(1), part**2, part**4))]
 
-    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+    def answer(self, column: Column, form: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         moments = form.moments(sums, rows)
         mean = column.at(moments.first, moments.rows * column.span)
         deviation = column.root(super().answer(column, form, sums, rows))

@@ -35,7 +35,12 @@ class Ranked(Bounded[Value]):
     def column_of(self, terms: Terms) -> dict[str, Any]:
         """Return what mechanisms of a column share, by the names of their fields."""
         lo, hi = self.pairs(None)[0]
-        return {"lo": lo, "hi": hi, "neighbors": terms.neighbors, "nan": terms.policy(self.nan)}
+        return {
+            "lo": lo,
+            "hi": hi,
+            "neighbors": terms.neighbors,
+            "nan": terms.missing_rule(self.nan),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,13 +63,13 @@ def test_a_ledger_at_another_place_is_refused_until_it_is_moved(path, place):
         file.move(str(other))
         budget = dp.Budget(path=other)
         with contextlib.closing(budget._file._connect()) as db:
-            assert len(chain.places(db, budget._file.header.seal)) == 2
+            assert len(chain.identities(db, budget._file.header.seal)) == 2
     spend(budget)
     assert budget.spent["epsilon"] == Fraction(1, 2)
 
 
 def test_a_copy_that_is_opened_all_the_same_is_caught(path, monkeypatch):
-    monkeypatch.setattr(chain, "places", lambda db, first: [])
+    monkeypatch.setattr(chain, "identities", lambda db, first: [])
     with pytest.raises(pytest.fail.Exception):
         test_a_ledger_at_another_place_is_refused_until_it_is_moved(path, copied)
 

@@ -76,7 +76,7 @@ def test_each_loss_has_a_price_or_a_refusal_that_says_what_fits(name):
                 fits = "no price in a rho budget: use a budget with delta, or rho="
                 assert fits in costs["rho"] and "if the call takes it" in costs["rho"]
             else:
-                least = ZCDP.within(own.epsilon, own.delta).rho
+                least = ZCDP.largest(own.epsilon, own.delta).rho
                 assert costs["rho"] == {"rho": own.rho} and own.rho > least / 50
 
 

@@ -94,7 +94,7 @@ def test_half_of_the_noise_of_a_release_is_found(monkeypatch, name):
     """Drawn ahead for many answers."""
     assert not command.audited(OURS[name], 20_000)["refuted"]
     monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
-    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+    monkeypatch.setattr(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__)
     halve(monkeypatch, choice, "integer_noise")
     found = command.audited(OURS[name], 20_000)
     assert found["refuted"] and found["ratio"] > 1

@@ -26,7 +26,7 @@ from dpfast.groups.plan import moves_of
 from dpfast.groups.step import Step
 from dpfast.groups.sums import Counted, OfLinear
 from dpfast.measurement.choice import choose_noise
-from dpfast.measurement.features import Feature, Form
+from dpfast.measurement.features import Basis, Feature
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
@@ -364,7 +364,7 @@ def test_noise_is_for_all_that_a_row_adds_whichever_feature_is_first(loss):
     rows, cells = Feature((0, 1, 0), 0, 1), Feature((1, 0, 0), 0, 100)
     step, deviations = Step(AR, groups=4, rows=2, every=4), []
     for features in ((rows, cells), (cells, rows)):
-        moves, _ = moves_of(Form(features, (Fraction(1), Fraction(1)), norm=101), step)
+        moves, _ = moves_of(Basis(features, (Fraction(1), Fraction(1)), norm=101), step)
         assert moves.sizes == (202,) and moves.norm.largest == 202
         deviations.append(choose_noise(loss, moves).noise().deviation)
     less = choose_noise(loss, replace(moves, sizes=(2,))).noise()

@@ -150,8 +150,8 @@ def test_no_neighbor_moves_sums_by_more_than_their_noise_is_for(name):
 
 def test_a_planted_fault_is_found(monkeypatch):
     """Rows that are dropped though their number is used as public."""
-    monkeypatch.setattr(Terms, "policy", lambda self, nan: "drop")
-    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+    monkeypatch.setattr(Terms, "missing_rule", lambda self, nan: "drop")
+    monkeypatch.setattr(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__)
     assert moved_too_far("mean", "replace")
 
 
@@ -214,6 +214,6 @@ def test_the_exact_loss_of_a_count_of_missing_rows(columns, neighbors, monkeypat
     twice = Feature((0, 0, 0), 0, 1, missing=2)
     monkeypatch.setattr(Count, "features", {**Count.features, "only": twice})
     monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
-    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+    monkeypatch.setattr(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__)
     noise, moves = moves_of_counts(columns, neighbors)
     assert worst(noise, moves) > 1.1 * 0.75

@@ -163,7 +163,7 @@ def same(word):
 def test_public_values_that_call_all_others_equal_are_told_apart(make, values):
     statistics = [make(same(value)) for value in values]
     assert statistics == [make(value) for value in values]
-    made = [statistic.made(one, LOSS, statistic.ONE) for one in statistics]
+    made = [statistic.mechanism_of(one, LOSS, statistic.ONE_ANSWER) for one in statistics]
     assert len({*map(id, made)}) == len(values)
 
 
@@ -216,8 +216,8 @@ def test_bars_of_quotients_are_of_their_own_noise():
     own = {"bounds": [(0, 1)] * 2}
     before = dp.Ratio(**own).measure(epsilon=1)
     _ = before.inner.usual_widths
-    statistic.made.cache_clear(), linear.plan.cache_clear()
+    statistic.mechanism_of.cache_clear(), linear.plan.cache_clear()
     with patch.object(linear, "choose_noise", half_the_loss):
         after = dp.Ratio(**own).measure(epsilon=1)
         assert (after.inner.usual_widths > 1.5 * before.inner.usual_widths).all()
-    statistic.made.cache_clear(), linear.plan.cache_clear()
+    statistic.mechanism_of.cache_clear(), linear.plan.cache_clear()

@@ -154,7 +154,7 @@ def test_a_loss_that_forgets_rows_is_caught(relation, fault, monkeypatch):
     if fault == "k":
         wrong_size = lambda size, *more: of_people(1 << histogram.PARTS, *more)  # noqa: E731
         monkeypatch.setattr(histogram, "of_people", wrong_size)
-    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+    monkeypatch.setattr(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__)
     assert cost(relation, 4) > 1
     assert of_a_draw(relation, 4) > 1
 
@@ -330,7 +330,7 @@ def test_noise_for_fewer_rows_is_caught(name, monkeypatch):
     """Planted: noise is for one row, at the loss of a person."""
     part = Unit.part
     monkeypatch.setattr(Unit, "part", lambda self, *loss: (part(self, *loss)[0], 1))
-    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+    monkeypatch.setattr(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__)
     monkeypatch.setattr(OfUnits, "loss", property(lambda self: self.inner.loss))
     with pytest.raises(AssertionError):
         test_a_person_moves_integers_by_no_more_than_their_noise_is_for(name, monkeypatch)

@@ -123,7 +123,7 @@ def test_a_crowd_that_is_left_out_of_the_loss_is_found():
 
 def test_a_crowd_that_weighs_more_than_what_is_beyond_is_found(monkeypatch):
     """The planted fault: a unit does less to the numbers up to c than to those beyond."""
-    monkeypatch.setattr(unit_bounds, "FAR", 8)
+    monkeypatch.setattr(unit_bounds, "BEYOND", 8)
     assert widest(BOTH["add-remove"], rate=4.0, span=8)[0] > 6
 
 
@@ -277,7 +277,7 @@ def test_no_unit_moves_more_than_one_total(seen):
         dp.sum(np.array(pay), ids=list(ids), bounds=(-1, 3), per_unit="auto", epsilon=1)
     above = np.array([made().weighed(one).outside for one in seen])
     differences = above[:, None] - above[None]
-    assert np.abs(differences).max() == unit_bounds.FAR
+    assert np.abs(differences).max() == unit_bounds.BEYOND
     assert not np.any((differences > 0).any(-1) & (differences < 0).any(-1))
 
 

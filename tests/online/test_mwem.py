@@ -37,7 +37,7 @@ def test_shares_add_up(rounds):
             assert spent == Draws(loss.epsilon, draws=2 * rounds)
             continue
         assert spent == loss
-        rho = loss.rho if isinstance(loss, ZCDP) else ZCDP.within(loss.epsilon, loss.delta).rho
+        rho = loss.rho if isinstance(loss, ZCDP) else ZCDP.largest(loss.epsilon, loss.delta).rho
         chosen = ZCDP.of_pure(Draws(2 * unit * Fraction(c), 1, True)).rho
         if noise.distribution == "laplace":
             measured = ZCDP.of_pure(Draws(unit / noise.scale, cells=unit)).rho

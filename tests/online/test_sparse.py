@@ -201,7 +201,7 @@ def test_what_is_spent_is_what_the_theorem_says(c, answers):
         assert spent == asked or spent == Pure(asked.epsilon)
         if scales.renewed:
             one = 3 / scales.threshold + 3 / scales.query
-            rho = asked.rho if isinstance(asked, ZCDP) else ZCDP.within(0.5, 1e-6).rho
+            rho = asked.rho if isinstance(asked, ZCDP) else ZCDP.largest(0.5, 1e-6).rho
             gate = c * ZCDP.of_pure(Pure(one)).rho
             rest = 0 if each is None else c * each.rho
             assert rho * (1 - Fraction(1, 2**30)) <= gate + rest <= rho

@@ -159,7 +159,7 @@ def test_the_gaussian_mechanism_keeps_what_is_promised(rho, delta):
 @pytest.mark.parametrize("delta", ["0.9", "1e-300"])
 def test_the_largest_rho_within_the_ends(epsilon, delta):
     epsilon, delta = Fraction(epsilon), Fraction(delta)
-    found = ZCDP.within(epsilon, delta)
+    found = ZCDP.largest(epsilon, delta)
     assert found.to_approx(delta).epsilon <= epsilon
     assert ZCDP(found.rho * (1 + Fraction(1, 2**40))).to_approx(delta).epsilon > epsilon
 
@@ -452,7 +452,7 @@ def test_the_kinds_of_filter():
     with pytest.raises(BudgetError, match="refused"):
         held.require(ZCDP(0.03))
     approx = Filter(Approx(1, 1e-6))
-    assert approx.remaining == ZCDP.within(1, 1e-6)
+    assert approx.remaining == ZCDP.largest(1, 1e-6)
     # Five times as many small costs fit as by adding up epsilons.
     assert sum(approx.spend(Pure(0.01)) for _ in range(1000)) > 480
     assert not approx.spend(Pure(0.5))
@@ -520,7 +520,7 @@ def test_threads_never_pass_the_limit():
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, float("nan"), "0.1", None, True])
 def test_a_bad_delta(delta):
-    for call in (Pure(1).to_approx, ZCDP(1).to_approx, lambda d: ZCDP.within(1, d)):
+    for call in (Pure(1).to_approx, ZCDP(1).to_approx, lambda d: ZCDP.largest(1, d)):
         with pytest.raises((ArgumentError, ArgumentTypeError), match="delta must be"):
             call(delta)
 

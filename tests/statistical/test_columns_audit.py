@@ -107,7 +107,7 @@ QUICK = ["sum, replace", "mean, add-remove", "count, add-remove"]
 def test_a_sensitivity_that_forgets_the_other_columns_is_caught(name):
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
-        patch.object(statistic, "made", statistic.made.__wrapped__),
+        patch.object(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__),
         patch.object(linear, "choose_noise", alone),
     ):
         assert audit(name, 2_500, norm="laplace", epsilon=1.0) > 1.0

@@ -309,7 +309,7 @@ def test_nothing_costs_more_than_its_part():
             found = quoted(release, [1.0], bounds="auto", relation="add-remove", **loss, **kw)
             for pair in ((0.0, 1.0), (-3.0, 0.0), (2.0**379, 2.0**380)):
                 inner = found.make(pair)
-                assert privacy_sum([inner.loss]) <= privacy_sum([found.rest])
+                assert privacy_sum([inner.loss]) <= privacy_sum([found.remaining_loss])
                 assert inner.neighbors == found.neighbors
 
 
@@ -379,7 +379,7 @@ def test_bounds_of_a_covariance_are_not_refused_and_cost_their_part():
             )) == ["bounds", "covariance"]  # fmt: skip
             for one in pairs:
                 inner = found.make([one, (0.0, 1.0)])
-                assert privacy_sum([inner.loss]) <= privacy_sum([found.rest])
+                assert privacy_sum([inner.loss]) <= privacy_sum([found.remaining_loss])
 
 
 def test_durations_have_bounds_that_are_durations():

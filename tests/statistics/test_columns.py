@@ -38,7 +38,7 @@ def recorded(name, data, axis=0, **kw):
         kw = {"bounds": BOUNDS[: np.shape(data)[1] if np.ndim(data) == 2 else 3], **kw}
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
-        patch.object(statistic, "made", statistic.made.__wrapped__),
+        patch.object(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__),
         patch.object(linear, "choose_noise", recorder),
     ):
         found = STATISTICS[name](data, epsilon=1, axis=axis, **kw)
@@ -179,7 +179,7 @@ def test_weights_by_name_or_as_an_array(name, relation, masked, tmp_path, monkey
         recorder = Recorder()
         with (
             patch.object(linear, "plan", linear.plan.__wrapped__),
-            patch.object(statistic, "made", statistic.made.__wrapped__),
+            patch.object(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__),
             patch.object(linear, "choose_noise", recorder),
         ):
             found = STATISTICS[name](

@@ -69,7 +69,7 @@ class Tape:
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(IntegerNoise, "add", recorded)
         self.patch.setattr(IntegerNoise, "draw", draw)
-        self.patch.setattr(BoxNoise, "_box", box)
+        self.patch.setattr(BoxNoise, "_add_joint", box)
         self.patch.setattr(count, "below", lambda n, stream: 0)  # halves of counts
         return self
 
@@ -324,7 +324,7 @@ def true_count(self, summary, generator):
 def _each_plan_anew(monkeypatch):
     forget()  # what other tests made without the fault
     monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
-    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+    monkeypatch.setattr(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__)
     yield
     forget()  # and what is made with it
 

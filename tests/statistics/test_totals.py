@@ -45,7 +45,7 @@ def recorded(name, data, **kw):
         kw = {"bounds": (-1.0, 2.5), **kw}
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
-        patch.object(statistic, "made", statistic.made.__wrapped__),
+        patch.object(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__),
         patch.object(linear, "choose_noise", recorder),
     ):
         found = STATISTICS[name](data, epsilon=1, **kw)
@@ -310,7 +310,7 @@ def test_a_variance_is_charged_what_is_drawn_for_any_number_of_rows(width, monke
     assert most() <= 1
     if width <= 32:  # the planted fault: chosen anew for each number of rows
         monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
-        monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+        monkeypatch.setattr(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__)
         anew = lambda loss, moved, *pinned: integer_noise(loss, moved)  # noqa: E731
         monkeypatch.setattr(choice, "integer_noise", anew)
         assert most() > 1.1

@@ -28,7 +28,7 @@ def recorded(name, data, weights, **kw):
     kw = {"bounds": (-1.0, 2.5), "weight_bounds": LIMITS[name], **kw}
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
-        patch.object(statistic, "made", statistic.made.__wrapped__),
+        patch.object(statistic, "mechanism_of", statistic.mechanism_of.__wrapped__),
         patch.object(linear, "choose_noise", recorder),
     ):
         found = STATISTICS[name](data, weights=weights, epsilon=1, **kw)

@@ -675,7 +675,7 @@ LOSSES = {
     "dp.privacy.Approx": (P.Approx, {"epsilon": 1, "delta": 0.1}),
     "dp.privacy.ZCDP": (P.ZCDP, {"rho": 1}),
     "dp.privacy.ZCDP.of_pure": (P.ZCDP.of_pure, {"pure": PURE}),
-    "dp.privacy.ZCDP.within": (P.ZCDP.within, {"epsilon": 1, "delta": 0.1}),
+    "dp.privacy.ZCDP.largest": (P.ZCDP.largest, {"epsilon": 1, "delta": 0.1}),
     "dp.privacy.ZCDP.to_approx": (P.ZCDP(1).to_approx, {"delta": 0.1}),
     "dp.privacy.ZCDP.to_approx_delta": (P.ZCDP(1).to_approx_delta, {"epsilon": 9}),
     "dp.privacy.Pure.to_approx": (PURE.to_approx, {"delta": 0.1}),
@@ -738,7 +738,7 @@ TOLD = {
     dp.extend.Chunk, dp.extend.ErrorBar, dp.extend.IntegerNoise, dp.extend.Mechanism,
     dp.extend.Prepared, dp.extend.Source, dp.extend.releases,
     # what a package of its own makes statistics and noise of; see `tests/usage`
-    dp.extend.Feature, dp.extend.Form, dp.extend.Linear, dp.extend.MechanismLike, dp.extend.Moves,
+    dp.extend.Feature, dp.extend.Basis, dp.extend.Linear, dp.extend.MechanismLike, dp.extend.Moves,
     dp.extend.NoiseCandidate, dp.extend.Preparing, dp.extend.SumNoise, dp.extend.add_noise_family,
     dp.extend.measures,
     # texts alone; see `tests/app/test_terminal.py`

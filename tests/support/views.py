@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import dpfast as dp
 from dpfast.measurement.around import Around
-from dpfast.measurement.statistic import made
+from dpfast.measurement.statistic import mechanism_of
 from dpfast.statistics.quantiles.ends import Between
 
 
@@ -36,7 +36,7 @@ def innermost(mechanism: Any) -> Any:
 @contextmanager
 def replaced(place: Any, name: str, by: Any) -> Iterator[None]:
     """Replace a name by another thing, for mechanisms that are made from now on until the end."""
-    made.cache_clear()
+    mechanism_of.cache_clear()
     with patch.object(place, name, by):
         yield
-    made.cache_clear()
+    mechanism_of.cache_clear()

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import dpfast as dp
-from dpfast.extend import Feature, Form
+from dpfast.extend import Basis, Feature
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,14 +29,14 @@ class Excess(dp.extend.Linear):
         super().__post_init__()
         object.__setattr__(self, "target", dp.extend.checks.number("target", self.target))
 
-    def forms(self, column: Any, is_public: bool) -> list[Form]:
+    def forms(self, column: Any, is_public: bool) -> list[Basis]:
         shift = column.cells.first - round(Fraction(self.target) / column.unit)
         low, high = shift, shift + column.span
         if column.misses:  # a row that counts for nothing adds 0
             low, high = min(low, 0), max(high, 0)
-        return [Form((Feature((1, shift, 0), low, high),), (Fraction(1),), (Fraction(1),))]
+        return [Basis((Feature((1, shift, 0), low, high),), (Fraction(1),), (Fraction(1),))]
 
-    def answer(self, column: Any, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+    def answer(self, column: Any, form: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         return column.total(form, sums)
 
     def bar(self, column: Any, noise: Any, rows: Any, is_public: bool) -> Any:

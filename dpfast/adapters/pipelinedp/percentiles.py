@@ -78,6 +78,6 @@ def of_partition(
     """Return quantiles of a partition; values that are NaN do not count."""
     loss: dict[str, Any] = {"epsilon": checks.fraction("epsilon", epsilon) / (groups * rows)}
     if delta:
-        loss = {"rho": ZCDP.within(epsilon, delta).rho / (groups * rows**2)}
+        loss = {"rho": ZCDP.largest(epsilon, delta).rho / (groups * rows**2)}
     shared: dict[str, Any] = {"neighbors": "add-remove", "nan": "drop", "rng": rng}
     return list(map(float, dp.quantiles(values, qs, bounds=bounds, **loss, **shared)))

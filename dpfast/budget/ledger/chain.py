@@ -36,7 +36,7 @@ STEPS = """
 CREATE TABLE steps (step INTEGER PRIMARY KEY, what TEXT NOT NULL UNIQUE, seal TEXT NOT NULL);
 """
 #: Where the ledger is (`File.identity`), since when: where it was made, and where it was moved.
-PLACES = """
+DIRECTORIES = """
 CREATE TABLE places (
     place INTEGER PRIMARY KEY, time TEXT NOT NULL, process TEXT NOT NULL, identity TEXT NOT NULL,
     seal TEXT NOT NULL
@@ -113,7 +113,7 @@ class Connection(sqlite3.Connection):
     """A connection, which lives for one transaction."""
 
     @cached_property
-    def form(self) -> int:
+    def version(self) -> int:
         """The version of the tables, read once; `renumber` changes it."""
         return int(pragma(self, "user_version"))
 
@@ -121,7 +121,7 @@ class Connection(sqlite3.Connection):
 def renumber(db: Connection, version: int) -> None:
     """Set the version of the tables."""
     db.execute(f"PRAGMA user_version = {version}")
-    db.form = version
+    db.version = version
 
 
 # --- steps --------------------------------------------------------------------------------------
@@ -136,7 +136,9 @@ def begin(db: Connection, first: str) -> None:
 def later(db: Connection, table: str) -> str:
     """Return the columns of `LATER` of a table, as a query names them: NULL where there is none."""
     columns = [(first, column) for first, named, column in LATER if named == table]
-    return ", ".join(column.split()[0] if first <= db.form else "NULL" for first, column in columns)
+    return ", ".join(
+        column.split()[0] if first <= db.version else "NULL" for first, column in columns
+    )
 
 
 def grow(db: Connection, table: str, **row: object) -> None:
@@ -154,7 +156,7 @@ def _step(db: Connection, what: str, seal: str) -> None:
 
 def last(db: Connection) -> LastRow:
     """Return the last row of the ledger."""
-    table, number = ("lines", "line") if db.form == 1 else ("steps", "step")
+    table, number = ("lines", "line") if db.version == 1 else ("steps", "step")
     query = f"SELECT {number}, seal FROM {table} ORDER BY {number} DESC LIMIT 1"
     row = db.execute(query).fetchone()
     if row is None and table == "lines":
@@ -178,7 +180,7 @@ def held(db: Connection, row_seen: LastRow) -> bool:
 
 def check(db: Connection, table: str, name: str, seal: str | None) -> None:
     """Raise `Damaged` unless a row with this seal, or none, was written under that name."""
-    if db.form == 1:
+    if db.version == 1:
         return
     both = "SELECT a.seal, b.seal FROM steps a LEFT JOIN steps b ON b.step = a.step - 1 "
     what = f"{table} {name}"
@@ -194,7 +196,7 @@ def whole(db: Connection, first: str, most: int | None = None) -> None:
 
     Of more than `most` steps the last ones are checked.
     """
-    if db.form == 1:
+    if db.version == 1:
         return
     begin = 0 if most is None else max(0, last(db).number - most)
     tail = "SELECT step, what, seal FROM steps WHERE step >= ? ORDER BY step"
@@ -264,24 +266,24 @@ def _sealed(before: str, parts: Sequence[Any]) -> str:
     return text.seal(before, "state", str(lines), *others, *text.of_people(ids))
 
 
-# --- places -------------------------------------------------------------------------------------
+# --- where the ledger is --------------------------------------------------------------------------
 
 
-def places(db: Connection, first: str) -> list[str]:
+def identities(db: Connection, first: str) -> list[str]:
     """Return where the ledger was, in order; nothing for one of an earlier form."""
-    if db.form < 4:
+    if db.version < 4:
         return []
     rows = db.execute("SELECT place, time, process, identity, seal FROM places").fetchall()
-    for number, (place, *parts, seal) in enumerate(rows, 1):
-        if place != number or text.seal(first, "place", str(place), *parts) != seal:
-            raise Damaged("a place is not what was written")
+    for number, (index, *parts, seal) in enumerate(rows, 1):
+        if index != number or text.seal(first, "place", str(index), *parts) != seal:
+            raise Damaged("where it was is not what was written")
     check(db, "places", str(len(rows) + 1), None)
     return [identity for *_, identity, _ in rows]
 
 
 def put(db: Connection, first: str, when: str, by: str, identity: str) -> None:
     """Write where the ledger is from now on."""
-    number = len(places(db, first)) + 1
+    number = len(identities(db, first)) + 1
     seal = text.seal(first, "place", str(number), when, by, identity)
     grow(db, "places", place=number, time=when, process=by, identity=identity, seal=seal)
 
@@ -303,7 +305,7 @@ def rows_of(db: Connection, table: str, where: str = "", *values: object) -> lis
         return []
     begin, columns = OF_ENTRIES[table]
     named = ", ".join(f"{table}.{column}" for column in columns)
-    sealed = "NULL" if table == "answers" and db.form == 1 else f"{table}.seal"
+    sealed = "NULL" if table == "answers" and db.version == 1 else f"{table}.seal"
     every = f"SELECT line, lines.seal, {sealed}, {named} FROM {table} LEFT JOIN lines USING (line) "
     rows = db.execute(every + where, values).fetchall()
     for _, paid, seal, *parts in rows:
@@ -341,13 +343,13 @@ def hidden(db: Connection, line: int, state: str) -> str:
 
 def renew(db: Connection, first: str) -> None:
     """Make a ledger of an earlier form, which was checked, one of this form."""
-    if db.form == 1:
+    if db.version == 1:
         _seal_all(db, first)
     for since, table, column in LATER:
-        if db.form < since:
+        if db.version < since:
             db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
-    if db.form < 4:
-        define(db, PLACES + guards("places"))
+    if db.version < 4:
+        define(db, DIRECTORIES + guards("places"))
     renumber(db, VERSION)
 
 

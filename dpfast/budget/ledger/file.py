@@ -69,8 +69,8 @@ from .chain import VERSION, Connection, Damaged, LastRow, define, guards, pragma
 from .entries import Amounts, Decide, Spend, State, began, now, process
 
 T = TypeVar("T")
-#: What a transaction is for: "make" also makes the ledger, and "move" writes to a ledger at another
-#: place.
+#: What a transaction is for: "make" also makes the ledger, and "move" writes to a ledger in another
+#: directory.
 Way = Literal["read", "write", "make", "move"]
 
 #: What the file says it is (`PRAGMA application_id`): "dpfl".
@@ -181,12 +181,12 @@ class File:
     def __init__(self, path: str, header: Header | None, timeout: float, way: Way = "read") -> None:
         self.path = os.path.realpath(path)  # as SQLite names the log
         self._timeout = timeout
-        self._known: str | None = None
+        self._first_seal: str | None = None
         self._waiting: deque[_Write] = deque()
         if header is not None:
             self._run(lambda db: self._make(db, header), "make")
         self.header, self.at_first = self._run(self._opened if way == "read" else self._move, way)
-        self._known = self.header.seal
+        self._first_seal = self.header.seal
 
     # --- the storage ----------------------------------------------------------------------------
 
@@ -324,7 +324,7 @@ class File:
                         done = job(db)
                     else:
                         head, last_row = self._same(db, way)
-                        if write and db.form < VERSION:
+                        if write and db.version < VERSION:
                             self._renew(db, head)
                         done = job(db)
                         if write:
@@ -354,14 +354,17 @@ class File:
         return here
 
     def _same(self, db: Connection, way: Way) -> tuple[Header, LastRow]:
-        """Check that this is the ledger that was opened, at its place, with all rows seen here.
+        """Check that this is the ledger that was opened, in its directory, with all rows seen here.
 
         Each transaction begins with this. Return the header and the last row.
         """
         head = self._head(db)
-        if self._known not in (None, head.seal):
+        if self._first_seal not in (None, head.seal):
             raise LedgerError(f"ledger {self.path} is another one than was opened")
-        if way != "move" and self.identity != (chain.places(db, head.seal) or [self.identity])[-1]:
+        if (
+            way != "move"
+            and self.identity != (chain.identities(db, head.seal) or [self.identity])[-1]
+        ):
             raise LedgerError(
                 f"ledger {self.path} was made in another directory, or is a copy: if you moved it, "
                 f"and nobody spends from a copy, run dpfast budget move {self.path}"
@@ -385,9 +388,9 @@ class File:
         One of form 1 is also closed to those who can only read.
         """
         self._checked(db)
-        if db.form == 1:
+        if db.version == 1:
             self._narrow()
-        version = db.form
+        version = db.version
         chain.renew(db, head.seal)
         if version < 4:
             chain.put(db, head.seal, now(), process(), self.identity)
@@ -401,7 +404,7 @@ class File:
         """Record this path as that of a ledger, after a check of the ledger."""
         self._checked(db)
         head = self._head(db)
-        if chain.places(db, head.seal)[-1] != self.identity:
+        if chain.identities(db, head.seal)[-1] != self.identity:
             chain.put(db, head.seal, now(), process(), self.identity)
         return head, self._state(db)
 
@@ -426,7 +429,7 @@ class File:
             if way == "make":
                 self._create()
                 return
-            new = ", and a new one needs a limit" if self._known is None else " any more"
+            new = ", and a new one needs a limit" if self._first_seal is None else " any more"
             raise LedgerMissingError(f"ledger {self.path} is not there{new}") from None
         except OSError as error:
             raise LedgerError(f"ledger {self.path} cannot be looked at: {error.strerror}") from None
@@ -525,14 +528,14 @@ class File:
     def _blank(db: Connection) -> bool:
         """Return whether nothing was ever written to this database."""
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        return (pragma(db, "application_id"), db.form, tables) == (0, 0, 0)
+        return (pragma(db, "application_id"), db.version, tables) == (0, 0, 0)
 
     def _make(self, db: Connection, new: Header) -> None:
         if not self._blank(db):
             return
         db.execute(f"PRAGMA application_id = {APPLICATION}")
         chain.renumber(db, VERSION)
-        define(db, TABLES + chain.PLACES + guards("ledger", "lines", "answers", "places"))
+        define(db, TABLES + chain.DIRECTORIES + guards("ledger", "lines", "answers", "places"))
         parts = (now(), process(), new.name, text.loss(new.limit, new.period), new.neighbors)
         first = text.seal("", *parts, *text.of_people(new.ids, new.max_rows))
         header = (*parts, first, new.ids, new.max_rows)
@@ -545,7 +548,7 @@ class File:
         self._narrow()
 
     def _head(self, db: Connection) -> Header:
-        version = db.form
+        version = db.version
         if pragma(db, "application_id") != APPLICATION:
             if self._blank(db):
                 raise LedgerMissingError(f"ledger {self.path} is empty: it needs a limit")

@@ -119,7 +119,7 @@ class Record:
         return self._file._run(first, "write")
 
     def _secret(self, db: Connection) -> Any:
-        sealed = "seal" if db.form > 1 else "NULL"
+        sealed = "seal" if db.version > 1 else "NULL"
         query = f"SELECT state, {sealed} FROM secrets WHERE line = ?"
         row = db.execute(query, (self._line,)).fetchone()
         if row is None:

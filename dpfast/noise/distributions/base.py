@@ -33,7 +33,7 @@ def ratio(mp: Any, x: Fraction) -> Any:
     return mp.mpf(x.numerator) / x.denominator
 
 
-class Piece(ABC):
+class Branch(ABC):
     """A stretch of the upper-tail quantile Q on which it is analytic."""
 
     @abstractmethod
@@ -59,7 +59,7 @@ class Piece(ABC):
         return p * (15 / 16), np.array(top)[where] * (1 + 2.0**-30)
 
 
-class Distribution(Piece):
+class Distribution(Branch):
     """The distribution of standardized noise Z, with upper-tail quantile Q on (0, 1/2).
 
     It is symmetric about 0 and unimodal.
@@ -68,8 +68,8 @@ class Distribution(Piece):
     evaluated for ``z >= 0`` at the precision of the given mpmath context with a relative error
     below ``2**(20 - prec)``, and `expand`. Where Q is analytic on (0, 1/2) and *absolutely monotone
     towards the tail* (every derivative with respect to -p is nonnegative), the distribution is its
-    own single piece; a distribution with a corner in its density names the pieces on either side of
-    it.
+    own single branch; a distribution with a corner in its density names the branches on either
+    side of it.
     """
 
     @abstractmethod
@@ -110,9 +110,9 @@ class Distribution(Piece):
         """Return the p at which the density has a corner, or None."""
         return None
 
-    def pieces(self) -> tuple[Piece, ...]:
-        """Return the analytic pieces from the tail to the center."""
+    def branches(self) -> tuple[Branch, ...]:
+        """Return the analytic branches from the tail to the center."""
         return (self,)
 
     def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
-        raise TypeError(f"{self} has a corner: its pieces are expanded, not the whole")
+        raise TypeError(f"{self} has a corner: its branches are expanded, not the whole")

@@ -91,14 +91,14 @@ class FewLaplace:
 
     def __init__(self, scale: Fraction) -> None:
         self._scale = scale
-        self._known = _laplace_table().table, *_scale_and_shift(scale.numerator, scale.denominator)
+        self._kernel = _laplace_table().table, *_scale_and_shift(scale.numerator, scale.denominator)
 
     def __reduce__(self) -> tuple[type[FewLaplace], tuple[Fraction]]:
         return FewLaplace, (self._scale,)
 
     def draw(self, size: int, stream: BitStream) -> NDArray[np.int64]:
         """Return at most `MOST` integers."""
-        drawn, undecided = few_integers(stream, *self._known, size)
+        drawn, undecided = few_integers(stream, *self._kernel, size)
         for i, bits in undecided:
             drawn[i] = _decide_laplace(bits, self._scale, stream.word)
         return drawn

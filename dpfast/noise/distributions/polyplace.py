@@ -1,7 +1,7 @@
 """The PolyPlace distribution of Hladik and Tetek (FORC 2025).
 
 Its shape is a = epsilon / beta > 1. In units of alpha = beta the density is C (1 - |z|)^(a - 1) up
-to 1/a and C_t (1 + |z|)^-(a + 1) beyond. Both pieces of Q are powers.
+to 1/a and C_t (1 + |z|)^-(a + 1) beyond. Both branches of Q are powers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import checks
-from .base import Distribution, Floats, Piece, context
+from .base import Branch, Distribution, Floats, context
 from .series import Positive
 
 
@@ -54,7 +54,7 @@ class PolyPlace(Distribution):
     def knee(self, mp: Any) -> Any:
         return +self.constants(mp)[2]
 
-    def pieces(self) -> tuple[Piece, ...]:
+    def branches(self) -> tuple[Branch, ...]:
         return _Tail(self), _Center(self)
 
     def survival(self, mp: Any, z: Any) -> Any:
@@ -74,12 +74,12 @@ class PolyPlace(Distribution):
         return c_tail * (1 + z) ** -(a + 1) if a * z >= 1 else c * (1 - z) ** (a - 1)
 
     def quantile(self, mp: Any, p: Any) -> Any:
-        tail, center = self.pieces()
+        tail, center = self.branches()
         return (tail if p <= self.constants(mp)[2] else center).quantile(mp, p)
 
 
 @dataclass(frozen=True)
-class _Tail(Piece):
+class _Tail(Branch):
     """The quantile function Q on the tail, Q + 1 = (p a / C_t)^(-1/a)."""
 
     distribution: PolyPlace
@@ -102,7 +102,7 @@ class _Tail(Piece):
 
 
 @dataclass(frozen=True)
-class _Center(Piece):
+class _Center(Branch):
     """The center of the quantile function, Q = 1 - W, W = B^(1/a), B = (p - p_s) a / C, p > p_s."""
 
     distribution: PolyPlace

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import checks
-from .base import Distribution, Floats, Piece
+from .base import Branch, Distribution, Floats
 from .beta import beta_constant, beta_tail, march
 from .generalized_cauchy import Cauchy
 from .series import Positive, dot
@@ -38,7 +38,7 @@ class StudentT(Distribution):
             checks.fail("df", rule, self.df)
         object.__setattr__(self, "df", df)
 
-    def pieces(self) -> tuple[Piece, ...]:
+    def branches(self) -> tuple[Branch, ...]:
         return (Cauchy(),) if self.df == 1 else (self,)
 
     def _scale(self, mp: Any) -> Any:

@@ -38,7 +38,7 @@ import numpy as np
 
 from ..._core.types import Integers
 from ..._kernels.noise import OCTAVE, ROWS, SPLIT, WIDTH, Table
-from .base import Distribution, Floats, Piece, context
+from .base import Branch, Distribution, Floats, context
 
 ORDER = 8
 SAFETY = 1 + 2.0**-10
@@ -77,12 +77,12 @@ class Prepared:
 
 
 def _centers(
-    piece: Piece, mp: Any, octave: Integers, part: Integers, middle: Floats
+    branch: Branch, mp: Any, octave: Integers, part: Integers, middle: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return Q at the midpoints as a sum of two doubles, and an error bound of that sum.
 
-    In each octave every fifth segment is computed by the piece itself, to 2**-60; its neighbors
-    follow from its Taylor series, where that is good to about an ulp, and by the piece if not.
+    In each octave every fifth segment is computed by the branch itself, to 2**-60; its neighbors
+    follow from its Taylor series, where that is good to about an ulp, and by the branch if not.
     """
     p = np.ldexp(middle, -64)
     first = part - part % 5
@@ -91,12 +91,12 @@ def _centers(
     node_octave, node_part = nodes >> SPLIT, nodes & ((1 << SPLIT) - 1)
     at = np.ldexp(1 + (node_part + 0.5) / (1 << SPLIT), node_octave - 64)
     h = np.ldexp(1.0, node_octave - 64 - SPLIT - 1)
-    high, low = _split(mp, piece.centers(mp, at))
-    terms = piece.expand(mp, at, h, high, _CENTER_ORDER)
+    high, low = _split(mp, branch.centers(mp, at))
+    terms = branch.expand(mp, at, h, high, _CENTER_ORDER)
     t = 2.0 * (anchor - part)
     head, tail = high[where], low[where]
     with np.errstate(all="ignore"):
-        most, rho = _reach(piece, mp, at, 4 * h)
+        most, rho = _reach(branch, mp, at, 4 * h)
         error = np.abs(most * rho ** (_CENTER_ORDER + 1) / (1 - rho))[where] * (t != 0)
         further = np.zeros_like(t)
         for j in range(_CENTER_ORDER, 0, -1):
@@ -109,7 +109,7 @@ def _centers(
         poor = ~(error <= _U * (np.abs(head + tail) + 2.0**-4))
     if poor.any():
         head, tail = head.copy(), tail.copy()
-        head[poor], tail[poor] = _split(mp, piece.centers(mp, p[poor]))
+        head[poor], tail[poor] = _split(mp, branch.centers(mp, p[poor]))
         error[poor] = np.abs(head[poor]) * 2.0**-60
     total = head + tail
     return total, tail - (total - head), error
@@ -121,22 +121,22 @@ def _split(mp: Any, exact: list[Any]) -> tuple[Floats, Floats]:
     return high, np.array(low)
 
 
-def _reach(piece: Piece, mp: Any, p: Floats, h: Floats) -> tuple[Floats, Floats]:
-    radius, most = piece.reach(mp, p)
+def _reach(branch: Branch, mp: Any, p: Floats, h: Floats) -> tuple[Floats, Floats]:
+    radius, most = branch.reach(mp, p)
     rho = h / radius
     return most, np.where((rho > 0) & (rho < 0.95), rho, np.inf)
 
 
-def _rows(piece: Piece, mp: Any, octave: Integers, part: Integers, middle: Floats) -> Floats:
-    """Return rows of one analytic piece for segments with the given midpoints (in units of k)."""
+def _rows(branch: Branch, mp: Any, octave: Integers, part: Integers, middle: Floats) -> Floats:
+    """Return rows of one analytic branch for segments with the given midpoints (in units of k)."""
     p = np.ldexp(middle, -64)
     half = np.ldexp(1.0, octave - SPLIT - 1)
     h = np.ldexp(half, -64)
-    head, tail, center_error = _centers(piece, mp, octave, part, middle)
-    terms = piece.expand(mp, p, h, head, ORDER)
+    head, tail, center_error = _centers(branch, mp, octave, part, middle)
+    terms = branch.expand(mp, p, h, head, ORDER)
     c = np.array([tail, *(np.broadcast_to(t.value, p.shape) for t in terms)])
     with np.errstate(all="ignore"):
-        most, rho = _reach(piece, mp, p, h)
+        most, rho = _reach(branch, mp, p, h)
         truncated = most * rho**9 / (1 - rho)
         steeper = 9 * most * rho**9 / (1 - rho) ** 2
         size = np.abs(c)
@@ -192,12 +192,12 @@ def _prepared(distribution: Distribution) -> Prepared:
     corner = distribution.knee(mp)
     if corner is None:
         knee = np.inf
-        (piece,) = distribution.pieces()
-        parts = [nothing, _rows(piece, mp, octave, part, middle)]
+        (branch,) = distribution.branches()
+        parts = [nothing, _rows(branch, mp, octave, part, middle)]
     else:
         knee = float(mp.ldexp(corner, 64))
         half = np.ldexp(1.0, octave - SPLIT - 1)
-        tail, center = distribution.pieces()
+        tail, center = distribution.branches()
         below, above = middle - half < knee, middle + half >= knee
         parts = [
             nothing,

@@ -67,7 +67,7 @@ class Proposing(Bounded[float | NoAnswer]):
         return read(data, one_column, **rows)
 
     def mechanism(self, terms: Terms) -> Mechanism[float | NoAnswer]:
-        policy, trusted = terms.policy(self.nan), self.assume_sorted
+        policy, trusted = terms.missing_rule(self.nan), self.assume_sorted
         column = Column(self.qs, *self.pairs(None)[0], terms.neighbors, policy, trusted)
         return OfKept(self.of_column(column, terms))
 

@@ -26,7 +26,7 @@ from ..._kernels.groups import count
 from ..._kernels.tables import Key
 from ...budget.mechanism import Mechanism
 from ...measurement import linear
-from ...measurement.features import Feature, Form
+from ...measurement.features import Basis, Feature
 from ...measurement.linear import Column, OfFeatures, Plan, Setting, SizesOf
 from ...measurement.statistic import InUnits, Terms
 from ...measurement.tails import Counts as TailCounts
@@ -146,16 +146,16 @@ class Count(OfFeatures[Counts]):
         """Tell whether what a row holds decides whether it counts."""
         return self.nan != "keep"
 
-    def forms(self, column: Column, is_public: bool) -> list[Form]:
+    def forms(self, column: Column, is_public: bool) -> list[Basis]:
         feature = self.feature
         if self.per_unit is not None:
             feature = feature._replace(lo=self.unit_limits[0], hi=self.unit_limits[1])
-        alone = Form((feature,), (Fraction(1),), (Fraction(1),))
+        alone = Basis((feature,), (Fraction(1),), (Fraction(1),))
         if is_public or not self.looks or self.per_unit is not None:
             return [alone]
         halves = (HALF, HALF)
         centered = (EVERY, feature.centered())
-        return [alone, Form(centered, (HALF**2, HALF**2), halves, rounding=ROUNDING)]
+        return [alone, Basis(centered, (HALF**2, HALF**2), halves, rounding=ROUNDING)]
 
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
         if axis is None and not self.looks:  # no more is looked at

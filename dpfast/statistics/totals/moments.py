@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Self
 from ..._core import checks
 from ..._core.error_bars import RARE, grown_error
 from ..._core.types import Auto, Bounds
-from ...measurement.features import Feature, Form
+from ...measurement.features import Basis, Feature
 from ...measurement.linear import Answers, Column, Linear, Sizes
 from ...measurement.statistic import InUnits, Weighted
 from ...measurement.times import Answer
@@ -116,25 +116,25 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
         ends = (*map(abs, self.limits_of(lo, hi) or ()), hi - lo, abs(lo), abs(hi))
         return cells(lo, hi, width=max(ends))
 
-    def forms(self, column: Column, is_public: bool) -> list[Form]:
+    def forms(self, column: Column, is_public: bool) -> list[Basis]:
         low, high = first, _ = column.cells.first, column.cells.last
         if column.misses:
             low, high = min(low, 0), max(high, 0)
         ends = self.unit_ends(column)
         added = Feature((1, first, 0), *(ends or (low, high)))
-        alone = Form((added,), (Fraction(1),), (Fraction(1),))
+        alone = Basis((added,), (Fraction(1),), (Fraction(1),))
         if ends or is_public or (column.misses and column.weights is not None):
             return [alone]  # of rows that miss a number weights are not summed
         middle = Fraction(low + high, 2)
         squares = middle**2, HALF**2
         rows = ROWS if column.of_units else EVERY
-        return [alone, Form((rows, added.centered()), squares, (middle, HALF))]
+        return [alone, Basis((rows, added.centered()), squares, (middle, HALF))]
 
-    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+    def answer(self, column: Column, form: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         return column.total(form, sums)
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
-        return column.scaled(noise.total(noise.form.estimate))
+        return column.scaled(noise.total(noise.basis.estimate))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,16 +173,16 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
         if limits is not None and not 0 <= limits[0] <= limits[1] != 0:
             checks.fail("weight_bounds", "not negative, and not both 0", self.weight_bounds)
 
-    def forms(self, column: Column, is_public: bool) -> list[Form]:
+    def forms(self, column: Column, is_public: bool) -> list[Basis]:
         s = column.span
         upper = Feature((1, 0, 0), 0, s)
         part = Fraction(1, s) if s else Fraction(0)
         if is_public:
-            return [Form((upper,), (part**4,))]
-        pair = Form((upper, Feature((-1, s, 0), 0, s)), (part**2 / 2,) * 2, norm=s)
-        return [pair, Form((ROWS, centered(s)), (HALF**2 * (s > 0), (HALF * part) ** 2))]
+            return [Basis((upper,), (part**4,))]
+        pair = Basis((upper, Feature((-1, s, 0), 0, s)), (part**2 / 2,) * 2, norm=s)
+        return [pair, Basis((ROWS, centered(s)), (HALF**2 * (s > 0), (HALF * part) ** 2))]
 
-    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+    def answer(self, column: Column, form: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         s = column.span
         if not s:
             return column.lo
@@ -208,7 +208,7 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
             return 0.0
         if is_public:
             size, least = noise.of(0) / s, rows
-        elif noise.form.has_rows:
+        elif noise.basis.has_rows:
             least = noise.least(rows, noise.of(0, RARE))
             size = noise.total((HALF, HALF / s), 1 - RARE)
         else:
@@ -217,7 +217,7 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
         return column.width(column.ratio(size, least), noise.farthest(column))
 
 
-class Pairs(Form):
+class Pairs(Basis):
     """The sum of squared distances of all pairs of rows, whose number is public."""
 
     def totals(self, totals: Totals) -> list[int]:
@@ -259,7 +259,7 @@ class Variance(Linear, VarianceSensitivity):
         super().__post_init__()
         object.__setattr__(self, "ddof", checks.whole("ddof", self.ddof))
 
-    def forms(self, column: Column, is_public: bool) -> list[Form]:
+    def forms(self, column: Column, is_public: bool) -> list[Basis]:
         s = column.span
         part = Fraction(1, s) if s else Fraction(0)
         if is_public:
@@ -267,9 +267,9 @@ class Variance(Linear, VarianceSensitivity):
         high, middle = Feature((0, 0, 1), 0, s * s), Feature((2 * s, 0, -2), 0, s * s)
         low = Feature((-2 * s, s * s, 1), 0, s * s)
         square = Feature((-8 * s, s * s, 8), -s * s, s * s)  # 2 w^2 - s^2
-        three = Form((high, middle, low), (part**4 / 3,) * 3, norm=s * s)
+        three = Basis((high, middle, low), (part**4 / 3,) * 3, norm=s * s)
         parts = TENTH * (s > 0), TENTH * part**2, TENTH * part**4
-        return [three, Form((ROWS, centered(s), square), parts)]
+        return [three, Basis((ROWS, centered(s), square), parts)]
 
     def row_pairs(self, rows: int) -> int:
         return max(0, rows - 1)
@@ -279,7 +279,7 @@ class Variance(Linear, VarianceSensitivity):
         """By how much the number of rows is less, at most that of all rows that there can be."""
         return min(self.ddof, MOST)
 
-    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+    def answer(self, column: Column, form: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         if not column.span:
             return 0.0
         if not isinstance(form, Pairs):
@@ -308,7 +308,7 @@ class Variance(Linear, VarianceSensitivity):
         if is_public:
             size = noise.of(0) / (rows * (rows - ddof) * s**2)
             return column.width(size, Fraction(rows, 4 * (rows - ddof)), 2)
-        if noise.form.has_rows:
+        if noise.basis.has_rows:
             off, rare = noise.of(0, RARE / 2), noise.total((HALF, HALF / s), RARE / 2)
             size = noise.total((3 * HALF / 4, HALF / s, HALF / (4 * s**2)), 1 - RARE)
         else:
@@ -353,7 +353,7 @@ class Std(Variance, StdSensitivity):
     answer_of_times: ClassVar[Answer | None] = "span"
     is_linear: ClassVar[bool] = False
 
-    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+    def answer(self, column: Column, form: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         return column.root(super().answer(column, form, sums, rows))
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
