@@ -953,7 +953,7 @@ class Budget(Payer):
             less = self._fitting(state, spend, counted, share)
             self._refuse(state, spend, "counted as " + self._words(counted), less)
         after = State(total, relation, state.entries + 1, unit.ids, time)
-        return spend.spend_of(counted, call.ids, time), after
+        return replace(spend, counted=counted, ids=call.ids, time=time), after
 
     def _counted(
         self, state: State, spend: Spend, share: Share | None, units: tuple[Unit, Unit]

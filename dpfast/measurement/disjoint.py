@@ -3,7 +3,7 @@
 A row is in at most one group, which is told by the row alone. Under "add-remove" neighbors have the
 same rows in one of the groups, and in the other one row more or less, so both answers together cost
 what one costs (McSherry, SIGMOD 2009). A row that is replaced may leave one group and enter the
-other: that is two steps (`two_steps`). Rows of a person are steps, one after the other (`unit`).
+other: that is two steps (`around`). Rows of a person are steps, one after the other (`unit`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from ..rng import Generator
 from ..tables.intake import Public, View
 from ..tables.keyed import keyed
 from ..tables.words import Words
-from .around import Around
+from .around import Around, in_two_steps
 from .statistic import Bounded, Layout, Statistic, Terms
-from .two_steps import in_two_steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
     dp.mean(data, bounds=b, epsilon=1)       ==  Mean(bounds=b).prepare(data, epsilon=1).run()
 
 Both take one road. A statistic makes the mechanism of rows, for a relation of rows, a loss and a
-layout (`Terms`); around it come, in this order, the two steps of a mask (`two_steps`), the bounds
+layout (`Terms`); around it come, in this order, the two steps of a mask (`around`), the bounds
 that a part of the loss pays for (`automatic_bounds`), several columns (`equal_parts`) and the unit
 (`unit`). A column of times is read as whole numbers of its unit,
 and the answer turned back (`times`). Which mechanism that is depends on public values alone, so it
@@ -43,12 +43,11 @@ from ..tables.ids import checked, id_name
 from ..tables.intake import Public as Sought
 from ..tables.intake import View, plain
 from ..tables.times import Binned, Clipped, Times
-from .around import Around
+from .around import Around, in_two_steps
 from .automatic_bounds import WithBounds, divided, extremes, trial
 from .equal_parts import equal_parts
 from .outer_bounds import drawn_bounds
 from .times import Answer, Units, are_times, clipped, refuse_dates, time_column_of
-from .two_steps import in_two_steps
 from .unit import OfUnits, Unit
 from .unit_bounds import rows_of_units, with_unit_bound
 from .unit_plan import PlanOfBounds, unit_plan

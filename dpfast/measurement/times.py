@@ -99,7 +99,9 @@ def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, A
         If they are not of the kind of the column.
     """
     if checks.is_auto(bounds):
-        refuse_origin(times, bounds)
+        if times.dtype.kind == "M":  # its 0 is nothing that dates are near to
+            rule = f"a pair of {times.several}: those that are found are near 0, as durations are"
+            checks.fail("bounds", rule, bounds)
         units = Units(times, Clipped(-LARGEST, LARGEST, 0), None, answer)
     else:
         lo, hi, zone = limits(times, bounds)
@@ -120,13 +122,6 @@ def in_bins(times: Times, bins: Any, bounds: Any) -> Units:
     """
     edges, zone = edges_of(times, bins, bounds)
     return Units(times, Binned(tuple(edges)), zone, "point", edges[0])
-
-
-def refuse_origin(times: Times, bounds: Any) -> None:
-    """Refuse to find bounds around 0 of dates, whose 0 is nothing that they are near to."""
-    if times.dtype.kind == "M":
-        rule = f"a pair of {times.several}: those that are found are near 0, as durations are"
-        checks.fail("bounds", rule, bounds)
 
 
 def refuse_dates(column: str | None, data: Any) -> NoReturn:

@@ -113,10 +113,6 @@ class Spend:
     ids: str | None = None
     record: Mapping[str, Any] | None = field(default=None, compare=False)
 
-    def spend_of(self, counted: Amounts, ids: str | None, time: str) -> Spend:
-        """Return the entry of this spend, for a ledger of people or of rows."""
-        return replace(self, counted=counted, ids=ids, time=time)
-
 
 @dataclass(frozen=True, slots=True)
 class State:
