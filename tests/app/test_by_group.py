@@ -267,7 +267,7 @@ MEAN = {"statistic": '"mean"', "column": '"delay"', "by": '"carrier"', "keys": '
 PART = {"by": '"month"', "keys": "[1]", "agg": '{n = {statistic = "count"}}'}
 
 
-@quick_rows(7)
+@quick_rows(14)
 @pytest.mark.parametrize(
     "one, said",
     [

@@ -258,7 +258,7 @@ def test_what_is_wrong_is_found_before_the_ledger_pays(shell, folder):
     assert len(dp.Budget(path="study.db").history) == 1
 
 
-@quick_rows(3)
+@quick_rows(9)
 @pytest.mark.parametrize(
     "words, code, said",
     [

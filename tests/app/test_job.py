@@ -710,7 +710,7 @@ MEAN = 'statistic = "mean"\n'
 BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
 
 
-@quick_rows(18)
+@quick_rows(30)
 @pytest.mark.parametrize(
     "change, said",
     [

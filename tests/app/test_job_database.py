@@ -11,7 +11,6 @@ duckdb = pytest.importorskip("duckdb")
 from dpfast import Budget, job  # noqa: E402
 from dpfast.errors import ArgumentError, MissingExtraError, SourceError  # noqa: E402
 
-from ..support.pairwise import quick_rows  # noqa: E402
 from .test_job import releases  # noqa: E402
 
 DELAY = {"statistic": "mean", "column": "delay"}
@@ -85,12 +84,13 @@ def test_a_file_is_relative_to_the_job_and_never_made(write, folder):
     job.run(write(whole)).check()
 
 
-@quick_rows(6)
 @pytest.mark.parametrize(
     ("data", "error", "said"),
     [
         ('[data.sql]\nconnect = "duckdb://flights.db"', ArgumentError, "table, or query instead"),
         (TABLE + '\nquery = "select 1"', ArgumentError, "table, or query instead"),
+        ('[data]\nsql = "hunter2"', ArgumentError, "data.sql must be a table"),
+        (TABLE + '\nname = "x"', ArgumentError, "data.sql.name must be one of"),
         ('[data]\npath = "x"\n' + TABLE, ArgumentError, "data.path must be left out"),
         (TABLE.replace('"flights"', '"flight"'), SourceError, "did you mean 'flights'"),
         (TABLE.replace("duckdb://", f"{SECRET}//"), ArgumentError, "must be a URL"),

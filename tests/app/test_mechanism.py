@@ -191,6 +191,7 @@ def test_what_is_refused():
         ({"columns": 0}, "columns must be"),
         ({"dtype": "object"}, "dtype must be"),
         ({"method": "smooth"}, "arguments must be those of mean, got 'method'"),
+        ({"nan": {1}}, "nan must be a number"),
     ):
         with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
             dp.mechanism(dp.mean, **{"bounds": (0, 1), "epsilon": 1, **more})
