@@ -108,6 +108,15 @@ def test_the_distribution_answers_what_was_not_asked():
     assert len(stream.distribution) == 4
 
 
+def test_the_gap_is_the_largest_with_which_the_accuracy_is_kept():
+    """An easy answer is off by less than the gap and twice the noise of its comparison."""
+    stream = dp.online.PrivateMultiplicativeWeights(HISTOGRAM, **GIVEN)
+    needed = max(stream.gap, stream._plan.answer) + 2 * stream._plan.comparison
+    assert needed <= GIVEN["accuracy"]
+    given = {**GIVEN, "accuracy": needed * (1 + 1e-9)}
+    assert dp.online.PrivateMultiplicativeWeights(HISTOGRAM, **given).gap == stream.gap
+
+
 @pytest.mark.parametrize(
     ("histogram", "loss"),
     [
