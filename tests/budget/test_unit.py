@@ -7,7 +7,6 @@ import math
 import pickle
 import random
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 
@@ -260,15 +259,6 @@ def test_random_spends_against_a_plain_count(seed):
 def test_a_budget_that_does_not_ask_for_the_unit_is_found(monkeypatch):
     monkeypatch.setattr(Budget, "_units", lambda self, state, spend: (Unit("who"), Unit("who")))
     assert any(spent != total for spent, total in map(random_spends, range(8)))
-
-
-def test_what_several_spends_would_leave_knows_the_unit():
-    budget = dp.Budget(epsilon=1)
-    rows = SimpleNamespace(loss=Pure(0.25), neighbors=AR, what="x", ids=None)
-    people = SimpleNamespace(**{**vars(rows), "ids": ""})
-    assert budget.left_after([people] * 2)["epsilon"] == Fraction(1, 2) and budget.unit is None
-    with pytest.raises(BudgetError, match="people of 'ids' refused a loss of rows"):
-        budget.left_after([people, rows])
 
 
 VALUES = [1.0, 2.0, 3.0, 4.0]

@@ -6,8 +6,6 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import norm
 
 from dpfast._core.roots import root_up
@@ -86,21 +84,6 @@ def test_large_integers_are_divided_first(loss, bits):
     small = integer_noise(loss, Sensitivity(3, 3 << 20, (2 << 20) ** 2))
     if small.shift == 0 and small.distribution == noise.distribution:
         assert noise.deviation == pytest.approx(math.ldexp(small.deviation, bits - 20), rel=1e-5)
-
-
-@given(
-    st.lists(st.integers(-(2**90), 2**90), min_size=3, max_size=3),
-    st.lists(st.integers(-(2**70), 2**70), min_size=3, max_size=3),
-    st.integers(1, 60),
-)
-def test_dividing_moves_by_less_than_one_more(values, moves, shift):
-    a = [v >> shift for v in values]
-    b = [(v + m) >> shift for v, m in zip(values, moves, strict=True)]
-    moved = [abs(x - y) for x, y in zip(a, b, strict=True)]
-    unit = 1 << shift
-    assert sum(moved) <= sum(map(abs, moves)) // unit + 3
-    l2 = root_up(Fraction(sum(m * m for m in moves))) / unit + root_up(Fraction(3))
-    assert sum(m * m for m in moved) <= l2**2
 
 
 def test_values_are_added_exactly():

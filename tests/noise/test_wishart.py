@@ -58,23 +58,6 @@ def test_numbers_that_get_more_bits_have_the_same_distribution(monkeypatch):
     assert not is_laplace(draws(1, 50, 30_000)[:, 0], 50)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("bits", [0, full(1), full(3)])
-def test_a_number_in_a_cell_has_the_density_of_the_normal_distribution(bits):
-    stream, many = InsecureGenerator(7).stream(), 250
-    for cell in (0, 1, -2, 3):
-        low, high = (cell - 0.5) * 2.0**-bits, (cell + 0.5) * 2.0**-bits
-        x = np.array([wishart.inside(cell, bits, stream.word)[0] for _ in range(many)])
-        place = low + x / 2.0**wishart.MORE * (high - low)
-        ends = stats.norm.cdf([low, high])
-        assert stats.kstest((stats.norm.cdf(place) - ends[0]) / np.ptp(ends), "uniform")[1] > 1e-7
-        vector = wishart.refined(np.full(many, cell), bits, stream)[0]
-        place = low + vector / 2.0**wishart.MORE * (high - low)
-        assert stats.kstest((stats.norm.cdf(place) - ends[0]) / np.ptp(ends), "uniform")[1] > 1e-7
-        if abs(cell) == 3 and bits == 0:  # where a uniform place is told apart
-            assert stats.kstest(x / 2.0**wishart.MORE, "uniform")[1] < 1e-7
-
-
 def exactly(noise, numbers):
     """Each entry by its definition, rounded to the nearest integer."""
     half = len(numbers) // 2

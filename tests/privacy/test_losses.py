@@ -464,38 +464,6 @@ def test_the_kinds_of_filter():
     assert "limit" not in repr(held) and "ZCDP" in repr(held)
 
 
-def adaptive_loss(costs_after, limit, depth):
-    """The largest log-ratio over paths of randomized responses of which each cost depends on the
-    answers so far, and which stop at the filter."""
-
-    def walk(answers, held, ratio):
-        best = abs(ratio)
-        if len(answers) == depth:
-            return best
-        cost = costs_after(answers)
-        copied = Filter(limit)
-        if held is not None:
-            copied.spend(held)
-        if not copied.spend(Pure(cost)):
-            return best
-        for answer, sign in ((0, 1), (1, -1)):
-            best = max(best, walk((*answers, answer), copied.spent, ratio + sign * cost))
-        return best
-
-    return walk((), None, Fraction(0))
-
-
-def test_adaptive_costs_stay_within_the_limit():
-    """Costs that grow when the answers point one way: the path of the largest ratio is within."""
-
-    def greedy(answers):
-        return Fraction(1, 10) if not answers or answers[-1] else Fraction(3, 10)
-
-    assert adaptive_loss(greedy, Pure(1), 8) <= 1
-    # Without a filter the same rule loses more.
-    assert adaptive_loss(greedy, Pure(100), 8) > 1
-
-
 def test_a_filter_is_for_one_owner():
     held = Filter(Pure(1))
     for copied in (pickle.dumps, copy.copy, copy.deepcopy):
