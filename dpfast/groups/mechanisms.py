@@ -96,7 +96,7 @@ def quantiles_of(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:
     if isinstance(statistic, ranked.Extreme):
         return (statistic.end,)
     assert isinstance(statistic, ranked.OneQuantile)
-    return (statistic.place,)
+    return (statistic.share_below,)
 
 
 @remembered

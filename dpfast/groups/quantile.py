@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._kernels import groups as _native
 from ..noise.choice import Stream, decide
 from ..noise.grid import Base
-from ..statistics.quantiles.draws import RANK, Aim, Column, counted
+from ..statistics.quantiles.draws import RANK, Column, DrawParams, counted
 from ..statistics.quantiles.draws import inside as target_inside
 from ..statistics.quantiles.ends import Widths
 from ..summaries.order import Ranks
@@ -39,7 +39,7 @@ class Others(NamedTuple):
 def draw_quantiles(
     rows: NDArray[np.int32],
     offsets: NDArray[np.int64],
-    target: Aim,
+    target: DrawParams,
     base: Base,
     reach: int,
     stream: Stream,
@@ -55,7 +55,7 @@ def draw_quantiles(
         are put in another order.
     offsets : int64 array, shape (g + 1,)
         Where the rows of each group begin, and those of the last one end.
-    target : Aim
+    target : DrawParams
         The quantile; at the place 0 or 1 and with `inside`, the one that is so many ranks inside,
         as `statistics.quantiles.draws.inside` has it.
     base : Base
@@ -75,11 +75,11 @@ def draw_quantiles(
     out = np.zeros(len(offsets) - 1, np.int32)
     if base.first == base.last:
         return out
-    at, high = 0, target.place > 0
+    at, high = 0, target.fraction > 0
     before, sizes = (others.before, others.sizes) if others else (None, None)
     while True:
         at, open_coin = _native.quantiles(
-            rows, offsets, target.place, target.shift // 2, inside, high, target.rate / 2,
+            rows, offsets, target.fraction, target.shift // 2, inside, high, target.rate / 2,
             target.share, base, reach, out, at, stream, before, sizes, target.ties,
         )  # fmt: skip
         if open_coin is None:

@@ -28,7 +28,7 @@ from ..noise.grid import Base, Lattice, base
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
 from ..rng import Generator, branch
-from ..statistics.quantiles.draws import PARTS, Aim, width
+from ..statistics.quantiles.draws import PARTS, DrawParams, width
 from ..statistics.quantiles.ends import Widths, widths
 from ..statistics.quantiles.exponential import (
     INSIDE,
@@ -149,13 +149,13 @@ class Quantiles(OfColumn):
 
         return rate
 
-    def target(self, q: Fraction) -> Aim:
+    def target(self, q: Fraction) -> DrawParams:
         """Return the draw of one of the quantiles."""
         target = aim_at(q, self.rate(q))
         is_lattice = self.lattice is not None or (self.whole and self.cells.grid == 1)
         return squeezed(target) if is_lattice and not self.extreme else target
 
-    def _look(self, q: Fraction) -> tuple[Aim, int, int]:
+    def _look(self, q: Fraction) -> tuple[DrawParams, int, int]:
         """Return a draw, how many ranks inside its target is, and within how many it reads rows."""
         target = self.target(q)
         inside = int(-(-INSIDE // Fraction(target.rate))) if self.extreme else 0
@@ -169,7 +169,7 @@ class Quantiles(OfColumn):
             return None
         target, cells = self.target(q), (0, self.cells.span)
         lie_between = self.lattice is not None or not self.whole or self.cells.grid != 1
-        return widths(target.place, target.rate, cells, 1 - self.coverage, lie_between)
+        return widths(target.fraction, target.rate, cells, 1 - self.coverage, lie_between)
 
     def base(self, q: Fraction) -> Base:
         """Return what the candidates weigh for a quantile."""
@@ -212,7 +212,9 @@ class Quantiles(OfColumn):
     def near(self) -> list[Near]:
         """Return which rows of a group each draw looks at, and a few more."""
         looks = [self._look(q) for q in self.qs]
-        return [Near(target.place / PARTS, inside + reach + 3) for target, inside, reach in looks]
+        return [
+            Near(target.fraction / PARTS, inside + reach + 3) for target, inside, reach in looks
+        ]
 
     def integers(self, rows: SqlRows) -> Integers:
         grid = self.cells

@@ -42,7 +42,7 @@ class Clamped(NamedTuple):
         return windows
 
     def rows(self) -> int:
-        """Return the number of rows that count; it takes a pass."""
+        """Count the rows that are not missing, in a pass."""
         return self.windows([lambda n: 1], 0)[0].n
 
 
@@ -83,10 +83,10 @@ class ColumnSensitivity(KnownSensitivity):
     def clamped(self, data: Any, neighbors: Neighbors) -> Clamped:
         """Return the column of data, of which nothing has been read."""
         lo, hi = self._pair()
-        policy = nan_policy.of_rows(self.nan, is_private=neighbors == "add-remove")
-        missing = nan_policy.replacement(policy, lo, hi)
+        missing_rule = nan_policy.of_rows(self.nan, is_private=neighbors == "add-remove")
+        missing = nan_policy.replacement(missing_rule, lo, hi)
         ranks = Ranks(as_source(data), missing=missing, assume_sorted=self.assume_sorted)
-        return Clamped(ranks, lo, hi, neighbors, policy)
+        return Clamped(ranks, lo, hi, neighbors, missing_rule)
 
     def _pair(self) -> tuple[float, float]:
         if self.limits is not None:
@@ -135,13 +135,13 @@ class Cells:
 
     def near(self, value: Fraction, most: int) -> range:
         """Return ranks, up to `most`, whose values are nearest to `value` on either side."""
-        place = float(value * self.unit / (self.unit * (1 << _BITS)))
-        i = int(np.searchsorted(self._y[:most], place)) + 1
+        cells = float(value * self.unit / (self.unit * (1 << _BITS)))
+        i = int(np.searchsorted(self._y[:most], cells)) + 1
         return range(max(1, i - 2), min(most, i + 2) + 1)
 
 
 class MirroredCells(Cells):
-    """The same cells with every value x replaced by ``hi - x``; NOT PRIVATE."""
+    """Cells with every value x replaced by ``hi - x``; NOT PRIVATE."""
 
     def __init__(self, cells: Cells) -> None:
         self._cells = cells

@@ -57,7 +57,7 @@ def _sound(value: Any, most: float | None) -> float:
 
 
 def _values(function: Callable[..., Any], args: tuple[Any, ...], stop: int | None) -> Iterator[Any]:
-    """Return A(k), for k = 0, 1, ... up to `stop`, as far as they are taken."""
+    """Yield A(k) for k = 0, 1, ... up to `stop`."""
     if jit.is_compiled(function):
         return _compiled(jit.DistanceLoop(function, args), stop)
     return map(lambda k: function(k, *args), itertools.count())

@@ -10,7 +10,7 @@ from .._core.types import Neighbors
 
 
 class KnownSensitivity(ABC):
-    """Base of statistics whose sensitivities are known: what `dpfast.sensitivity` asks them.
+    """Base of statistics that know their sensitivities, for `dpfast.sensitivity`.
 
     The statistics of one column inherit it; so may yours. Its functions are called with checked
     arguments, and the proofs of what they return are those of whoever writes them. No float that

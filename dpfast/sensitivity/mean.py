@@ -116,7 +116,7 @@ def _largest(side: Cells, count: int, v: int, k: int) -> Fraction:
 
 
 def _reach(column: Clamped, at_distance: int) -> tuple[int, Fraction]:
-    """Return the number of rows, and how far one of them can move if it is replaced."""
+    """Return the number of rows, and the largest change of one that is replaced."""
     lo, hi = column.lo, column.hi
     first, last = column.windows([lambda n: 1, lambda n: n], 0)
     if not first.n or lo == hi:

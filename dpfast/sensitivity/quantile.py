@@ -126,16 +126,18 @@ class QuantileSensitivity(ColumnSensitivity):
 
     @property
     @abstractmethod
-    def place(self) -> Fraction:
+    def share_below(self) -> Fraction:
         """Return the share of the rows that are below."""
 
     def local_of(self, column: Clamped, at_distance: int) -> float:
         _, lo, hi, neighbors, _ = column
-        (window,) = column.windows([rank_rule(self.place)], at_distance + 1)
-        return local_in_window(window, self.place, lo, hi, at_distance, neighbors)
+        (window,) = column.windows([rank_rule(self.share_below)], at_distance + 1)
+        return local_in_window(window, self.share_below, lo, hi, at_distance, neighbors)
 
     def smooth_of(self, column: Clamped, beta: float) -> float:
         ranks, lo, hi, neighbors, _ = column
-        bound = SmoothBound(self.place, beta=beta, lo=lo, hi=hi, neighbors=neighbors).of(ranks)
+        bound = SmoothBound(self.share_below, beta=beta, lo=lo, hi=hi, neighbors=neighbors).of(
+            ranks
+        )
         nan_policy.refuse(column.nan, bound.missing)
         return bound.sensitivity

@@ -43,8 +43,8 @@ def effective_floor(floor: float, lo: float, hi: float) -> float:
 
 def reach(beta: float, lo: float, hi: float, least: float) -> int:
     """Return a distance beyond which no pair of ranks is worth `least`, rounded up safely."""
-    far = (math.log(hi - lo) - math.log(least)) / beta * (1 + 1e-9) + 1e-9
-    return FARTHEST if far >= FARTHEST else max(0, math.floor(far)) + 1
+    distance = (math.log(hi - lo) - math.log(least)) / beta * (1 + 1e-9) + 1e-9
+    return FARTHEST if distance >= FARTHEST else max(0, math.floor(distance)) + 1
 
 
 def column(window: Window, lo: float, hi: float) -> Column:

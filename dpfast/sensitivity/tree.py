@@ -157,7 +157,7 @@ class _Cuts:
         self.tree = self._kruskal() if self.reach else []
 
     def _kruskal(self) -> list[int]:
-        """Return the edges of a minimum spanning forest as places, the lightest first."""
+        """Return the edges of a minimum spanning forest by their numbers, the lightest first."""
         parent = list(range(self._nodes))
 
         def root(v: int) -> int:
@@ -166,11 +166,11 @@ class _Cuts:
             return v
 
         forest = []
-        for place, (u, v) in enumerate(self._ends.tolist()):
+        for edge, (u, v) in enumerate(self._ends.tolist()):
             a, b = root(u), root(v)
             if a != b:
                 parent[a] = b
-                forest.append(place)
+                forest.append(edge)
         return forest
 
     def weight(self, edge: int) -> float:
@@ -197,13 +197,13 @@ class _Cuts:
         return csr_array((np.ones(2 * count, np.int32), (u, v)), shape=(n, n), dtype=np.int32)
 
 
-def _highest(cuts: _Cuts, edge: int, most: int, known: float) -> float:
-    """Return the highest threshold with a cut of at most `most` edges, if above `known`."""
+def _highest(cuts: _Cuts, edge: int, most: int, reached: float) -> float:
+    """Return the highest threshold with a cut of at most `most` edges, if above `reached`."""
     low = cuts.first(edge) - 1  # here the cut is empty
     high = len(cuts.levels)
     while high - low > 1:
         middle = (low + high) // 2
-        if cuts.levels[middle] <= known or cuts.capacity(edge, middle) <= most:
+        if cuts.levels[middle] <= reached or cuts.capacity(edge, middle) <= most:
             low = middle
         else:
             high = middle

@@ -59,7 +59,7 @@ from .rounding import inflated, rounded_up
 
 
 class Kept(NamedTuple):
-    """A smooth bound, and what the statistic is computed from; NOT PRIVATE."""
+    """A smooth bound with the order statistics behind it; NOT PRIVATE."""
 
     sensitivity: float
     n: int
@@ -93,8 +93,8 @@ def largest_pair(
         worth = weight[column] * (upper[column] - np.repeat(lower[middle], sizes))
         if len(middle):
             most = np.maximum.reduceat(worth, begin)
-            places = np.flatnonzero(worth == np.repeat(most, sizes))
-            at[middle] = column[places[np.searchsorted(places, begin)]]
+            candidates = np.flatnonzero(worth == np.repeat(most, sizes))
+            at[middle] = column[candidates[np.searchsorted(candidates, begin)]]
             best = max(best, float(np.max(most * weight[middle])))
         step >>= 1
     return best
@@ -139,8 +139,8 @@ def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
     """Return the largest ``exp(-beta d / 8) / max(1, divisor - slope d)``, d >= 0, rounded up."""
     if divisor <= 1:
         return 1.0
-    far = math.exp(-beta * 0.125 * (1 - 2.0**-40) * float((divisor - 1) / slope))
-    return max(1 / float(divisor), far) * (1 + 2.0**-45)
+    decay = math.exp(-beta * 0.125 * (1 - 2.0**-40) * float((divisor - 1) / slope))
+    return max(1 / float(divisor), decay) * (1 + 2.0**-45)
 
 
 def _pair(windows: list[Window], p: Fraction, rate: float, clamped: Clamped) -> float:

@@ -157,6 +157,6 @@ def _of_rows(column: Clamped, n: int, ddof: int, beta: float) -> float:
     """Return the bound under "add-remove"."""
     least = 2 if ddof else 4
     divisor = max(n if ddof else n + 1, least)
-    far = math.exp(-beta * max(n - (2 if ddof else 3), 0)) / least
+    decay = math.exp(-beta * max(n - (2 if ddof else 3), 0)) / least
     square = (Fraction(column.hi) - Fraction(column.lo)) ** 2
-    return max(inflated(float_up(square) * max(1.0 / divisor, far)), 2.0**-1022)
+    return max(inflated(float_up(square) * max(1.0 / divisor, decay)), 2.0**-1022)

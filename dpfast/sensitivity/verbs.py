@@ -53,7 +53,7 @@ def global_(
     2.5
     """
     count = None if rows is None else checks.whole("rows", rows)
-    return _known(statistic).global_sensitivity(count, checks.neighbors(neighbors))
+    return _checked(statistic).global_sensitivity(count, checks.neighbors(neighbors))
 
 
 def local(
@@ -119,7 +119,7 @@ def local(
     4.0
     """
     distance = checks.whole("at_distance", at_distance)
-    return _known(statistic).local_sensitivity(data, distance, checks.neighbors(neighbors))
+    return _checked(statistic).local_sensitivity(data, distance, checks.neighbors(neighbors))
 
 
 def smooth(
@@ -226,16 +226,16 @@ def smooth(
         if last is None and limit is None:
             checks.fail("stop", "given (or most), so that the search ends", stop)
         return smooth_of_function(statistic, data, smoothness, last, limit)
-    known = _known(statistic)
+    checked = _checked(statistic)
     if last is not None or limit is not None:
         name, value = ("most", most) if last is None else ("stop", stop)
         checks.fail(name, "left out for a statistic, which knows its own", value)
     if len(data) != 1:
         checks.fail("data", "one argument for a statistic", f"{len(data)} of them")
-    return known.smooth_sensitivity(data[0], smoothness, relation)
+    return checked.smooth_sensitivity(data[0], smoothness, relation)
 
 
-def _known(statistic: Any) -> KnownSensitivity:
+def _checked(statistic: Any) -> KnownSensitivity:
     """Check that a statistic has sensitivities."""
     if not isinstance(statistic, KnownSensitivity):
         rule = "one of known sensitivity, as dpfast.Median(bounds=(0, 9))"

@@ -75,7 +75,7 @@ class AdditiveRelease(OfNumbers[Any]):
 
     @property
     def loss(self) -> Loss:
-        """What the noise costs."""
+        """The privacy loss of the noise."""
         return self.noise.loss
 
     @property
@@ -118,8 +118,8 @@ class AdditiveRelease(OfNumbers[Any]):
         cells = self.noise.add(summary.ravel().tolist(), generator)
         if self.whole:
             most = np.iinfo(np.int64).max
-            found = [min(max(cell, -most), most) for cell in cells]
-            return np.array(found, np.int64).reshape(self.shape)
+            clipped = [min(max(cell, -most), most) for cell in cells]
+            return np.array(clipped, np.int64).reshape(self.shape)
         if summary.dtype == object:
             unit = Fraction(self.grid)
             return np.array([nearest(unit * cell) for cell in cells]).reshape(self.shape)
@@ -132,8 +132,8 @@ class AdditiveRelease(OfNumbers[Any]):
         if first.shape == second.shape:
             moved = float(np.linalg.norm((second - first).ravel(), order))
         share = moved / float(self.sensitivity)
-        within = share <= 1 + 1e-9
-        return "" if within else f"the numbers moved by {share:.4g} times their sensitivity"
+        is_covered = share <= 1 + 1e-9
+        return "" if is_covered else f"the numbers moved by {share:.4g} times their sensitivity"
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each number, that of the noise."""
@@ -142,11 +142,11 @@ class AdditiveRelease(OfNumbers[Any]):
 
 
 def _plain(value: Any, whole: bool) -> float | int:
-    """Return one number as Python has it, or NaN for what is none."""
+    """Return a number as an int or a float, and NaN for anything else."""
     if whole and checks.is_whole(value):
         return int(value)
-    found = float(value) if isinstance(value, (np.bool_, bool)) else checks.real(value)
-    return math.nan if found is None else found
+    number = float(value) if isinstance(value, (np.bool_, bool)) else checks.real(value)
+    return math.nan if number is None else number
 
 
 def in_cells(sensitivity: Fraction, norm: str, size: int, grid: float, whole: bool) -> Sensitivity:
@@ -188,13 +188,13 @@ def _shape(values: Any) -> tuple[Any, tuple[int, ...]]:
     if type(values) is float or type(values) is int:
         return values, ()
     rule = "a number, or an array of numbers"
-    found = checks.array("values", values, rule)
-    number = found.ndim == 0 and found.dtype == object and isinstance(values, checks._REAL)
-    if not number and found.dtype.kind not in "biuf":
+    array = checks.array("values", values, rule)
+    number = array.ndim == 0 and array.dtype == object and isinstance(values, checks._REAL)
+    if not number and array.dtype.kind not in "biuf":
         checks.fail_kind("values", rule, values)
-    if not found.size:
-        checks.fail("values", "one number at least", f"shape {found.shape}")
-    return (values if number else found if found.ndim else found[()]), found.shape
+    if not array.size:
+        checks.fail("values", "one number at least", f"shape {array.shape}")
+    return (values if number else array if array.ndim else array[()]), array.shape
 
 
 @overload
@@ -313,7 +313,7 @@ def additive_release(
     checks.choice("norm", norm, NORMS)
     relation = relation_of_proof(neighbors, budget)
     exact = checks.flag("whole", whole)
-    given, shape = _shape(values)
+    numbers, shape = _shape(values)
     size = math.prod(shape)
     kind = _distribution(noise, loss, size)
     # The number as written, or the float that values change by, whichever is larger.
@@ -323,4 +323,4 @@ def additive_release(
     grid = 1.0 if exact else width_of_cells(change)
     drawn = integer_noise(loss, in_cells(change, norm, size, grid, exact), kind)
     mechanism = AdditiveRelease(shape, grid, exact, relation, drawn, change, norm)
-    return Prepared(mechanism, given, budget, rng)
+    return Prepared(mechanism, numbers, budget, rng)

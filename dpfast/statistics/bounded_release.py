@@ -52,10 +52,10 @@ class BoundedRelease(OfNumbers[float]):
 
     @property
     def domain(self) -> DomainNoise:
-        """Return the noise of an answer that it keeps in the domain."""
+        """Return noise that never takes an answer out of the bounds."""
         return domain_noise(self.cells.span, self.moved, pure_part(self.loss))
 
-    def charged(self) -> BoundedRelease:
+    def with_loss_of_noise(self) -> BoundedRelease:
         """Return the mechanism with the loss of its noise."""
         if self.method != "domain":
             return replace(self, loss=self.noise.loss)
@@ -92,13 +92,13 @@ class BoundedRelease(OfNumbers[float]):
 
 
 def folded(u: int, most: int) -> int:
-    """Return a number that is reflected at 0 and at m until it is between them."""
-    rest = u % (2 * most)
-    return min(rest, 2 * most - rest)
+    """Reflect a number at 0 and at `most` until it lies between them."""
+    phase = u % (2 * most)
+    return min(phase, 2 * most - phase)
 
 
 def pure_part(loss: Loss) -> Fraction:
-    """Return what pure noise spends of a loss."""
+    """Return the epsilon of pure noise that fits into a loss."""
     return pure_within(loss.rho) if isinstance(loss, ZCDP) else loss.epsilon
 
 
@@ -193,5 +193,5 @@ def bounded_release(
     change = max(checks.fraction("sensitivity", sensitivity), Fraction(float(sensitivity)))
     grid = cells(lo, hi, FINE)
     moved = min(max(1, math.ceil(change / Fraction(grid.grid))), max(grid.span, 1))
-    mechanism = BoundedRelease(lo, hi, relation, loss, grid, moved, kind).charged()
+    mechanism = BoundedRelease(lo, hi, relation, loss, grid, moved, kind).with_loss_of_noise()
     return Prepared(mechanism, value, budget, rng)

@@ -66,8 +66,8 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
         return tuple(map(units.back, answer))
 
     def mechanism(self, terms: Terms) -> DrawnBounds:
-        policy, share = terms.missing_rule(self.nan), checks.fraction("q", self.q)
-        return drawn_bounds(terms.loss, terms.layout.columns, terms.neighbors, policy, share)
+        missing_rule, share = terms.missing_rule(self.nan), checks.fraction("q", self.q)
+        return drawn_bounds(terms.loss, terms.layout.columns, terms.neighbors, missing_rule, share)
 
 
 @function_of(OuterBounds)

@@ -73,17 +73,17 @@ def _objects(rows: Sequence[Any]) -> NDArray[Any]:
 
 
 def each_row(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[Any]:
-    """Apply `of` to each row of an Arrow array; `none` for a null or no place of its dictionary."""
+    """Apply `of` to each row of an Arrow array; `none` for a null or a wrong code."""
     from pyarrow import types
 
     if types.is_dictionary(array.type):
         codes = each_row(array.dictionary, of, none)
-        places, present = arrow_values(array.indices)
-        inside = (places >= 0) & (places < len(codes))
+        indices, present = arrow_values(array.indices)
+        inside = (indices >= 0) & (indices < len(codes))
         if present is not None:
             inside &= present
-        out = np.full(len(places), none, codes.dtype)
-        out[inside] = codes[places[inside]]
+        out = np.full(len(indices), none, codes.dtype)
+        out[inside] = codes[indices[inside]]
         return out
     if family(array.type) != "integers":
         return of(array)
@@ -95,7 +95,7 @@ def each_row(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArra
 
 
 def _integer(row: Any) -> int | None:
-    """Return a row by itself as an integer; None if it is no integer."""
+    """Return a row as an integer, or None if it is not one."""
     if type(row) is int:
         return row
     exact: Any = row
@@ -133,7 +133,7 @@ class Categories:
                 labels = labels.astype(np.int64)
             self._order = np.argsort(labels, kind="stable")
             self._sorted = labels[self._order]
-            self._places = {label: place for place, label in enumerate(labels.tolist())}
+            self._indices = {label: index for index, label in enumerate(labels.tolist())}
             if labels.dtype.kind in "US":
                 self._words = Words(labels.tolist())
         if self.count > _native.MOST:
@@ -148,19 +148,19 @@ class Categories:
         return rows_of(name, data, kind, f"an array of {words}, as the categories are")
 
     def number(self, name: str, label: Any) -> int:
-        """Return the place of a category."""
+        """Return the index of a category."""
         kind = "i" if self.labels is None else self.labels.dtype.kind
         kinds: Any = {"U": str, "S": bytes}.get(kind, (int, np.integer, np.bool_))
-        place = int(self.codes(_objects([label]))[0]) if isinstance(label, kinds) else -1
-        if place < 0:
+        index = int(self.codes(_objects([label]))[0]) if isinstance(label, kinds) else -1
+        if index < 0:
             checks.fail(name, "one of the categories", label)
-        return place
+        return index
 
     def codes(self, data: Any) -> NDArray[np.int64]:
-        """Return the places of the categories; -1 for what is none."""
+        """Return the index of each row's category, -1 for a row that is in none."""
         if not isinstance(data, np.ndarray):
-            each = [each_row(array, self._of_arrow, -1) for array in data.chunks]
-            return np.concatenate([np.empty(0, np.int64), *each])
+            codes_of_chunks = [each_row(array, self._of_arrow, -1) for array in data.chunks]
+            return np.concatenate([np.empty(0, np.int64), *codes_of_chunks])
         if data.dtype.kind == "O":
             return self._of_objects(data.ravel().tolist()).reshape(data.shape)
         if self.labels is None:
@@ -171,11 +171,11 @@ class Categories:
         if data.dtype.kind in "biu":  # one type, for comparisons of mixed ones go through floats
             beyond, data = data > _LARGEST, data.astype(np.int64)
         at = np.minimum(np.searchsorted(self._sorted, data), self.count - 1)
-        known = (self._sorted[at] == data) & ~beyond
-        return np.where(known, self._order[at], -1).astype(np.int64)
+        is_category = (self._sorted[at] == data) & ~beyond
+        return np.where(is_category, self._order[at], -1).astype(np.int64)
 
     def _of_arrow(self, array: Any) -> NDArray[np.int64]:
-        """Do the same for integers, or an Arrow array of text or nulls."""
+        """Return the indices for integers, or for an Arrow array of text or nulls."""
         if isinstance(array, np.ndarray):
             return self.codes(array)
         if self._words is None:
@@ -183,7 +183,7 @@ class Categories:
         return _whole(self._words.of_arrow(array))
 
     def _of_objects(self, rows: list[Any]) -> NDArray[np.int64]:
-        """Do the same for rows without a dtype, each by itself."""
+        """Return the indices for rows without a dtype, each read by itself."""
         if self._words is not None:
             return _whole(self._words.of_objects(rows))
         if {int, bool}.issuperset(map(type, rows)):
@@ -191,12 +191,12 @@ class Categories:
                 return self.codes(np.array(rows, np.int64))
             except OverflowError:
                 pass
-        return np.fromiter(map(self._place, rows), np.int64, len(rows))
+        return np.fromiter(map(self._index, rows), np.int64, len(rows))
 
-    def _place(self, row: Any) -> int:
+    def _index(self, row: Any) -> int:
         integer = _integer(row)
         if self.labels is not None:
-            return self._places.get(integer, -1)
+            return self._indices.get(integer, -1)
         return -1 if integer is None or not 0 <= integer < self.count else integer
 
     def answers(self, codes: NDArray[Any]) -> NDArray[Any]:

@@ -136,7 +136,7 @@ def consistent(
 
 
 def items_of(name: str, value: Any, rule: str) -> list[Any]:
-    """Return what a list holds, or refuse what is none."""
+    """Return the items of a list, or refuse anything else."""
     with suppress(Exception):  # whatever an object thinks of being a list
         if not isinstance(value, str):
             return checks.items(value)
@@ -169,7 +169,8 @@ def _variances(value: Any, count: int) -> list[float]:
         return [1.0] * count
     least = 1 / MOST
     rule = f"{count} numbers, 0 or {least:g} to {MOST:g}: of the parts, not 0, and of each total"
-    spread = [checks.number("variances", one, rule) for one in items_of("variances", value, rule)]
+    listed = items_of("variances", value, rule)
+    spread = [checks.number("variances", variance, rule) for variance in listed]
     if len(spread) != count or not spread[0] or any(v and not least <= v <= MOST for v in spread):
         checks.fail("variances", rule, value)
     if spread.count(0.0) > 1:

@@ -42,7 +42,7 @@ def _grid() -> tuple[Any, Any, Any, Any]:
 
 
 def off_by(covariance: OfSums, rows: int, failure: float) -> float:
-    """Return what the error of a correlation exceeds with at most a failure probability."""
+    """Bound the error of a correlation, but for a failure probability."""
     of_rows, of_mean = covariance.rare(rows, RARE * failure / 8)
     least, likely = float(rows - of_rows), (1 - RARE) * failure
     if least <= 1 or not all(covariance.spans):
@@ -58,16 +58,16 @@ def off_by(covariance: OfSums, rows: int, failure: float) -> float:
 
     def weights(t: Any) -> dict[int, Any]:
         """Return the weight of each noise, where the answer is beyond t."""
-        found: dict[int, Any] = {}
-        each = ((0, a, a, -t / 2), (1, a, b, 1.0), (2, b, b, -t / 2))
-        for place, x, y, times in each:
-            p = x * y + (r if place == 1 else 1.0) * EVEN
-            for k, weight in covariance.linear(place, x, y, p).items():
-                found[k] = found.get(k, 0.0) + times * weight
-        return found
+        weight_of: dict[int, Any] = {}
+        entries = ((0, a, a, -t / 2), (1, a, b, 1.0), (2, b, b, -t / 2))
+        for entry, x, y, times in entries:
+            p = x * y + (r if entry == 1 else 1.0) * EVEN
+            for k, weight in covariance.linear(entry, x, y, p).items():
+                weight_of[k] = weight_of.get(k, 0.0) + times * weight
+        return weight_of
 
     def wide_and_off(size: float) -> tuple[dict[int, Any], Any, Any]:
-        """Return weights, deviations and errors, if noise is within so many deviations."""
+        """Return weights, deviations and errors for noise of up to `size` deviations."""
         off = np.zeros_like(r)
         for _ in range(3):  # the weights depend on the error
             t = np.clip(r + side * off, -1, 1)
@@ -81,9 +81,10 @@ def off_by(covariance: OfSums, rows: int, failure: float) -> float:
     parts, wide, _ = wide_and_off(normal(likely))
     worst, size = int(np.argmax(wide)), 0.0
     alone = covariance.linear(1, 0.0, 0.0, 0.0)  # the noise that is in all answers
-    for each in ({k: float((part + 0 * r)[worst]) for k, part in parts.items()}, alone):
-        own = math.hypot(*(part * deviations[k] for k, part in each.items()))
-        some = {k: part for k, part in each.items() if abs(part * deviations[k]) > own / 512}
-        size = max(size, float(covariance.half_width(rows, likely, some)) / own)
+    for factors in ({k: float((part + 0 * r)[worst]) for k, part in parts.items()}, alone):
+        deviation = math.hypot(*(part * deviations[k] for k, part in factors.items()))
+        smallest = deviation / 512
+        some = {k: part for k, part in factors.items() if abs(part * deviations[k]) > smallest}
+        size = max(size, float(covariance.half_width(rows, likely, some)) / deviation)
     off = float(wide_and_off(size)[2].max())
     return min(2.0, off if q < 1 else max(1.0, off))

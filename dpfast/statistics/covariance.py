@@ -86,7 +86,7 @@ from ..tables.sql.store import SqlRows
 
 ROOT_2 = root_up(Fraction(2))
 #: So many rows that one more makes no difference, and larger than any span.
-FAR = 1 << 40
+MANY_ROWS = 1 << 40
 #: How many rows there are, 0 where units count in part, and the sums that get noise.
 Exact: TypeAlias = tuple[int, list[int]]
 
@@ -136,14 +136,15 @@ class Covariance(Bounded[Floats]):
         pairs = self.pairs(terms.layout.columns or self.width)
         bits = SQUARES - terms.has_ids  # a database has room for what a unit adds
         grids = tuple(cells(lo, hi, bits) for lo, hi in pairs)
-        policy = terms.missing_rule(self.nan)
+        missing_rule = terms.missing_rule(self.nan)
         of_rows = {"neighbors": terms.neighbors, "loss": terms.loss, "rows": terms.rows}
-        shared: Any = {"bounds": pairs, "cells": grids, "nan": policy, **of_rows}
+        shared: Any = {"bounds": pairs, "cells": grids, "nan": missing_rule, **of_rows}
         is_public = terms.neighbors == "replace" and not terms.layout.masked
         ways = (OfEntries, OfGram) if is_public else (OfSums,)
-        made: OfSums = least_error(way(self.ddof, **shared).way for way in ways).noise()
-        loss = made.noise_of(2).loss  # for other rows the noise may be another, of another rho
-        return replace(made, loss=terms.loss if made.has_public_rows and loss.delta else loss)
+        mechanism: OfSums = least_error(way(self.ddof, **shared).way for way in ways).noise()
+        loss = mechanism.noise_of(2).loss  # for other rows the noise may be another, of another rho
+        is_whole = mechanism.has_public_rows and loss.delta
+        return replace(mechanism, loss=terms.loss if is_whole else loss)
 
 
 @dataclass(frozen=True)
@@ -184,67 +185,67 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return [column.span for column in self.cells]
 
     @property
-    def places(self) -> list[tuple[int, int, int]]:
+    def upper_entries(self) -> list[tuple[int, int, int]]:
         """The columns of each entry of the upper triangle, and the product of their spans."""
         spans = self.spans
         return [(i, j, spans[i] * spans[j]) for i, j in two_of(len(spans))]
 
     @property
     def moved(self) -> int:
-        """By how many rows the sums of neighbors differ."""
+        """The number of rows in which neighbors differ."""
         return (2 if self.neighbors == "replace" else 1) * self.rows
 
     @property
     def heads(self) -> int:
-        """How many numbers of rows get noise."""
+        """The number of row counts that get noise: 0 if n is public, else 1."""
         return 0 if self.has_public_rows else 1
 
     def scales(self, n: int) -> list[int]:
         """Return the largest that each sum is of one row, for n rows if that is public."""
-        return [*[1] * self.heads, *self.spans, *(size for _, _, size in self.places)]
+        return [*[1] * self.heads, *self.spans, *(size for _, _, size in self.upper_entries)]
 
     def sizes(self, n: int) -> list[int]:
         """Return by how much each sum differs, for n rows if that is public."""
         rows, *others = self.scales(n)
         return [rows * self.rows, *(self.moved * scale for scale in others)]
 
-    def linear(self, place: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
+    def linear(self, entry: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
         """Return how often each noise is, in parts of its scale, in 4 R times an entry's error.
 
         That is to first order, and for a column with itself and others alike in parts of spans.
 
         Parameters
         ----------
-        place : int
+        entry : int
             Which of the entries.
         a, b, p : number, or array
             The means of its columns, from -1 to 1, and that of their products.
         """
-        i, j, _ = self.places[place]
-        first, second, both = 1 + i, 1 + j, 1 + len(self.spans) + place
+        i, j, _ = self.upper_entries[entry]
+        first, second, both = 1 + i, 1 + j, 1 + len(self.spans) + entry
         if i == j:
             return {0: 0.5 - p + 2 * a * b, first: -2 * a, both: 0.5}
         return {0: 2 * a * b - p, first: -b, second: -a, both: 1}
 
     @cached_property
     def weights(self) -> tuple[float, ...]:
-        """The square of what an error of a size in each sum makes in all entries."""
-        sizes, scales = self.sizes(FAR), self.scales(FAR)
+        """The squared error in all entries of an error of the size of each sum."""
+        sizes, scales = self.sizes(MANY_ROWS), self.scales(MANY_ROWS)
         weights = [0.0] * len(sizes)
-        for place, (i, j, size) in enumerate(self.places):
+        for entry, (i, j, size) in enumerate(self.upper_entries):
             if size:
-                parts = self.linear(place, 0.5, 0.5, 0.5 if i == j else 0.25)
+                parts = self.linear(entry, 0.5, 0.5, 0.5 if i == j else 0.25)
                 for k, part in parts.items():
                     weights[k] += (part * sizes[k] / scales[k]) ** 2
         return tuple(weights)
 
     def moves(self, n: int) -> Moves:
-        """Return by what all sums differ, for n rows if that is public."""
+        """Return the largest differences of all sums, for n rows if n is public."""
         return Moves(tuple(self.sizes(n)), self.weights, self.heads)
 
     @property
     def way(self) -> NoiseCandidate:
-        """The error of this way to release, and what makes it."""
+        """The error of this mechanism, as a candidate beside others."""
         return NoiseCandidate(choose_noise(self.loss, self.moves(2)).error, lambda: self)
 
     def noise_of(self, n: int) -> SumNoise:
@@ -252,7 +253,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return cast(SumNoise, choose_noise(self.loss, self.moves(n)).noise())
 
     def half_width(self, n: int, failure: float, parts: Mapping[int, Any]) -> Fraction:
-        """Return what so many times each noise, in parts of its scale, exceed with a failure."""
+        """Bound a weighted sum of noises, but for a failure probability."""
         scales = self.scales(n)
         factors = {k: Fraction(part) / scales[k] for k, part in parts.items() if scales[k]}
         return self.noise_of(n).sum_half_width(failure, factors) if factors else Fraction(0)
@@ -264,7 +265,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
     def finish(self, summary: Exact, generator: Generator) -> Floats:
         rows, exact = summary
         if self.has_public_rows and rows <= max(1, self.ddof):
-            return self.matrix([Fraction(0)] * len(self.places))
+            return self.matrix([Fraction(0)] * len(self.upper_entries))
         return self._answer(rows, self.noise_of(rows).add(exact, generator))
 
     def answered(
@@ -278,7 +279,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         if self.has_public_rows:
             return super().answered(summary, generator, rows, confidence)
         noisy, failure = self.noise_of(0).add(summary[1], generator), RARE * (1 - confidence)
-        least = max(1, math.floor(noisy[0] - self.half_width(FAR, failure, {0: 1})))
+        least = max(1, math.floor(noisy[0] - self.half_width(MANY_ROWS, failure, {0: 1})))
         bar = self.error(least, confidence + failure)
         return self._answer(0, noisy), replace(bar, confidence=confidence)
 
@@ -303,50 +304,50 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return 0, exact
 
     def _added(self, rows: SqlRows, most: int, source: View) -> list[int]:
-        """Return what units count for of rows in a database, which adds them up."""
-        places = range(len(self.cells)) if self.nan in ("drop", "raise") else ()
-        kept = rows.present(*(rows.among(place, ()) for place in places))
-        one = rows.counted(kept)
-        u = [one * own for own in cells_of(rows, self.bounds, self.cells, self.nan)]
+        """Return the exact sums of the privacy units in a database."""
+        columns = range(len(self.cells)) if self.nan in ("drop", "raise") else ()
+        kept = rows.present(*(rows.among(column, ()) for column in columns))
+        row = rows.counted(kept)
+        u = [row * cell for cell in cells_of(rows, self.bounds, self.cells, self.nan)]
         products = tuple(u[i] * u[j] for i, j in two_of(len(u)))
-        _, *each = self.exact(Moments(1, 0, tuple(u), products, 1))
-        features = [Feature(0 * one, 0, 1, most)]
-        for size, own in zip(self.scales(0)[1:], each, strict=True):
-            features.append(Feature(own + size, 2 * size, -size, most))
+        _, *features_of_row = self.exact(Moments(1, 0, tuple(u), products, 1))
+        features = [Feature(0 * row, 0, 1, most)]
+        for size, cell in zip(self.scales(0)[1:], features_of_row, strict=True):
+            features.append(Feature(cell + size, 2 * size, -size, most))
         return added_units(rows, features, source, self.nan, [kept])
 
     def _answer(self, n: int, noisy: list[int]) -> Floats:
         """Return the covariances by noisy sums, of n rows if that is public."""
-        enough, places = max(1, self.ddof), self.places
+        enough, upper = max(1, self.ddof), self.upper_entries
         n, entries = self.entries(n, noisy)
         grown = Fraction(n, n - self.ddof) if n > enough else Fraction(1)
-        each = []
-        for (i, j, size), entry in zip(places, entries, strict=True):
+        clamped = []
+        for (i, j, size), entry in zip(upper, entries, strict=True):
             most = Fraction(size, 4) * grown
-            each.append(min(max(entry * grown, Fraction(0) if i == j else -most), most))
-        return self.matrix(each)
+            clamped.append(min(max(entry * grown, Fraction(0) if i == j else -most), most))
+        return self.matrix(clamped)
 
     def exact(self, summary: Moments) -> list[int]:
         """Return the sums that get noise: here, and with squares as they are, all of rows of w."""
-        sums, n, each = (
+        sums, n, numbered = (
             self.centered(summary),
             summary.rows,
-            enumerate(self.places, len(self.spans)),
+            enumerate(self.upper_entries, len(self.spans)),
         )
-        for place, (i, j, size) in each:
+        for number, (i, j, size) in numbered:
             if i == j:
-                sums[place] = 2 * sums[place] - n * size
+                sums[number] = 2 * sums[number] - n * size
         return [n, *sums]
 
     def centered(self, summary: Moments) -> list[int]:
         """Return the sums of w_i, and those of w_i w_j."""
         spans, sums, n = self.spans, summary.sums, summary.rows
-        each = zip(self.places, summary.products, strict=True)
+        products = zip(self.upper_entries, summary.products, strict=True)
         return [
             *(2 * a - n * s for a, s in zip(sums, spans, strict=True)),
             *(
                 4 * p - 2 * spans[j] * sums[i] - 2 * spans[i] * sums[j] + n * size
-                for (i, j, size), p in each
+                for (i, j, size), p in products
             ),
         ]
 
@@ -354,20 +355,20 @@ class OfSums(Mechanism[Floats], AddsUnits):
         """Return the number of rows, and the entries for a ddof of 0, in cells."""
         n, *sums = noisy
         if n <= max(1, self.ddof):
-            return n, [Fraction(size if i == j else 0, 8) for i, j, size in self.places]
-        each = enumerate(self.places, len(self.spans))
-        halves = [sums[k] + n * size if i == j else 2 * sums[k] for k, (i, j, size) in each]
+            return n, [Fraction(size if i == j else 0, 8) for i, j, size in self.upper_entries]
+        numbered = enumerate(self.upper_entries, len(self.spans))
+        halves = [sums[k] + n * size if i == j else 2 * sums[k] for k, (i, j, size) in numbered]
         return n, self.of_centered(n, sums, halves)
 
     def of_centered(self, n: int, sums: list[int], twice: list[int]) -> list[Fraction]:
         """Return the entries from sums of w_i and twice those of w_i w_j."""
-        each = zip(self.places, twice, strict=True)
-        return [Fraction(n * p - 2 * sums[i] * sums[j], 8 * n**2) for (i, j, _), p in each]
+        products = zip(self.upper_entries, twice, strict=True)
+        return [Fraction(n * p - 2 * sums[i] * sums[j], 8 * n**2) for (i, j, _), p in products]
 
     def matrix(self, entries: Sequence[Fraction]) -> Floats:
         """Return entries in cells as a symmetric matrix in units of the data."""
         matrix = np.empty((len(self.cells), len(self.cells)))
-        for (i, j, _), entry in zip(self.places, entries, strict=True):
+        for (i, j, _), entry in zip(self.upper_entries, entries, strict=True):
             unit = Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
             matrix[i, j] = matrix[j, i] = nearest(entry * unit)
         return matrix
@@ -376,14 +377,14 @@ class OfSums(Mechanism[Floats], AddsUnits):
         """Return the error bar of each entry."""
         if rows is None:
             return unknown(confidence, ROWS)
-        places, over = self.places, max(1, rows - self.ddof)
-        parts = [Fraction(0)] * len(places)
+        upper, over = self.upper_entries, max(1, rows - self.ddof)
+        parts = [Fraction(0)] * len(upper)
         if not self.has_public_rows or rows > max(1, self.ddof):
             parts = self.off(rows, 1 - confidence)
-        each = zip(places, parts, strict=True)
+        bars = zip(upper, parts, strict=True)
         halves = [
             min(part, Fraction(rows, (4 if i == j else 2) * over)) * size
-            for (i, j, size), part in each
+            for (i, j, size), part in bars
         ]
         return ErrorBar(confidence, self.matrix(halves).tolist(), note=self.note)
 
@@ -396,21 +397,22 @@ class OfSums(Mechanism[Floats], AddsUnits):
         likely = (1 - RARE) * failure if of_mean else failure
         least, enough = rows - of_rows, max(1, self.ddof)
         kinds: dict[bool, Fraction] = {}
-        for place, (i, j, size) in sorted(enumerate(self.places), key=lambda one: one[1][2]):
+        by_size = sorted(enumerate(self.upper_entries), key=lambda numbered: numbered[1][2])
+        for number, (i, j, size) in by_size:
             if not size or (i == j) in kinds:
                 continue
-            linear = self.half_width(rows, likely, self.linear(place, 1, 1, 1))
+            linear = self.half_width(rows, likely, self.linear(number, 1, 1, 1))
             error = ALL
             if least > enough:
                 error = (linear / least + (of_mean / least) ** 2) / 4
                 error = grown_error(error, of_rows, rows, least, self.ddof)
                 error *= least / (least - self.ddof)
             kinds[i == j] = error
-        return [kinds[i == j] if size else Fraction(0) for i, j, size in self.places]
+        return [kinds[i == j] if size else Fraction(0) for i, j, size in self.upper_entries]
 
     def rare(self, rows: int, failure: float) -> tuple[Fraction, Fraction]:
         """Return what noise of the number of rows, and of n times a mean, exceed with a failure."""
-        spans = [span or FAR for span in self.spans]
+        spans = [span or MANY_ROWS for span in self.spans]
         of_rows = self.half_width(rows, failure, {0: 1} if self.heads else {})
         first = self.heads + spans.index(min(spans))
         return of_rows, of_rows + self.half_width(rows, failure, {first: 1})
@@ -418,7 +420,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
 @dataclass(frozen=True)
 class OfGram(OfSums):
-    """The same for a public number of rows: noise for the Gram matrix."""
+    """A covariance matrix of a public number of rows, with noise for the Gram matrix."""
 
     has_public_rows: ClassVar[bool] = True
 
@@ -429,22 +431,24 @@ class OfGram(OfSums):
 
     @property
     def moving(self) -> int:
-        """How many columns are not constant."""
+        """The number of columns that are not constant."""
         return sum(1 for span in self.spans if span)
 
     def sizes(self, n: int) -> list[int]:
         moved = [2 * span for span in self.spans]
-        return moved + [(1 if i == j else 2) * size for i, j, size in self.places]
+        return moved + [(1 if i == j else 2) * size for i, j, size in self.upper_entries]
 
-    def linear(self, place: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
-        (i, j, _), both = self.places[place], len(self.spans) + place
+    def linear(self, entry: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
+        (i, j, _), both = self.upper_entries[entry], len(self.spans) + entry
         return {i: -2 * a, both: 1} if i == j else {i: -b, j: -a, both: 1}
 
     def moves(self, n: int) -> Moves:
         c = self.constant or Fraction(1)
         most = c**2 + self.moving
         axes = [max(span, 1) * most / c for span in self.spans]
-        axes += [max(size, 1) * most * (ROOT_2 if i == j else 1) for i, j, size in self.places]
+        axes += [
+            max(size, 1) * most * (ROOT_2 if i == j else 1) for i, j, size in self.upper_entries
+        ]
         return replace(super().moves(n), axes=tuple(axes))
 
     def exact(self, summary: Moments) -> list[int]:
@@ -456,24 +460,24 @@ class OfGram(OfSums):
 
 @dataclass(frozen=True)
 class OfEntries(OfSums):
-    """The same for a public number of rows: noise for V_ij itself."""
+    """A covariance matrix of a public number of rows, with noise for V_ij itself."""
 
     has_public_rows: ClassVar[bool] = True
     note: ClassVar[str] = NOISE
 
     def scales(self, n: int) -> list[int]:
-        return [n * size for _, _, size in self.places]
+        return [n * size for _, _, size in self.upper_entries]
 
     def sizes(self, n: int) -> list[int]:
-        return [(n - 1) * size for _, _, size in self.places]
+        return [(n - 1) * size for _, _, size in self.upper_entries]
 
-    def linear(self, place: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
-        return {place: 4 + 0 * a}
+    def linear(self, entry: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
+        return {entry: 4 + 0 * a}
 
     def exact(self, summary: Moments) -> list[int]:
         n, sums = summary.rows, summary.sums
-        each = zip(self.places, summary.products, strict=True)
-        return [n * product - sums[i] * sums[j] for (i, j, _), product in each]
+        products = zip(self.upper_entries, summary.products, strict=True)
+        return [n * product - sums[i] * sums[j] for (i, j, _), product in products]
 
     def entries(self, n: int, noisy: list[int]) -> tuple[int, list[Fraction]]:
         return n, [Fraction(entry, n**2) for entry in noisy]

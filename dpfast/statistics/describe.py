@@ -88,11 +88,11 @@ OF_ROWS, OF_WORDS = Fraction(1, 20), Fraction(1, 4)
 QUARTILES = Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)
 #: Bounds of what has no numbers, and of truth values.
 NONE, TRUTHS = (0.0, 0.0), (0.0, 1.0)
-#: How times are read of which nothing but their presence is asked.
+#: How times are read that are only counted.
 PRESENT = Clipped(0, 0, 0)
-#: The columns of an answer: of places in a column, and all.
-PLACES = "mean", "25%", "50%", "75%", "lower", "upper"
-NAMES = ("column", "type", "count", "missing", "mean", "std", *PLACES[1:], "top", "freq")
+#: The columns of an answer: of numbers within the bounds, and all.
+POINTS = "mean", "25%", "50%", "75%", "lower", "upper"
+NAMES = ("column", "type", "count", "missing", "mean", "std", *POINTS[1:], "top", "freq")
 
 
 class Columns(Answer):
@@ -103,7 +103,7 @@ class Columns(Answer):
 
 @dataclass(frozen=True)
 class Described:
-    """A column, and how it is read as numbers.
+    """A column of the table, with the bounds or words that turn it into numbers.
 
     `limits` are public, None where they are to be drawn, and so are `words`, None where rows bring
     them and a rule shows some. `units` turn numbers back into times.
@@ -126,12 +126,12 @@ class Described:
         lo, hi = limits
         return cells(lo, hi, BITS, max(hi - lo, 2.0**BITS) if self.kind == "whole" else None)
 
-    def places(self, places: Sequence[float], deviation: float) -> dict[str, Any]:
-        """Return where the numbers are, as times if they are some."""
+    def points(self, points: Sequence[float], deviation: float) -> dict[str, Any]:
+        """Return mean, quartiles and bounds by name, as times for a column of times."""
         if self.units is not None:
-            places = list(map(self.units.back, places))
+            points = list(map(self.units.back, points))
             deviation = self.units.times.span(deviation)
-        return dict(zip(PLACES, places, strict=True)) | {"std": deviation}
+        return dict(zip(POINTS, points, strict=True)) | {"std": deviation}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,13 +140,13 @@ class Moments(Variance):
 
     def forms(self, column: Column, is_public: bool) -> list[Basis]:
         part = Fraction(1, column.span or 1)
-        (_, form) = super().forms(column, False)
-        return [replace(form, squares=(Fraction(1), part**2, part**4))]
+        (_, formula) = super().forms(column, False)
+        return [replace(formula, squares=(Fraction(1), part**2, part**4))]
 
-    def answer(self, column: Column, form: Basis, sums: Sequence[Any], rows: int | None) -> Any:
-        moments = form.moments(sums, rows)
+    def answer(self, column: Column, formula: Basis, sums: Sequence[Any], rows: int | None) -> Any:
+        moments = formula.moments(sums, rows)
         mean = column.at(moments.first, moments.rows * column.span)
-        deviation = column.root(super().answer(column, form, sums, rows))
+        deviation = column.root(super().answer(column, formula, sums, rows))
         return max(0, round(Fraction(moments.rows, moments.whole))), mean, deviation
 
 
@@ -161,7 +161,7 @@ def spent_as(loss: Loss, columns: int) -> Loss:
 
 @dataclass(frozen=True)
 class Description(Mechanism[Answer]):
-    """All parts of a description, and what each may spend.
+    """The measurements of a description, with the loss of each.
 
     Parameters
     ----------
@@ -210,13 +210,13 @@ class Description(Mechanism[Answer]):
         return {name: part(self.spent, share) for name, share in shares.items() if share}
 
     def bounds(self, name: str) -> DrawnBounds:
-        """Return what draws the bounds of columns without public ones."""
+        """Return the measurement that draws the bounds of columns without public ones."""
         loss, (_, prior) = self.parts[name], BOUNDS[name]
         return drawn_bounds(loss, len(self.unknown), self.neighbors, "drop", prior=prior)
 
     @cached_property
     def rows(self) -> Mechanism[Any]:
-        """What counts all rows."""
+        """The measurement of the number of rows."""
         layout = Layout(None, masked=True)
         return Count().mechanism(Terms(self.parts["rows"], self.neighbors, layout))
 
@@ -230,7 +230,8 @@ class Description(Mechanism[Answer]):
     def sums(self, grids: Sequence[Cells]) -> LinearMeasurement:
         """Return the measurement of numbers of rows, means and deviations, of columns on cells."""
         columns = tuple(
-            Column(one.first * one.grid, one.last * one.grid, one, misses=True) for one in grids
+            Column(cell.first * cell.grid, cell.last * cell.grid, cell, misses=True)
+            for cell in grids
         )
         setting, loss = Setting(self.neighbors, masked=True), self.parts["sums"]
         return LinearMeasurement(Moments(bounds=ANY), columns, False, setting, "drop", loss)
@@ -245,7 +246,7 @@ class Description(Mechanism[Answer]):
         return RecursiveQuantiles(*ends, self.neighbors, "drop", loss, **public)
 
     def tried(self) -> Description:
-        """Return itself, once each part can be made for its share of the loss."""
+        """Make each measurement once, so that a loss that is too small is refused early."""
         grids = [column.cells(column.limits or ANY) for column in self.columns]
         _ = self.rows, self.sums(grids).loss, "words" in self.parts and self.words
         _ = [self.bounds(name) for name in BOUNDS.keys() & self.parts.keys()]
@@ -255,14 +256,15 @@ class Description(Mechanism[Answer]):
         return self
 
     def reduce(self, source: View) -> tuple[View, Any]:
-        """Return the rows, too: how they are read next depends on bounds that are drawn."""
+        """Return the rows with their counts: bounds that are drawn decide how to read them."""
         some, width = self.unknown, len(self.columns)
         return source, (some or self.rule) and tails_of(source.source, source.where, width)[some]
 
     def finish(self, summary: tuple[View, Any], generator: Generator) -> Answer:
         source, tails = summary
         drawn = iter(self.bounds("bounds").pairs(tails, generator) if self.unknown else ())
-        columns = [replace(one, words=source.words.get(one.name, ())) for one in self.columns]
+        words = source.words
+        columns = [replace(column, words=words.get(column.name, ())) for column in self.columns]
         grids = [column.cells(column.limits or next(drawn)) for column in columns]
         counts = cell_counts(source.source, source.where, grids)
         quartiles: dict[int, list[float]] = {}
@@ -282,14 +284,14 @@ class Description(Mechanism[Answer]):
             row = column.name, column.kind, int(count), min(max(1 - count / every, 0.0), 1.0)
             shown.append(dict(zip(NAMES, row, strict=False)))
             if i in quartiles:
-                places = [mean, *quartiles[i], *held.numbers[[0, -1]].tolist()]
-                shown[i] |= column.places(places, deviation)
+                points = [mean, *quartiles[i], *held.numbers[[0, -1]].tolist()]
+                shown[i] |= column.points(points, deviation)
             elif self.columns[i].words != ():
                 shown[i] |= self.top(self.columns[i], column.words, held.held, generator)
         answer = Columns()
         for name in NAMES:
-            values = [one.get(name, "" if name == "top" else np.nan) for one in shown]
-            if any(name in one for one in shown):
+            values = [column.get(name, "" if name == "top" else np.nan) for column in shown]
+            if any(name in column for column in shown):
                 answer[name] = np.array(values, object if are_times(values) else None)
         return answer
 
@@ -404,16 +406,16 @@ class Describe(Statistic[Answer]):
 
     def read(self, data: Any, **rows: Any) -> View:
         words = {k.name: Words(k.words, others=True) for k in self.described if k.kind == "text"}
-        units = {one.name: one.units for one in self.described if one.units is not None}
-        times = {name: AsNumbers(one.times, one.number) for name, one in units.items()}
-        met = {name: one.words for name, one in words.items()}
+        units = {column.name: column.units for column in self.described if column.units is not None}
+        times = {name: AsNumbers(column.times, column.number) for name, column in units.items()}
+        met = {name: column.words for name, column in words.items()}
         return replace(read(data, as_numbers, words, times, **rows | {"axis": 0}), words=met)
 
     def mechanism(self, terms: Terms) -> Description:
         columns = self.described or self.columns(
             [ColumnKind(str(i), "number") for i in range(terms.layout.columns or 0)]
         )
-        texts, keys = sum(one.words is None for one in columns), part(terms.loss, OF_KEYS)
+        texts, keys = sum(column.words is None for column in columns), part(terms.loss, OF_KEYS)
         rule = choose_rule(keys, texts, checks.neighbors(terms.neighbors)) if texts else None
         spent = spent_as(part(terms.loss, 1 - OF_KEYS * bool(texts)), len(columns))
         return Description(columns, terms.neighbors, terms.loss, spent, rule).tried()

@@ -102,7 +102,7 @@ class Bins:
         return (self.name, self.edges.tolist()) if self.name else None
 
     def of_row(self, rows: SqlRows, column: int) -> Any:
-        """Return the bin of each of some rows of a database, by the place of a column."""
+        """Return the bin of each row of a database, by the number of its column."""
         if self.words is not None:
             return rows.word(column)
         if self.name:
@@ -173,7 +173,7 @@ class Binned(Automatic[Value]):
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """How many bins each axis has."""
+        """The number of bins of each axis."""
         return tuple(axis.native.bins for axis in self.axes)
 
     def require_one_column(self) -> None:
@@ -186,8 +186,8 @@ class Binned(Automatic[Value]):
     @property
     def edges(self) -> Any:
         """The edges or categories of the axis, or those of each axis, for whoever asked."""
-        each = [axis.edges.copy() for axis in self.axes]
-        return each[0] if self.single else each
+        edges = [axis.edges.copy() for axis in self.axes]
+        return edges[0] if self.single else edges
 
     @cached_property
     def by_rows(self) -> bool:
@@ -206,8 +206,8 @@ class Binned(Automatic[Value]):
 
     def require_numbers(self) -> None:
         if not self.axes:
-            name, given = ("bins", self.bins) if self.bounds is None else ("bounds", self.bounds)
-            checks.fail_type(name, "numbers, as the data hold no times", given)
+            name, value = ("bins", self.bins) if self.bounds is None else ("bounds", self.bounds)
+            checks.fail_type(name, "numbers, as the data hold no times", value)
 
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
         axes, argument = self.axes, "categories" if self.bins is None else "bins"
@@ -229,7 +229,7 @@ class Binned(Automatic[Value]):
         return BinCounts(self, terms.neighbors, noise, PARTS if terms.has_ids else 0)
 
     def sensitivity(self, terms: Terms) -> Sensitivity:
-        """Return the sensitivity of what gets noise."""
+        """Return the sensitivity of the sums that get noise."""
         if terms.has_ids:
             return of_people(terms.rows << PARTS, math.prod(self.shape), 1)
         changes = 2 if terms.neighbors == "replace" else 1
@@ -310,7 +310,7 @@ def rounded(numbers: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
 
 
 def of_people(size: int, numbers: int, vectors: int) -> Sensitivity:
-    """Return that of so many vectors, each of an L1 norm of at most `size`, of `numbers` in all."""
+    """Return the sensitivity of a sum of vectors of an L1 norm of at most `size` each."""
     return Sensitivity(numbers, vectors * size, vectors * size**2, size)
 
 
@@ -319,9 +319,9 @@ def of_weights(cells: Cells, neighbors: str) -> Sensitivity:
     most = max(abs(cells.first), abs(cells.last))
     if neighbors == "add-remove":
         return Sensitivity(1, most, most**2, most)
-    apart = cells.last - cells.first
+    width = cells.last - cells.first
     moved = 2, most  # the row that goes, and the one that comes
-    return Sensitivity(2, 2 * most, max(2 * most**2, apart**2), max(most, apart), moved)
+    return Sensitivity(2, 2 * most, max(2 * most**2, width**2), max(most, width), moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,26 +372,26 @@ class BinCounts(Mechanism[Any], AddsUnits):
         def fill(
             columns: Sequence[Any], units: NDArray[np.int32], rooms: Sequence[Room]
         ) -> list[int]:
-            places = self.places(columns[: len(self.statistic.axes)], len(units))
+            bins = self.bins_of(columns[: len(self.statistic.axes)], len(units))
             with lock:
-                sums.add(units, places, partial(self.add, columns))
+                sums.add(units, bins, partial(self.add, columns))
             return []
 
         unit_sums(source.source, key, [], fill, source.where, source.weights)
-        places, words = sums.of_units(most, self.first).total()
+        bins, words = sums.of_units(most, self.first).total()
         exact = np.zeros(self.size, np.int64)
-        exact[places] = shifted(words, 0)
+        exact[bins] = shifted(words, 0)
         return exact
 
     def _of_people(self, rows: SqlRows, most: int, source: View) -> NDArray[np.int64]:
-        """Return what counts of units in each bin, of rows in a database."""
+        """Return the sum of the privacy units in each bin, of rows in a database."""
         assert source.ids is not None
-        place, exact = 0, np.zeros(self.size, np.int64)
+        bins, exact = 0, np.zeros(self.size, np.int64)
         for i, axis in enumerate(self.statistic.axes):
-            place = place * axis.native.bins + axis.of_row(rows, i)
+            bins = bins * axis.native.bins + axis.of_row(rows, i)
         feature = base.Feature(0 * rows.present(), 0, 1 << self.fine, most)
-        found = rows.groups({}, [feature], base.Units(source.ids.column), place)
-        exact[found.bins] = np.minimum(found.sums[0], MOST)
+        grouped = rows.groups({}, [feature], base.Units(source.ids.column), bins)
+        exact[grouped.bins] = np.minimum(grouped.sums[0], MOST)
         return exact
 
     #: Words of a sum, and what a row adds to it besides its cell.
@@ -413,38 +413,38 @@ class BinCounts(Mechanism[Any], AddsUnits):
 
     @property
     def size(self) -> int:
-        """How many bins there are in all."""
+        """The number of bins of all axes together."""
         return math.prod(self.statistic.shape)
 
     def added(
         self, rows: SqlRows, terms: Sequence[Term], factors: Sequence[int] = (1,)
     ) -> NDArray[np.int64]:
-        """Return the sum of some terms of rows of a database, times factors, in each bin."""
-        places = [axis.of_row(rows, i) for i, axis in enumerate(self.statistic.axes)]
+        """Return the weighted sum of terms of a database's rows in each bin."""
+        bins = [axis.of_row(rows, i) for i, axis in enumerate(self.statistic.axes)]
         sums = np.zeros(self.statistic.shape, np.int64)
-        for place, each in rows.sums_by(places, terms).items():
-            sums[place] = min(max(sum(map(mul, each, factors)), -MOST), MOST)
+        for bin_of_sums, sums_of_terms in rows.sums_by(bins, terms).items():
+            sums[bin_of_sums] = min(max(sum(map(mul, sums_of_terms, factors)), -MOST), MOST)
         return sums.ravel()
 
-    def places(self, columns: Sequence[Any], rows: int) -> NDArray[np.uint32]:
+    def bins_of(self, columns: Sequence[Any], rows: int) -> NDArray[np.uint32]:
         """Return the number of the bin of each row."""
-        place, stride = np.zeros(rows, np.uint32), 1
+        bins, stride = np.zeros(rows, np.uint32), 1
         for column, axis in zip(reversed(columns), reversed(self.statistic.axes), strict=True):
-            axis.native.place(flat(column), stride, place)
+            axis.native.place(flat(column), stride, bins)
             stride *= axis.native.bins
-        return place
+        return bins
 
     def _column(self, where: Mask, chunk: Chunk) -> NDArray[np.int64]:
         counts = np.zeros(self.size + 2, np.int64)
         counts[-1] = len(chunk.values) + chunk.nulls
-        for piece in [chunk] if where is None else kept(chunk, where):
-            self.statistic.axes[0].native.histogram(piece.values, counts[:-1])
+        for segment in [chunk] if where is None else kept(chunk, where):
+            self.statistic.axes[0].native.histogram(segment.values, counts[:-1])
         return counts
 
     def _rows(self, where: Mask, chunk: RowChunk) -> NDArray[np.int64]:
         counts = np.zeros(self.size + 2, np.int64)
         for columns, rows in stretches(chunk, where):
-            tally(self.places(columns, len(columns[0])), counts[:-1])
+            tally(self.bins_of(columns, len(columns[0])), counts[:-1])
             counts[-1] += rows
         return counts
 
@@ -519,10 +519,10 @@ class BinWeights(BinCounts):
         size = noise.half_width(1 - confidence) + ((1 << noise.shift) - 1)
         return ErrorBar(confidence, nearest(size * Fraction(self.cells.grid)), note=NOISE)
 
-    def _sums(self, where: Mask, beside: Column | None, chunk: RowChunk) -> _WeightSums:
+    def _sums(self, where: Mask, weights: Column | None, chunk: RowChunk) -> _WeightSums:
         looked, totals = 0, np.zeros((self.size + 1, 2), np.uint64)
-        for columns, rows in stretches(chunk, where, beside):
-            self.add(columns, self.places(columns[:-1], len(columns[-1])).view(np.int32), totals)
+        for columns, rows in stretches(chunk, where, weights):
+            self.add(columns, self.bins_of(columns[:-1], len(columns[-1])).view(np.int32), totals)
             looked += rows
         return _WeightSums(totals, looked)
 
@@ -681,13 +681,14 @@ def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], 
     pairs, several = ((), False) if bounds is None else checks.pairs(bounds)
     if not several and not _nested(bins):
         return (_bins(bins, pairs[0] if pairs else None, "bins"),), False
-    each = checks.items(bins) if _listed(bins) else [bins] * len(pairs)
+    bins_of_axes = checks.items(bins) if _listed(bins) else [bins] * len(pairs)
     limits: Sequence[tuple[float, float] | None] = pairs
     if len(pairs) < 2:
-        limits = [pairs[0] if pairs else None] * len(each)
-    if len(each) != len(limits):
+        limits = [pairs[0] if pairs else None] * len(bins_of_axes)
+    if len(bins_of_axes) != len(limits):
         checks.fail("bins", f"for as many axes as there are bounds, {len(limits)}", bins)
-    axes = [_bins(*axis, f"bins[{i}]") for i, axis in enumerate(zip(each, limits, strict=True))]
+    both = enumerate(zip(bins_of_axes, limits, strict=True))
+    axes = [_bins(*axis, f"bins[{i}]") for i, axis in both]
     return tuple(axes), True
 
 
@@ -700,20 +701,20 @@ def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
     limits = [None] * len(bins) if bounds is None else bounds
     if not _listed(limits) or len(limits) != len(bins):
         checks.fail("bounds", f"for as many axes as there are bins, {len(bins)}", bounds)
-    each = enumerate(zip(bins, limits, categories, strict=True))
-    return tuple(axis_of(*axis, f"[{i}]") for i, axis in each)
+    axes = enumerate(zip(bins, limits, categories, strict=True))
+    return tuple(axis_of(*axis, f"[{i}]") for i, axis in axes)
 
 
-def axis_of(bins: Any, bounds: Any, categories: Any, place: str) -> Bins:
-    """Return the bins of one axis, which stands at a `place` of each argument."""
+def axis_of(bins: Any, bounds: Any, categories: Any, suffix: str) -> Bins:
+    """Return the bins of one axis, named by a `suffix` of each argument."""
     if (bins is None) == (categories is None):
-        checks.fail(f"bins{place}", "given, or categories instead: one of the two", bins)
+        checks.fail(f"bins{suffix}", "given, or categories instead: one of the two", bins)
     if categories is None:
-        pair = None if bounds is None else checks.bounds(bounds, f"bounds{place}")
-        return _bins(bins, pair, f"bins{place}")
+        pair = None if bounds is None else checks.bounds(bounds, f"bounds{suffix}")
+        return _bins(bins, pair, f"bins{suffix}")
     if bounds is not None:
-        checks.fail(f"bounds{place}", "left out, or None, with categories", bounds)
-    return categories_of(categories, f"categories{place}")
+        checks.fail(f"bounds{suffix}", "left out, or None, with categories", bounds)
+    return categories_of(categories, f"categories{suffix}")
 
 
 def _listed(value: Any) -> bool:
@@ -786,10 +787,10 @@ def two_categories(value: Any, name: str) -> tuple[Any, Any]:
         checks.fail_kind(name, rule, value)
     first, second = value
     if isinstance(first, str) and isinstance(second, str):
-        first, second = (_text(f"{name}[{i}]", one) for i, one in enumerate(value))
+        first, second = (_text(f"{name}[{i}]", end) for i, end in enumerate(value))
     else:
-        plain = [float(one) if isinstance(one, (bool, np.bool_)) else one for one in value]
-        first, second = (checks.number(name, one, rule) for one in plain)
+        plain = [float(end) if isinstance(end, (bool, np.bool_)) else end for end in value]
+        first, second = (checks.number(name, end, rule) for end in plain)
     if first == second:
         checks.fail(name, rule, value)
     return first, second

@@ -84,7 +84,7 @@ class KeptWhole(Statistic[float]):
 
 @dataclass(frozen=True, slots=True)
 class ShareOfUnits(OfUnits[float]):
-    """The mean of a number of each unit: 1 if it has at most so many rows, and else 0.
+    """The mean over privacy units of 1 for those whose rows all count, and else 0.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class RangeCounts(ABC):
 
     @abstractmethod
     def _factors(self, first: float, stop: float) -> Floats:
-        """Return what each noise counts for in the estimate of a range, from place to place."""
+        """Return the weight of each noise in the estimate of a range, which is given in bins."""
 
     def _require_one_column(self) -> None:
         if self.counts.ndim > 1:
@@ -71,13 +71,13 @@ class RangeCounts(ABC):
         float
             An unbiased estimate, but for such shares.
         """
-        first, stop = self._places(lo, hi)
+        first, stop = self._ends_of(lo, hi)
         sums = np.concatenate([np.zeros(1), np.cumsum(self.counts)])
         below = np.interp([first, stop], np.arange(len(sums)), sums)
         return float(below[1] - below[0])
 
     def half_width(self, lo: Any, hi: Any, confidence: float = 0.95) -> float:
-        """Return what the error of `range` does not exceed, with a probability.
+        """Bound the error of `range`, with a probability.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class RangeCounts(ABC):
             A bound of the error that noise makes. It depends on public numbers alone.
         """
         share = checks.share("confidence", confidence)
-        factors = self._factors(*self._places(lo, hi))
+        factors = self._factors(*self._ends_of(lo, hi))
         return self.unit * self.noise.weighted_half_width(factors, 1 - share)
 
     def cdf(self, x: Any) -> float:
@@ -107,11 +107,11 @@ class RangeCounts(ABC):
         -------
         float
         """
-        place = self._places(x, x)[1]
+        offset = self._ends_of(x, x)[1]
         sums = self.cumulative
         if not sums[-1] > 0:
-            return place / len(self.counts)
-        return min(float(np.interp(place, np.arange(len(sums)), sums) / sums[-1]), 1.0)
+            return offset / len(self.counts)
+        return min(float(np.interp(offset, np.arange(len(sums)), sums) / sums[-1]), 1.0)
 
     def table(self, confidence: float = 0.95) -> Answer:
         """Return the counts with their cumulative shares, and the error bar of each.
@@ -148,10 +148,10 @@ class RangeCounts(ABC):
         shares = np.minimum(sums / total, 1.0)
         off = (sums + of_sums) / least - shares if least > 0 else np.ones(bins)
         edges = self.edges
-        places = {"category": edges} if self._is_listed else {"from": edges[:-1], "to": edges[1:]}
+        labels = {"category": edges} if self._is_listed else {"from": edges[:-1], "to": edges[1:]}
         return Answer(
             {
-                **places,
+                **labels,
                 "count": self.counts,
                 "count error": np.array([bars(stop - 1, stop, 1 - share) for stop in ends]),
                 "share": shares,
@@ -160,7 +160,7 @@ class RangeCounts(ABC):
         )
 
     def quantile(self, q: Number) -> Any:
-        """Return the first place at which `cdf` reaches a share; of categories, the first one.
+        """Return the least number at which `cdf` reaches a share; of categories, the first one.
 
         Parameters
         ----------
@@ -182,25 +182,25 @@ class RangeCounts(ABC):
             return self.edges[i]
         lo, hi, inside = self.edges[i], self.edges[i + 1], sums[i + 1] - sums[i]
         part = min(max((target - sums[i]) / inside, 0.0), 1.0) if inside > 0 else 0.0
-        place = lo + part * (hi - lo)
-        return float(place) if isinstance(lo, float) else place
+        number = lo + part * (hi - lo)
+        return float(number) if isinstance(lo, float) else number
 
     @property
     def _is_listed(self) -> bool:
-        """Whether there are categories instead of bins."""
+        """Whether `edges` are categories and not the edges of bins."""
         return len(self.edges) == len(self.counts)
 
-    def _places(self, lo: Any, hi: Any) -> tuple[float, float]:
+    def _ends_of(self, lo: Any, hi: Any) -> tuple[float, float]:
         """Return where a range begins and ends, in bins."""
         self._require_one_column()
-        first, stop = self._place("lo", lo), self._place("hi", hi)
+        first, stop = self._offset("lo", lo), self._offset("hi", hi)
         if self._is_listed:
             stop += 1
         if first > stop:
             checks.fail("hi", "no less than lo", hi)
         return first, stop
 
-    def _place(self, name: str, x: Any) -> float:
+    def _offset(self, name: str, x: Any) -> float:
         edges: list[Any] = list(self.edges)
         if self._is_listed:
             try:

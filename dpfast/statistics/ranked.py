@@ -33,7 +33,7 @@ class Ranked(Bounded[Value]):
         return read(data, each_column, self.width, **rows)
 
     def column_of(self, terms: Terms) -> dict[str, Any]:
-        """Return what mechanisms of a column share, by the names of their fields."""
+        """Return the fields that all mechanisms of a column share, by name."""
         lo, hi = self.pairs(None)[0]
         return {
             "lo": lo,
@@ -84,10 +84,14 @@ class OnGrid(Ranked[Value]):
 
     def chosen(self, terms: Terms) -> Self:
         statistic = super().chosen(terms)
-        return statistic if self.method != "auto" else replace(statistic, method=self.better(terms))
+        return (
+            statistic
+            if self.method != "auto"
+            else replace(statistic, method=self.best_method(terms))
+        )
 
     @abstractmethod
-    def better(self, terms: Terms) -> str:
+    def best_method(self, terms: Terms) -> str:
         """Return the method that is better for a loss, by public numbers alone."""
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
@@ -143,7 +147,7 @@ class SmoothOrDrawn(OnGrid[Value]):
     def covers_masks(self) -> bool:
         return self.method != "smooth"
 
-    def better(self, terms: Terms) -> str:
+    def best_method(self, terms: Terms) -> str:
         if self.smooth_from is None or terms.has_ids:
             return self.drawn
         way = "two steps" if terms.may_enter else terms.neighbors
@@ -202,7 +206,7 @@ class Drawn(OfRanks[Value]):
     base: Base = field(init=False, repr=False, compare=False)
 
     def prepare(self, levels: int, q: Fraction = MIDDLE, flips: bool = False) -> None:
-        """Set the grid, what cells weigh, and the loss of draws, whose levels share a pure loss.
+        """Set the grid, the weights of its cells and the loss, of which levels share a pure one.
 
         Cells that are drawn by permute-and-flip weigh the same, and the range of its loss is wider.
         """

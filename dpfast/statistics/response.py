@@ -98,7 +98,7 @@ class Coin:
         return self.others / (grown + self.others)
 
     def decide(self, stream: Stream) -> bool:
-        """Tell whether it is heads, given that the first 72 bits are those of the probability."""
+        """Decide a coin whose first 72 bits are those of the probability of heads."""
         tail = Tail(self.first << 64 | self.second, stream.word)
         tail.bits = 72
         return tail.below(self.probability)
@@ -176,12 +176,12 @@ def _respond(
 
     A row is one place along the first axis, and pays for all of its answers.
     """
-    each = max(1, math.prod(data.shape[1:])) if isinstance(data, np.ndarray) else 1
+    answers_per_row = max(1, math.prod(data.shape[1:])) if isinstance(data, np.ndarray) else 1
     loss = Pure(epsilon)
     if categories > 2:
-        loss = Draws(each * epsilon, each, categories=categories)
-    elif each > 1:
-        loss = Draws(each * epsilon, each)
+        loss = Draws(answers_per_row * epsilon, answers_per_row, categories=categories)
+    elif answers_per_row > 1:
+        loss = Draws(answers_per_row * epsilon, answers_per_row)
     mechanism = Responses(loss, name, answer)
 
     def after(answers: NDArray[Any]) -> Any:
@@ -274,21 +274,21 @@ def binary(
 
     def answer(rows: Any, stream: Stream) -> NDArray[Any]:
         data = _bits(rows)
-        given = _unsigned(data, data.dtype)
-        out = np.empty_like(given)
-        for at in range(0, given.size, PART):
-            flipped.answer(given[at : at + PART], out[at : at + PART], stream)
+        unsigned = _unsigned(data, data.dtype)
+        out = np.empty_like(unsigned)
+        for at in range(0, unsigned.size, PART):
+            flipped.answer(unsigned[at : at + PART], out[at : at + PART], stream)
         return _like(out, data.dtype, data.shape)
 
     return _respond(rows, amount, "binary randomized response", answer, budget, rng)
 
 
 def _bits(rows: Any) -> NDArray[Any]:
-    """Return what is not 0 where the answer is yes, in the dtype of the answers."""
+    """Return an array that is not 0 where the answer is yes, in the answers' dtype."""
     if not isinstance(rows, np.ndarray):
         kind = np.bool_ if str(rows.type) == "bool" else np.int64
-        each = [each_row(array, lambda values: values != 0, 0) for array in rows.chunks]
-        return np.concatenate([np.empty(0, np.bool_), *each]).astype(kind)
+        chunks = [each_row(array, lambda values: values != 0, 0) for array in rows.chunks]
+        return np.concatenate([np.empty(0, np.bool_), *chunks]).astype(kind)
     return truths(rows.ravel().tolist()).reshape(rows.shape) if rows.dtype.kind == "O" else rows
 
 
@@ -376,27 +376,27 @@ def kary(
     'tea'
     """
     amount = Pure(epsilon).epsilon
-    known = Categories(categories)
-    rows = known.rows("values", values)
-    instead = 0 if default is None else known.number("default", default)
-    told = coin(amount, max(1, known.count - 1))
+    labels = Categories(categories)
+    rows = labels.rows("values", values)
+    instead = 0 if default is None else labels.number("default", default)
+    flipped = coin(amount, max(1, labels.count - 1))
 
     def answer(rows: Any, stream: Stream) -> NDArray[Any]:
         typed = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
-        codes = rows if typed and known.labels is None else known.codes(rows)
+        codes = rows if typed and labels.labels is None else labels.codes(rows)
         most = 1 if codes.dtype.kind == "b" else np.iinfo(codes.dtype).max
-        kind = codes.dtype if known.count - 1 <= most else np.dtype(np.int64)
-        given = _unsigned(codes, kind)
-        out = np.zeros(given.shape, given.dtype)
-        for at in range(0, given.size if known.count > 1 else 0, PART):
-            part = given[at : at + PART]
+        kind = codes.dtype if labels.count - 1 <= most else np.dtype(np.int64)
+        unsigned = _unsigned(codes, kind)
+        out = np.zeros(unsigned.shape, unsigned.dtype)
+        for at in range(0, unsigned.size if labels.count > 1 else 0, PART):
+            part = unsigned[at : at + PART]
             other = np.zeros(part.size, np.uint8)
-            told.flip(other, stream)
-            _native.others(known.count, instead, part, other, out[at : at + PART], stream)
-        return known.answers(_like(out, kind, codes.shape))
+            flipped.flip(other, stream)
+            _native.others(labels.count, instead, part, other, out[at : at + PART], stream)
+        return labels.answers(_like(out, kind, codes.shape))
 
-    name = f"{known.count}-ary randomized response"
-    return _respond(rows, amount, name, answer, budget, rng, known.count)
+    name = f"{labels.count}-ary randomized response"
+    return _respond(rows, amount, name, answer, budget, rng, labels.count)
 
 
 @releases
@@ -464,22 +464,22 @@ def unary(
     (4, 3)
     """
     amount = Pure(epsilon).epsilon
-    known = Categories(categories)
-    rows = known.rows("values", values)
+    labels = Categories(categories)
+    rows = labels.rows("values", values)
     noisy = coin(amount, 1)
 
     def answer(rows: Any, stream: Stream) -> NDArray[Any]:
-        places = known.codes(rows)
-        codes = places.reshape(-1)
-        out = np.zeros((codes.size, known.count), np.uint8)
-        step = max(1, PART // known.count)
+        indices = labels.codes(rows)
+        codes = indices.reshape(-1)
+        out = np.zeros((codes.size, labels.count), np.uint8)
+        step = max(1, PART // labels.count)
         for at in range(0, codes.size, step):
             part = out[at : at + step]
             noisy.flip(part.reshape(-1), stream)
             _native.own(codes[at : at + step], part, stream)
-        return out.view(np.bool_).reshape(*places.shape, known.count)
+        return out.view(np.bool_).reshape(*indices.shape, labels.count)
 
-    name = f"unary encoding of {known.count}"
+    name = f"unary encoding of {labels.count}"
     return _respond(rows, amount, name, answer, budget, rng, _alike(amount))
 
 
@@ -543,8 +543,8 @@ def _estimate(
     value = (said - stray) / gap
     if of == "data":
         # Linear in the fraction, so the plug-in is unbiased; positive for every count.
-        told, strays = keep * (1 - keep), stray * (1 - stray)
-        steep = (told - strays) / (n * gap * gap)
+        spread, strays = keep * (1 - keep), stray * (1 - stray)
+        steep = (spread - strays) / (n * gap * gap)
         variance = strays / (n * gap * gap) + value * steep
         # The score interval: every fraction f with (value - f)^2 <= z^2 times the variance at f.
         # With the variance at `value` it would be far too short where a rare answer did not come.
@@ -703,20 +703,20 @@ def estimate_kary(
     >>> found.value.round(3)
     array([0.211, 0.211, 0.578])
     """
-    known = Categories(categories)
-    if known.count < 2:
+    labels = Categories(categories)
+    if labels.count < 2:
         checks.fail("categories", "at least 2 for an estimate", categories)
-    codes = known.codes(known.rows("responses", responses))
+    codes = labels.codes(labels.rows("responses", responses))
     if codes.size and codes.min() < 0:
         wrong = f"another in place {codes.argmin()}"
         checks.fail("responses", "all among the categories", wrong)
     line = _axes(axis, codes.ndim)
     lines = codes.reshape(1, -1) if line is None else np.moveaxis(codes, line, -1)
     others = () if line is None else lines.shape[:-1]
-    n, k = lines.shape[-1], known.count
+    n, k = lines.shape[-1], labels.count
     lines = lines.reshape(math.prod(others), n)
-    places = lines + k * np.arange(len(lines), dtype=np.int64)[:, None]
-    count = np.bincount(places.ravel(), minlength=k * len(lines)).reshape(*others, k)
+    cells = lines + k * np.arange(len(lines), dtype=np.int64)[:, None]
+    count = np.bincount(cells.ravel(), minlength=k * len(lines)).reshape(*others, k)
     return _estimate(count, n, *_probabilities(epsilon, k - 1), of, confidence)
 
 

@@ -24,8 +24,8 @@ class _SmoothRelease(Smooth):
 
     def reduce(self, source: tuple[Any, Any]) -> tuple[float, float]:
         """Check the value and the smooth bound that the caller has computed."""
-        value, given = source
-        bound = checks.real(given(self.calibration.beta) if callable(given) else given)
+        value, bound = source
+        bound = checks.real(bound(self.calibration.beta) if callable(bound) else bound)
         number = checks.real(value)
         if number is None or math.isnan(number):
             _refuse("value", "a number, not NaN")

@@ -15,16 +15,16 @@ from .table import TABLE
 def statistic_of(name: str, value: Any) -> Any:
     """Return a statistic, which may be a mapping with its word and its arguments, as in jobs."""
     if isinstance(value, Mapping):
-        given = dict(value)
+        arguments = dict(value)
         kinds = [entry for entry in TABLE if entry.kind is not None]
         words = {entry.word: entry for entry in kinds if entry.kind.subtracts}
-        word = checks.choice(f"{name}.statistic", given.pop("statistic", None), words)
+        word = checks.choice(f"{name}.statistic", arguments.pop("statistic", None), words)
         kind = words[word].kind
         try:
-            signature(kind).bind(**given)
+            signature(kind).bind(**arguments)
         except TypeError as error:
             raise ArgumentTypeError(f"{name}: {word}: {error}") from None
-        return kind(**given)
+        return kind(**arguments)
     if not isinstance(value, Statistic):
         checks.fail_kind(name, "a statistic, as dpfast.Mean(bounds=(0, 9))", value)
     return value

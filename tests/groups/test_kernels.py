@@ -154,7 +154,7 @@ def test_draws_of_groups_have_the_base():
     bins = np.searchsorted([299, 300, 301, 302, 500, 1000, 1001], np.arange(-40, 8_201), "right")
     for own, fits in ((weights, True), (None, False)):
         law = quantile_twin.probabilities(
-            rows, aim.place / 2**32, 0.7, aim.share, -40, 8_200, 0, own
+            rows, aim.fraction / 2**32, 0.7, aim.share, -40, 8_200, 0, own
         )
         due = np.bincount(bins, law)
         assert (chi_square(bins[out], due, 0) < 35) == fits
@@ -167,7 +167,7 @@ def proposed(word):
     """What one row makes of the word of a coin: True, False, or what is open."""
     out, script = np.zeros(1, np.int32), Script([0, word])
     try:
-        given = AIM.place, AIM.shift // 2, 0, True, 0.5, AIM.share, Base(0, 9), 5
+        given = AIM.fraction, AIM.shift // 2, 0, True, 0.5, AIM.share, Base(0, 9), 5
         found = kernel.quantiles(ROW, ONE, *given, out, 0, script)[1]
     except EOFError:  # not kept, so another proposal is asked for
         return False
@@ -214,7 +214,7 @@ def test_rows_near_the_rank_are_as_good_as_all(reach, inside):
     rng, base = np.random.default_rng(4), Base(0, 999)
     groups = [np.sort(rng.integers(0, 1000, size)).astype(np.int32) for size in (0, 1, 7, 300, 999)]
     aim = aim_at(Fraction(1) if inside else Fraction(7, 10), 0.5)
-    ends = [Near(aim.place / 2**32, 60).ends(np.array([len(rows)])) for rows in groups]
+    ends = [Near(aim.fraction / 2**32, 60).ends(np.array([len(rows)])) for rows in groups]
     own = [rows[int(a[0]) : int(b[0])] for rows, (a, b) in zip(groups, ends, strict=True)]
 
     def offsets(some):

@@ -125,7 +125,7 @@ def record(monkeypatch):
         assert base.first == 0 and base.each == 1 and not base.above  # all weigh the same
         for start, stop in itertools.pairwise(offsets.tolist()):
             own = tuple(sorted(rows[start:stop].tolist()))
-            q = Fraction(aim.place, PARTS)
+            q = Fraction(aim.fraction, PARTS)
             terms = aim.rate, aim.share, 0, base.last, inside, aim.ties
             tape.laws.append(log_law(own, q, *terms))
         return np.zeros(len(offsets) - 1, np.int32)

@@ -109,7 +109,7 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
         assert bars[0] == pytest.approx(np.multiply(k, bars[1]), rel=0.05)
     # Under add-remove a person moves a rank by D = k max(q, 1 - q).
     made = innermost(quoted(dp.quantile, X, q=0.3, **BOUNDS, epsilon=0.7, ids=IDS, max_rows=k))
-    most = 1 - Fraction(made.aim.place, PARTS)
+    most = 1 - Fraction(made.params.fraction, PARTS)
     assert made.rate == float_down(Fraction(7, 10) / (2 * k * most))
 
 

@@ -43,19 +43,6 @@ def test_every_way_to_stop(values, beta):
     assert close(sensitivity.smooth(A, beta=beta, stop=last, most=top), bounded)
 
 
-def test_a_limit_ends_the_search():
-    asked = []
-
-    def A(k):
-        asked.append(k)
-        return min(3.0 + k, 50.0)
-
-    got = sensitivity.smooth(A, beta=0.5, most=50.0)
-    assert close(got, by_definition(A, 0.5, 60))
-    # 50 exp(-k / 2) falls below 3 at k = 5.6.
-    assert asked[:7] == [0, 1, 2, 3, 4, 5, 0]
-
-
 @pytest.mark.full
 def test_compiled_functions_give_the_same():
     beta = 0.05

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import mpmath
 import numpy as np
@@ -20,11 +21,6 @@ from ..reference.sensitivity import quantile as reference
 from ..support.pairwise import pairwise, quick_rows
 from ..support.sensitivities import local_of, smooth_of
 
-
-def smooth_from_ranks(ranks, q, **public):
-    return SmoothBound(q, **public).of(ranks)
-
-
 EXCESS = 1 + 2.0**-41
 HALF = Fraction(1, 2)
 METHODS = [0, FORWARD, MIRRORED, DIVIDE | FORWARD, DIVIDE | MIRRORED]
@@ -40,16 +36,13 @@ def smooth(data, q, beta, lo, hi, neighbors="replace"):
     return smooth_of(dp.Quantile, data, q=q, beta=beta, bounds=(lo, hi), neighbors=neighbors)
 
 
-# ---- The definition, on all datasets of a small domain. ----
-
-
 @quick_rows(2)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_replace_equals_its_definition(n):
-    domain = (-1, 0, 2, 5, 9)
+    kw = {"bounds": (-1, 9), "neighbors": "replace"}
     for m in range(1, n + 1):
         q = Fraction(m, n)
-        universe = reference.Universe(domain, [n], q, "replace")
+        universe = reference.Universe((-1, 0, 2, 5, 9), [n], q, "replace")
         if n <= 3:
             assert np.allclose(universe.smooth(0.3), universe.smooth_literally(0.3), rtol=1e-14)
         for beta in (0.05, 0.3, 1.0, 7.0):
@@ -57,10 +50,7 @@ def test_replace_equals_its_definition(n):
                 assert close(smooth(data, q, beta, -1, 9), want), (data, q, beta)
         for k in range(n + 2):
             for data, want in zip(universe.datasets, universe.at_distance[k], strict=True):
-                got = local_of(
-                    dp.Quantile, data, q=q, bounds=(-1, 9), at_distance=k, neighbors="replace"
-                )
-                assert got == want, (data, q, k)
+                assert local_of(dp.Quantile, data, q=q, at_distance=k, **kw) == want, (data, q, k)
 
 
 def kernel(method):
@@ -116,77 +106,52 @@ def test_a_faulty_mirror_fails_the_same_test(fault, universes):
 @quick_rows(1)
 @pytest.mark.parametrize("q", QUANTILES)
 def test_add_remove_equals_its_definition(q):
-    domain, most = (0, 1, 3, 7), 9
+    domain, most, compared = (0, 1, 3, 7), 9, set()
     universe = reference.Universe(domain, range(most + 1), q, "add-remove")
-    compared = set()
     for beta in (0.3, 0.8, 2.0):
         for data, want in zip(universe.datasets, universe.smooth(beta), strict=True):
             # Datasets of more than `most` rows are missing in the enumeration; they are at least
             # this far away, and matter only below this.
-            if len(data) > 5 or want < 7 * math.exp(-beta * (most + 1 - len(data))):
-                continue
-            compared.add(len(data))
-            assert close(smooth(data, q, beta, 0, 7, "add-remove"), want), (data, q, beta)
+            if len(data) <= 5 and want >= 7 * math.exp(-beta * (most + 1 - len(data))):
+                compared.add(len(data))
+                assert close(smooth(data, q, beta, 0, 7, "add-remove"), want), (data, q, beta)
     assert compared == set(range(6))
+    kw = {"bounds": (0, 7), "neighbors": "add-remove"}
     for k in range(5):
         for data, want in zip(universe.datasets, universe.at_distance[k], strict=True):
             if len(data) + k <= most:
-                got = local_of(
-                    dp.Quantile, data, q=q, bounds=(0, 7), at_distance=k, neighbors="add-remove"
-                )
-                assert got == want, (data, q, k)
+                assert local_of(dp.Quantile, data, q=q, at_distance=k, **kw) == want, (data, q, k)
 
 
-def test_the_enumeration_is_the_literal_definition_for_add_remove_too():
-    universe = reference.Universe((0, 1, 3), range(6), HALF, "add-remove")
-    assert np.allclose(universe.smooth(0.5), universe.smooth_literally(0.5), rtol=1e-14)
-
-
-def test_no_rows():
+def test_no_rows_and_equal_bounds():
     """Under replacement nothing can change; under add-remove one row can change everything."""
     for q in (0, 0.5, 0.6, 1):
         assert smooth([], q, 0.1, 2, 5) == 0
         assert close(smooth([], q, 0.1, 2, 5, "add-remove"), 3.0)
-        assert (
-            local_of(dp.Quantile, [], q=q, bounds=(2, 5), at_distance=3, neighbors="replace") == 0
-        )
-        ranks = Ranks(np.array([]))
+        kw = {"q": q, "bounds": (2, 5), "at_distance": 3, "neighbors": "replace"}
+        assert local_of(dp.Quantile, [], **kw) == 0
         for relation in ("replace", "add-remove"):
-            found = smooth_from_ranks(
-                ranks, Fraction(q), beta=0.1, lo=2.0, hi=5.0, neighbors=relation, floor=0.5
+            bound = SmoothBound(
+                Fraction(q), beta=0.1, lo=2.0, hi=5.0, neighbors=relation, floor=0.5
             )
+            found = bound.of(Ranks(np.array([])))
             assert found.value == (2 if q <= 0.5 else 5) and found.n == 0
             assert found.sensitivity >= 0.5
-
-
-def test_equal_bounds():
-    for relation in ("replace", "add-remove"):
-        assert smooth([1, 2, 3], 0.3, 0.1, 2, 2, relation) == 0
-        assert local_of(dp.Median, [1, 2], bounds=(2, 2), neighbors=relation) == 0
-
-
-# ---- The lecture formula, which is too small. ----
-
-
-def agrees_on_1_to_101(function):
-    return all(
-        abs(function(range(1, 102), HALF, beta, 0, 102) - want) < 0.005 * want
-        for beta, want in [(0.02, 18.766), (0.05, 7.7348), (0.1, 4.0657), (0.5, 1.2131)]
-    )
-
-
-def test_data_1_to_101():
-    assert agrees_on_1_to_101(smooth)
-    assert agrees_on_1_to_101(reference.smooth_replace)
+            assert smooth([1, 2, 3], q, 0.1, 2, 2, relation) == 0
+            assert local_of(dp.Median, [1, 2], bounds=(2, 2), neighbors=relation) == 0
 
 
 def test_the_lecture_formula_fails_the_same_test():
-    assert not agrees_on_1_to_101(reference.lecture_formula)
-    for beta in (0.02, 0.05, 0.1, 0.5):
-        assert reference.lecture_formula(range(1, 102), HALF, beta, 0, 102) == 1.0
+    """It is too small: 1 for the data 1 to 101, whatever beta is."""
 
+    def agrees(function):
+        return all(
+            abs(function(range(1, 102), HALF, beta, 0, 102) - want) < 0.005 * want
+            for beta, want in [(0.02, 18.766), (0.05, 7.7348), (0.1, 4.0657), (0.5, 1.2131)]
+        )
 
-# ---- The quadratic twin, on thousands of random instances. ----
+    assert agrees(smooth) and agrees(reference.smooth_replace)
+    assert not agrees(reference.lecture_formula)
 
 
 def instances(count, seed, most):
@@ -243,16 +208,6 @@ def test_add_remove_equals_the_twin(q):
                 assert got == reference.local_add_remove(data, D, k, lo, hi)
 
 
-def test_the_closed_form_of_the_median_equals_the_general_method():
-    for data, _, beta, lo, hi in instances(300, 8, 60):
-        window = Ranks(data).window(rank_rule(HALF), 100)
-        floor = effective_floor(0.0, lo, hi)
-        found = column(window, lo, hi)
-        levels, first = starts(HALF, window, len(data) + 2)
-        a, b = found.smooth_median(beta, floor), found.smooth_quantile(levels, first, beta, floor)
-        assert abs(a / b - 1) < 2.0**-40
-
-
 @pytest.mark.parametrize("q", [Fraction(1, 3), Fraction(9, 10), Fraction(1, 10**12), Fraction(1)])
 def test_exact_starts(q):
     """The arrays of a window equal a search, also for denominators that do not fit in 64 bits."""
@@ -274,9 +229,6 @@ def test_a_denominator_beyond_int64_counts_as_zero(q, size):
     kwargs = {"beta": 0.5, "bounds": (0.0, 1.0), "neighbors": "add-remove"}
     least = smooth_of(dp.Quantile, data, q=0, **kwargs)
     assert smooth_of(dp.Quantile, data, q=q, **kwargs) == least
-
-
-# ---- Large data: the shortcuts of the kernel, and windows. ----
 
 
 def shapes(n, rng):
@@ -311,7 +263,7 @@ def test_large_data_by_the_other_method(n):
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("q", [Fraction(1, 10), HALF, Fraction(9, 10)])
 def test_a_window_gives_what_all_the_data_give(q, relation):
-    n = 30_001
+    n, kw = 30_001, {"q": q, "bounds": (0, 1), "neighbors": relation}
     for _, x in shapes(n, np.random.default_rng(3)):
         shuffled = np.random.default_rng(4).permutation(x)
         everything = Ranks(x).window(rank_rule(q), n)
@@ -324,43 +276,18 @@ def test_a_window_gives_what_all_the_data_give(q, relation):
             else:
                 want = found.smooth_quantile(*starts(q, everything, n + 2), beta, 2.0**-1000)
             for data, is_sorted in ((shuffled, False), (x, True)):
-                got = smooth_of(
-                    dp.Quantile,
-                    data,
-                    q=q,
-                    beta=beta,
-                    bounds=(0, 1),
-                    neighbors=relation,
-                    assume_sorted=is_sorted,
-                )
+                got = smooth_of(dp.Quantile, data, beta=beta, assume_sorted=is_sorted, **kw)
                 assert abs(got / want - 1) < 2.0**-40
 
 
-def test_at_most_two_windows():
-    widths = []
-
-    class Counting(Ranks):
-        def window(self, rule, width):
-            widths.append(width)
-            return super().window(rule, width)
-
-    for _, x in shapes(20_001, np.random.default_rng(0)):
-        widths.clear()
-        smooth_from_ranks(Counting(x), HALF, beta=0.05, lo=-1e30, hi=1e30, neighbors="replace")
-        assert len(widths) in (1, 2) and widths == sorted(widths)
-
-
 def test_the_floor():
-    ranks = Ranks(np.zeros(1001))
-    kw = dict(beta=0.5, lo=0.0, hi=1.0, neighbors="replace")
-    true = math.exp(-0.5 * 500)
-    assert close(smooth_from_ranks(ranks, HALF, **kw).sensitivity, true)
-    assert smooth_from_ranks(ranks, HALF, floor=2.0**-40, **kw).sensitivity == 2.0**-40
-    tiny = smooth_from_ranks(Ranks(np.zeros(100_001)), HALF, **kw).sensitivity
-    assert tiny == 2.0**-1000
+    def bound(data, **kw):
+        bound = SmoothBound(HALF, beta=0.5, lo=0.0, hi=1.0, neighbors="replace", **kw)
+        return bound.of(Ranks(data)).sensitivity
 
-
-# ---- Rounded up, and smooth, as computed. ----
+    assert close(bound(np.zeros(1001)), math.exp(-0.5 * 500))
+    assert bound(np.zeros(1001), floor=2.0**-40) == 2.0**-40
+    assert bound(np.zeros(100_001)) == 2.0**-1000
 
 
 def true_smooth_replace(x, m, beta):
@@ -437,119 +364,59 @@ def test_extreme_numbers(data, beta, relation):
 @given(
     data=st.lists(st.floats(-3, 3), min_size=1, max_size=12),
     new=st.floats(-3, 3),
-    row=st.integers(0, 11),
     q=st.sampled_from(QUANTILES),
     beta=st.floats(1e-3, 3),
     relation=st.sampled_from(["replace", "add-remove"]),
 )
 @settings(max_examples=400, deadline=None)
-def test_smooth_and_above_the_change_as_computed(data, new, row, q, beta, relation):
-    other = list(data)
-    if relation == "replace":
-        other[row % len(data)] = new
-    else:
-        other.append(new)
-    lo, hi = -2.0, 2.5
+def test_smooth_and_above_the_change_as_computed(data, new, q, beta, relation):
+    lo, hi, other = -2.0, 2.5, [new, *data[1:]] if relation == "replace" else [new, *data]
     a, b = (smooth(d, q, beta, lo, hi, relation) for d in (data, other))
     assert a <= b * math.exp(beta + BETA_SLACK) and b <= a * math.exp(beta + BETA_SLACK)
-    clip = lambda d: tuple(sorted(min(max(v, lo), hi) for v in d))  # noqa: E731
-    change = abs(
-        reference.quantile(clip(data), q, lo, hi) - reference.quantile(clip(other), q, lo, hi)
-    )
-    assert change <= min(a, b)
-
-
-def test_the_lecture_formula_is_not_smooth():
-    """The control for the test above: there the same inequality fails."""
-    data = tuple(range(1, 102))
-    other = (*data[:50], *data[51:], 101)
-    beta = 0.1
-    a, b = (reference.lecture_formula(d, HALF, beta, 0, 102) for d in (data, other))
-    assert b > a * math.exp(beta + BETA_SLACK)
-    a, b = (smooth(d, HALF, beta, 0, 102) for d in (data, other))
-    assert b <= a * math.exp(beta + BETA_SLACK)
-
-
-# ---- Dtypes, missing values, bad input. ----
-
-
-@pytest.mark.parametrize(
-    "dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", ">i4"]
-)
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-def test_dtypes(dtype, relation):
-    rng = np.random.default_rng(0)
-    data = rng.integers(0, 2 if dtype == "?" else 100, 999).astype(dtype)
-    for q in (HALF, Fraction(3, 10)):
-        got = smooth(data, q, 0.05, 3, 80, relation)
-        assert got == smooth(data.astype(np.float64), q, 0.05, 3, 80, relation)
-        k = local_of(dp.Quantile, data, q=q, bounds=(3, 80), at_distance=400, neighbors=relation)
-        assert k == local_of(
-            dp.Quantile,
-            data.astype(float),
-            q=q,
-            bounds=(3, 80),
-            at_distance=400,
-            neighbors=relation,
-        )
+    clipped = (tuple(sorted(min(max(v, lo), hi) for v in d)) for d in (data, other))
+    first, second = (reference.quantile(d, q, lo, hi) for d in clipped)
+    assert abs(first - second) <= min(a, b)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"])
-def test_both_sides_read_every_dtype(dtype):
+def test_every_dtype_is_read_as_float64(dtype):
     x = np.sort(np.random.default_rng(1).integers(0, 100, 999).astype(dtype))
     for first, stop, m in ((1, 999, 1), (1, 999, 999), (1, 700, 300), (200, 999, 600)):
-        window = x[first - 1 : stop]
+        values = x[first - 1 : stop]
+        one, other = (Column(v, first, 999, 3.0, 80.0) for v in (values, values.astype("f8")))
         for method in METHODS:
-            got, want = (
-                Column(values, first, 999, 3.0, 80.0).smooth_replace(m, 0.01, 1e-300, method)
-                for values in (window, window.astype(np.float64))
-            )
-            assert got == want
-
-
-def test_integers_beyond_two_to_53_count_as_float64():
-    data = 2**60 + np.arange(101)
-    got = smooth(data, HALF, 0.1, 0, 2.0**61)
-    assert close(got, reference.smooth_replace(data, HALF, 0.1, 0, 2.0**61))
+            got = one.smooth_replace(m, 0.01, 1e-300, method)
+            assert got == other.smooth_replace(m, 0.01, 1e-300, method)
+    for q in (HALF, Fraction(3, 10)):
+        got, due = (smooth(data, q, 0.05, 3, 80, "add-remove") for data in (x, x.astype("f8")))
+        assert got == due
+    data = 2**60 + np.arange(101)  # beyond 2**53
+    due = reference.smooth_replace(data, HALF, 0.1, 0, 2.0**61)
+    assert close(smooth(data, HALF, 0.1, 0, 2.0**61), due)
 
 
 def test_missing_values():
     data = np.array([1.0, 2.0, np.nan, 5.0])
     kw = dict(beta=0.2, bounds=(0, 10))
-    with pytest.raises(DataError, match="'lower'"):
-        smooth_of(dp.Median, data, neighbors="replace", **kw)
-    with pytest.raises(DataError):
-        local_of(dp.Median, data, bounds=(0, 10), neighbors="replace")
+    for call in (partial(smooth_of, beta=0.2), local_of):
+        with pytest.raises(DataError, match="'lower'"):
+            call(dp.Median, data, bounds=(0, 10), neighbors="replace")
     for nan, full in (("lower", [0, 1, 2, 5]), ("upper", [1, 2, 5, 10]), (4, [1, 2, 4, 5])):
         assert smooth_of(dp.Median, data, nan=nan, **kw) == smooth_of(dp.Median, full, **kw)
-    assert smooth_of(dp.Median, data, neighbors="add-remove", **kw) == smooth_of(
-        dp.Median, [1, 2, 5], neighbors="add-remove", **kw
-    )
-    found = smooth_from_ranks(Ranks(data), HALF, beta=0.2, lo=0.0, hi=10.0, neighbors="add-remove")
-    assert found.missing == 1 and found.n == 3 and found.value == 2
-
-
-def test_a_lie_about_order_is_found():
-    data = np.arange(1000.0)
-    data[495:505] = data[495:505][::-1]
-    with pytest.raises(DataError, match="sorted"):
-        smooth_of(
-            dp.Median, data, beta=0.1, bounds=(0, 1000), assume_sorted=True, neighbors="replace"
-        )
+    assert smooth_of(dp.Median, data, **kw) == smooth_of(dp.Median, [1, 2, 5], **kw)
+    found = SmoothBound(HALF, beta=0.2, lo=0.0, hi=10.0, neighbors="add-remove").of(Ranks(data))
+    assert (found.missing, found.n, found.value) == (1, 3, 2)
 
 
 def test_the_kernels_refuse_what_would_read_outside():
     x = np.arange(5.0)
-    for first, n in ((0, 5), (1, 4), (3, 6), (1, -1)):
-        with pytest.raises(ValueError, match="ranks"):
-            Column(x, first, n, 0.0, 1.0)
-    with pytest.raises(ValueError, match="contiguous"):
-        Column(x[::2], 1, 3, 0.0, 1.0)
-    with pytest.raises(ValueError, match="lo"):
-        Column(x, 1, 5, 1.0, 0.0)
     found = Column(x, 2, 9, 0.0, 1.0)
-    for m in (1, 7):
-        with pytest.raises(ValueError, match="window"):
-            found.smooth_replace(m, 0.1, 1e-300)
-    with pytest.raises(ValueError, match="starts"):
-        found.smooth_quantile(np.arange(3), 2, 0.1, 1e-300)
+    for call, text in (
+        *((partial(Column, x, *at, 0.0, 1.0), "ranks") for at in ((0, 5), (1, 4), (3, 6), (1, -1))),
+        (lambda: Column(x[::2], 1, 3, 0.0, 1.0), "contiguous"),
+        (lambda: Column(x, 1, 5, 1.0, 0.0), "lo"),
+        *((partial(found.smooth_replace, m, 0.1, 1e-300), "window") for m in (1, 7)),
+        (lambda: found.smooth_quantile(np.arange(3), 2, 0.1, 1e-300), "starts"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=text):
+            call()

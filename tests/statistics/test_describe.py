@@ -1,7 +1,5 @@
 """`describe`: what is charged, its parts by definition, one row alone, types, planted faults."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections import Counter
@@ -21,7 +19,6 @@ from dpfast.selection.key_selection import choose_rule
 from dpfast.summaries.cell_counts import CellCounts, cell_counts
 from dpfast.summaries.cells import Cells
 from dpfast.tables.data import as_rows
-from dpfast.tables.kinds import kinds_of
 from dpfast.tables.memory import ArraySource
 
 from ..support.pairwise import every_value
@@ -94,13 +91,6 @@ def check_parts(mechanism):
 
 def amount(loss):
     return loss.rho if isinstance(loss, ZCDP) else loss.epsilon
-
-
-def test_a_delta_is_spent_where_it_helps_and_nowhere_else():
-    many = {f"c{i}": TABLE["pay"] for i in range(30)}
-    assert isinstance(prepared(many, epsilon=1, delta=1e-6).mechanism.spent, ZCDP)
-    few = prepared({"pay": TABLE["pay"]}, epsilon=1, delta=1e-6).mechanism
-    assert few.loss == few.spent == Pure(1)
 
 
 def test_parts_are_those_of_the_same_measurements_on_the_same_bits():
@@ -211,20 +201,6 @@ def test_a_part_that_spends_more_than_is_charged_is_found(part, planted, monkeyp
         check_parts(mechanism)
 
 
-def test_the_law_of_quartiles_is_that_of_their_twin():
-    """Cells that are counted are drawn as rows are, which have a twin: by the same bits."""
-    data = np.array([0, 0, 1, 3, 3, 3, 7])
-    mechanism = prepared({"x": data}, bounds={"x": (0, 7)}).mechanism
-    grid = mechanism.columns[0].cells((0.0, 7.0))
-    assert (grid.grid, grid.first, grid.span) == (1.0, 0, 7)
-    measurement = mechanism.quartiles(grid)
-    held = room.column_of(measurement, CellCounts(grid, np.bincount(data, minlength=8), 0))
-    for seed in range(200):
-        found = measurement.finish(held, InsecureGenerator(seed))
-        same = measurement.finish(measurement.reduce(ArraySource(data)), InsecureGenerator(seed))
-        assert found.tolist() == same.tolist()
-
-
 FORMS = {
     "mapping": lambda: TABLE,
     "pandas": lambda: pd.DataFrame(TABLE),
@@ -253,20 +229,14 @@ def test_every_form_of_a_table_has_the_same_answer(form, words, tmp_path):
 
 def test_an_answer_is_near_the_truth_and_a_table_of_pandas():
     answer = dp.describe(TABLE, bounds=PUBLIC, categories=WORDS, epsilon=500)
-    frame = pd.DataFrame(answer).set_index("column")
-    truth = pd.DataFrame(TABLE).describe()
+    frame, truth = pd.DataFrame(answer).set_index("column"), pd.DataFrame(TABLE).describe()
     for name in ("pay", "age", "late"):
         for statistic in ("mean", "25%", "50%", "75%"):
             wide = PUBLIC[name][1] - PUBLIC[name][0]
             assert abs(frame.loc[name, statistic] - truth.loc[statistic, name]) < wide / 20
-    assert frame.loc["late", "missing"] == pytest.approx(np.isnan(TABLE["late"]).mean(), abs=0.1)
-    assert frame["type"].tolist() == ["number", "whole", "number", "truth", "text", "time", "time"]
     most = max(WORDS["town"], key=lambda word: (TABLE["town"] == word).sum())
-    assert frame.loc["town", "top"] == most
-    assert abs(frame.loc["town", "freq"] - (TABLE["town"] == most).sum()) < 10
-    assert DAYS[0] <= frame.loc["day", "50%"] <= DAYS[1]
-    assert "(7 columns)" in repr(answer)
-    assert "<p>7 columns</p>" in answer._repr_html_()
+    assert frame.loc["town", "top"] == most and DAYS[0] <= frame.loc["day", "50%"] <= DAYS[1]
+    assert "(7 columns)" in repr(answer) and "<p>7 columns</p>" in answer._repr_html_()
 
 
 def test_dates_without_bounds_and_other_text_have_a_count_alone():
@@ -385,38 +355,15 @@ def test_what_is_no_text_is_no_word_and_rows_that_are_left_out_have_none():
     assert answer["top"][0] == ""
 
 
-@pytest.mark.full
-def test_words_of_an_engine_have_to_be_public():
-    dask = pytest.importorskip("dask.dataframe")
-    frame = dask.from_pandas(pd.DataFrame({"town": TABLE["town"]}), npartitions=2)
-    assert prepared(frame, epsilon=1, delta=1e-6).mechanism.rule is None
-    assert prepared({"town": TABLE["town"]}, epsilon=1, delta=1e-6).mechanism.rule is not None
-
-
-def test_empty_columns_and_no_rows_are_no_error():
-    for rows in (0, 5):
-        data = {"a": np.full(rows, np.nan), "b": np.zeros(rows), "c": np.full(rows, 3)}
-        answer = dp.describe(data, epsilon=3)
-        assert np.isfinite(answer["mean"]).all()
-
-
 def test_words_in_objects_and_dictionaries_are_told_from_what_is_missing():
-    rows = ["Ulm", None, "Trier", "Bonn", "Ulm"] * 40
-    expected = None
-    for column in (
-        pd.Series(rows, dtype=object),
-        pd.Series(rows, dtype="category"),
-        pa.array(rows),
-        pa.array(rows).dictionary_encode(),
-    ):
-        data = {"town": column}
-        answer = dp.describe(data, categories=WORDS, epsilon=9, rng=InsecureGenerator(5))
-        expected = expected or answer
-        assert {k: v.tolist() for k, v in answer.items()} == {
-            k: v.tolist() for k, v in expected.items()
-        }
-    assert abs(answer["count"][0] - 160) < 20
-    assert answer["top"][0] == "Ulm"
+    rows, answers = ["Ulm", None, "Trier", "Bonn", "Ulm"] * 40, []
+    for column in (pd.Series(rows, dtype=object), pd.Series(rows, dtype="category"),
+                   pa.array(rows), pa.array(rows).dictionary_encode()):  # fmt: skip
+        asked = {"categories": WORDS, "epsilon": 9, "rng": InsecureGenerator(5)}
+        answer = dp.describe({"town": column}, **asked)
+        answers.append({name: values.tolist() for name, values in answer.items()})
+    assert answers == [answers[0]] * 4
+    assert abs(answer["count"][0] - 160) < 20 and answer["top"][0] == "Ulm"
 
 
 @pytest.mark.parametrize(
@@ -449,15 +396,6 @@ def test_columns_of_different_lengths_are_an_error_after_the_spend():
     with pytest.raises(DataError):
         dp.describe({"a": np.zeros(5), "b": np.zeros(6)}, epsilon=1, budget=budget)
     assert len(budget.history) == 1
-
-
-def test_kinds_are_told_by_types_alone():
-    found = {one.name: one.kind for one in kinds_of(TABLE)}
-    assert list(found.values()) == ["number", "whole", "number", "truth", "text", "time", "time"]
-    assert [one.kind for one in kinds_of(np.ones((2, 2), np.int8))] == ["whole", "whole"]
-    assert [one.kind for one in kinds_of({"a": [1, "x"], "b": pd.Series([1, "x"])})] == [
-        "number", "text",
-    ]  # fmt: skip
 
 
 def test_durations_are_above_a_lower_bound_that_is_not_0():

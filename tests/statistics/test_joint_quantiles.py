@@ -74,9 +74,6 @@ def some_case():
     return rows, last, qs, float(CASES.choice([1e-3, 0.3, 2.0, 40.0, 250.0]))
 
 
-# --- the distribution ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("case", [some_case() for _ in range(60)], ids=repr)
 def test_the_distribution_is_the_definition_within_the_rounding_that_is_paid_for(case):
     rows, last, qs, c = case
@@ -84,59 +81,6 @@ def test_the_distribution_is_the_definition_within_the_rounding_that_is_paid_for
         got, want = pmf(*case), reference.pmf(rows, 1, last, qs, c)
         assert got.keys() == want.keys() and abs(sum(got.values()) - 1) < 1e-40
     assert worst_error(got, want) < float(joint.rounding(len(qs))) * 2**53
-
-
-@pytest.mark.full
-@quick_rows(1)
-@pytest.mark.parametrize("qs", [[F(1, 10), F(1, 2), F(9, 10)], [F(0), F(1, 3), F(1, 3), F(1)]])
-@pytest.mark.parametrize("shape", ["dense", "gaps", "ties", "wide"])
-def test_the_table_of_many_rows(qs, shape):
-    """Against the same sums in plain arbitrary precision: nothing is lost however far away."""
-    bits = np.random.default_rng(1)
-    rows = {
-        "dense": np.arange(200) * 5,
-        "gaps": np.sort(bits.integers(0, 2**30, 150)),
-        "ties": np.sort(bits.integers(0, 60, 500)),
-        "wide": np.sort(bits.integers(0, 2**40, 150)) // 2**20 * 2**20,
-    }[shape]
-    c, m = 7.4, len(qs)
-    found = joint.summary(rows.astype(np.int64), (0, 2**41), tuple(qs), c)
-    at, length, n = found.at.tolist(), found.length.tolist(), found.n
-    marks = [F(0), *qs, F(1)]
-    with mpmath.workprec(120):
-        powers = {}
-
-        def kernel(s, d):
-            x = abs(d - (marks[s] - marks[s - 1]) * n)
-            if x not in powers:
-                powers[x] = mpmath.exp(-mpmath.mpf(c) * x.numerator / x.denominator)
-            return powers[x]
-
-        layers = [[kernel(1, d) for d in at]]
-        least = mpmath.mpf(1)
-        for s in range(1, m):
-            here = []
-            for i in range(len(at)):
-                total = mpmath.mpf(0)
-                for r in range(1, s + 1):
-                    stay = mpmath.fprod(kernel(k, 0) for k in range(s - r + 2, s + 1))
-                    total += layers[s - r][i] * stay * mpmath.binomial(length[i] + r - 1, r)
-                here.append(total)
-            layers.append(
-                [
-                    mpmath.fsum(here[k] * kernel(s + 1, at[i] - at[k]) for k in range(i))
-                    for i in range(len(at))
-                ]
-            )
-        for s, layer in enumerate(layers):
-            for i, want in enumerate(layer):
-                got = wide(found.table.before(s, i))
-                if want == 0:
-                    assert got == 0 and i == 0
-                    continue
-                assert abs(got / want - 1) < 40 * m * 2.0**-53
-                least = min(least, got)
-        assert 0 < least < mpmath.mpf(2) ** -1100 or shape == "ties"
 
 
 def fit(case, draws, c=None):
@@ -173,39 +117,11 @@ def test_the_fit_catches_a_wrong_exponent_and_powers_instead_of_multisets(monkey
     assert fit(FITS[1], 12_000) < LEVEL
 
 
-def test_a_pick_follows_its_weights():
-    assert joint.pick([(1.0, 0)], stream()) == 0
-    bits = stream(8)
-    seen = Counter(joint.pick([(1.0, 0), (3.0, 0), (0.0, 0)], bits) for _ in range(4000))
-    assert abs(seen[1] - 3000) < 5 * math.sqrt(750) and seen[2] == 0
-
-
 def test_a_coin_far_below_one_word_can_still_land():
     small, one = (2.0**-88, -1), (1.0, 0)  # 2**-600 and 1
     assert joint._coin(small, one, 1 << 60, Script([0] * 9 + [(1 << 40) - 1, 0]))
     assert not joint._coin(small, one, 1 << 60, Script([0] * 9 + [(1 << 40) + 1]))
     assert not joint._coin(small, one, 1 << 60, Script([0] * 8 + [1]))
-
-
-def test_far_runs_have_the_bound_one_and_are_found():
-    rows = list(range(1, 2001))
-    found = summary(rows, 4000, [F(1, 2)], 1.5)
-    total, scale = found.table.look(2, len(found.at), found.n)
-    runs = len(found.at)
-    places = {found.table.find(k) for k in range(0, runs // 2, 50)}
-    assert all(bound == 1 for _, bound in places) and len(places) > 10
-    assert 2**60 <= total < 2**60 * (1 + 2**-30)
-    bounds = {}
-    for i, bound in places | {found.table.find(total - 1), found.table.find(total // 2)}:
-        weight = wide(found.table.weight(2, found.n, i))
-        assert 0 < weight / wide(scale) * 2**60 <= bound
-        bounds[i] = bound
-    assert max(bounds.values()) > 2**50
-    with pytest.raises(ValueError):
-        found.table.find(total)
-
-
-# --- privacy ------------------------------------------------------------------------------------
 
 
 def utilities(rows, last, qs):
@@ -257,38 +173,6 @@ def test_the_range_by_enumeration(qs, relation):
         assert worst == bound
 
 
-def by_counts(qs, n):
-    """The range under add-remove of rows that are all different, by the counts of the intervals.
-
-    A candidate is as many rows in each; the row that is added falls in front of one of them.
-    """
-    gaps = [b - a for a, b in itertools.pairwise([F(0), *qs, F(1)])]
-    worst = F(0)
-    for below in range(n + 1):
-        moves = []
-        for cut in itertools.combinations_with_replacement(range(n + 1), len(qs)):
-            counts = [b - a for a, b in itertools.pairwise([0, *cut, n])]
-            before = sum(abs(c - g * n) for c, g in zip(counts, gaps, strict=True))
-            # A cut at the place of the row may be on either side of it.
-            for own in range(len(gaps)):
-                if sum(counts[:own]) <= below <= sum(counts[: own + 1]):
-                    after = sum(
-                        abs(c + (k == own) - g * (n + 1))
-                        for k, (c, g) in enumerate(zip(counts, gaps, strict=True))
-                    )
-                    moves.append(after - before)
-        worst = max(worst, max(moves) - min(moves))
-    return worst
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("qs", [q for q in QS if len(q) < 3], ids=str)
-def test_the_range_is_that_of_enough_rows(qs):
-    """With enough rows the bound is reached for every q, so nothing less would do."""
-    bound = joint.spread(tuple(qs), "add-remove")
-    assert max(by_counts(qs, n) for n in (10, 12, 20)) == bound
-
-
 @quick_rows(1)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", [Pure(F(1)), Pure(F(4)), ZCDP(F(1, 2))], ids=repr)
@@ -306,17 +190,6 @@ def test_neighbors_on_a_small_domain(loss, relation):
         worst, curve = told_apart(last, 4, relation, qs, 2 * made.c)
         assert worst > epsilon
         assert curve > rho
-
-
-@quick_rows(2)
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize("qs", [[F(0)], [F(0), F(1)], [F(1), F(1)], [F(0), F(1, 2)]], ids=str)
-def test_neighbors_at_the_ends(qs, relation):
-    """All of epsilon is used where a quantile is an end, and none is passed; twice of it is."""
-    made = JointQuantiles(0.0, 1.0, relation, "raise", Pure(F(1)), False, qs=tuple(qs))
-    worst, curve = told_apart(3, 4, relation, qs, made.c)
-    assert 0.5 < worst <= 1 and curve <= float(made.loss.to_zcdp().rho)
-    assert told_apart(3, 4, relation, qs, 2 * made.c)[0] > 1
 
 
 def told_apart(last, most, relation, qs, c):
@@ -354,26 +227,9 @@ def test_rho_is_bounded_range():
     assert made.c == pytest.approx(float(exact) / 4, rel=1e-12) and F(made.c) * 4 < exact
 
 
-# --- the mechanism ------------------------------------------------------------------------------
-
-
 def draw(data, qs, bounds=(0.0, 1.0), seed=0, **more):
     options = {"epsilon": 1, "rng": dp.rng.InsecureGenerator(seed), **more}
     return dp.quantiles(data, qs, bounds=bounds, method="joint", **options)
-
-
-@quick_rows(10)
-@pytest.mark.parametrize("epsilon", [1e-6, 1, 700, 1e6])
-@pytest.mark.parametrize(
-    "data",
-    [[], [0.5], [0.5] * 900, [-7.0, 9.0], [0.0, 1.0], np.repeat([0.2, 0.8], 500), [math.inf, 0.1]],
-    ids=lambda d: f"{len(d)}",
-)
-def test_odd_data(data, epsilon):
-    for qs in ([0], [1], [0.5, 0.5, 0.5], [0, 0.25, 1]):
-        got = draw(np.array(data, float), qs, epsilon=epsilon)
-        assert ((got >= 0) & (got <= 1)).all() and (np.diff(got) >= 0).all()
-        assert (got * 2.0**40 == np.rint(got * 2.0**40)).all()
 
 
 def test_too_small_a_loss_is_refused_before_the_spend():

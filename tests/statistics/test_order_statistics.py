@@ -10,40 +10,28 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.errors import ArgumentError
 from dpfast.measurement.around import OfKept
 from dpfast.noise.grid import Base
 from dpfast.privacy import Approx, Pure
-from dpfast.rng import InsecureGenerator
 from dpfast.statistics.quantiles import exponential
 from dpfast.statistics.quantiles.draws import RANK
 from dpfast.statistics.quantiles.exponential import ExponentialExtreme, ExponentialQuantile
 from dpfast.statistics.quantiles.joint import spread
 from dpfast.summaries.cells import cells
-from dpfast.tables import MaskedSource, as_source, memory
+from dpfast.tables import as_source
 from dpfast.tables.intake import one_column, read
 
-from ..reference.sensitivity import statistics
 from ..reference.statistics import exponential_quantiles as exact
 from ..reference.statistics import joint_quantiles as joint
 from ..reference.statistics import recursive_quantiles as recursive
 from ..reference.summaries import quantise
 from ..support.pairwise import pairwise, quick_rows
 from ..support.views import innermost
-from .test_exponential_quantiles import LEVEL, p_value
 from .test_replay_smooth import loss
 
 EPSILON = 0.7
 SHARE = Fraction(1, 4)
-RELEASES = {
-    "minimum": dp.minimum,
-    "maximum": dp.maximum,
-    "iqr": dp.iqr,
-    "trimmed": dp.trimmed_mean,
-    "winsorized": dp.winsorized_mean,
-    "quantile": lambda data, **kw: dp.quantile(data, 0.3, **kw),
-    "median": dp.median,
-}
 MEANS = ["trimmed", "winsorized"]
 STATISTICS = {
     "minimum": dp.Minimum,
@@ -59,11 +47,6 @@ def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), e
     """The mechanism with Cauchy noise."""
     statistic = STATISTICS[name](bounds=bounds, nan=nan, noise="cauchy")
     return statistic.measure(epsilon=epsilon, unit=neighbors, where=some).inner
-
-
-# ---- The exact loss of Cauchy noise; between all neighbors in `test_replay_smooth`. ----
-
-SMOOTH = ["minimum", "maximum", "iqr", *MEANS, "quantile"]
 
 
 def outcome(made, rows, kept=None):
@@ -95,9 +78,6 @@ def test_what_rounding_moves_is_covered(name):
     assert max(loss(a, b) for a, b in itertools.pairwise(bare)) > EPSILON
 
 
-# ---- The exponential mechanism for extremes, by definition. ----
-
-
 def extreme(q, epsilon=EPSILON, neighbors="replace", last=4.0):
     """With cells 0, 1, 2, ... and few enough ranks inside."""
     loss = Pure(Fraction(str(epsilon)))
@@ -110,7 +90,7 @@ def extreme(q, epsilon=EPSILON, neighbors="replace", last=4.0):
 def log_pmf(made, rows, rate=None):
     """Of the cells, all alike."""
     target, rate = Fraction(made.target(len(rows)), RANK), made.rate if rate is None else rate
-    return exact.leaf([(x, 1) for x in rows], (0, 4), target, rate, made.aim.share)
+    return exact.leaf([(x, 1) for x in rows], (0, 4), target, rate, made.params.share)
 
 
 def most_lost(pmfs, neighbors, some=False):
@@ -155,7 +135,7 @@ def test_quantiles_of_some_rows_cost_no_more(q):
     assert type(made) is ExponentialQuantile
     for factor, private in ((1, True), (2, False)):
         pmfs = {
-            r: exact.column(r, q, factor * made.rate, 4, made.aim.share)
+            r: exact.column(r, q, factor * made.rate, 4, made.params.share)
             for r in datasets(range(5), range(7))
         }
         assert (most_lost(pmfs, "replace", some=True) <= EPSILON + 1e-12) == private
@@ -198,23 +178,6 @@ def test_joint_quantiles_of_some_rows_cost_no_more():
         assert (max(left) <= EPSILON + 1e-12) == private
 
 
-@quick_rows(2)
-@pytest.mark.parametrize("q", [0, 1])
-@pytest.mark.parametrize("rows", [(), (1,), (0, 0, 3), (1, 1, 2, 4, 4, 4), (2,) * 9], ids=str)
-def test_draws_of_extremes_follow_the_distribution(q, rows, monkeypatch):
-    monkeypatch.setattr(exponential, "INSIDE", 2)
-    made = extreme(q, 2)
-    assert made.ranks == 2
-    summary, generator = made.reduce(as_source(np.array(rows, float))), InsecureGenerator(5)
-    found = [made.finish(summary, generator) for _ in range(4000)]
-    counts = {float(o): found.count(o) for o in set(found)}
-    good = {float(o): math.exp(p) for o, p in enumerate(log_pmf(made, rows))}
-    assert p_value(counts, good) > LEVEL
-    if rows and len(set(rows)) > 1:
-        bad = {float(o): math.exp(p) for o, p in enumerate(log_pmf(made, rows, 1.5 * made.rate))}
-        assert p_value(counts, bad) < LEVEL
-
-
 @pairwise
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("name", MEANS)
@@ -237,19 +200,6 @@ def test_robust_means_are_those_of_cells_to_the_last_bit(n, name, neighbors):
         assert value == min(max(float(exact_mean), -1.0), 2.5)
 
 
-def test_extremes_find_the_last_rows():
-    """The gap beyond all rows is not taken for them, which a target of no ranks does."""
-    x = np.random.default_rng(0).uniform(200, 800, 5000)
-    for q, f in ((0, dp.minimum), (1, dp.maximum)):
-        for method in ("auto", "exponential"):
-            for kw in ({"epsilon": 1}, {"rho": Fraction(1, 8)}, {"epsilon": 1, "delta": 1e-9}):
-                for seed in range(5):
-                    rng = InsecureGenerator(seed)
-                    got = f(x, bounds=(0, 1000), method=method, rng=rng, **kw)
-                    rank = int(np.sum(x < got)) if q == 0 else int(np.sum(x > got))
-                    assert 1 <= rank < 60
-
-
 def test_few_rows_have_the_middle_for_their_extremes():
     made = extreme(0)
     assert made.ranks == math.ceil(14 / Fraction(made.rate))
@@ -258,104 +208,11 @@ def test_few_rows_have_the_middle_for_their_extremes():
     assert made.target(1000) == inside and extreme(1).target(1000) == 1000 * RANK - inside
 
 
-# ---- What is released, but for the noise. ----
-
-
-def definition(name, x, lo, hi):
-    d = sorted(Fraction(float(v)) for v in np.clip(x.astype(np.float64), lo, hi))
-    if name in MEANS:
-        of = statistics.trimmed if name == "trimmed" else statistics.winsorized
-        return of(SHARE)(d, lo, hi)
-    if name == "iqr":
-        return statistics.iqr(d, lo, hi)
-    if name in ("minimum", "maximum"):
-        return d[0] if name == "minimum" else d[-1]
-    return d[statistics.rank(Fraction(3, 10), len(d)) - 1]
-
-
-@quick_rows(3)
-@pytest.mark.parametrize("name", SMOOTH)
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("n", [1, 7, 1000, 40_000])
-def test_without_noise_it_is_the_statistic(name, neighbors, n):
-    x = np.exp(np.random.default_rng(n).normal(0, 2, n))
-    value, _ = innermost(smooth(name, neighbors)).reduce(as_source(x))
-    assert value == pytest.approx(float(definition(name, x, 0, 10)), rel=1e-9)
-
-
-# ---- Forms of data, masks. ----
-
-
-@quick_rows(8)
-@pytest.mark.parametrize("name", [*RELEASES, "recursive", "joint"])
-def test_rows_that_are_left_out_are_absent(name):
-    x = np.random.default_rng(1).integers(-2, 5, 20_000).astype(np.float64)
-    keep = np.random.default_rng(2).random(20_000) < 0.4
-    kw = dict(bounds=(-1, 4), epsilon=2, neighbors="add-remove")
-    call = RELEASES.get(name, lambda data, **kw: dp.quantiles(data, [0.2, 0.7], method=name, **kw))
-    some = call(x, where=keep, rng=InsecureGenerator(7), **kw)
-    assert np.array_equal(some, call(x[keep], rng=InsecureGenerator(7), **kw))
-
-
-def test_a_masked_source(monkeypatch):
-    x = np.arange(100_000.0)
-    x[5] = math.nan
-    keep = x % 7 == 0
-    source = read(x, one_column, relation="replace", where=keep).kept
-    assert isinstance(source, MaskedSource)
-    assert source.length == keep.sum() and source.dtype == np.float64
-    words = lambda k: np.random.default_rng(0).integers(0, 2**64, k, np.uint64)  # noqa: E731
-    seen = source.sample(1000, words)
-    assert 500 < len(seen) < 2000 and np.all(seen % 7 == 0)
-    assert (
-        read(x, one_column, relation="replace", where=np.zeros(len(x), bool)).kept.sample(10, words)
-        is None
-    )
-    assert read(x, one_column, relation="replace").kept.array is x
-    monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
-    monkeypatch.setattr(memory, "SLICE", 1 << 10)
-    total = read(x, one_column, relation="replace", where=keep).kept.reduce(
-        lambda chunk: float(np.nansum(chunk.values)), lambda a, b: a + b
-    )
-    assert total == np.nansum(x[keep])
-    found = dp.order.window(read(x, one_column, relation="replace", where=keep).kept, 500, 2)
-    assert found.n == keep.sum() and found.values[2] == 7.0 * 499
-
-
-@pytest.mark.parametrize("name", list(RELEASES))
-def test_missing_rows(name):
-    data = np.array([0.0, math.nan, 2.0, math.nan, 1.0] * 50)
-    kw = dict(bounds=(0, 4), epsilon=1)
-    call = RELEASES[name]
-    for public in ({"nan": "raise"}, {"neighbors": "replace"}):
-        with pytest.raises(DataError, match="nan='raise'"):
-            call(data, **kw, **public)
-    for nan, full in (("lower", 0.0), ("upper", 4.0), (1.5, 1.5), (77, 4.0)):
-        other = np.where(np.isnan(data), full, data)
-        got = [call(d, nan=nan, rng=InsecureGenerator(1), **kw) for d in (data, other)]
-        assert got[0] == got[1]
-    present = data[~np.isnan(data)]
-    got = [call(d, rng=InsecureGenerator(1), **kw) for d in (data, present)]
-    assert got[0] == got[1]
-    call(data, where=~np.isnan(data), **kw)  # no missing row is asked for
-
-
-# ---- Losses. ----
-
-
 def test_delta_of_two_steps():
     """Noise that spends delta gets as much for either step as two of them may cost together."""
-    budget = dp.Budget(epsilon=1, delta=1e-6)
-    dp.trimmed_mean(
-        np.arange(50.0),
-        bounds=(0, 50),
-        epsilon=1,
-        delta=1e-6,
-        noise="gaussian",
-        where=np.arange(50) > 3,
-        budget=budget,
-        neighbors="replace",
-    )
+    budget, rows = dp.Budget(epsilon=1, delta=1e-6), np.arange(50.0)
+    asked = {"bounds": (0, 50), "epsilon": 1, "delta": 1e-6, "noise": "gaussian"}
+    dp.trimmed_mean(rows, where=rows > 3, budget=budget, neighbors="replace", **asked)
     (line,) = budget.history
     assert isinstance(line.loss, Approx) and line.loss.epsilon == 1
     assert Fraction(999_999, 10**12) < line.loss.delta <= Fraction(1, 10**6)
@@ -369,47 +226,3 @@ def test_a_part_that_is_too_small_is_said_to_be_a_part(asked):
         asked |= {"bounds": (0, 50), "where": [True, False], "neighbors": "replace"}
         dp.trimmed_mean([1.0, 2.0], noise="auto", budget=budget, **asked)
     assert not budget.history
-
-
-@pytest.mark.parametrize("name", list(RELEASES))
-def test_bad_arguments_cost_nothing(name):
-    """What `test_conformance` does not try."""
-    budget = dp.Budget(epsilon=1)
-    kw = dict(bounds=(0, 1), neighbors="replace", budget=budget)
-    bad = [dict(epsilon=0.5, delta=2), dict(epsilon=0.5, nan="drop")]
-    if name in MEANS:
-        bad.append(dict(epsilon=1e-300))  # the exponential mechanism can have any loss
-        bad += [dict(epsilon=0.5, bounds=b) for b in ((0, 1e300), (1.0, math.nextafter(1, 2)))]
-    else:
-        method = "recursive" if name == "iqr" else "exponential"
-        bad.append(dict(epsilon=0.5, method=method, noise="cauchy"))
-    for more in bad:
-        with pytest.raises((ArgumentError, ArgumentTypeError)):
-            RELEASES[name](np.ones(5), **{**kw, **more})
-    with pytest.raises((ArgumentError, ArgumentTypeError)):
-        RELEASES[name](np.ones((2, 2)), epsilon=0.5, **kw)
-    assert not budget.history
-
-
-@pytest.mark.parametrize("name", list(RELEASES))
-def test_the_method_is_chosen_by_the_loss_alone(name, monkeypatch):
-    """An array and a source that cannot be read get the same mechanism."""
-    if name in MEANS:
-        assert smooth(name).name.endswith("mean 1/4")
-        return
-    seen = []
-
-    def keep(prepared):
-        made = prepared.mechanism
-        seen.append(type(made.inner if isinstance(made, OfKept) else made))
-
-    monkeypatch.setattr(dp.extend.Prepared, "run", keep)
-    for some in (None, np.ones(5, bool)):
-        for asked in ({"epsilon": 0.1}, {"epsilon": 20}, {"rho": 0.01}, {"rho": 20}):
-            asked = {"bounds": (0, 9), "neighbors": "replace", **asked}
-            RELEASES[name](np.arange(5.0), where=some, **asked)
-    kinds = {kind.__name__ for kind in seen}
-    if name in ("minimum", "maximum"):
-        assert kinds == {"ExponentialExtreme"}
-    else:
-        assert len(kinds) == 3 and "TwoSteps" in kinds

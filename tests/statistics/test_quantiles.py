@@ -1,32 +1,33 @@
 """The public quantiles: which mechanism is meant, what is charged, and the base measure."""
 
 import math
-from bisect import bisect_right
-from collections import Counter
 from decimal import Decimal
 from fractions import Fraction as F
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ks_2samp
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.grid import Base, public_grid
 from dpfast.privacy import Pure
 from dpfast.statistics.quantiles import recursive
-from dpfast.statistics.quantiles.draws import PARTS, Aim, Column, draw
+from dpfast.statistics.quantiles.draws import PARTS, draw
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import JointQuantiles
 from dpfast.statistics.quantiles.recursive import RecursiveQuantiles
-from dpfast.statistics.quantiles.smooth import SmoothQuantile
-from dpfast.summaries.order import Ranks
+from dpfast.statistics.quantiles.smooth import SmoothQuantile, grid_between
 
 from ..reference.noise import base as twin
 from ..reference.statistics import exponential_quantiles as reference
 from ..support.pairwise import quick_rows
+from ..support.paths import on_every_path
+from ..support.sensitivities import smooth_of
 from ..support.views import innermost
-from .test_exponential_quantiles import LEVEL, p_value
 
 
 def rng(seed=0):
@@ -38,16 +39,11 @@ def kind(method="auto", noise="auto", **loss):
     return type(innermost(median.measure(unit="replace", **loss).inner))
 
 
-# --- which mechanism ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "loss, chosen",
     [
-        ({"epsilon": 0.01}, ExponentialQuantile),
-        ({"epsilon": 11.999}, ExponentialQuantile),
-        ({"epsilon": 12}, SmoothQuantile),
-        ({"epsilon": 50}, SmoothQuantile),
+        *(({"epsilon": epsilon}, ExponentialQuantile) for epsilon in (0.01, 11.999)),
+        *(({"epsilon": epsilon}, SmoothQuantile) for epsilon in (12, 50)),
         ({"epsilon": 0.5, "delta": 1e-6}, ExponentialQuantile),
         ({"epsilon": 12.5, "delta": 1e-6}, SmoothQuantile),
         ({"rho": 7.999}, ExponentialQuantile),
@@ -62,63 +58,12 @@ def test_auto_goes_by_the_loss_alone(loss, chosen):
     assert kind(noise="cauchy", **loss) is SmoothQuantile, "who names a distribution wants noise"
 
 
-@pytest.mark.full
-@quick_rows(4)
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("loss", [{"epsilon": 0.1}, {"epsilon": 12}, {"rho": 0.004}, {"rho": 90}])
-def test_auto_is_about_the_better_of_the_two(neighbors, loss):
-    """Far from where they cross, on evenly and on unevenly spaced values."""
-    # The even values have an odd middle: the exponential mechanism has a liking for 0.5.
-    for data in (
-        np.linspace(0.0137, 0.9211, 2001),
-        np.random.default_rng(1).exponential(0.2, 2001),
-    ):
-        options, errors = {"bounds": (-4, 4), "neighbors": neighbors, **loss}, {}
-        for method in ("auto", "smooth", "exponential"):
-            got = [dp.median(data, method=method, rng=rng(s), **options) for s in range(120)]
-            errors[method] = np.median(np.abs(np.array(got) - np.median(data)))
-        assert errors["auto"] <= 1.2 * min(errors["smooth"], errors["exponential"])
-        assert max(errors.values()) > 2 * errors["auto"], "and it makes a difference"
-
-
-def test_what_is_charged():
-    budget = dp.Budget(epsilon=1, delta=1e-6)
-    dp.median([1.0], bounds=(0, 1), epsilon=0.5, delta=1e-6, budget=budget)
-    assert budget.spent == {"epsilon": F(1, 2), "delta": 0}
-    dp.quantiles([1.0], [0.1, 0.9, 0.5], bounds=(0, 1), epsilon=0.25, budget=budget)
-    dp.quantiles([1.0], [0.1, 0.9], bounds=(0, 1), epsilon=0.25, method="joint", budget=budget)
-    assert budget.spent == {"epsilon": 1, "delta": 0}
-    budget = dp.Budget(rho=1)
-    dp.median([1.0], bounds=(0, 1), rho=0.1, budget=budget)
-    dp.quantiles([1.0], [0.1, 0.9], bounds=(0, 1), rho=0.3, budget=budget)
-    assert budget.spent == {"rho": F(4, 10)}
-
-
 def test_noise_has_no_place_where_none_is_added():
     method = "exponential"
     with pytest.raises(ArgumentError, match=f"noise must be left out with method='{method}'"):
         dp.median([1.0], bounds=(0, 1), epsilon=0.5, method=method, noise="cauchy")
     near = (1e300, 1e300 * (1 + 2**-52))
     assert dp.median([1.0], bounds=near, epsilon=0.5, method=method) in near  # two are enough
-
-
-#: What `test_conformance` does not try.
-BAD = [{0.5}, np.array(0.5), np.array([[0.5]]), [-0.1], [float("nan")], [True], [None]]
-
-
-@pytest.mark.parametrize("qs", BAD, ids=repr)
-@pytest.mark.parametrize("method", ["recursive", "joint"])
-def test_bad_lists_of_quantiles(qs, method):
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises((ArgumentError, ArgumentTypeError), match="qs"):
-        dp.quantiles([1.0], qs, bounds=(0, 1), epsilon=1, method=method, budget=budget)
-    assert budget.spent["epsilon"] == 0
-
-
-def test_the_method_of_quantiles_is_that_of_its_name():
-    for name, kind in {"recursive": RecursiveQuantiles, "joint": JointQuantiles}.items():
-        statistic = dp.Quantiles(qs=[0.5], bounds=(0, 1), method=name)
-        assert isinstance(innermost(statistic.measure(epsilon=1, unit="replace").inner), kind)
 
 
 @pytest.mark.parametrize("method", ["recursive", "joint"])
@@ -144,9 +89,6 @@ def test_the_rivals_crash_is_answered():
     for method in ("recursive", "joint"):
         got = dp.quantiles(data, [0.25, 0.5], bounds=(-10, 10), epsilon=0.5, method=method)
         assert np.abs(got - np.quantile(data, [0.25, 0.5])).max() < 0.05
-
-
-# --- the base measure ---------------------------------------------------------------------------
 
 
 WIDE = [(-5, 2300), (0, 2047), (1, 4000), (-9000, -1), (-3000, 3100), (70_000, 73_000)]
@@ -190,21 +132,6 @@ def test_the_base_of_a_real_grid(q, share):
             assert cells < 1 << 30 or 100 * base.weight(cell, cell) < base.total
 
 
-def test_high_quantiles_prefer_what_is_near_0_on_the_upper_side():
-    last, grid = (1 << 30) - 1, 2.0**-20
-    for q, share in ((F(9, 10), 1 / 2), (F(3, 4), 5 / 16), (F(1), 5 / 8)):
-        for first in (0, -1 - last):
-            base, low = Base(first, last, grid, q), Base(-1 - last, -1 - first, grid, 1 - q)
-            usual = Base(first, last, grid)
-            near = last >> 8  # half of the octaves
-            more = base.weight(0, near) / base.total - usual.weight(0, near) / usual.total
-            assert abs(more - share * 9 / 17) < 0.04 * share
-            assert abs(low.weight(-1 - near, -1) / base.weight(0, near) - 1) < 1e-3
-            assert base.weight(first, -1) <= usual.weight(first, -1)  # and nothing on the other
-    tiny = Base(-3, last, grid, F(1, 10))  # where hardly a cell is no half of them is
-    assert tiny.weight(-3, -1) < tiny.total / 1000
-
-
 def test_each_of_several_quantiles_has_the_base_of_its_own(monkeypatch):
     seen, qs = {}, (F(1, 10), F(1, 2), F(9, 10))
 
@@ -223,12 +150,12 @@ def test_each_of_several_quantiles_has_the_base_of_its_own(monkeypatch):
 def worst_of_bases(base_of):
     """The largest log-ratio of a high quantile of two neighbors, over all its cells."""
     made = ExponentialQuantile(0.0, 1.0, "add-remove", "raise", Pure(2.0), q=F(9, 10))
-    q, worst = F(made.aim.place, PARTS), 0.0
+    q, worst = F(made.params.fraction, PARTS), 0.0
     laws = {}
     for size in range(3):
         for data in combinations_with_replacement((0, 3, 700, 2047), size):
             given = list(base_of(data).values())
-            laws[data] = reference.column(data, q, made.rate, 2047, made.aim.share, given)
+            laws[data] = reference.column(data, q, made.rate, 2047, made.params.share, given)
     for data in laws:
         for row in set(data):
             fewer = list(data)
@@ -243,101 +170,6 @@ def test_no_neighbors_tell_a_high_quantile_by_more_than_the_loss():
     assert 1.4 < worst_of_bases(lambda data: public) <= 2 * (1 + 1e-12)
     by_rows = [twin.weights(Base(0, 2047, 1.0, q), 0, 2047) for q in (F(1, 2), F(9, 10))]
     assert worst_of_bases(lambda data: by_rows[3 in data]) > 2  # the planted fault
-
-
-def test_round_numbers_weigh_more():
-    grid = public_grid(0, 1000)
-    base = Base(0, math.floor(1000 / grid), grid)
-
-    def weight(x):
-        cell = math.floor(F(str(x)) / F(grid))
-        return base.weight(cell, cell) / base.each
-
-    assert weight(256) > 1e6 and weight(300) > 1e6 and weight("0.1") > 100  # of a plain cell
-    assert weight("300.01") > 1e4 and weight("300.0123456") < 2 and weight(1 / 3) < 100
-
-
-@pytest.mark.full
-def test_cells_are_drawn_by_their_weight():
-    base, draws = Base(-9, 2300, 1.0), 40_000
-    assert base.above and base.zero and len(base.spacing)
-    want = {c: w for c, w in twin.weights(base, -9, 2300).items() if -3 <= c <= 40}
-    stream = rng(2).stream()
-    seen = Counter(base.draw(-3, 40, base.weight(-3, 40), stream) for _ in range(draws))
-    assert p_value(seen, {c: w / sum(want.values()) for c, w in want.items()}) > LEVEL
-    assert p_value(seen, dict.fromkeys(want, 1 / len(want))) < LEVEL
-
-
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-def test_a_tie_is_found(neighbors):
-    """Ages: billions of cells between two of them, and yet the median year is the likeliest."""
-    ages = np.random.default_rng(3).integers(17, 91, 30_000)
-    middle = np.sort(ages)[14_999]
-    options = {"bounds": (0, 120), "epsilon": 0.2, "neighbors": neighbors}
-    got = [dp.median(ages, method="exponential", **options) for _ in range(60)]
-    assert np.mean(np.array(got) == middle) > 0.8  # each is with 0.998: binomial, 1e-22
-    options["epsilon"] = 0.05  # where few rows are as nothing against billions of cells
-    got = [dp.median(ages, method="exponential", **options) for _ in range(300)]
-    assert middle in got  # each answer is with a chance of 0.09; fails: 0.91**300 < 1e-12
-
-
-DATA = [400.0, 700.5, 6901.0, 6901.0, 7004.0, 9200.0, 11_500.5, 15_999.0]
-LAST = (1 << 14) - 1
-#: Where bins of cells begin: those of the rows, and parts of the gaps.
-BINS = sorted({*map(int, DATA), *(int(x) + 1 for x in DATA), 900, 1200, 2000, 4000})
-
-
-def in_bins(pmf):
-    """The probabilities, or counts, of bins of cells; some numbers are round."""
-    found = Counter()
-    for cell, p in pmf.items():
-        found[bisect_right(BINS, cell), cell % 16 == 0, cell % 10 == 0] += p
-    return found
-
-
-#: The draw of a median, at a rate of 0.8.
-STEP = Aim(PARTS // 2, 0, 0.8, 1 << 17)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("cut", [1.0, 28.0])
-def test_draws_of_one_quantile_have_the_base(cut):
-    """With windows that leave most of the rows out, too: then cells of a lump are drawn."""
-    n, base = len(DATA), Base(0, LAST, 1.0)
-    column = Column(Ranks(np.array(DATA)), 0.0, float(LAST), 1.0, base)
-    rows = [(math.floor(x), 1) for x in DATA]
-
-    def law(weights):
-        log = reference.leaf(rows, (0, LAST), F(n, 2), STEP.rate, STEP.share, weights)
-        return in_bins(dict(enumerate(np.exp(log))))
-
-    ends, stream = column.ends(n), rng(5).stream()
-    seen = in_bins(Counter(draw(column, ends, STEP, n, stream, cut=cut).cell for _ in range(3000)))
-    assert p_value(seen, law(twin.weights(base, 0, LAST))) > LEVEL
-    assert p_value(seen, law(dict.fromkeys(range(LAST + 1), 1))) < LEVEL
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("cut", [1.0, 28.0])
-def test_draws_that_divide_the_rows_have_the_base(cut):
-    data = [x if x < 6901 or x > 7004 else 6901.0 for x in DATA]
-    n, parts, base = len(data), 12, Base(0, LAST, 1.0)
-    column = Column(Ranks(np.array(data)), 0.0, float(LAST), 1.0, base)
-    rows = [(math.floor(x), 1) for x in data]
-    on = {x for x, _ in rows}
-    ends, stream, law, seen = column.ends(n), rng(6).stream(), Counter(), Counter()
-
-    def key(cell, third):  # without rows the parts are alike
-        return bisect_right(BINS, cell), third if cell in on else 0
-
-    weights = twin.weights(base, 0, LAST)
-    log = reference.divided(rows, (0, LAST), F(n, 2), STEP.rate, STEP.share, parts, weights)
-    for i, p in enumerate(np.exp(log)):
-        law[key(i // parts, i % parts * 3 // parts)] += p
-    for _ in range(3000):
-        end = draw(column, ends, STEP, n, stream, divides=True, cut=cut)
-        seen[key(end.cell, end.part * 3 // PARTS)] += 1
-    assert p_value(seen, law) > LEVEL
 
 
 @pytest.mark.parametrize(
@@ -355,25 +187,24 @@ def test_draws_that_divide_the_rows_have_the_base(cut):
         (RecursiveQuantiles, 100, [0.5, 0.2], {"epsilon": 1, "where": np.ones(100, bool)}),
         (RecursiveQuantiles, 100, [0.5, 0.2], {"epsilon": 1, "method": "recursive"}),
         (JointQuantiles, 1000, [0.5, 0.2], {"epsilon": 9, "method": "joint"}),
+        (RecursiveQuantiles, None, [0.5, 0.2], {"rho": 0.1}),
     ],
 )
 def test_auto_goes_by_public_numbers(kind, rows, qs, given):
+    """Of a measurement, too: what is charged was said before there were rows."""
     given = {"neighbors": "replace", **given}
     statistic = dp.Quantiles(qs=qs, bounds=(0, 1), method=given.pop("method", "auto"))
-    for data in (np.zeros(rows), np.linspace(0, 1, rows)):
-        prepared = statistic.prepare(data, **given)
-        assert type(innermost(prepared.mechanism)) is kind
-        assert len(prepared.run()) == len(qs)
-
-
-def test_a_measurement_chooses_before_it_is_called():
-    """What is charged was said before there were rows: so is the method."""
-    statistic = dp.Quantiles(qs=[0.5, 0.2], bounds=(0, 1))
-    for rows, kind in ((None, RecursiveQuantiles), (100, JointQuantiles)):
-        measured = statistic.measure(rho=0.1, unit="replace", rows=rows)
-        prepared = measured.prepare(np.zeros(100))
-        assert type(innermost(prepared.mechanism)) is kind
-        assert prepared.mechanism.loss == measured.loss
+    for data in (np.zeros(rows or 100), np.linspace(0, 1, rows or 100)):
+        if "where" not in given:
+            loss = {name: given[name] for name in ("epsilon", "rho") if name in given}
+            measured = statistic.measure(**loss, unit=given["neighbors"], rows=rows)
+            prepared = measured.prepare(data)
+            assert prepared.mechanism.loss == measured.loss
+            assert type(innermost(prepared.mechanism)) is kind
+        if rows is not None:
+            prepared = statistic.prepare(data, **given)
+            assert type(innermost(prepared.mechanism)) is kind
+            assert len(prepared.run()) == len(qs)
 
 
 def test_one_quantile_is_not_many():
@@ -384,3 +215,154 @@ def test_one_quantile_is_not_many():
         assert "quantiles" not in str(caught.value) and "draws" not in str(caught.value)
     with pytest.raises(ArgumentError, match="larger for 2 draws that share it"):
         dp.quantiles([1.0], [0.3, 0.6], bounds=(0, 1), epsilon=5e-324)
+
+
+GRID_OF_UNIT = 2.0**-40
+
+
+def mechanism_of(bounds, epsilon, **kw):
+    return innermost(dp.Median(bounds=bounds, **kw).measure(epsilon=epsilon, unit="replace").inner)
+
+
+def test_values_lie_on_a_public_grid_inside_the_bounds():
+    """Neighbors with very different smooth sensitivities must have the same support."""
+    kw = {"bounds": (0, 1), "epsilon": 0.5, "method": "smooth"}
+    for data in (np.zeros(5), np.array([0, 0, 0.3, 0.9, 1]), np.array([]), np.array([0.123456789])):
+        out = np.array([dp.median(data, **kw, rng=rng(seed)) for seed in range(400)])
+        assert ((out >= 0) & (out <= 1)).all()
+        assert (out / GRID_OF_UNIT == np.rint(out / GRID_OF_UNIT)).all()
+        inner = out[(out > 0) & (out < 1)] / GRID_OF_UNIT
+        assert len(inner) > 20
+        assert 0.2 < np.mean(inner % 2) < 0.8, "odd multiples are as likely as even ones"
+    # The control: noise added in floating point is off the grid.
+    off = 0.123456789 + np.random.default_rng(0).laplace(size=100)
+    assert (off / GRID_OF_UNIT != np.rint(off / GRID_OF_UNIT)).any()
+
+
+@given(lo=st.floats(-1e300, 1e300), width=st.floats(0, 1e300), widest=st.floats(1e-300, 1e300))
+@settings(max_examples=300)
+def test_the_grid_is_a_usable_power_of_two(lo, width, widest):
+    hi = lo + width
+    if not lo < hi:
+        return
+    g = grid_between(lo, hi, max(widest, hi - lo))
+    assert math.frexp(g)[0] == 0.5
+    assert max(abs(lo), abs(hi)) / g <= 2.0**53
+
+
+@pytest.mark.parametrize("epsilon", [50, 90, 110, 140, 500])
+@pytest.mark.parametrize("bounds", [(0, 2.0**-930), (0, 1e-290), (-(2.0**-990), 2.0**-990)])
+def test_a_noise_scale_never_underflows(bounds, epsilon):
+    # S / alpha underflowed for close data and not for spread data: an error that told them apart.
+    said, given = set(), {"bounds": bounds, "epsilon": epsilon, "noise": "cauchy"}
+    for data in (np.full(2000, bounds[1] / 2), np.linspace(*bounds, 7), np.array(bounds)):
+        budget = dp.Budget(epsilon=epsilon)
+        try:
+            mechanism = mechanism_of(**given)
+            dp.median(data, budget=budget, **given)
+        except ArgumentError as error:
+            said.add(str(error))
+            assert "apart" in str(error) and budget.remaining["epsilon"] == epsilon
+        else:
+            said.add("")
+            assert mechanism.grid / mechanism.calibration.alpha >= 2.0**-1022
+    assert len(said) == 1
+
+
+def test_neighbors_use_the_same_randomness():
+    """Record and replay: on any neighbor the release draws the same bits, in the same number."""
+
+    class Counting(dp.rng.InsecureGenerator):
+        calls = 0
+
+        def stream(self):
+            self.calls += 1
+            return super().stream()
+
+    seen = set()
+    for changed, row in product((0.0, 0.5, 1.0), (0, 50, 100)):
+        data, counting = np.linspace(0, 1, 101), Counting(9)
+        data[row] = changed
+        dp.median(data, bounds=(0, 1), epsilon=1, method="smooth", rng=counting)
+        seen.add((counting.calls, counting.bytes(8)))
+    assert len(seen) == 1
+
+
+@pytest.mark.full
+def test_release_is_the_ideal_mechanism_rounded():
+    """The draw equals median + (S / alpha) Z rounded to the grid, for the S and alpha claimed."""
+    data, bounds, stream = np.linspace(0, 1, 101), (-5, 5), rng(5)
+    mechanism = mechanism_of(bounds, 2, noise="cauchy")
+    asked = {"bounds": bounds, "neighbors": "replace"}
+    c = mechanism.calibration
+    scale = smooth_of(dp.Median, data, beta=c.beta, **asked) / c.alpha
+    z = dp.noise.cauchy(scale, size=100_000, granularity=mechanism.grid, rng=rng(4))
+    out = [dp.median(data, epsilon=2, noise="cauchy", rng=stream, **asked) for _ in range(20_000)]
+
+    def agrees(factor):  # distances from the truth: both tails tell of the scale
+        ideal = np.clip(0.5 + factor * z, *bounds)
+        return ks_2samp(np.abs(np.array(out) - 0.5), np.abs(ideal - 0.5)).pvalue > 1e-6
+
+    # The controls: noise a tenth larger, and a tenth smaller.
+    assert agrees(1.0) and not agrees(1.1) and not agrees(0.9)
+
+
+WHOLE_RELEASE = """
+import numpy as np, dpfast as dp
+data = np.random.default_rng(0).normal(0, 1, 300_001)
+g = dp.rng.InsecureGenerator(11)
+for dtype in ("f8", "f4", "i4", "u1"):
+    column = (data * 20 + 100).astype(dtype)
+    for noise, loss in (("polyplace", {"epsilon": 1}), ("cauchy", {"epsilon": 0.3}),
+                        ("gaussian", {"epsilon": 1, "delta": 1e-9}), ("arsinh-normal", {"rho": 1})):
+        for neighbors in ("replace", "add-remove"):
+            print(dp.quantile(column, 0.3, bounds=(0, 200), noise=noise, neighbors=neighbors,
+                              rng=g, **loss).hex())
+"""
+
+
+@pytest.mark.full
+def test_every_instruction_set_gives_the_same_release():
+    assert len(on_every_path(WHOLE_RELEASE).split()) == 32
+
+
+@pytest.mark.parametrize("q", [0, 25, 99.9, F(200, 3), np.float32(12.5), np.array(50)])
+@pytest.mark.parametrize("method", ["auto", "smooth", "exponential"])
+def test_one_percentile_is_a_quantile(q, method):
+    x, exact = np.round(np.random.default_rng(31).normal(30, 20, 500)), F(str(q)) / 100
+    given = {"epsilon": 2, "where": x > 5}
+    kw = {"bounds": (0, 100), "method": method}
+    found = dp.percentile(x, q, **given, **kw, rng=rng(1))
+    assert found == dp.quantile(x, exact, **given, **kw, rng=rng(1))
+    statistic = dp.Percentile(q=100 * exact, **kw)
+    assert statistic.q == 100 * exact and statistic.prepare(x, **given, rng=rng(1)).run() == found
+
+
+def test_several_percentiles_are_quantiles():
+    x, given = np.arange(500.0), {"bounds": (0, 500)}
+    people = {"ids": np.arange(500) // 2, "max_rows": 2}
+    losses, lists = ({"epsilon": 1}, {"rho": 0.3}), ([10, 90], (50,), np.array([99.9, 1]))
+    for loss, qs, method in product(losses, lists, ("auto", "recursive", "joint")):
+        asked = {**given, **loss, **people, "method": method}
+        found = dp.percentile(x, qs, **asked, rng=rng(1))
+        other = dp.quantiles(x, [F(str(q)) / 100 for q in qs], **asked, rng=rng(1))
+        assert found.tolist() == other.tolist()
+    budget = dp.Budget(epsilon=1, delta=1e-6)
+    dp.percentile(x, [5, 95], **given, epsilon=1, delta=1e-6, budget=budget)
+    assert budget.remaining == {"epsilon": 0, "delta": F(1, 10**6)}
+    for kw in ({"noise": "cauchy"}, {"method": "smooth"}):
+        with pytest.raises(ArgumentError, match=r"noise|method"):
+            dp.percentile(x, [5, 95], **given, epsilon=1, **kw)
+    for q in (101, -0.5, [1, 100.5], [], np.array([[1.0]])):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^q"):
+            dp.percentile(x, q, **given, epsilon=1)
+
+
+def test_bad_lists_of_quantiles():
+    """What `test_conformance` does not try."""
+    bad = [{0.5}, np.array(0.5), np.array([[0.5]]), [-0.1], [float("nan")], [True], [None]]
+    for qs, method in product(bad, ("recursive", "joint")):
+        budget = dp.Budget(epsilon=1)
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="qs"):
+            dp.quantiles([1.0], qs, bounds=(0, 1), epsilon=1, method=method, budget=budget)
+        assert budget.spent["epsilon"] == 0

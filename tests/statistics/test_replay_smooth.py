@@ -5,8 +5,6 @@ the exact loss between two such outcomes is a hyperbolic distance, so every call
 is checked against the epsilon that it was asked for, on all neighbors of small datasets.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

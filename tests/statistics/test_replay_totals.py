@@ -7,8 +7,6 @@ the same answer, bit by bit, whichever of two neighbors they came from: so nothi
 answer.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass, field
@@ -306,8 +304,6 @@ def test_neighbors_are_covered_and_noisy_integers_are_all_that_counts(
         ]
         assert same(played.run(data, LOSSES[0], drawn)[2], played.run(other, LOSSES[0], shifted)[2])
 
-
-# ---- Faults that the same test must find. ----
 
 TEST = test_neighbors_are_covered_and_noisy_integers_are_all_that_counts
 

@@ -1,8 +1,5 @@
 """Trees of counts: what a row changes, least squares, ranges, distributions and error bars."""
 
-from __future__ import annotations
-
-import datetime as dt
 import itertools
 import math
 from unittest.mock import patch
@@ -12,10 +9,9 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
-from dpfast.measurement.statistic import ONE, Terms
 from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
-from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.tree import api, consistency
 from dpfast.statistics.tree.counts import TreeCounts
@@ -45,8 +41,6 @@ def matrix(bins, fan_out):
     return np.concatenate(levels)
 
 
-# ---- The tree. ----
-
 TREES = [(1, 2), (7, 2), (16, 4), (27, 3), (13, 3), (5, 8), (10, 3), (8, 2)]
 
 
@@ -67,17 +61,6 @@ def test_estimates_are_those_of_least_squares(bins, fan_out):
     assert np.concatenate(sums).tolist() == (nodes @ np.arange(bins)).tolist()
 
 
-@pytest.mark.parametrize(("bins", "fan_out"), TREES)
-def test_the_mean_variance_of_prefixes(bins, fan_out):
-    nodes = matrix(bins, fan_out)
-    covariance = np.linalg.inv(nodes.T @ nodes)
-    prefixes = np.tril(np.ones((bins, bins)), -1)
-    mean = np.mean([row @ covariance @ row for row in prefixes])
-    said = consistency.spread_of_prefixes(bins, fan_out)
-    full = all(size % fan_out == 0 for size in consistency.level_sizes(bins, fan_out)[1:])
-    assert said == pytest.approx(mean) if full else mean < said
-
-
 @pytest.mark.parametrize(("bins", "fan_out"), [*TREES, (29, 3), (30, 4)])
 def test_every_bin_is_like_one_of_those_that_are_named(bins, fan_out):
     def shape(i):
@@ -86,27 +69,6 @@ def test_every_bin_is_like_one_of_those_that_are_named(bins, fan_out):
 
     named = {shape(i) for i in consistency.kinds_of_bins(bins, fan_out)}
     assert {shape(i) for i in range(bins)} == named
-
-
-@pytest.mark.parametrize("loss", [Pure(1), ZCDP(0.1), Approx(1, 1e-6)], ids=str)
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-def test_the_fan_out_is_the_best_of_all(loss, neighbors):
-    """Of 64 bins, where 2, 4, 8 and 64 have nothing but full nodes: by the variances themselves."""
-
-    def cost(fan_out):
-        nodes = matrix(64, fan_out)
-        levels = len(consistency.level_sizes(64, fan_out))
-        noise = integer_noise(loss, api.of_levels(Terms(loss, neighbors, ONE), [1] * levels))
-        prefixes = np.tril(np.ones((64, 64)), -1) @ np.linalg.inv(nodes.T @ nodes)
-        return noise.deviation**2 * np.trace(prefixes @ np.tril(np.ones((64, 64)), -1).T)
-
-    found = api.best_fan_out(64, Terms(loss, neighbors, ONE))
-    assert found in consistency.fan_outs(64)
-    assert cost(found) <= min(map(cost, [2, 4, 8, 64])) * 1.1
-    assert cost(64) > 1.5 * cost(found)  # planted: no tree
-
-
-# ---- What a row changes. ----
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
@@ -157,9 +119,6 @@ def test_the_variance_of_a_range_is_the_one_that_is_said(loss, relation):
         # Planted: independent bins.
         flat = mechanism.noise.deviation**2 * (stop - first)
         assert stop - first < 9 or drawn.var() < 0.6 * flat
-
-
-# ---- Answers. ----
 
 
 def test_without_noise_it_is_a_histogram():
@@ -219,25 +178,6 @@ def test_categories():
         tree.range("worse", "good")
 
 
-def test_times():
-    days = np.datetime64("2024-01-01") + RNG.integers(0, 100, 2000)
-    bounds = (dt.date(2024, 1, 1), dt.date(2024, 4, 10))
-    tree = exact(days, bins=10, bounds=bounds)
-    assert tree.edges.dtype.kind == "M" and tree.total == pytest.approx(2000)
-    middle = np.datetime64("2024-02-20")
-    assert tree.range(bounds[0], middle) == pytest.approx(np.sum(days < middle), abs=9)
-    assert abs(tree.quantile(0.5) - np.sort(days)[1000]) < np.timedelta64(3, "D")
-    assert tree.cdf(dt.date(2024, 4, 10)) == 1 and tree.cdf(dt.date(1999, 1, 1)) == 0
-    spans = (days - days.min()).astype("m8[s]")
-    tree = exact(spans, bins=10, bounds=(dt.timedelta(0), dt.timedelta(100)))
-    assert tree.range(dt.timedelta(0), dt.timedelta(50)) == pytest.approx(
-        np.sum(spans < np.timedelta64(50, "D")), abs=1e-6
-    )
-
-
-# ---- Error bars. ----
-
-
 @quick_rows(1)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_error_bars(loss):
@@ -251,17 +191,6 @@ def test_error_bars(loss):
         assert np.mean(off > bar) <= limit < np.mean(off > 0.6 * bar)
     each = mechanism.error(None, 0.95).half_width
     assert each == pytest.approx(max(trees[0].half_width(i, i + 1) for i in range(30)))
-
-
-@pytest.mark.parametrize("loss", [Pure(1), ZCDP(0.1), Approx(1, 1e-6)], ids=str)
-def test_the_bound_of_a_weighted_sum(loss):
-    of_two = api.of_levels(Terms(loss, "add-remove", ONE), [1, 2])
-    noise, own = integer_noise(loss, of_two), np.array([1.0, -0.5, 0.25, 0])
-    drawn = noise.draw(400_000, InsecureGenerator(1)).reshape(-1, 4) @ own
-    for failure in (0.1, 0.01):
-        bar, limit = noise.weighted_half_width(own, failure), 5.5 * math.sqrt(failure / 100_000)
-        missed, short = (np.mean(np.abs(drawn) > part * bar) for part in (1, 0.8))
-        assert missed < failure + limit and failure - limit < short
 
 
 @quick_rows(2)
@@ -283,9 +212,6 @@ def test_the_bound_is_that_of_the_law_and_hardly_more(loss):
         assert two[places > bar].sum() <= failure and bar <= need + 1 + 0.05 * noise.deviation
         assert two[places > need - 1].sum() > failure  # a shorter one does not hold
     assert noise.weighted_half_width(np.zeros(3), 0.1) == 0
-
-
-# ---- Refusals. ----
 
 
 def test_what_is_refused():

@@ -18,12 +18,12 @@ class NoAnswer:
     """
 
     __slots__ = ()
-    _one: NoAnswer | None = None
+    _only: NoAnswer | None = None
 
     def __new__(cls) -> NoAnswer:
-        if cls._one is None:
-            cls._one = super().__new__(cls)
-        return cls._one
+        if cls._only is None:
+            cls._only = super().__new__(cls)
+        return cls._only
 
     def __bool__(self) -> bool:
         return False

@@ -357,10 +357,10 @@ def release(
         value = _number(statistic(data), "statistic")
         if math.isnan(value):
             _refuse("statistic")
-        far = _number(distance(data, size), "distance")
-        if not far >= 0:
+        steps = _number(distance(data, size), "distance")
+        if not steps >= 0:
             _refuse("distance")
-        return Measured(min(max(value, lo), hi), most if far >= most else math.floor(far))
+        return Measured(min(max(value, lo), hi), most if steps >= most else math.floor(steps))
 
     loss, name = privacy.loss(epsilon, delta), "propose-test-release"
     mechanism = proposal(name, measure, (lo, hi), loss, proved, proposed, test_share)

@@ -151,8 +151,8 @@ def split(loss: Loss, test_share: Any) -> tuple[Approx, DistanceTest, Fraction]:
         checks.fail("test_share", "more than 0 and less than 1", test_share)
     amount(loss)
     test = DistanceTest(part * loss.epsilon, loss.delta)
-    for piece in (test.epsilon, loss.epsilon - test.epsilon):
-        if piece < Fraction(1, 2**40):
+    for epsilon in (test.epsilon, loss.epsilon - test.epsilon):
+        if epsilon < Fraction(1, 2**40):
             checks.fail("test_share", "such that each part of epsilon is at least 2**-40", part)
     return loss, test, loss.epsilon - test.epsilon
 
@@ -184,8 +184,8 @@ def proposal(
         Of an answer.
     """
     lo, hi = limits
-    size, (whole, test, rest) = checks.positive("proposed", proposed), split(loss, test_share)
-    scale = laplace_scale(size, 2.0**-51 * max(abs(lo), abs(hi), hi - lo), rest)
+    size, (whole, test, left) = checks.positive("proposed", proposed), split(loss, test_share)
+    scale = laplace_scale(size, 2.0**-51 * max(abs(lo), abs(hi), hi - lo), left)
     if not 2.0**-900 < scale < 2.0**900:
         rule = "such that the noise, proposed / epsilon, lies between 2**-900 and 2**900"
         checks.fail("proposed", rule, proposed)

@@ -73,7 +73,7 @@ class Column:
         return column.windows([order.rank_rule(q) for q in self.qs], width)
 
     def values(self, windows: list[Window]) -> list[float]:
-        """Return the quantiles; of no rows, what stands for them."""
+        """Return the quantiles, and public values in their stead if there are no rows."""
         lo, hi = self.lo, self.hi
         return [
             order.column(window, lo, hi).value(order.rank_rule(q)(window.n))
@@ -138,7 +138,7 @@ class ScaleFree(Mechanism[float | NoAnswer]):
     column: Column
     ratio: Fraction | None
     test: DistanceTest
-    rest: Fraction
+    noise_epsilon: Fraction
     loss: Approx
     neighbors: ClassVar[str] = "replace"
     of_ranks: ClassVar[bool] = True
@@ -165,7 +165,7 @@ class ScaleFree(Mechanism[float | NoAnswer]):
         if summary.range == 0:
             return 0.0  # so it is for all neighbors, but for those that delta pays for
         # The logarithm of a float64 is at most 745 in size, and off by less than 2**-42.
-        scale = laplace_scale(_log_up(summary.ratio), 2.0**-42, self.rest)
+        scale = laplace_scale(_log_up(summary.ratio), 2.0**-42, self.noise_epsilon)
         noisy = with_noise(math.log(summary.range), scale, _LOG_GRID, generator)
         most = self.column.hi - self.column.lo
         return math.exp(noisy) if noisy < math.log(most) else most

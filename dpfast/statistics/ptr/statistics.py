@@ -49,7 +49,7 @@ class Proposing(Bounded[float | NoAnswer]):
 
     @property
     def assume_sorted(self) -> bool:
-        """Whether rows are taken to ascend."""
+        """Whether the caller says that the rows ascend."""
         return False
 
     #: It does not: the distance is from data with a neighbor that differs in one step.
@@ -67,8 +67,8 @@ class Proposing(Bounded[float | NoAnswer]):
         return read(data, one_column, **rows)
 
     def mechanism(self, terms: Terms) -> Mechanism[float | NoAnswer]:
-        policy, trusted = terms.missing_rule(self.nan), self.assume_sorted
-        column = Column(self.qs, *self.pairs(None)[0], terms.neighbors, policy, trusted)
+        missing_rule, trusted = terms.missing_rule(self.nan), self.assume_sorted
+        column = Column(self.qs, *self.pairs(None)[0], terms.neighbors, missing_rule, trusted)
         return OfKept(self.of_column(column, terms))
 
     def of_column(self, column: Column, terms: Terms) -> Mechanism[float | NoAnswer]:
@@ -250,6 +250,6 @@ class Iqr(OfRanks):
                 "'replace', and ids left out, without proposed: the number of rows must be public"
             )
             checks.fail("neighbors", rule, terms.neighbors)
-        loss, test, rest = split(terms.loss, self.test_share)
+        loss, test, left = split(terms.loss, self.test_share)
         ratio = None if self.ratio is None else checks.fraction("ratio", self.ratio)
-        return ScaleFree(self.name, column, ratio, test, rest, loss)
+        return ScaleFree(self.name, column, ratio, test, left, loss)

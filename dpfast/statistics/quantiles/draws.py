@@ -77,21 +77,21 @@ class End(NamedTuple):
     part: int
 
     @property
-    def position(self) -> int:
+    def mass_below(self) -> int:
         """Return how many rows are below, in `PARTS`."""
         if self.part in (0, PARTS):
             return (self.leq if self.part else self.less) * PARTS
         return self.less * PARTS + (self.leq - self.less) * self.part
 
 
-class Aim(NamedTuple):
-    """Public numbers of a draw: of the quantile at `place` of `PARTS` in its node.
+class DrawParams(NamedTuple):
+    """Public numbers of a draw: of the quantile at `fraction` of `PARTS` in its node.
 
     A `shift`, in `RANK`, is added to the target. `rate` is c, `share` the d of
     `statistics.quantiles.exponential`, by 2**20, and `ties` its r.
     """
 
-    place: int
+    fraction: int
     shift: int
     rate: float
     share: int
@@ -99,8 +99,8 @@ class Aim(NamedTuple):
 
     def target(self, low: End, high: End) -> int:
         """Return the target between two ends, in `RANK`, or up to half a rank outside."""
-        a, b = low.position, high.position
-        return a * PARTS + self.place * (b - a) + self.shift
+        a, b = low.mass_below, high.mass_below
+        return a * PARTS + self.fraction * (b - a) + self.shift
 
 
 def width(c: float, total: int, cut: float = CUT) -> int:
@@ -194,7 +194,7 @@ class Column:
         """Return the cell of the row of a rank; it takes a pass."""
         return int(self.ranks.window(lambda _: rank, 0, self.cells).values[0])
 
-    def marks(self, value: Any) -> tuple[float, float]:
+    def edges_of(self, value: Any) -> tuple[float, float]:
         """Return where the cell of a value begins and ends."""
         cell = int(self.cells(np.array([value]))[0])
         return self.edge(cell), self.edge(cell + 1)
@@ -212,12 +212,12 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
 
 
 def inside(ranks: int, n: int, high: bool) -> int:
-    """Return the target, in `RANK`, that lies so many ranks inside of `n` rows, or in the middle.
+    """Return the target, in `RANK`, `ranks` from the end of `n` rows, or their middle.
 
     It moves by half a rank at most with a row.
     """
-    found = min(ranks * RANK, (n + 1) * RANK // 2) - RANK // 2
-    return n * RANK - found if high else found
+    ranks_inside = min(ranks * RANK, (n + 1) * RANK // 2) - RANK // 2
+    return n * RANK - ranks_inside if high else ranks_inside
 
 
 def inner(rows: int, at: int, reach: int) -> tuple[int, int]:
@@ -233,7 +233,7 @@ def inner(rows: int, at: int, reach: int) -> tuple[int, int]:
 def draw(
     column: Column,
     ends: tuple[End, End],
-    aim: Aim,
+    params: DrawParams,
     n: int,
     stream: BitStream,
     *,
@@ -246,45 +246,48 @@ def draw(
 ) -> End:
     """Draw a cell of a node of a column of `n` rows, and if it `divides`, a part of the cell.
 
-    `target`, in `RANK`, is that of the aim if left out. `reach` is how many ranks either way to
+    `target`, in `RANK`, is that of the params if left out. `reach` is how many ranks either way to
     look at, and `window` what is there, if that is known. The end that is returned tells ranks only
     where it divides. With `flips` the draw is by permute-and-flip; all cells must weigh the same.
     """
     low, high = ends
     if low.cell == high.cell:
-        part = low.part + (aim.place * (high.part - low.part) >> 32)
+        part = low.part + (params.fraction * (high.part - low.part) >> 32)
         return End(low.cell, max(low.less, high.less), max(low.leq, high.leq), part)
     if target is None:
-        target = aim.target(low, high)
-    whole, rest = target >> RANK_BITS, target & RANK - 1
+        target = params.target(low, high)
+    whole, fraction = target >> RANK_BITS, target & RANK - 1
     middle = min(max(1, whole + 1), n)
     if window is None:
         if reach is None:
-            reach = width(aim.rate, column.base.total, cut) + 1 + aim.ties
+            reach = width(params.rate, column.base.total, cut) + 1 + params.ties
         window = column.look(lambda n: min(middle, n), reach)
     some = cut == CUT and len(window.values) > SOME
-    few = width(aim.rate, n + 1, HALF_CUT) + 1 + aim.ties if some else 0
+    few = width(params.rate, n + 1, HALF_CUT) + 1 + params.ties if some else 0
     for view in _views(column, window, ends, middle, few, divides):
-        given = view.rows, view.before, n, view.low, view.high, whole, rest, aim.rate / 2
-        more = view.narrow, view.under, view.over, aim.place, aim.ties, flips
+        node = view.rows, view.before, n, view.low, view.high, whole, fraction, params.rate / 2
+        more = view.narrow, view.under, view.over, params.fraction, params.ties, flips
         tries, tails = 0, set[int]()
         while True:
-            drawn = draw_node(*given, aim.share, divides, column.base, stream, *more)
+            drawn = draw_node(*node, params.share, divides, column.base, stream, *more)
             if drawn is None:
                 break
-            cell, part, less, leq, coins, undecided = drawn
+            cell, part, less, leq, counts, undecided = drawn
             end = End(cell, less, leq, part)
-            is_kept, far = undecided is None, coins[-1] if coins else 0
+            is_kept, distance = undecided is None, counts[-1] if counts else 0
             if undecided is not None:
-                mass, scale, bound, far, word = undecided
+                mass, scale, bound, distance, word = undecided
                 if word is None:
                     ends = view.low, view.high
-                    end, far = counted(column, ends, aim, target, cell, n, divides, stream)
+                    end, distance = counted(column, ends, params, target, cell, n, divides, stream)
                     word = stream.word()
-                is_kept = decide(word, aim.rate, Fraction(far, RANK), stream, mass, bound, scale)
-            if coins is not None:
-                tries += coins[0]
-                if is_kept and (cell in tails or shows_tails(tries, coins, far, aim.rate, stream)):
+                far_ranks = Fraction(distance, RANK)
+                is_kept = decide(word, params.rate, far_ranks, stream, mass, bound, scale)
+            if counts is not None:
+                tries += counts[0]
+                if is_kept and (
+                    cell in tails or shows_tails(tries, counts, distance, params.rate, stream)
+                ):
                     is_kept = False
                     tails.add(cell)
             if is_kept:
@@ -293,11 +296,11 @@ def draw(
 
 
 def shows_tails(
-    tries: int, coins: tuple[int, int, int, int, int], far: int, rate: float, stream: Stream
+    tries: int, counts: tuple[int, int, int, int, int], distance: int, rate: float, stream: Stream
 ) -> bool:
-    """Return whether a cell at the distance `far` shows tails before the last of so many tries."""
-    _, proposals, scale, near, _ = coins
-    least, more = rate * (near / RANK), rate * ((far - near) / RANK)
+    """Tell whether a cell at a `distance` shows tails before the last of its tries."""
+    _, proposals, scale, near, _ = counts
+    least, more = rate * (near / RANK), rate * ((distance - near) / RANK)
     # v in the units of the bounds. Exponents are below 2**31, and rounded by less than 2**-20.
     most = math.exp(scale * math.log(2) - least)
     visits = math.ceil(most * (1 + 2.0**-10))
@@ -305,10 +308,10 @@ def shows_tails(
 
     def exactly(mp: Any) -> Any:
         with mp.extraprec(64):
-            least, more = (mp.mpf(u) * rate / RANK for u in (near, far - near))
+            least, more = (mp.mpf(u) * rate / RANK for u in (near, distance - near))
             return mp.ldexp(-mp.exp(-least) * mp.expm1(-more), scale) / visits
 
-    for _ in range(tries if far > near else 0):
+    for _ in range(tries if distance > near else 0):
         while below(proposals + visits, stream) < visits:
             word = stream.word()
             beyond = word * 2.0**-64 - chance
@@ -322,7 +325,7 @@ def shows_tails(
 
 
 class _View(NamedTuple):
-    """What of a column to draw by; see `draw_node`."""
+    """The part of a column that a draw looks at; see `draw_node`."""
 
     low: End
     high: End
@@ -341,7 +344,7 @@ def _views(
     few: int,
     divides: bool,
 ) -> Iterator[_View]:
-    """Return a few rows, if told how many, all of a window, and all with what it cuts counted."""
+    """Yield ever larger views: the rows near the target, the window, all ties counted."""
     rows, before, n = window.values, window.first - 1, window.n
     low, high = ends
     if few:
@@ -366,21 +369,21 @@ def _views(
 def counted(
     column: Column,
     ends: tuple[End, End],
-    aim: Aim,
+    params: DrawParams,
     target: int,
     cell: int,
     n: int,
     divides: bool,
     stream: Stream,
 ) -> tuple[End, int]:
-    """Return a cell of a lump, with a part, and its distance from the target; it takes passes."""
+    """Return a cell beyond the window, a part of it, and its distance from the target."""
     low, high = ends
     less, leq = column.counts(cell, n)
     outer = cell in (low.cell, high.cell)
     if not outer and less == leq:
         a = max(column.neighbor(less), low.cell) if less else low.cell
         b = min(column.neighbor(less + 1), high.cell) if less < n else high.cell
-        near = min(aim.share * (b - a) >> 20, (b - a - 1) // 2)
+        near = min(params.share * (b - a) >> 20, (b - a - 1) // 2)
         half = -1 if cell - a <= near else int(b - cell <= near)
         return End(cell, less, leq, 0), abs((2 * less + half) * RANK // 2 - target)
     first = low.part if cell == low.cell else 0
@@ -388,8 +391,10 @@ def counted(
     start, ranks = (2 * less, leq - less) if outer else (2 * less + 1, leq - less - 1)
     if divides:
         first = stop = first + below(max(1, stop - first), stream)
-    lacking = 0 if outer else min(leq - less - 1, aim.ties)
-    nearest = (start + (lacking * aim.place >> 31)) * RANK // 2 + ranks * first * PARTS
-    farthest = (start - (lacking * (PARTS - aim.place) >> 31)) * RANK // 2 + ranks * stop * PARTS
-    far = max(0, nearest - target, target - farthest)
-    return End(cell, less, leq, first if divides else 0), far
+    lacking = 0 if outer else min(leq - less - 1, params.ties)
+    nearest = (start + (lacking * params.fraction >> 31)) * RANK // 2 + ranks * first * PARTS
+    farthest = (
+        start - (lacking * (PARTS - params.fraction) >> 31)
+    ) * RANK // 2 + ranks * stop * PARTS
+    distance = max(0, nearest - target, target - farthest)
+    return End(cell, less, leq, first if divides else 0), distance

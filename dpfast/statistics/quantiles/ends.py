@@ -121,7 +121,7 @@ class Widths(NamedTuple):
 
     Attributes
     ----------
-    place : int
+    fraction : int
         The quantile, in `PARTS`.
     rate : float
         c.
@@ -137,7 +137,7 @@ class Widths(NamedTuple):
         How many ranks margins are clipped to.
     """
 
-    place: int
+    fraction: int
     rate: float
     first: int
     last: int
@@ -147,16 +147,19 @@ class Widths(NamedTuple):
     reach: int
 
     def side(self, cell: int, rows: NDArray[Any], before: int, n: int) -> Side:
-        """NOT PRIVATE. Return what distances from a cell weigh.
+        """NOT PRIVATE. Return the weights of distances from a cell.
 
         `rows` are the cells, ascending, of the rows from the rank `before` + 1 on, of `n`.
         """
-        most, (whole, remainder) = self.reach * PARTS, divmod(self.place * (n - 1) + PARTS, PARTS)
+        most, (whole, remainder) = (
+            self.reach * PARTS,
+            divmod(self.fraction * (n - 1) + PARTS, PARTS),
+        )
         low, high = cell - self.steps, cell + self.steps
         upper = (np.searchsorted(rows, high, "right") + (before - whole)) * PARTS - remainder
         lower = (whole - 1 - before - np.searchsorted(rows, low)) * PARTS + remainder
-        upper[(high >= self.last) | (self.place == PARTS)] = most
-        lower[(low <= self.first) | (self.place == 0)] = most
+        upper[(high >= self.last) | (self.fraction == PARTS)] = most
+        lower[(low <= self.first) | (self.fraction == 0)] = most
         margins = np.clip(np.minimum(upper, lower), -most, most)
         prior = np.arange(len(margins), dtype=np.float64)[::-1] * STEP
         shorter, rate = np.append(-most, margins[:-1]), 2 * self.rate / PARTS
@@ -174,12 +177,14 @@ class Widths(NamedTuple):
         """
         beyond = self.lie_between
         low, high = cells - np.asarray(sizes), cells + np.asarray(sizes) + beyond
-        low = np.where((low <= self.first) | (self.place == 0), self.first - beyond, low)
-        return low, np.where((high > self.last) | (self.place == PARTS), self.last + beyond, high)
+        low = np.where((low <= self.first) | (self.fraction == 0), self.first - beyond, low)
+        return low, np.where(
+            (high > self.last) | (self.fraction == PARTS), self.last + beyond, high
+        )
 
 
 @lru_cache(maxsize=256)
-def widths(place: int, rate: float, cells: Any, failure: float, lie_between: bool) -> Widths:
+def widths(fraction: int, rate: float, cells: Any, failure: float, lie_between: bool) -> Widths:
     """Return the draws of distances whose ends miss a quantile with a failure probability."""
     first, last = cells
     octaves = np.rint(2 ** (np.arange(2 * (last - first).bit_length() + 1) / 2))
@@ -189,7 +194,7 @@ def widths(place: int, rate: float, cells: Any, failure: float, lie_between: boo
     if reach >= MOST:
         steps, margin, reach = steps[-1:], 0.0, 1.0
     exact = math.ceil(margin * PARTS)
-    return Widths(place, rate, first, last, lie_between, steps, exact, math.ceil(reach))
+    return Widths(fraction, rate, first, last, lie_between, steps, exact, math.ceil(reach))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +227,7 @@ class WithEnds(Around[NDArray[np.float64]]):
 
     @property
     def parts(self) -> dict[str, Loss]:
-        """Return what the loss is made of."""
+        """Return the loss of each step by its name."""
         ends = together(self.ends[0].loss, len(self.ends))
         return {self.inner.name: self.inner.loss, "ends": ends}
 
@@ -248,7 +253,7 @@ class Between(WithEnds):
     def widths(self) -> list[Widths]:
         """Return the draws of the distance of each."""
         failure, between = 1 - self.coverage, self.lie_between
-        return [widths(q.aim.place, q.rate, q.cells, failure, between) for q in self.ends]
+        return [widths(q.params.fraction, q.rate, q.cells, failure, between) for q in self.ends]
 
     def reduce(self, source: Source) -> Any:
         summary = self.inner.reduce(source)
@@ -278,8 +283,8 @@ class RangeBetween(Around[NDArray[np.float64]]):
 
     def finish(self, summary: Any, generator: Generator) -> NDArray[np.float64]:
         low, middle, high = self.inner.finish(summary, generator)
-        near, far = max(0.0, low[1] - high[0]), high[1] - low[0]
-        return np.array([near, middle[1] - middle[0], far])
+        near, farthest = max(0.0, low[1] - high[0]), high[1] - low[0]
+        return np.array([near, middle[1] - middle[0], farthest])
 
 
 @lru_cache(maxsize=256)

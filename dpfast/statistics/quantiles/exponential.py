@@ -111,7 +111,7 @@ from ...rng import Generator
 from ...summaries.order import Window
 from ...tables import Source
 from ..ranked import Drawn
-from .draws import PARTS, RANK, Aim, Column, draw, inside, width
+from .draws import PARTS, RANK, Column, DrawParams, draw, inside, width
 
 #: The smallest rate in use: below it products with ranks would leave the normal float64.
 LEAST_RATE = 2.0**-900
@@ -130,9 +130,11 @@ TIES = 6
 FLIPPED = 1 << 17
 
 
-def rate_of(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone: bool) -> float:
+def rate_of(
+    loss: Pure | ZCDP, levels: int, fraction: Fraction, neighbors: str, alone: bool
+) -> float:
     """Return ``c = e / (2 k)`` of a node, rounded down; `alone` if no other is on its level."""
-    most = max(place, 1 - place)
+    most = max(fraction, 1 - fraction)
     if isinstance(loss, Pure):
         k = most if neighbors == "add-remove" else 1 if alone else 2 * most
         rate = float_down(loss.epsilon / levels / (2 * k))
@@ -160,34 +162,34 @@ def share_of(rate: float) -> int:
 def aim_of(
     loss: Pure | ZCDP,
     levels: int,
-    place: Fraction,
+    fraction: Fraction,
     neighbors: str,
     alone: bool,
     outer: tuple[bool, bool] = (True, True),
-) -> Aim:
-    """Return the draw of a quantile at a `place` in its node, of which some ends are `outer`.
+) -> DrawParams:
+    """Return the draw of a quantile at a `fraction` of its node, of which some ends are `outer`.
 
-    Those are the ends of the column; others are quantiles that have been drawn. A place is rounded
-    to `PARTS`, which moves the target by less than a billionth of the rows.
+    Those are the ends of the column; others are quantiles that have been drawn. The fraction is
+    rounded to `PARTS`, which moves the target by less than a billionth of the rows.
     """
-    place = Fraction(round(place * PARTS), PARTS)
-    return aim_at(place, rate_of(loss, levels, place, neighbors, alone), outer)
+    fraction = Fraction(round(fraction * PARTS), PARTS)
+    return aim_at(fraction, rate_of(loss, levels, fraction, neighbors, alone), outer)
 
 
-def aim_at(place: Fraction, rate: float, outer: tuple[bool, bool] = (True, True)) -> Aim:
-    """Return the draw at a place, for a rate."""
-    parts = round(place * PARTS)
-    # Half a rank, as the place between the ends has it, for an end that stands for no row.
+def aim_at(fraction: Fraction, rate: float, outer: tuple[bool, bool] = (True, True)) -> DrawParams:
+    """Return the draw at a fraction of a node, for a rate."""
+    parts = round(fraction * PARTS)
+    # Half a rank, as the fraction between the ends has it, for an end that stands for no row.
     shift = (outer[0] * (PARTS - parts) - outer[1] * parts) * (PARTS // 2)
-    return Aim(parts, shift, rate, share_of(rate))
+    return DrawParams(parts, shift, rate, share_of(rate))
 
 
-def squeezed(aim: Aim) -> Aim:
+def squeezed(params: DrawParams) -> DrawParams:
     """Return a draw among the numbers of a lattice."""
-    return aim._replace(ties=min(math.ceil(TIES / aim.rate), 1 << 40))
+    return params._replace(ties=min(math.ceil(TIES / params.rate), 1 << 40))
 
 
-def ranks_within(base: Base, aim: Aim, failure: float) -> float:
+def ranks_within(base: Base, params: DrawParams, failure: float) -> float:
     """Return by how many ranks a draw is off, at most, but with a failure probability.
 
     McSherry and Talwar's bound: some cell has u of at most 1/2, or of what positions lack at the
@@ -195,8 +197,8 @@ def ranks_within(base: Base, aim: Aim, failure: float) -> float:
     at most ``total exp(-c g)`` of it together, which is the failure probability p for
     g = ln(total / each / p) / c.
     """
-    least = max(0.5, aim.ties * max(aim.place, PARTS - aim.place) / PARTS)
-    return math.log(base.total / base.each / failure) / aim.rate + least
+    least = max(0.5, params.ties * max(params.fraction, PARTS - params.fraction) / PARTS)
+    return math.log(base.total / base.each / failure) / params.rate + least
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,7 @@ class ExponentialQuantile(Drawn[float]):
     """One quantile: a cell of the grid, more probable the nearer its rank is to that of q."""
 
     q: Fraction = field(kw_only=True)
-    aim: Aim = field(init=False, repr=False)
+    params: DrawParams = field(init=False, repr=False)
     reach: int = field(init=False, repr=False)
     flips: bool = field(init=False, repr=False)
     #: Whether the positions of ties on a lattice stop short of their ends.
@@ -215,12 +217,12 @@ class ExponentialQuantile(Drawn[float]):
         is_small = lattice is not None and lattice.last - lattice.first < FLIPPED
         object.__setattr__(self, "flips", self.squeezes and is_small and isinstance(loss, Pure))
         self.prepare(1, self.q, self.flips)
-        aim = aim_of(loss, 1, self.q, self._relation, True)
+        params = aim_of(loss, 1, self.q, self._relation, True)
         if lattice is not None and self.squeezes:
-            aim = squeezed(aim)
-        object.__setattr__(self, "aim", aim)
+            params = squeezed(params)
+        object.__setattr__(self, "params", params)
         # One rank more, for the gaps beside the window are a rank nearer on one side.
-        reach = width(aim.rate, self.base.total) + 1 + aim.ties if self.lo < self.hi else 0
+        reach = width(params.rate, self.base.total) + 1 + params.ties if self.lo < self.hi else 0
         object.__setattr__(self, "reach", reach)
 
     @property
@@ -231,7 +233,7 @@ class ExponentialQuantile(Drawn[float]):
     @property
     def rate(self) -> float:
         """Return ``c``."""
-        return self.aim.rate
+        return self.params.rate
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
@@ -243,7 +245,7 @@ class ExponentialQuantile(Drawn[float]):
 
     @property
     def ranks(self) -> int:
-        """Return how many ranks the target is from what the answer stands for."""
+        """Return the distance in ranks from the target to the quantile that is estimated."""
         return 0
 
     def reduce(self, source: Source) -> tuple[Column, Window]:
@@ -257,22 +259,22 @@ class ExponentialQuantile(Drawn[float]):
 
     def target(self, n: int) -> int:
         """Return the target, in `RANK`, of `n` rows."""
-        aim = self.aim
-        return aim.place * n * PARTS + aim.shift
+        params = self.params
+        return params.fraction * n * PARTS + params.shift
 
     def finish(self, summary: tuple[Column, Window], generator: Generator) -> float:
         column, window = summary
         if self.lo == self.hi:
             return self.lo
         stream, n = generator.stream(), window.n
-        given: dict[str, Any] = {"target": self.target(n), "window": window, "flips": self.flips}
-        return self.value(draw(column, column.ends(n), self.aim, n, stream, **given).cell)
+        public: dict[str, Any] = {"target": self.target(n), "window": window, "flips": self.flips}
+        return self.value(draw(column, column.ends(n), self.params, n, stream, **public).cell)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar in ranks, whatever the data."""
         if self.lo == self.hi:
             return ErrorBar(confidence, 0.0, 0.0)
-        ranks = self.ranks + ranks_within(self.base, self.aim, 1 - confidence)
+        ranks = self.ranks + ranks_within(self.base, self.params, 1 - confidence)
         return ErrorBar(confidence, None, ranks, RANKS)
 
 

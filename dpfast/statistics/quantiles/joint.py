@@ -126,15 +126,15 @@ def summary(
     first = edges[:-1][at] + 1
     mp = context(160)
     zero = (1.0, 0)
-    marks = (Fraction(0), *qs, Fraction(1))
-    firsts, far, near = [1], [zero], [zero]
-    for a, b in pairwise(marks):
+    cuts = (Fraction(0), *qs, Fraction(1))
+    firsts, above, near = [1], [zero], [zero]
+    for a, b in pairwise(cuts):
         t = (b - a) * n
         firsts.append(max(math.ceil(t), 1))
-        far.append(_decay(mp, c, firsts[-1] - t))
+        above.append(_decay(mp, c, firsts[-1] - t))
         near.append(_decay(mp, c, max(t - (firsts[-1] - 1), Fraction(0))))
     stay = [
-        [zero if r < 1 else _decay(mp, c, (marks[s] - marks[s - r + 1]) * n) for r in range(s + 1)]
+        [zero if r < 1 else _decay(mp, c, (cuts[s] - cuts[s - r + 1]) * n) for r in range(s + 1)]
         for s in range(m + 1)
     ]
     power = []
@@ -143,7 +143,7 @@ def summary(
         if bit <= n.bit_length():
             mantissa, e = _wide(mp, mp.exp(-mp.ldexp(mp.mpf(c), bit)))
         power.append((float(mantissa), float(mantissa - float(mantissa)), e))
-    table = Table(at.astype(np.int64), length, m, n, firsts, far, near, stay, power)
+    table = Table(at.astype(np.int64), length, m, n, firsts, above, near, stay, power)
     table.fill()
     return Joint(first, length, at, n, table)
 
@@ -169,9 +169,9 @@ def pick(weights: list[Wide], stream: BitStream) -> int:
         bounds.append(int(ratio * 2.0**60 * (1 + 2.0**-40)) + 1 if mantissa else 0)
     total = sum(bounds)
     while True:
-        place, i = below(total, stream), 0
-        while place >= bounds[i]:
-            place -= bounds[i]
+        mass, i = below(total, stream), 0
+        while mass >= bounds[i]:
+            mass -= bounds[i]
             i += 1
         if _coin(weights[i], scale, bounds[i], stream):
             return i
@@ -182,27 +182,27 @@ def together(length: int, r: int, stream: BitStream) -> list[int]:
     # Ordered choices with repeats are the r-subsets of length + r - 1, spread out (Floyd's draw).
     chosen: set[int] = set()
     for top in range(length - 1, length + r - 1):
-        place = below(top + 1, stream)
-        chosen.add(top if place in chosen else place)
-    return [place - k for k, place in enumerate(sorted(chosen))]
+        candidate = below(top + 1, stream)
+        chosen.add(top if candidate in chosen else candidate)
+    return [candidate - k for k, candidate in enumerate(sorted(chosen))]
 
 
 def draw(summary: Joint, m: int, stream: BitStream) -> list[int]:
     """Draw one ordered m-tuple of cells."""
     table = summary.table
     out = [0] * m
-    step, stop, position = m + 1, len(summary.at), summary.n
+    step, stop, rank = m + 1, len(summary.at), summary.n
     while step > 1:
-        total, scale = table.look(step, stop, position)
+        total, scale = table.look(step, stop, rank)
         while True:
             i, bound = table.find(below(total, stream))
-            if _coin(table.weight(step, position, i), scale, bound, stream):
+            if _coin(table.weight(step, rank, i), scale, bound, stream):
                 break
         last = step - 1
         r = 1 + pick(table.terms(last, i), stream)
         run = int(summary.first[i])
         out[last - r : last] = [run + k for k in together(int(summary.length[i]), r, stream)]
-        step, stop, position = last - r + 1, i, int(summary.at[i])
+        step, stop, rank = last - r + 1, i, int(summary.at[i])
     return out
 
 
@@ -290,10 +290,10 @@ class ExponentialRange(Mechanism[float]):
 
     def finish(self, summary: Any, generator: Generator) -> float:
         lower, upper = self.quartiles.finish(summary, generator)
-        found, lattice = float(upper - lower), self.quartiles.lattice
+        distance, lattice = float(upper - lower), self.quartiles.lattice
         if lattice is None:
-            return found
-        return Lattice(lattice.step, 0, lattice.last - lattice.first).nearest(found)
+            return distance
+        return Lattice(lattice.step, 0, lattice.last - lattice.first).nearest(distance)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return how many ranks both ends are off at most, each with half of the failures."""

@@ -54,7 +54,7 @@ from ...rng import Generator
 from ...sensitivity.ranks import rank_rule
 from ...tables import Source
 from ..ranked import Drawn
-from .draws import CUT, PARTS, Aim, Column, draw, width
+from .draws import CUT, PARTS, Column, DrawParams, draw, width
 from .exponential import aim_of
 
 
@@ -63,7 +63,7 @@ class Node(NamedTuple):
 
     number: int
     q: Fraction
-    aim: Aim
+    params: DrawParams
     left: Node | None
     right: Node | None
 
@@ -79,13 +79,13 @@ def plan(qs: tuple[Fraction, ...], loss: Pure | ZCDP, neighbors: str) -> Node:
         middle = (i + j) // 2
         q = qs[middle]
         # Quantiles are different, so only 0 or 1 can be at an end, and then the other is not.
-        place = (q - low) / (high - low)
+        fraction = (q - low) / (high - low)
         # All levels but the last are full.
         alone = level == 0 or len(qs) == 1 << level
-        aim = aim_of(loss, levels, place, neighbors, alone, (i == 0, j == len(qs)))
+        params = aim_of(loss, levels, fraction, neighbors, alone, (i == 0, j == len(qs)))
         left = node(i, middle, low, q, level + 1)
         right = node(middle + 1, j, q, high, level + 1)
-        return Node(middle, q, aim, left, right)
+        return Node(middle, q, params, left, right)
 
     root = node(0, len(qs), Fraction(0), Fraction(1), 0)
     assert root is not None
@@ -99,10 +99,10 @@ def draw_all(
     cells = [0] * count
     waiting = [(root, column.ends(n))]
     while waiting:
-        (number, q, aim, left, right), (low, high) = waiting.pop()
+        (number, q, params, left, right), (low, high) = waiting.pop()
         column.base = column.base.aimed(q)
         divides = left is not None or right is not None
-        end = draw(column, (low, high), aim, n, stream, divides=divides, cut=cut)
+        end = draw(column, (low, high), params, n, stream, divides=divides, cut=cut)
         cells[number] = end.cell
         if right is not None:
             waiting.append((right, (end, high)))
@@ -144,7 +144,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
     @property
     def rate(self) -> float:
         """Return ``c`` of the first draw."""
-        return self.root.aim.rate
+        return self.root.params.rate
 
     def reduce(self, source: Source) -> tuple[Column, int]:
         ranks = self.ranks_of(source)
@@ -153,7 +153,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
         rules = [rank_rule(q) for q in self.different]
         if self.lo < self.hi and (length is None or length > reach):
             # Targets deep in the recursion are off by what the draws before were off.
-            ranks.prefetch([(rule, 2 * reach) for rule in rules], column.marks)
+            ranks.prefetch([(rule, 2 * reach) for rule in rules], column.edges_of)
         window = self.present(column.look(rules[self.root.number], reach))
         return column, window.n
 
@@ -180,11 +180,11 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
         def walk(node: Node | None, low: float, high: float) -> None:
             if node is None:
                 return
-            error = low + node.aim.place / PARTS * (high - low)
+            error = low + node.params.fraction / PARTS * (high - low)
             leaf = node.left is None and node.right is None
             base = self.base.aimed(node.q)
             total = base.total / base.each / failure * (1 if leaf else PARTS)
-            error += math.log(total) / node.aim.rate + (not leaf)
+            error += math.log(total) / node.params.rate + (not leaf)
             errors[node.number] = error
             walk(node.left, low, error)
             walk(node.right, error, high)
@@ -195,4 +195,4 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
 
 def _slowest(node: Node) -> float:
     children = (child for child in (node.left, node.right) if child is not None)
-    return min([node.aim.rate, *map(_slowest, children)])
+    return min([node.params.rate, *map(_slowest, children)])

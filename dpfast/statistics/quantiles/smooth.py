@@ -23,7 +23,7 @@ from ...tables import Source
 from ..ranked import OfRanks
 
 
-def spacing(lo: float, hi: float, widest: float) -> float:
+def grid_between(lo: float, hi: float, widest: float) -> float:
     """Return the public grid, coarser where the widest noise could not be counted on it.
 
     (Were the grid to follow the secret noise scale, two neighbors whose scales straddle a power of
@@ -45,7 +45,7 @@ def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
     least = max(math.frexp(calibration.alpha)[1] - 1021, -1000)
     if hi > lo and hi - lo < 2.0**least:
         checks.fail("bounds", f"equal, or at least 2**{least} apart", bounds)
-    grid = max(spacing(lo, hi, widest), 2.0**least) if hi > lo else 1.0
+    grid = max(grid_between(lo, hi, widest), 2.0**least) if hi > lo else 1.0
     if hi > lo and hi - lo < grid:
         checks.fail("bounds", f"equal, or at least {grid:.3g} apart", bounds)
     return grid
@@ -100,8 +100,8 @@ class Smooth(OfRanks[float]):
             generator=generator,
         )
         first, last = ends(lo, hi, self.grid)
-        found = min(max(noisy, first * self.grid), last * self.grid)
-        return found if self.lattice is None else self.lattice.nearest(found)
+        clamped = min(max(noisy, first * self.grid), last * self.grid)
+        return clamped if self.lattice is None else self.lattice.nearest(clamped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class SmoothQuantile(Smooth):
 
 @dataclass(frozen=True, slots=True)
 class SmoothExtreme(SmoothQuantile):
-    """The least or the largest row with such noise; see `dpfast.minimum`."""
+    """The least or the largest row with noise for its smooth sensitivity."""
 
     @property
     def name(self) -> str:

@@ -53,7 +53,7 @@ LEAST_JOINT = Fraction(1, 1 << 30)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtOnePlace(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
+class OneRank(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
     """Base of quantiles and extremes: one `place`, of which `smooth` or `draw` is the mechanism."""
 
     method: Method = "auto"
@@ -64,18 +64,18 @@ class AtOnePlace(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity
     draw: ClassVar[Any] = ExponentialQuantile
 
     def mechanism(self, terms: Terms) -> Mechanism[float]:
-        column = self.column_of(terms) | {"q": self.place}
+        column = self.column_of(terms) | {"q": self.share_below}
         if self.method == "smooth":
             return OfKept(self.smooth(**column, calibration=calibrate_loss(self.noise, terms.loss)))
         return OfKept(self.draw(**column, loss=without_delta(terms.loss)))
 
     def with_interval(self, coverage: float = CONFIDENCE) -> QuantileInterval:
-        return _like(QuantileInterval, self, q=self.place, coverage=coverage)
+        return _like(QuantileInterval, self, q=self.share_below, coverage=coverage)
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneQuantile(AtOnePlace):
-    """Base of the quantile at one place."""
+class OneQuantile(OneRank):
+    """Base of the one quantile."""
 
     assume_sorted: bool = False
 
@@ -140,7 +140,7 @@ class Quantile(OneQuantile):
         return quantile_of(q)
 
     @property
-    def place(self) -> Fraction:
+    def share_below(self) -> Fraction:
         assert isinstance(self.q, Fraction)
         return self.q
 
@@ -197,8 +197,8 @@ class Percentile(Quantile):
         return percent(q)
 
     @property
-    def place(self) -> Fraction:
-        return super().place / 100
+    def share_below(self) -> Fraction:
+        return super().share_below / 100
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ class Median(OneQuantile):
     name: ClassVar[str] = "median"
 
     @property
-    def place(self) -> Fraction:
+    def share_below(self) -> Fraction:
         return Fraction(1, 2)
 
 
@@ -283,7 +283,7 @@ class Quantiles(OnGrid[NDArray[np.float64]]):
     def chooses_by_rows(self) -> bool:
         return self.method == "auto"
 
-    def better(self, terms: Terms) -> str:
+    def best_method(self, terms: Terms) -> str:
         rows, loss, m = terms.layout.rows, without_delta(terms.loss), len(set(self.qs))
         if rows is None or terms.layout.masked or terms.neighbors != "replace":
             return "recursive"
@@ -300,7 +300,7 @@ class Quantiles(OnGrid[NDArray[np.float64]]):
 
 
 def several(qs: Any) -> tuple[Fraction, ...]:
-    """Return quantiles exactly, in the order in which they are given."""
+    """Return a list of quantiles as exact fractions, in its order."""
     rule, qs = "a sequence of numbers between 0 and 1", listed("qs", qs)
     if isinstance(qs, np.ndarray):
         if qs.ndim != 1:
@@ -314,7 +314,7 @@ def several(qs: Any) -> tuple[Fraction, ...]:
 
 
 @dataclass(frozen=True)
-class Extreme(AtOnePlace):
+class Extreme(OneRank):
     """Base of the least and the largest row."""
 
     smooth: ClassVar[Any] = SmoothExtreme
@@ -322,7 +322,7 @@ class Extreme(AtOnePlace):
     #: 0 for the least row, and 1 for the largest.
     end: ClassVar[Fraction]
 
-    place = same_as("end")
+    share_below = same_as("end")
 
 
 @dataclass(frozen=True)
@@ -367,7 +367,7 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
     def __post_init__(self) -> None:
         super().__post_init__()
         point, coverage = self.point, checks.share("coverage", self.coverage)
-        q = point.qs if isinstance(point, Quantiles) else point.place
+        q = point.qs if isinstance(point, Quantiles) else point.share_below
         checks.assign(self, coverage=coverage, q=q)
 
     @property
@@ -382,8 +382,8 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
 
     chooses_by_rows = same_as("point.chooses_by_rows")
 
-    def better(self, terms: Terms) -> str:
-        return self.point.better(replace(terms, loss=part(terms.loss, Fraction(1, 2))))
+    def best_method(self, terms: Terms) -> str:
+        return self.point.best_method(replace(terms, loss=part(terms.loss, Fraction(1, 2))))
 
     def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
         half = replace(terms, loss=part(terms.loss, Fraction(1, 2)))
@@ -588,5 +588,5 @@ def percentile(
         checks.fail("q", "a number between 0 and 100, or at least one", q)
     if not (isinstance(noise, str) and noise == "auto"):
         checks.fail("noise", "left out for several percentiles, which are drawn", noise)
-    qs = [percent(each, f"q[{i}]") / 100 for i, each in enumerate(q)]
+    qs = [percent(number, f"q[{i}]") / 100 for i, number in enumerate(q)]
     return Quantiles(column, qs, **same)

@@ -75,7 +75,7 @@ class Nonzero:
 
     @staticmethod
     def of_row(rows: SqlRows, column: int) -> Any:
-        """Return the cell of each of some rows of a database."""
+        """Return the cell of each row of a database."""
         return 1 - rows.among(column, (0.0,))
 
 
@@ -138,12 +138,12 @@ class Count(OfFeatures[Counts]):
 
     @property
     def feature(self) -> Feature:
-        """What a row adds."""
+        """The feature of a row that is summed."""
         return self.features[self.nan]
 
     @property
     def looks(self) -> bool:
-        """Tell whether what a row holds decides whether it counts."""
+        """Tell whether a row's value decides whether the row counts."""
         return self.nan != "keep"
 
     def forms(self, column: Column, is_public: bool) -> list[Basis]:
@@ -169,13 +169,13 @@ class Count(OfFeatures[Counts]):
         return measurement
 
     def counted(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell of each number whether it counts."""
+        """Return a mask of the numbers that count."""
         if self.nan == "keep":
             return np.ones(len(values), np.bool_)
         return np.asarray((values == values) == (self.nan == "drop"))
 
     def totals(self, counted: int, rows: int) -> Totals:
-        """Return the totals of so many rows of which some count."""
+        """Return the totals of `rows` rows, of which `counted` count."""
         missing = counted if self.nan == "only" else rows - counted
         return Totals(rows - missing, missing)
 
@@ -184,7 +184,7 @@ class Count(OfFeatures[Counts]):
         is_present = rows.present(*([rows.among(column, ())] if self.looks else []))
         return rows.counted(1 - is_present if self.nan == "only" else is_present)
 
-    def known(self, source: View) -> int | None:
+    def public_count(self, source: View) -> int | None:
         """Return the count where rows need not be read for it."""
         where, length = source.where, None if source.has_labels else source.length
         if self.looks or length is None or where is None:
@@ -195,9 +195,9 @@ class Count(OfFeatures[Counts]):
 def rows_of_each_unit(source: View, key: Key) -> Units:
     """Return how many rows each unit has, whose ids stand beside the rows."""
     assert source.ids is not None
-    known = None if source.has_labels else source.length
+    public_count = None if source.has_labels else source.length
     units, read = unit_rows(source.ids, key, source.where)
-    if read != (known or totals(source.source, None, None).read):
+    if read != (public_count or totals(source.source, None, None).read):
         refuse_beside()
     return units
 
@@ -267,7 +267,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
     @cached_property
     def plan(self) -> Plan:
-        """What gets noise, and which."""
+        """The plan of the sums and their noise."""
         column = Column(0.0, 1.0, Cells(1.0, 0, 1), misses=self.statistic.nan == "drop")
         columns = (column,) * (self.columns or 1)
         return linear.plan(self.statistic, columns, self.setting, self.offered_loss)
@@ -302,9 +302,9 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         return [self.plan.deviation(i) for i in range(self.columns)]
 
     def reduce(self, source: View) -> list[Totals]:
-        known, cells = self.statistic.known(source), self.statistic.cells
-        if known is not None:
-            return [Totals(known)] * (self.columns or 1)
+        public_count, cells = self.statistic.public_count(source), self.statistic.cells
+        if public_count is not None:
+            return [Totals(public_count)] * (self.columns or 1)
         if self.columns is None:
             return [totals(source.source, cells, source.where)]
         return column_totals(source.source, [cells] * self.columns, source.where)
@@ -325,9 +325,10 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
             return [rows for (rows,) in units.added(clamped)]
 
         if isinstance(rows, SqlRows):
-            places = range(self.columns or 1)
-            counted = [rows.present(), *(statistic.of_rows(rows, place) for place in places)]
-            features = [RowFeature(0 * own, 0, 1, most, statistic.unit_limits) for own in counted]
+            columns = range(self.columns or 1)
+            counted = [rows.present(), *(statistic.of_rows(rows, column) for column in columns)]
+            limits = statistic.unit_limits
+            features = [RowFeature(0 * marked, 0, 1, most, limits) for marked in counted]
             kept = added_units(rows, features, source, statistic.nan)
         elif self.columns is None and not statistic.looks:
             kept = counted_in(rows_of_each_unit(source, key)) * 2
@@ -342,8 +343,8 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
             widths = [1] * (1 + (self.columns or 1))
             kept = counted_in(unit_sums(source.source, key, widths, fill, source.where))
-        every, *each = kept
-        return [statistic.totals(some, every) for some in each]
+        every, *sums = kept
+        return [statistic.totals(some, every) for some in sums]
 
     def finish(self, summary: list[Totals], generator: Generator) -> Counts:
         plan = self.plan
@@ -351,15 +352,15 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
             counts: Counts = plan.noise.add(plan.forms[0].totals(summary[0]), generator)[0]
         else:
             noisy = plan.sums(plan.noise.add(plan.totals(summary), generator))
-            each = [half_of(sum(sums), generator) if len(sums) > 1 else sums[0] for sums in noisy]
-            counts = each[0] if self.columns is None else np.array(each, np.int64)
+            whole = [half_of(sum(sums), generator) if len(sums) > 1 else sums[0] for sums in noisy]
+            counts = whole[0] if self.columns is None else np.array(whole, np.int64)
         return not_below_0(counts) if self.statistic.nonnegative else counts
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each count, that of the noise: a whole number, as errors are."""
-        form = self.plan.forms[0]
-        size = SizesOf(self.plan, 0, 1 - confidence).total(form.estimate)
-        whole = math.floor(size + (HALF if form.rounding else 0))
+        formula = self.plan.forms[0]
+        size = SizesOf(self.plan, 0, 1 - confidence).total(formula.estimate)
+        whole = math.floor(size + (HALF if formula.rounding else 0))
         note = NOISE if self.statistic.per_unit is None else f"{NOISE}; {CLAMPED}"
         return ErrorBar(confidence, float(whole), note=note)
 

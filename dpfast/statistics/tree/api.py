@@ -81,19 +81,20 @@ class TreeHistogram(Binned[TreeCounts]):
     def answer(
         self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
     ) -> TreeCounts:
-        """Return the noise as well: the answer needs it for its error bars."""
+        """Return the counts with their noise, which their error bars need."""
         levels = [level >> noise.shift for level in level_sums(counts, self.width)]
         drawn = noise.draw(sum(map(len, levels)), generator)
         noise_of_levels = np.split(drawn, np.cumsum([len(level) for level in levels])[:-1])
         unit = 2.0 ** (noise.shift - parts)
-        noisy = [unit * (level + own) for level, own in zip(levels, noise_of_levels, strict=True)]
+        pairs = zip(levels, noise_of_levels, strict=True)
+        noisy = [unit * (level + noise_of_level) for level, noise_of_level in pairs]
         return TreeCounts(consistent(noisy, self.width), self.edges, self.width, noise, 2.0**-parts)
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float:
-        """Return the error bar of the count of one bin, of whatever bin it is the longest."""
+        """Return the longest error bar of the count of one bin."""
         bins = self.shape[0]
-        own = [weights(bins, self.width, i, i + 1) for i in kinds_of_bins(bins, self.width)]
-        return 2.0**-parts * max(noise.weighted_half_width(one, failure) for one in own)
+        factors = [weights(bins, self.width, i, i + 1) for i in kinds_of_bins(bins, self.width)]
+        return 2.0**-parts * max(noise.weighted_half_width(of_bin, failure) for of_bin in factors)
 
     def in_times(self, answer: TreeCounts, units: Units) -> TreeCounts:
         return answer._replace(edges=units.edges)
@@ -106,7 +107,7 @@ class TreeHistogram(Binned[TreeCounts]):
 
 
 def of_levels(terms: Terms, sizes: list[int]) -> Sensitivity:
-    """Return the sensitivity of all counts of levels of so many nodes."""
+    """Return the sensitivity of the counts of all levels of a tree."""
     if terms.has_ids:
         return of_people(terms.rows << PARTS, sum(sizes), len(sizes))
     changes = len(sizes) * (2 if terms.neighbors == "replace" else 1)

@@ -37,10 +37,10 @@ def level_sizes(bins: int, fan_out: int) -> list[int]:
 
 def level_sums(leaves: NDArray[np.int64], fan_out: int) -> list[NDArray[np.int64]]:
     """Return the counts of the nodes of each level, the top first."""
-    found = [leaves]
-    while len(found[0]) > fan_out:
-        found.insert(0, np.add.reduceat(found[0], np.arange(0, len(found[0]), fan_out)))
-    return found
+    levels = [leaves]
+    while len(levels[0]) > fan_out:
+        levels.insert(0, np.add.reduceat(levels[0], np.arange(0, len(levels[0]), fan_out)))
+    return levels
 
 
 def consistent(levels: Sequence[NDArray[np.generic]], fan_out: int) -> Floats:
@@ -53,20 +53,20 @@ def consistent(levels: Sequence[NDArray[np.generic]], fan_out: int) -> Floats:
         below.append((z, variance, total, spread))
         variance = spread / (1 + spread)
         z = variance * (y + total / spread)
-    for own, variance, total, spread in reversed(below):
-        missing = np.repeat((z - total) / spread, fan_out)[: len(own)]
-        z = own + variance * missing
+    for children, variance, total, spread in reversed(below):
+        missing = np.repeat((z - total) / spread, fan_out)[: len(children)]
+        z = children + variance * missing
     return z
 
 
 def shares(bins: int, first: float, stop: float) -> Floats:
-    """Return the share of each bin that a range has, from place to place."""
-    places = np.arange(bins)
-    return np.asarray(np.clip(stop - places, 0, 1) - np.clip(first - places, 0, 1))
+    """Return the share of each bin that lies between two positions in bins."""
+    indices = np.arange(bins)
+    return np.asarray(np.clip(stop - indices, 0, 1) - np.clip(first - indices, 0, 1))
 
 
 def weights(bins: int, fan_out: int, first: float, stop: float) -> Floats:
-    """Return what the noise of each node counts for in the estimate of a range of bins.
+    """Return the weight of each node's noise in the estimate of a range of bins.
 
     A range may end within bins, of which it takes a share. For a vector q of shares of the bins and
     the matrix M of which bins a node has, the estimate of q'x is q' (M'M)^-1 M'y. (M'M)^-1 q is the
@@ -74,10 +74,10 @@ def weights(bins: int, fan_out: int, first: float, stop: float) -> Floats:
     """
     sizes = level_sizes(bins, fan_out)
     leaves = shares(bins, first, stop)
-    found = [consistent([*map(np.zeros, sizes[:-1]), leaves], fan_out)]
-    while len(found[0]) > fan_out:
-        found.insert(0, np.add.reduceat(found[0], np.arange(0, len(found[0]), fan_out)))
-    return np.concatenate(found)
+    levels = [consistent([*map(np.zeros, sizes[:-1]), leaves], fan_out)]
+    while len(levels[0]) > fan_out:
+        levels.insert(0, np.add.reduceat(levels[0], np.arange(0, len(levels[0]), fan_out)))
+    return np.concatenate(levels)
 
 
 def kinds_of_bins(bins: int, fan_out: int) -> list[int]:
@@ -86,11 +86,11 @@ def kinds_of_bins(bins: int, fan_out: int) -> list[int]:
     A path from the top follows the last nodes of the levels, which may have fewer children, and
     then leaves them for nodes that all have as many.
     """
-    sizes, width, found = level_sizes(bins, fan_out), 1, {0, bins - 1}
+    sizes, width, kinds = level_sizes(bins, fan_out), 1, {0, bins - 1}
     for size in reversed(sizes):
-        found.add((size - 1) * width)
+        kinds.add((size - 1) * width)
         width *= fan_out
-    return sorted(found)
+    return sorted(kinds)
 
 
 def spread_of_prefixes(bins: int, fan_out: int) -> float:
@@ -121,11 +121,11 @@ def spread_of_prefixes(bins: int, fan_out: int) -> float:
 
 def fan_outs(bins: int) -> list[int]:
     """Return the least fan-out of each number of levels."""
-    found = [max(bins, 2)]
+    candidates = [max(bins, 2)]
     for levels in range(2, bins.bit_length() + 1):
         least = max(2, round(bins ** (1 / levels)) - 1)
         while least**levels < bins:
             least += 1
-        if least < found[-1]:
-            found.append(least)
-    return found
+        if least < candidates[-1]:
+            candidates.append(least)
+    return candidates

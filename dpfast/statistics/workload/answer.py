@@ -75,7 +75,7 @@ class WorkloadCounts(_Fields, RangeCounts):
     @property
     def deviations(self) -> Floats:
         """The standard deviation of the error of each of the `answers`, which is public."""
-        return np.asarray(self.unit * self.noise.deviation * np.linalg.norm(self._each, axis=1))
+        return np.asarray(self.unit * self.noise.deviation * np.linalg.norm(self._weights, axis=1))
 
     @property
     def covariance(self) -> Floats:
@@ -87,7 +87,7 @@ class WorkloadCounts(_Fields, RangeCounts):
         return np.asarray(inverse @ inverse.T)
 
     def half_widths(self, confidence: float = 0.95) -> Floats:
-        """Return what the error of each of the `answers` does not exceed, with a probability.
+        """Bound the error of each of the `answers`, with a probability.
 
         Parameters
         ----------
@@ -100,12 +100,12 @@ class WorkloadCounts(_Fields, RangeCounts):
             Bounds of the errors that noise makes, from public numbers alone.
         """
         failure = 1 - checks.share("confidence", confidence)
-        widths = [self.noise.weighted_half_width(factors, failure) for factors in self._each]
+        widths = [self.noise.weighted_half_width(factors, failure) for factors in self._weights]
         return self.unit * np.array(widths)
 
     @property
-    def _each(self) -> Floats:
-        """What each noise counts for in each answer."""
+    def _weights(self) -> Floats:
+        """The weight of each noise in each answer."""
         return np.asarray(self.queries.rows(self.counts.size) @ self.strategy.inverse)
 
     def _factors(self, first: float, stop: float) -> Floats:

@@ -100,7 +100,7 @@ class Workload(Binned[WorkloadCounts]):
     def answer(
         self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
     ) -> WorkloadCounts:
-        """Return the noise as well: the answer needs it for its error bars."""
+        """Return the answers with their noise, which their error bars need."""
         noisy, unit = noise.add(self.strategy.add(counts), generator), 2.0**-parts
         counts_of_bins = self.strategy.inverse @ np.array([unit * total for total in noisy])
         return WorkloadCounts(

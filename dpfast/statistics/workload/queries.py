@@ -28,7 +28,7 @@ class Queries:
 
     @property
     def matrix(self) -> Floats | None:
-        """The matrix, one query a row, if there is no word; nobody may change it."""
+        """The read-only matrix, one query a row, or None for a word."""
         return np.frombuffer(self.numbers).reshape(-1, self.bins) if self.numbers else None
 
     def __repr__(self) -> str:
@@ -41,7 +41,7 @@ class Queries:
         return np.tri(bins) if self.matrix is None else self.matrix
 
     def gram(self, bins: int) -> Floats:
-        """Return the sum of the products of what a query has of each two bins.
+        """Return the Gram matrix of the queries, in whose rows and columns are bins.
 
         It is in units that make the largest number of a query 1. Of two bins i <= j, counted from
         0, bins - j prefix sums have both, and (i + 1) (bins - j) ranges.
@@ -49,8 +49,8 @@ class Queries:
         if self.matrix is not None:
             scaled = self.matrix / np.abs(self.matrix).max()
             return np.asarray(scaled.T @ scaled)
-        places = np.arange(float(bins))
-        before = np.minimum.outer(places, places) + 1
+        indices = np.arange(float(bins))
+        before = np.minimum.outer(indices, indices) + 1
         after = before[::-1, ::-1]
         return np.asarray(before * after if self.word == "ranges" else after)
 

@@ -79,8 +79,8 @@ class Strategy:
         l2_squared = squares.max()
         assert l2_squared < 2.0**42, "sums of so many are below 2**53"
         if neighbors == "replace":
-            apart = squares[:, np.newaxis] + squares - 2 * gram
-            l2_squared, l1 = max(l2_squared, apart.max()), 2 * l1
+            distances = squares[:, np.newaxis] + squares - 2 * gram
+            l2_squared, l1 = max(l2_squared, distances.max()), 2 * l1
         return Sensitivity(len(gram), l1, int(l2_squared))
 
     def add(self, counts: NDArray[np.int64]) -> list[int]:
@@ -95,7 +95,7 @@ class Strategy:
 
 @lru_cache(maxsize=4)
 def best_strategy(queries: Queries, bins: int) -> Strategy:
-    """Return the strategy for queries about so many bins, by public numbers alone."""
+    """Return a strategy of nearly the least error for queries about `bins` bins."""
     gram = queries.gram(bins)
     weights = np.sqrt(gram.diagonal())
     unit = 2.0**GRID * np.eye(bins)
@@ -112,9 +112,9 @@ def best_strategy(queries: Queries, bins: int) -> Strategy:
         sizes = inner.diagonal().copy()
         most = sizes.max()
         for scale in (np.sqrt(np.maximum(sizes, LEAST * most)), np.full(bins, np.sqrt(most))):
-            made, its_error = _made(inner / np.outer(scale, scale), gram)
+            candidate, its_error = _with_error(inner / np.outer(scale, scale), gram)
             if its_error < error:
-                best, error = made, its_error
+                best, error = candidate, its_error
             if error < GOOD * bound:
                 break
         if error < GOOD * bound:
@@ -123,8 +123,8 @@ def best_strategy(queries: Queries, bins: int) -> Strategy:
     return Strategy(*best, proof, float(max(1.0, error / bound)))
 
 
-def _made(inner: Floats, gram: Floats) -> tuple[tuple[Floats, Floats], float]:
-    """Return the sums of a strategy, what leads back, and the error for the longest column."""
+def _with_error(inner: Floats, gram: Floats) -> tuple[tuple[Floats, Floats], float]:
+    """Return a strategy's sums, their inverse, and its error at the same sensitivity."""
     mixed = (1 - RIDGE) * inner
     np.fill_diagonal(mixed, 1)
     sums = np.rint(np.linalg.cholesky(mixed).T * 2.0**GRID)
