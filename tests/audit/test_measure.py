@@ -113,7 +113,7 @@ SOUND = {
     "integers": (lambda g: noisy(lambda n: dp.noise.discrete_laplace(1, n, rng=g)), {"epsilon": 1}),
     "floats": (lambda g: noisy(lambda n: dp.noise.laplace(1, n, rng=g)), {"epsilon": 1}),
     "a vector": (
-        lambda g: lambda data, n: np.array(data) + dp.noise.laplace(1, (n, 3), rng=g),
+        lambda g: lambda data, size: np.array(data) + dp.noise.laplace(1, (size, 3), rng=g),
         {"epsilon": 1},
     ),
     "rho": (lambda g: noisy(lambda n: dp.noise.discrete_gaussian(1, n, rng=g)), {"rho": 0.5}),
@@ -122,13 +122,13 @@ SOUND = {
         {"epsilon": 1, "delta": norm.cdf(-0.5) - math.e * norm.cdf(-1.5)},
     ),
     "randomized response": (
-        lambda g: lambda data, n: dp.response.binary(np.full(n, data[-1]), epsilon=1, rng=g),
+        lambda g: lambda data, size: dp.response.binary(np.full(size, data[-1]), epsilon=1, rng=g),
         {"epsilon": 1},
     ),
     "a selection": (
         lambda g: (
-            lambda data, n: dp.selection.permute_and_flip(
-                [data[-1], 1 - data[-1], 0], sensitivity=1, epsilon=1, size=n, rng=g
+            lambda data, size: dp.selection.permute_and_flip(
+                [data[-1], 1 - data[-1], 0], sensitivity=1, epsilon=1, size=size, rng=g
             )
         ),
         {"epsilon": 1},
