@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from .conditions import Attribute, Condition
 from .conjunction import Conjunction, conjunction_needs, learn_conjunction
-from .exact_oracle import ExactOracle
 from .halfspace import Halfspace, halfspace_needs, learn_halfspace
 from .implication_strength import Implication, implication_strength
 from .implication_test import ImplicationTest, implication_test
 from .noisy_sums import NoisySums
-from .oracle import StatisticalQueryOracle
+from .oracle import ExactOracle, StatisticalQueryOracle
 from .oracle_cost import oracle_cost
 from .remote_sums import RemoteSums, serve
 from .row_sets import RowSets

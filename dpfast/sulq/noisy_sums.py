@@ -18,13 +18,11 @@ from ..summaries.cells import cells
 from ..tables.data import as_rows, once
 from ..tables.engine import of_engine, refuse_array
 from ..tables.labels import labels_of
-from .contrasts import contrast_part, contrasts_of
 from .parts import Part
 from .rounds import Rounds, loss_of
 from .row_functions import bits, side_by_side, split
-from .row_sets import RowSets
-from .terms import Answer, Exact, Term, exact, joint, listed, shared, vector
-from .totals import totals
+from .row_sets import RowSets, contrast_part, contrasts_of
+from .terms import Answer, Exact, Term, exact, joint, listed, shared, totals, vector
 
 
 class NoisySums:

@@ -29,8 +29,7 @@ from .parts import Part
 from .questions import Questions
 from .rounds import Rounds, loss_of
 from .row_functions import split
-from .terms import COUNT, Answer, Exact, Term, listed
-from .totals import Total, totals
+from .terms import COUNT, Answer, Exact, Term, Total, listed, totals
 
 
 class Oracle(ABC):
@@ -352,3 +351,74 @@ def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
     if neighbors == "replace" and length not in (None, count):
         checks.fail("rows", f"{length}, the number of rows, or left out", rows)
     return count
+
+
+class ExactOracle(Oracle):
+    """NOT PRIVATE: exact answers, to compare a `StatisticalQueryOracle` with.
+
+    A learner that asks a `StatisticalQueryOracle` can ask this one, to see what noise does.
+
+    Parameters
+    ----------
+    data : array_like of shape (n,) or (n, d), structured array, table, or source
+    tolerance : float, or one for each question
+        What a learner is told. Answers are exact.
+    queries : int, optional
+    bounds : (float, float), default (0, 1)
+    l2, size : optional
+    nan : {"raise", "lower", "upper"} or float, default "raise"
+        All as in `StatisticalQueryOracle`; bounds and lengths clip, and do nothing else.
+
+    Attributes
+    ----------
+    tolerance : float
+    queries, remaining : int
+    columns : tuple
+        As in `StatisticalQueryOracle`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+    DataError
+        For data without rows, which have no mean.
+
+    Notes
+    -----
+    Cost: a read of the data a question.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> oracle = dp.sulq.ExactOracle(np.arange(10), tolerance=0.1, queries=3)
+    >>> oracle.ask(np.arange(10) < 3), oracle.remaining
+    (0.3, 2)
+    """
+
+    _name = "exact answers"
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        tolerance: Number | Sequence[Number],
+        queries: int | None = None,
+        bounds: Bounds | None = None,
+        l2: Number | None = None,
+        size: int | None = None,
+        nan: Literal["raise", "lower", "upper"] | Number = "raise",
+    ) -> None:
+        questions = Questions(tolerance, queries, 0.5, bounds, l2, size, "replace", nan)
+        super().__init__(as_rows(data), questions)
+
+    def __repr__(self) -> str:
+        return f"ExactOracle(not private, {self.remaining} of {self.queries} left)"
+
+    def _parts(self, functions: Sequence[Exact], first: int) -> list[Part]:
+        return []
+
+    def _sums(self, total: Total, parts: list[Part]) -> tuple[list[int], int | Fraction]:
+        rows, *sums = total(self._source)
+        if not rows:
+            raise DataError("data without rows have no mean")
+        return sums, rows
