@@ -22,17 +22,11 @@ from ..privacy import Loss
 from ..sulq.rounds import Rounds
 from .columns import Classes, Floats, expect_size
 from .design import REACH, Design
-from .estimator import (
-    Binned,
-    BoundsOfSome,
-    ProbabilisticClassifier,
-    Regressor,
-    Training,
-    Weighted,
-)
+from .estimator import Binned, BoundsOfSome, Training, Weighted
 from .gradient_rounds import ClassAnswers, Gradients, TargetAnswers, learned, times_of
 from .logistic_regression import likely
 from .rows import Rows
+from .scored import ProbabilisticClassifier, Regressor
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

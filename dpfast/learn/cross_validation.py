@@ -41,8 +41,8 @@ from ..sulq.rounds import loss_of
 from ..tables.batches import Batch
 from ..tables.engine import of_engine
 from ..tables.key_words import KeyWords, WordPairs, secret
-from .estimator import Scored
 from .rows import Rows
+from .scored import Scored
 
 #: Folds, at most.
 MOST = 1000

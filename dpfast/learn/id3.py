@@ -57,8 +57,9 @@ from ..privacy import Loss
 from ..sulq.parts import Part
 from ..sulq.rounds import Rounds
 from .columns import BLOCK, Classes, Coder, Floats
-from .estimator import Binned, ProbabilisticClassifier, Training
+from .estimator import Binned, Training
 from .rows import Block, Rows
+from .scored import ProbabilisticClassifier
 
 CRITERIA = ("entropy", "gini", "max")
 _UNIT = 20

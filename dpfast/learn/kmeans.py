@@ -78,8 +78,10 @@ from ..sulq.parts import Boxes, Part
 from ..sulq.rounds import Rounds
 from ..summaries.cells import SQUARES, cells
 from .columns import Floats, column_bounds, nan_fills
-from .estimator import Score, Scored, Training, Transformer, as_fitted, without_ids
+from .estimator import Training, as_fitted
 from .rows import Rows, answers
+from .scored import Score, Scored
+from .transformer import Transformer, without_ids
 
 #: Points of the sequence to choose from, for each that is wanted; and comparisons of two, at most.
 CHOICE, MOST = 64, 1 << 26

@@ -44,9 +44,10 @@ from ..privacy import Loss, Pure
 from ..sulq.parts import Some
 from ..sulq.rounds import Rounds
 from .columns import Floats, column_bounds, expect_size
-from .estimator import Regressor, Training, Weighted
+from .estimator import Training, Weighted
 from .normal_equations import LINE_REACH, REACH, Moments, Normal, Products
 from .rows import Rows
+from .scored import Regressor
 
 Sums = TypeVar("Sums", Moments, Normal)
 

@@ -12,9 +12,10 @@ from ..privacy import Loss
 from ..sulq.rounds import Rounds
 from .columns import Classes, Floats
 from .design import REACH, Design
-from .estimator import MixedClassifier, Training, as_fitted
+from .estimator import Training, as_fitted
 from .gradient_rounds import ClassAnswers, Gradients, learned, times_of
 from .rows import Rows
+from .scored import MixedClassifier
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

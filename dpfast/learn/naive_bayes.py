@@ -42,8 +42,9 @@ from ..sulq.parts import Part
 from ..sulq.rounds import Rounds
 from ..sulq.row_functions import split
 from .columns import BLOCK, Classes, Floats, Layout, NumberColumn
-from .estimator import MixedClassifier, Training
+from .estimator import Training
 from .rows import Rows
+from .scored import MixedClassifier
 
 #: The least variance, in squares of half the distance of the bounds; and of all.
 LEAST, TINY = 2.0**-40, float(np.finfo(np.float64).tiny)

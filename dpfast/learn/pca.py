@@ -25,9 +25,10 @@ from .._core.types import Auto, BoundsEach, NanPolicy
 from ..privacy import Loss
 from ..sulq.rounds import Rounds
 from .columns import Floats, column_bounds
-from .estimator import Invertible, Training
+from .estimator import Training
 from .gram_matrix import GramMatrix
 from .rows import Rows
+from .transformer import Invertible
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -45,8 +45,9 @@ from ..privacy import Loss, Pure
 from ..sulq.parts import Boxes, Part, Some
 from ..sulq.rounds import Rounds
 from .columns import Floats, column_bounds, limits
-from .estimator import Classifier, Training, Weighted, as_fitted
+from .estimator import Training, Weighted, as_fitted
 from .rows import Rows
+from .scored import Classifier
 
 #: The number of wrong rows, with all of a round.
 COUNT = Part(1, 1, 1, 1)

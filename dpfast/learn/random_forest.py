@@ -33,9 +33,10 @@ from ..statistics.histogram import Bins
 from ..sulq.parts import Part
 from ..sulq.rounds import Rounds
 from .columns import Classes, Floats, Layout, NumberColumn
-from .estimator import MixedClassifier, Training
+from .estimator import Training
 from .id3 import LEAST
 from .rows import Rows
+from .scored import MixedClassifier
 
 #: Numbers of counts, and of trees: with an epsilon alone, and otherwise.
 MOST_COUNTS, FEW, MANY = 1 << 25, 5, 100

@@ -26,8 +26,9 @@ from ..sulq.parts import Part
 from ..sulq.rounds import Rounds
 from .columns import Floats, columns_of
 from .design import REACH, ROWS, Design
-from .estimator import Invertible, Training, as_fitted
+from .estimator import Training, as_fitted
 from .rows import Rows
+from .transformer import Invertible
 
 #: The least variance, in squares of half the width of the bounds.
 LEAST = 2.0**-40

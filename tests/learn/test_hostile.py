@@ -20,7 +20,7 @@ from dpfast.learn import (
     NaiveBayes,
     Perceptron,
     TruncatedSVD,
-    estimator,
+    scored,
 )
 from dpfast.privacy import Pure
 from dpfast.sulq import NoisySums, Term
@@ -239,7 +239,7 @@ def test_no_label_decides_anything_before_the_spend(kind, label):
 
 def test_labels_that_are_looked_at_before_the_spend_are_caught(monkeypatch):
     """Planted: a label that is none of the classes is refused where labels are read."""
-    right = estimator.labeled_rows
+    right = scored.labeled_rows
 
     def labels_read(X, y, *rest, **kw):
         made = right(X, y, *rest, **kw)
@@ -248,7 +248,7 @@ def test_labels_that_are_looked_at_before_the_spend_are_caught(monkeypatch):
             raise ArgumentError("y must be -1 or 1")
         return made
 
-    monkeypatch.setattr(estimator, "labeled_rows", labels_read)
+    monkeypatch.setattr(scored, "labeled_rows", labels_read)
     for label in (2, float("nan"), None, 10**400):
         with pytest.raises(AssertionError):
             check_before_the_spend(Perceptron, label)

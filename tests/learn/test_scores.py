@@ -11,7 +11,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.learn import cross_validate, cross_validation
-from dpfast.learn.estimator import Scored
+from dpfast.learn.scored import Scored
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.tables.key_words import secret

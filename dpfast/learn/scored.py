@@ -1,0 +1,425 @@
+"""Learners that tell how well they describe rows: classifiers, regressors, and their scores."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import (
+    Any,
+    NamedTuple,
+    TypeVar,
+)
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._core import checks
+from .._core.types import Bounds, NanPolicy, Number
+from ..budget.budget import Budget
+from ..budget.release import Prepared
+from ..measurement.around import Around
+from ..measurement.statistic import Layout, Offer, Statistic, mechanism_of
+from ..measurement.unit import OfUnits, Unit
+from ..privacy import Loss
+from ..rng import Generator
+from ..statistics.histogram import Bins
+from ..statistics.totals.moments import Mean
+from ..sulq.rounds import loss_of
+from ..tables.intake import View
+from .columns import Classes, Columns, Floats, NumberColumn, columns_of
+from .estimator import BoundsOfSome, CategoriesEach, Estimator, Weighted, as_fitted
+from .rows import Block, Rows, answers, labeled_rows
+
+Compared = TypeVar("Compared")
+Value = TypeVar("Value", covariant=True)
+
+
+class Score(NamedTuple):
+    """What a private score is made of.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        Sums or means of numbers between public limits.
+    numbers : callable
+        ``numbers(x, y)`` returns them, (r, width) float64, of some rows and their labels.
+    answer : callable
+        Returns the score, of the answers for all columns of numbers.
+    """
+
+    statistic: Statistic[Any]
+    numbers: Callable[[Floats, NDArray[Any]], Floats]
+    answer: Callable[[Floats], float]
+    width: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Scoring(Around[Value]):
+    """A statistic of rows that were made for a score, and have no ids: those of people are chosen.
+
+    It has noise for all rows of a person at once, whichever these are.
+    """
+
+    title: str
+
+    @property
+    def name(self) -> str:
+        return self.title
+
+
+class Scored(Estimator):
+    """An estimator that tells how well it describes rows."""
+
+    @abstractmethod
+    def _score(self) -> Score:
+        """Return what a private score is made of."""
+
+    @abstractmethod
+    def _exact_score(self, X: Any, y: Any) -> float:
+        """Return the score of rows, which is not private."""
+
+    @as_fitted
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        ids: Any = None,
+        max_rows: int | None = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> float:
+        """Return how well rows are described: of classes the share that is predicted.
+
+        Of targets it is the coefficient of determination, R squared, at most 1; of clusters minus
+        the sum of the squared distances to the nearest center.
+
+        Without a loss this is scikit-learn's score, and NOT PRIVATE: it is an exact statistic of
+        these rows. Do not publish that of secret rows.
+
+        Privacy
+        -------
+        With a loss it is made of `dpfast.mean` (of clusters `dpfast.sum`) of numbers of each row,
+        which satisfies that loss by the theorem there, for neighbors that differ in a row, or, with
+        `ids`, in all rows of a person, as `neighbors` of the learner and the budget say. Targets,
+        predictions and features are clamped to their public bounds first. What was learned is
+        public: rows that it was learned from pay for both.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            As in `fit`.
+        y : array_like of shape (n,), or str
+            Labels or targets, as in `fit`; clusters ignore it.
+        epsilon, delta, rho : float, Fraction or Decimal, optional
+            The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+        ids : array_like of shape (n,), or str, optional
+            Whose row each row is, as in `fit`. The loss is one of people then.
+        max_rows : int, optional
+            With `ids`, and only then: how many rows of a person count at most, as in `fit`.
+        budget : Budget, optional
+            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        rng : Generator, optional
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+        Returns
+        -------
+        float
+            NaN without rows, and for R squared where noise hides how targets differ.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError, ArgumentTypeError, BudgetError
+            For a bad argument, rows of another number of columns, or too small a budget; nothing
+            has been spent.
+        DataError
+            For NaN that leads to no answer; a spent budget is not refunded.
+
+        Notes
+        -----
+        Cost: a read of the data. Rows that were learned from flatter what was learned, if little
+        where that is private: keep some split_units, or see `cross_validate`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> late, old = (x[:, 0] > 7).astype(int), np.arange(20_001) % 5 > 0
+        >>> model = dp.learn.LogisticRegression(bounds=(0, 10), classes=[0, 1], epsilon=1)
+        >>> model = model.fit(x[old], late[old])
+        >>> model.score(x[~old], late[~old], epsilon=0.5) > 0.9
+        True
+        """
+        private = (epsilon, rho, ids, max_rows, budget, rng)
+        if all(argument is None for argument in private) and type(delta) is float and not delta:
+            return self._exact_score(X, y)
+        loss = loss_of(epsilon, delta, rho)
+        rows, unit = self._taken(X, y, None, ids, max_rows, budget, self.n_features_in_)
+        self._expect(rows.width, rows.names)
+        return self._scored(rows, unit, loss, budget, rng).run()
+
+    def _scored(
+        self, rows: Rows, unit: Unit, loss: Loss, budget: Budget | None, rng: Generator | None
+    ) -> Prepared[float]:
+        """Return the private score of the rows that are kept."""
+        statistic, numbers, answer, width = self._score()
+        mechanism = mechanism_of(statistic, Offer(loss, unit), Layout(width, rows.kept is not None))
+        title = f"score of {self._name}"
+        if isinstance(mechanism, OfUnits):
+            mechanism = replace(mechanism, inner=_Scoring(mechanism.inner, title))
+        else:
+            mechanism = _Scoring(mechanism, title)
+        view = View(rows.mapped(width, numbers), True, width, rows.kept, ids=rows.ids)
+        scored: Prepared[Any] = Prepared(mechanism, view, budget, rng)
+        return scored.then(lambda answers: answer(np.asarray(answers, np.float64)))
+
+
+class Supervised(Scored):
+    """An estimator that learns a label or a target of each row."""
+
+    _supervised = True
+
+    @abstractmethod
+    def _numbers(self) -> Callable[[Floats], Floats]:
+        """Return the function that computes the numbers of each row that its prediction follows."""
+
+    @abstractmethod
+    def _predicted(self, numbers: Floats) -> NDArray[Any]:
+        """Return the prediction for some rows, to be compared with labels as they are read."""
+
+    def _labels(self) -> Bins | None:
+        """Return the public labels, if there are some."""
+        return None
+
+    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
+        return labeled_rows(X, y, self._columns(), self._labels(), width, relation)
+
+    def _compared(
+        self,
+        X: Any,
+        y: Any,
+        compare: Callable[[NDArray[Any], NDArray[Any]], Compared],
+    ) -> list[Compared]:
+        """Return what `compare` makes of predictions and labels, block by block."""
+        rows = self._read(X, y, "replace", self.n_features_in_)
+        self._expect(rows.width, rows.names)
+        numbers = self._numbers()
+
+        def summarize(blocks: Iterator[Block]) -> list[Compared]:
+            with np.errstate(invalid="ignore"):  # of infinite numbers
+                return [compare(self._predicted(answers(numbers(x))), y) for x, y in blocks]
+
+        return rows.reduce(summarize, lambda a, b: a + b)
+
+
+def _agreements(predicted: NDArray[Any], labels: NDArray[Any]) -> tuple[int, int]:
+    """Return how many predictions are the labels, and how many there are."""
+    return int(np.count_nonzero(predicted == labels)), len(labels)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Classifier(Supervised):
+    """An estimator that learns which of some classes a row belongs to."""
+
+    _estimator_type = "classifier"
+    classes_: NDArray[np.generic] = field(init=False)
+
+    def _class_indices(self, numbers: Floats) -> NDArray[Any]:
+        """Return the place of the class of each row among `classes_`."""
+        return np.asarray(numbers.argmax(axis=1))
+
+    def _predicted(self, numbers: Floats) -> NDArray[Any]:
+        return np.asarray(self.classes_[self._class_indices(numbers)])
+
+    @as_fitted
+    def predict(self, X: Any) -> NDArray[np.generic]:
+        """Return the class of each row: the likeliest one, and the first of several.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            As in `fit`, without labels.
+
+        Returns
+        -------
+        array of shape (n,)
+            Of the type of `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN that leads to no answer.
+        """
+        numbers = self._numbers()
+        indices = self._apply(
+            X, 1, lambda rows: self._class_indices(answers(numbers(rows)))[:, None] + 0.0
+        )
+        return self.classes_[indices[:, 0].astype(np.intp)]
+
+    def _score(self) -> Score:
+        numbers = self._numbers()
+
+        def right(x: Floats, y: NDArray[Any]) -> Floats:
+            return np.asarray((self._predicted(answers(numbers(x))) == y)[:, None] + 0.0)
+
+        return Score(Mean(bounds=(0.0, 1.0)), right, lambda shares: float(shares[0]))
+
+    def _exact_score(self, X: Any, y: Any) -> float:
+        parts = self._compared(X, y, _agreements)
+        right, rows = (sum(part) for part in zip(*parts, strict=True)) if parts else (0, 0)
+        return right / rows if rows else math.nan
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Regressor(Supervised):
+    """An estimator that learns a number of each row."""
+
+    _estimator_type = "regressor"
+    y_bounds: Bounds = field(init=False)
+
+    @as_fitted
+    def predict(self, X: Any) -> Floats:
+        """Return the prediction for each row.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            As in `fit`, without targets.
+
+        Returns
+        -------
+        float64 array of shape (n,)
+            Within the bounds of the target, if the learner says so.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN that leads to no answer.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> model = dp.learn.LinearRegression(bounds=(0, 10), y_bounds=(0, 20), rho=0.5)
+        >>> model.fit(x, 2 * x[:, 0]).predict([[5.0]]).round()
+        array([10.])
+        """
+        return self._apply(X, 1, self._numbers()).reshape(-1)
+
+    def _predicted(self, numbers: Floats) -> Floats:
+        return numbers.reshape(-1)
+
+    def _score(self) -> Score:
+        """Return the means of t, t**2 and e**2, targets t in -1 .. 1 and e half of what is left."""
+        lo, hi = checks.bounds(self.y_bounds, "y_bounds")
+        middle, half, numbers = (lo + hi) / 2, (hi - lo) / 2 or 1.0, self._numbers()
+
+        def moments(x: Floats, y: NDArray[Any]) -> Floats:
+            both = self._predicted(answers(numbers(x))), np.asarray(y, np.float64)
+            predicted, target = ((np.clip(values, lo, hi) - middle) / half for values in both)
+            return np.stack([target, target**2, ((target - predicted) / 2) ** 2], axis=1)
+
+        def determined(means: Floats) -> float:
+            mean, square, left = means.tolist()
+            whole = square - mean**2
+            return 1.0 - 4.0 * left / whole if whole > 0 else math.nan
+
+        return Score(Mean(bounds=[(-1.0, 1.0), (0.0, 1.0), (0.0, 1.0)]), moments, determined, 3)
+
+    def _exact_score(self, X: Any, y: Any) -> float:
+        def compare(predicted: Floats, y: NDArray[Any]) -> tuple[int, float, float, float]:
+            target = np.asarray(y, np.float64)
+            mean = float(target.mean())
+            left = float(((target - predicted) ** 2).sum())
+            return len(target), mean, float(((target - mean) ** 2).sum()), left
+
+        parts = self._compared(X, y, compare)
+        rows = sum(n for n, _, _, _ in parts)
+        mean = sum(n * m for n, m, _, _ in parts) / rows if rows else math.nan
+        whole = sum(v + n * (m - mean) ** 2 for n, m, v, _ in parts)
+        left = sum(squares for _, _, _, squares in parts)
+        return float(1.0 - left / whole) if whole else math.nan
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ProbabilisticClassifier(Classifier):
+    """A classifier of public classes, by numbers that say how likely each is for a row."""
+
+    classes: ArrayLike = field(init=False)
+
+    @abstractmethod
+    def _columns(self) -> Columns[Any]:
+        """Return public facts about the columns, each of numbers, bins or categories."""
+
+    def _labels(self) -> Bins:
+        return Classes(self.classes).axis
+
+    @as_fitted
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class for each row, as learned.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            As in `fit`, without labels.
+
+        Returns
+        -------
+        float64 array of shape (n, classes)
+            Columns in the order of `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> late = (x[:, 0] > 7).astype(int)
+        >>> model = dp.learn.LogisticRegression(bounds=(0, 10), classes=[0, 1], epsilon=1)
+        >>> model = model.fit(x, late)
+        >>> model.predict_proba([[1.0], [9.0]]).argmax(axis=1)
+        array([0, 1])
+        """
+        return self._apply(X, len(self.classes_), self._numbers())
+
+    def _predicted(self, numbers: Floats) -> NDArray[Any]:
+        return self._class_indices(numbers) if self._labels().words else super()._predicted(numbers)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MixedClassifier(Weighted, ProbabilisticClassifier):
+    """A classifier of rows with columns of numbers and of categories."""
+
+    bounds: BoundsOfSome | None = None
+    categories: CategoriesEach | None = None
+    classes: ArrayLike = field()
+    nan: NanPolicy = "raise"
+
+    def _columns(self) -> Columns[NumberColumn | Bins]:
+        return columns_of(self._bounds, self.categories)

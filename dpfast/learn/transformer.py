@@ -1,0 +1,272 @@
+"""Learners that compute other numbers from each row, as arrays or as tables of pandas."""
+
+from __future__ import annotations
+
+import sys
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypeAlias,
+)
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.extras import extra
+from ..budget.budget import Budget
+from ..budget.release import Prepared, prepare, releases
+from ..rng import Generator
+from ..tables.labels import labels_of
+from ..tables.people import split_units
+from .columns import Floats
+from .estimator import Weighted, as_fitted
+from .rows import unlabeled_rows
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+#: What a transformer returns; see `Transformer.set_output`.
+Transformed: TypeAlias = "Floats | DataFrame"
+#: Forms of the answers of a transformer.
+FORMS = ("default", "pandas")
+
+
+def without_ids(X: Any, ids: Any) -> Any:
+    """Return rows without the column of ids, if that is one of theirs."""
+    return split_units(X, ids, 0, "X")[0] if isinstance(ids, str) else X
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Transformer(Weighted):
+    """An estimator that computes other numbers from each row."""
+
+    #: What was said to `set_output`, where and as scikit-learn copies it to a clone.
+    _sklearn_output_config: dict[str, str] = field(init=False)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn import utils
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = utils.TransformerTags(preserves_dtype=[])
+        return tags
+
+    @abstractmethod
+    def _transformed(self) -> tuple[int, Callable[[Floats], Floats]]:
+        """Return how many numbers `transform` computes from a row, and the function of rows."""
+
+    @as_fitted
+    def transform(self, X: Any) -> Transformed:
+        """Return the coordinates of the rows: distances from centers, along components, or scaled.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            Not clipped.
+
+        Returns
+        -------
+        float64 array of shape (n, columns)
+            One column for each center, component or column; or a DataFrame, as `set_output` has it.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN, whatever `nan` says.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
+        >>> pca = dp.learn.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)
+        >>> bool(abs(abs(pca.transform([[3, 4]])[0, 0]) - 5) < 0.2)
+        True
+        """
+        width, function = self._transformed()
+        return self._in_form(self._apply(X, width, function), X)
+
+    @releases
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        ids: Any = None,
+        max_rows: int | None = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Prepared[Transformed]:
+        """Call `fit`, then `transform`, which is not private.
+
+        Parameters
+        ----------
+        X, y, sample_weight, ids, max_rows, budget, rng
+            As for `fit`.
+
+        Returns
+        -------
+        array or table
+            NOT PRIVATE, as that of `transform`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> scaled = dp.learn.StandardScaler(bounds=(0, 10), rho=0.5).fit_transform(x)
+        >>> bool(abs(scaled.mean()) < 0.1), bool(abs(scaled.std() - 1) < 0.1)
+        (True, True)
+        """
+        self._container()  # refused, if it cannot be had, before anything is spent
+        people = {"ids": ids, "max_rows": max_rows}
+        fitted = prepare(self.fit, X, None, sample_weight, **people, budget=budget, rng=rng)
+        return fitted.then(lambda learned: learned.transform(without_ids(X, ids)))
+
+    def set_output(self, *, transform: Literal["default", "pandas"] | None = None) -> Self:
+        """Choose the form of what `transform` and `fit_transform` return.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas"}, optional
+            An array, or a DataFrame of pandas with the index of the rows, if they have one. If left
+            out, nothing changes. If nothing was chosen, scikit-learn's ``transform_output`` counts.
+
+        Returns
+        -------
+        Transformer
+            This object.
+
+        Raises
+        ------
+        ArgumentError
+            For another form.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> pca = dp.learn.PCA(1, bounds=[(0, 1)] * 2, rho=1).set_output(transform="pandas")
+        >>> pca.fit_transform([[0.1, 0.2], [0.3, 0.4]]).columns.tolist()
+        ['pca0']
+        """
+        if transform is not None:
+            container = checks.choice("transform", transform, FORMS)
+            self._sklearn_output_config = {"transform": container}
+        return self
+
+    @as_fitted
+    def get_feature_names_out(
+        self, input_features: Sequence[str] | None = None
+    ) -> NDArray[np.object_]:
+        """Return names for the columns of `transform`: the name of the class, and a number.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the columns that were learned from. They are only compared.
+
+        Returns
+        -------
+        array of str
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For other columns than those that were learned from.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
+        >>> dp.learn.PCA(1, bounds=(-4, 4), rho=0.5).fit(x).get_feature_names_out()
+        array(['pca0'], dtype=object)
+        """
+        if input_features is not None:
+            names = [input_features] if isinstance(input_features, str) else list(input_features)
+            self._expect(len(names), names, "input_features")
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{i}" for i in range(self._transformed()[0])], object)
+
+    def _container(self) -> str:
+        """Return what `transform` returns by `set_output`, or else by scikit-learn's setting.
+
+        Raises
+        ------
+        ArgumentError
+            If scikit-learn is set to another form.
+        MissingExtraError
+            If it is "pandas", which is not installed.
+        """
+        container = vars(self).get("_sklearn_output_config", {}).get("transform")
+        if container is None:
+            if "sklearn" not in sys.modules:
+                return "default"
+            from sklearn import get_config
+
+            theirs = get_config().get("transform_output", "default")
+            container = checks.choice("scikit-learn's transform_output", theirs, FORMS)
+        if container == "pandas":
+            extra("pandas", "transform='pandas'")
+        return str(container)
+
+    def _in_form(self, numbers: Floats, X: Any) -> Transformed:
+        """Return the numbers as an array, or a DataFrame if `set_output` says so."""
+        if self._container() == "default":
+            return numbers
+        pandas, labels = extra("pandas", "transform='pandas'"), labels_of(X)
+        index = labels[0] if labels else None
+        return pandas.DataFrame(numbers, index, self.get_feature_names_out())
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Invertible(Transformer):
+    """A transformer whose numbers lead back to rows."""
+
+    @abstractmethod
+    def _inverted(self) -> tuple[int, Callable[[Floats], Floats]]:
+        """Return how many numbers a row has, and the function from transformed rows to rows."""
+
+    @as_fitted
+    def inverse_transform(self, X: Any) -> Floats:
+        """Return rows from what `transform` makes of them.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, columns of `transform`), structured array, table, or source
+
+        Returns
+        -------
+        float64 array of shape (n, d)
+
+        Raises
+        ------
+        NotFittedError, ArgumentError, DataError
+            As in `transform`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
+        >>> pca = dp.learn.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)
+        >>> bool(np.abs(pca.inverse_transform(pca.transform([[3, 4]])) - [[3, 4]]).max() < 0.2)
+        True
+        """
+        width, (size, function) = self._transformed()[0], self._inverted()
+        rows = unlabeled_rows(X, width=width)
+        if rows.width != width:
+            checks.fail("X", f"rows of {width} columns, as those of transform", rows.width)
+        return rows.computed(size, function)
