@@ -4,7 +4,7 @@
  * label can be had for any row without the others, and neither the cut into chunks nor the number
  * of workers can change it. A 32-bit word w gives floor(w blocks / 2^32). Some quotients have one
  * word more than the others; a word whose product has a low half below 2^32 mod blocks is therefore
- * refused (Lemire 2019), and word i of the next layer, a stream with another nonce, is asked, and
+ * refused (Lemire 2019), and word i of the next layer, a stream with another nonce, is read, and
  * so on. So labels are exactly uniform, and independent by row.
  *
  *   word i of a layer = word i mod 256 of the 16 interleaved blocks (rng/rng.h) at block number

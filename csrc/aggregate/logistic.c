@@ -31,7 +31,7 @@ static double evaluate(const double *rows, size_t n, const dpf_logistic_model *m
             gradient[j] += model->penalty * beta[j];
             hessian[j * width + j] += model->penalty;
         } else if (!model->intercept) {
-            hessian[j * width + j] = 1; /* nobody's place: the step there is 0 */
+            hessian[j * width + j] = 1; /* no feature has this index: the step there is 0 */
         }
     }
     return loss;

@@ -1,7 +1,7 @@
 /* The penalised logistic regression of each block of rows, by Newton's method.
  *
- * Sums run over the rows in their order, in eight lanes of fixed places, with an exponential of
- * their own: no instruction set changes a bit.
+ * Sums run over the rows in their order, each in one of eight lanes by its number, with an
+ * exponential of their own: no instruction set changes a bit.
  *
  * Its slow twin is tests/reference/aggregate/estimators.py.
  */

@@ -20,7 +20,7 @@ static void DPF_NAME(logistic_exp)(const double *z, double *e)
     }
 }
 
-/* Sums over n rows at `beta`, whose entry at the target's place is the intercept: returns the loss,
+/* Sums over n rows at `beta`, whose entry at the target's index is the intercept: returns the loss,
  * fills `gradient` and the upper triangle of `hessian`, none with the penalty. */
 static double DPF_NAME(logistic_pass)(const double *rows, size_t n, const dpf_logistic_model *model,
                                       const double *beta, double *tile, double *gradient,

@@ -2,10 +2,10 @@
  * sort.
  *
  * Counting says where the rows of each part of the data and of each block begin, so parts can be
- * placed in any order and by several workers: a row has one place, given by its block and its
+ * placed in any order and by several workers: the index of a row follows from its block and its
  * number.
  *
- * A few thousand blocks are as many places as the caches and the table of pages can follow. Beyond
+ * A few thousand blocks are as many as the caches and the table of pages can follow. Beyond
  * that, rows are sorted into groups of 2^shift neighbouring blocks, with the low bits of their
  * labels beside them, and then each group into its blocks, within the cache.
  *

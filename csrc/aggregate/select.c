@@ -95,7 +95,7 @@ static int place_pivots(const double *x, size_t n, const size_t ranks[2], double
     double sample[SAMPLE];
     const size_t size = n < 2048 ? FEW : n < 32768 ? 256 : SAMPLE;
     const size_t stretch = n / size;
-    /* One place in each stretch, at golden-ratio steps, so that no period of the rows fits. */
+    /* One index in each stretch, at golden-ratio steps, so that no period of the rows fits. */
     for (size_t i = 0; i < size; i++)
         sample[i] = x[i * stretch + ((uint64_t)(uint32_t)(i * 2654435769u) * stretch >> 32)];
     if (any_nan(sample, size))

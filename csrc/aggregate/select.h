@@ -3,8 +3,8 @@
  * A block is only read; everything else happens in the caller's scratch. What comes out is a value
  * of the block, so no order of the rows and no instruction set changes it. A zero comes out as +0.
  *
- * A value of given rank is found by bracketing: two values of a small sample, taken at fixed
- * places, are almost surely on either side of it, one pass (summaries/window.h) counts what lies
+ * A value of given rank is found by bracketing: two values of a small sample, of rows at fixed
+ * indices, are almost surely on either side of it, one pass (summaries/window.h) counts what lies
  * outside and collects what lies between, and so on in what was collected. When rows are made so
  * that the samples lead astray, a radix selection takes over, so the worst case is O(n) too.
  *

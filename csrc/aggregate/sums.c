@@ -40,7 +40,7 @@ static inline void add_one(const dpf_sums *sums, size_t block, double x)
 #else
 #define PREFETCH(place) ((void)0)
 #endif
-/* A cell is asked for so many values before its turn: beyond the cache, one that waits holds up all
+/* A cell is fetched so many values before its turn: beyond the cache, one that waits holds up all
  * that come after it. */
 #define AHEAD 24
 

@@ -9,8 +9,8 @@
  * Before they get there, values under labels are gathered in two doubles a block. With |x| < 2^e,
  * the first takes x rounded to a multiple of 2^(e-36), the second what is left, rounded to a
  * multiple of 2^(e-73): 2^17 such numbers add up to at most 2^53 units, so both sums are exact in
- * any order. They are settled before they could hold more, or when larger values come; what is left
- * of a value after both, seldom anything, goes to the planes at once.
+ * any order. They are flushed to the planes before they could hold more, or when larger values
+ * come; what is left of a value after both, seldom anything, goes to the planes at once.
  *
  * Its slow twin is tests/reference/aggregate/blocks.py.
  */
@@ -41,7 +41,7 @@ typedef struct {
     int e;                 /* all of them are below 2^e */
 } dpf_sums;
 
-/* Blocks for which `near` pays: it stays in the second-level cache and is settled seldom. */
+/* Blocks for which `near` pays: it stays in the second-level cache and is flushed seldom. */
 #define DPF_SUMS_NEAR 16384
 
 /* Adds x[i] to block labels[i] < blocks. NaN and infinities only raise their flags. */
@@ -53,9 +53,9 @@ int dpf_sums_add_run(const dpf_sums *sums, size_t block, const double *x, size_t
 /* Adds x[cuts[j]] .. x[cuts[j + 1] - 1] to block first + j, for each j < runs. */
 int dpf_sums_add_runs(const dpf_sums *sums, size_t first, size_t runs, const int64_t *cuts,
                       const double *x);
-/* Adds the sums of `from`, of as many blocks and settled. */
+/* Adds the sums of `from`, of as many blocks and flushed. */
 void dpf_sums_merge(const dpf_sums *sums, const dpf_sums *from);
-/* The sum of each block, settled, as fraction 2^exponent, rounded once to nearest, ties to even:
+/* The sum of each block, flushed, as fraction 2^exponent, rounded once to nearest, ties to even:
  * 0.5 <= |fraction| <= 1, or 0. Flags are not looked at. */
 void dpf_sums_round(const dpf_sums *sums, double *fraction, int32_t *exponent);
 

@@ -1,4 +1,4 @@
-/* The sum of at most 1024 values by splitting them at two fixed places.
+/* The sum of at most 1024 values by splitting them at two fixed bits.
  * Without vectors nothing is split.
  *
  * With |x| < 2^e and s = 1.5 2^(e+10), q = (x + s) - s is x rounded to a multiple of 2^(e-42), and

@@ -2,8 +2,8 @@
  *
  * An open hash table of slots side by side, at most half of them taken, in the order of SipHash-2-4
  * of the words under a secret key: no data can make it slow. The first keys have a shortcut
- * besides, whose places come from one product instead of a SipHash; two keys of one place cost what
- * they did without it. Slots, high words and shortcuts are zeroed memory of the caller's.
+ * besides, whose indices come from one product instead of a SipHash; two keys of one index cost
+ * what they did without it. Slots, high words and shortcuts are zeroed memory of the caller's.
  *
  * Its slow twin is tests/reference/groups/codes.py.
  */

@@ -2,8 +2,8 @@
  * (statistics/draw.h) for each, from all cells and all rows of the group.
  *
  * Only the rows within some ranks of the target are sorted, `reach` of them at most. A draw that is
- * open, or that proposes a lump, stops the kernel: the caller decides, and goes on with that group
- * anew if the proposal is not kept.
+ * open, or that proposes a run outside the window, stops the kernel: the caller decides, and goes on
+ * with that group anew if the proposal is not kept.
  *
  * Its slow twin is tests/reference/groups/quantile.py.
  */
@@ -17,7 +17,7 @@
 
 typedef struct {
     dpf_draw node;  /* all but what depends on the rows */
-    int64_t place;  /* t = n place / 2^32 + shift / 2^63, */
+    int64_t place;  /* t = n times this / 2^32 + shift / 2^63, */
     int64_t shift;
     int64_t inside; /* or if not 0, so many ranks, at most (n + 1) / 2, from an end, less 1/2 */
     int high;       /* which is then the upper one */

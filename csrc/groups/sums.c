@@ -22,7 +22,7 @@ typedef struct {
 } block;
 
 static void fill(block *b, int kind, const void *x, const int32_t *codes, size_t i, size_t m,
-                 uint32_t groups, const dpf_quantise_cells *cells, int64_t filler, uint64_t *nan)
+                 uint32_t groups, const dpf_quantise_cells *cells, int64_t nan_cell, uint64_t *nan)
 {
     const double *v = dpf_quantise_floats(kind, x, i, m, b->x);
     for (size_t j = 0; j < m; j++) {
@@ -34,8 +34,8 @@ static void fill(block *b, int kind, const void *x, const int32_t *codes, size_t
     for (size_t j = 0; j < m; j++)
         if (v[j] != v[j]) {
             *nan += b->group[j] < groups;
-            b->cell[j] = filler < 0 ? 0 : (uint64_t)filler;
-            if (filler < 0)
+            b->cell[j] = nan_cell < 0 ? 0 : (uint64_t)nan_cell;
+            if (nan_cell < 0)
                 b->group[j] = groups;
         }
 }
@@ -47,7 +47,7 @@ static void fill(block *b, int kind, const void *x, const int32_t *codes, size_t
         return -1;                                                                                 \
     for (size_t i = 0; i < n; i += DPF_QUANTISE_BLOCK) {                                           \
         const size_t m = n - i < DPF_QUANTISE_BLOCK ? n - i : DPF_QUANTISE_BLOCK;                  \
-        fill(&b, kind, x, codes, i, m, groups, cells, filler, nan);                                \
+        fill(&b, kind, x, codes, i, m, groups, cells, nan_cell, nan);                              \
         for (size_t j = 0; j < m; j++) {                                                           \
             const uint64_t u = b.cell[j];                                                          \
             dpf_prefetch(out + b.group[j + AHEAD]);                                                \
@@ -57,7 +57,7 @@ static void fill(block *b, int kind, const void *x, const int32_t *codes, size_t
     return 0;
 
 int dpf_groups_sum(int kind, const void *x, size_t n, const int32_t *codes, uint32_t groups,
-                   const dpf_quantise_cells *cells, int64_t filler, dpf_groups_total *out,
+                   const dpf_quantise_cells *cells, int64_t nan_cell, dpf_groups_total *out,
                    uint64_t *nan)
 {
     EACH_BLOCK(dpf_groups_total *g = out + b.group[j]; g->sum += u;
@@ -65,7 +65,7 @@ int dpf_groups_sum(int kind, const void *x, size_t n, const int32_t *codes, uint
 }
 
 int dpf_groups_square(int kind, const void *x, size_t n, const int32_t *codes, uint32_t groups,
-                      const dpf_quantise_cells *cells, int64_t filler, dpf_groups_moments *out,
+                      const dpf_quantise_cells *cells, int64_t nan_cell, dpf_groups_moments *out,
                       uint64_t *nan)
 {
     EACH_BLOCK(dpf_groups_moments *g = out + b.group[j]; const uint64_t s = u * u; g->sum += u;
@@ -82,14 +82,15 @@ void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t 
 }
 
 int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t groups,
-                     const dpf_quantise_cells *cells, int64_t filler, int32_t *out, uint64_t *nan)
+                     const dpf_quantise_cells *cells, int64_t nan_cell, int32_t *out,
+                     uint64_t *nan)
 {
     block b;
     if (!dpf_can_read(kind))
         return -1;
     for (size_t i = 0; i < n; i += DPF_QUANTISE_BLOCK) {
         const size_t m = n - i < DPF_QUANTISE_BLOCK ? n - i : DPF_QUANTISE_BLOCK;
-        fill(&b, kind, x, codes, i, m, groups, cells, filler, nan);
+        fill(&b, kind, x, codes, i, m, groups, cells, nan_cell, nan);
         for (size_t j = 0; j < m; j++) {
             out[i + j] = (int32_t)b.cell[j];
             codes[i + j] = (int32_t)b.group[j];

@@ -24,26 +24,27 @@ typedef struct {
 #define DPF_GROUPS_CARRY ((uint64_t)1 << 40)
 
 /* Adds n rows to the groups; `out` has room for one group more, which is what rows of no group are
- * added to. A NaN counts as `filler`, or if that is negative, as no row. *nan counts those of a
+ * added to. A NaN counts as `nan_cell`, or if that is negative, as no row. *nan counts those of a
  * group. -1 when there is no such kind or path. A group has less than 2^40 rows, and in moments
  * less than 2^32. */
 int dpf_groups_sum(int kind, const void *x, size_t n, const int32_t *codes, uint32_t groups,
-                   const dpf_quantise_cells *cells, int64_t filler, dpf_groups_total *out,
+                   const dpf_quantise_cells *cells, int64_t nan_cell, dpf_groups_total *out,
                    uint64_t *nan);
 
 /* The same with squares, for cells of at most DPF_QUANTISE_SQUARES. */
 int dpf_groups_square(int kind, const void *x, size_t n, const int32_t *codes, uint32_t groups,
-                      const dpf_quantise_cells *cells, int64_t filler, dpf_groups_moments *out,
+                      const dpf_quantise_cells *cells, int64_t nan_cell, dpf_groups_moments *out,
                       uint64_t *nan);
 
 /* Adds the number of rows of each group to counts[0 .. groups], the last for rows of none. */
 void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t *counts);
 
 /* The cell of each of n values, counted from the first, of which there are at most 2^31; that of a
- * NaN is `filler`. The code of a row of no group becomes `groups`, also that of a NaN if `filler`
- * is negative. Returns and counts as above. */
+ * NaN is `nan_cell`. The code of a row of no group becomes `groups`, also that of a NaN if
+ * `nan_cell` is negative. Returns and counts as above. */
 int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t groups,
-                     const dpf_quantise_cells *cells, int64_t filler, int32_t *out, uint64_t *nan);
+                     const dpf_quantise_cells *cells, int64_t nan_cell, int32_t *out,
+                     uint64_t *nan);
 
 /* A sum of what was added up: a sum + b rows + c squares. */
 typedef struct {

@@ -1,7 +1,7 @@
 /* One step of a perceptron in one pass: which rows are on the wrong side of a hyperplane, how many
  * they are, and the exact sums of their coordinates, each times its row's label.
  *
- * Coordinates t are those of learn/place.h; a row longer than `length`, if that is not 0, is
+ * Coordinates t are those of learn/coordinates.h; a row longer than `length`, if that is not 0, is
  * shortened to it by one factor, length / sqrt(sum of t t). Then z = rint(t), ties to even. The row
  * is wrong unless y (bias + sum of w z) > 0, added in the order of the columns. All of that is a
  * function of the row alone, and sums of z are sums of integers: neither the order of the rows nor
@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "learn/place.h"
+#include "learn/coordinates.h"
 
 #define DPF_MARGIN_REACH 0x1p29             /* most of |z| */
 #define DPF_MARGIN_ROWS ((size_t)1 << 20)   /* most rows of a call: their sums stay below 2^53 */

@@ -1,5 +1,5 @@
 /* A step of a perceptron. Lanes are rows. */
-#include "learn/place_body.h"
+#include "learn/coordinates_body.h"
 
 /* Rows to integers, and bias + sum of w z. A row is shortened by its factor, unless there is
  * none. */

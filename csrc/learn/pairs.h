@@ -1,7 +1,7 @@
 /* Exact sums of columns and of products of each two, over rows with a label beside them, in one
  * pass.
  *
- * The coordinates of learn/place.h are rounded to integers, ties to even. Sums of products of
+ * The coordinates of learn/coordinates.h are rounded to integers, ties to even. Sums of products of
  * DPF_PAIRS_ROWS rows are integers that float64 holds, so no order of additions rounds anything.
  *
  * Its slow twin is tests/reference/learn/margin.py.
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "learn/place.h"
+#include "learn/coordinates.h"
 #include "learn/products.h"
 
 #define DPF_PAIRS_REACH 0x1p20             /* most of a coordinate */
@@ -28,7 +28,7 @@
     (DPF_PRODUCTS_FOUND(width) + 4 * DPF_PAIRS_SIDE((width) - 1) * (width) + 4 * DPF_PAIRS_SIDE(1) + \
      2 * (size_t)DPF_PRODUCTS_ROWS * (width) + 8 + DPF_PRODUCTS_BEYOND)
 
-/* n rows of place->width - 1 columns, and their labels as the last column. Adds to sums, one a
+/* n rows of all columns but the last, which has their labels. Adds to sums, one a
  * column, and to products: of column 0 with all, of column 1 with those from 1 on, and so on. With
  * `skip` rows with a NaN are left out. *missing says how many had one. -1 when DPFAST_ISA asks for
  * what cannot be had. */

@@ -46,13 +46,13 @@ static inline uint64_t dpf_choice_bound(const uint64_t *total, size_t run)
     return total[run] - (run ? total[run - 1] : 0);
 }
 
-/* The run in whose stretch of the running sums `place` lies: the first with total > place. */
-static inline size_t dpf_choice_find(const uint64_t *total, size_t n, uint64_t place)
+/* The run in whose stretch of the running sums `point` lies: the first with total > point. */
+static inline size_t dpf_choice_find(const uint64_t *total, size_t n, uint64_t point)
 {
     const uint64_t *from = total;
     while (n > 1) {
         size_t half = n / 2;
-        from += from[half - 1] <= place ? half : 0;
+        from += from[half - 1] <= point ? half : 0;
         n -= half;
     }
     return (size_t)(from - total);
@@ -75,7 +75,7 @@ size_t dpf_choice_draw(const dpf_choice_runs *runs, dpf_words *words, int64_t *o
 void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, int64_t *out, size_t n);
 
 /* out[0 .. n) holds 0 .. n - 1, and k of them are brought to the front in random order, all orders
- * equally likely: each place gets any of those that are left (Durstenfeld, CACM 1964). 0 < n, k <=
+ * equally likely: each index gets any of those that are left (Durstenfeld, CACM 1964). 0 < n, k <=
  * n. */
 #define DPF_CHOICE_BLOCK 256 /* words that are drawn at a time */
 void dpf_choice_order(dpf_words *words, int64_t *out, size_t n, size_t k);

@@ -36,9 +36,9 @@ size_t dpf_choice_rows(const dpf_choice_matrix *in, dpf_words *words, size_t dra
 }
 
 size_t dpf_choice_subset(const dpf_choice_matrix *in, dpf_words *words, uint64_t *drawn, uint8_t *heads,
-                         int settled, int64_t *out, size_t from)
+                         int decided, int64_t *out, size_t from)
 {
-    return DPF_CHOSEN(subset)(in, words, drawn, heads, settled, out, from);
+    return DPF_CHOSEN(subset)(in, words, drawn, heads, decided, out, from);
 }
 
 void dpf_choice_row_sums(const dpf_choice_matrix *in, uint64_t *total)

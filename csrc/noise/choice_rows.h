@@ -37,9 +37,9 @@ void dpf_choice_row_sums(const dpf_choice_matrix *in, uint64_t *total);
 
 /* out (rows) from row `from`: of the candidates whose coins of probability e^-x fall heads, one
  * uniformly. Returns `rows`; or a row with open coins, with its words in drawn and DPF_CHOICE_OPEN
- * in heads; or DPF_CHOICE_EMPTY. When the caller has settled heads[0 .. n), it goes on with settled
+ * in heads; or DPF_CHOICE_EMPTY. When the caller has decided heads[0 .. n), it goes on with decided
  * = 1. */
 size_t dpf_choice_subset(const dpf_choice_matrix *in, dpf_words *words, uint64_t *drawn, uint8_t *heads,
-                         int settled, int64_t *out, size_t from);
+                         int decided, int64_t *out, size_t from);
 
 #endif

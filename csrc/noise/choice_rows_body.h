@@ -74,16 +74,16 @@ static inline size_t DPF_NAME(flip)(const double *values, double best, double c,
 }
 
 static size_t DPF_NAME(subset)(const dpf_choice_matrix *in, dpf_words *words, uint64_t *drawn,
-                               uint8_t *heads, int settled, int64_t *out, size_t from)
+                               uint8_t *heads, int decided, int64_t *out, size_t from)
 {
     const size_t n = in->n;
     for (size_t row = from; row < in->rows; row++) {
-        if (!settled) {
+        if (!decided) {
             dpf_words_fill(words, drawn, n);
             if (DPF_NAME(flip)(in->values + row * n, in->best[row], in->c, n, drawn, heads))
                 return row;
         }
-        settled = 0;
+        decided = 0;
         uint64_t count = 0;
         for (size_t j = 0; j < n; j++)
             count += heads[j] == DPF_CHOICE_YES;

@@ -11,7 +11,7 @@
  * separate its computed value from Q(p): truncation, coefficients, evaluation, the rounding of k to
  * d, and theta. Row 0 belongs to small k, for which 64 bits say too little: its bound is infinite.
  * A distribution whose density has a corner is analytic on either side of it only: rows from the
- * one at d = knee on are stored one place later, and the segment that the corner cuts has two rows.
+ * one at d = knee on are stored one row later, and the segment that the corner cuts has two rows.
  * How rows and bounds are made, and why they hold, is in dpfast/noise/distributions/table.py.
  *
  * The decision. y = ratio * z + frac is within e = ratio * bound + rounding of the real (value +
@@ -50,7 +50,7 @@ typedef struct {
     int ratio_stride, grid_stride, frac_stride, whole_stride;
 } dpf_grid_input;
 
-/* Fills out[from..n). Stops early when fewer than DPF_GRID_BLOCK places are left of `room`; returns
+/* Fills out[from..n). Stops early when less than DPF_GRID_BLOCK is left of `room`; returns
  * the index of the first sample not yet made. Undecided lanes: lane[i] is the index in out, word[i]
  * its bits; `found` is their number. `given`, when it is not NULL, holds n words to use in place of
  * the stream. */

@@ -1,7 +1,7 @@
 /* e^x and e^x - 1 with proved error, for weights e^(-beta k) that enter a privacy proof.
  *
  * The argument is an unevaluated sum hi + lo with |lo| <= 2^-53 |hi| (lo = 0 for a plain float64):
- * beta k is rarely a float64, and rounding it would cost up to 745 units in the last place. Only
+ * beta k is rarely a float64, and rounding it would cost up to 745 ulps. Only
  * IEEE additions, multiplications and divisions are used: no FMA, nothing from libm but ldexp and
  * nearbyint-free rounding, so the bits are the same everywhere.
  */

@@ -29,11 +29,11 @@ typedef struct {
     int exact;
 } dpf_bins_axis;
 
-/* Adds stride times the bin of x[i] to place[i], or marks it DPF_BINS_OUTSIDE. `kind` is that of
- * summaries/quantise.h. -1 when there is no such kind or path. */
+/* Adds stride times the bin of x[i] to the cell of row i, or marks it DPF_BINS_OUTSIDE. `kind`
+ * is that of summaries/quantise.h. -1 when there is no such kind or path. */
 int dpf_bins_place(int kind, const void *x, size_t n, const dpf_bins_axis *axis, uint32_t stride,
                    uint32_t *place);
-/* Adds 1 to counts[place[i]] for each row, to counts[cells] if it is outside. */
+/* Adds 1 to the count of the cell of each row, to counts[cells] if it is outside. */
 void dpf_bins_tally(const uint32_t *place, size_t n, uint32_t cells, int64_t *counts);
 /* Adds 1 to a cell of each of `many` marginals of `of` columns for each of n rows. Column j of
  * codes begins at j stride; its numbers are below the size of that column. Marginal i is that of

@@ -56,7 +56,7 @@ static void DPF_NAME(bins_compare)(const double *x, size_t n, const double edge[
             ge[k] += x[i] >= edge[k];
 }
 
-/* Integers as places: x - lo, or DPF_BINS_OUTSIDE beyond `most` above it. */
+/* Integers as steps of the ladder: x - lo, or DPF_BINS_OUTSIDE beyond `most` above it. */
 #define DIRECT(bits)                                                                               \
     static void DPF_NAME(bins_direct_##bits)(const uint##bits##_t *restrict x, size_t n,           \
                                              uint64_t lo, uint32_t most, uint32_t *restrict place) \

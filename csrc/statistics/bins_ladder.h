@@ -34,7 +34,7 @@ static float least_at_or_above(double x)
     return nearest < x ? nextafterf(nearest, INFINITY) : nearest;
 }
 
-/* The edges between places, of which there is one for each number of edges at or below a row: 0 is
+/* The edges between steps, of which there is one for each number of edges at or below a row: 0 is
  * below all, then comes bin 0, and so on; with `exact`, each bin is followed by what lies between
  * it and the next. 0 if there are too many. */
 static int ladder_make(ladder *rungs, const dpf_bins_axis *axis)
@@ -64,7 +64,7 @@ static int ladder_make(ladder *rungs, const dpf_bins_axis *axis)
     return 1;
 }
 
-/* The bin of a place; axis->bins if it is none. */
+/* The bin of a step; axis->bins if it is none. */
 static uint32_t ladder_bin(const dpf_bins_axis *axis, uint32_t place)
 {
     const uint32_t bin = axis->exact ? place / 2 : place - 1;
@@ -73,7 +73,7 @@ static uint32_t ladder_bin(const dpf_bins_axis *axis, uint32_t place)
 }
 
 DPF_BEGIN_AVX512
-/* Places of n rows; `place` has room for the next multiple of LANES. */
+/* Steps of n rows; the array has room for the next multiple of LANES. */
 static inline __attribute__((always_inline)) void ladder_rows(const ladder *rungs, const float *x,
                                                               size_t n, uint8_t *place,
                                                               const size_t group)

@@ -4,7 +4,7 @@
 
 __extension__ typedef __int128 wide;
 
-/* A window is wide enough if a lump is proposed once in 2^SELDOM times. */
+/* A window is wide enough if a run outside is proposed once in 2^SELDOM times. */
 #define SELDOM 12
 /* Fractions of a cell: part / ONE. */
 #define ONE ((int64_t)1 << 32)
@@ -49,7 +49,7 @@ static int64_t upto(const dpf_draw_base *base, int64_t cell)
 }
 
 /* A cell of start .. end, whose weights add up to `mass`, in proportion to its weight: the first
- * cell up to which they are more than a random place. Weights are nearly even in most gaps, so it
+ * cell up to which they are more than a random weight. Weights are nearly even in most gaps, so it
  * is looked for by turns a little below and above where it would lie then, and in the middle of
  * what is left. */
 static int64_t cell_of(const dpf_draw_base *base, int64_t start, int64_t end, int64_t mass,
@@ -267,7 +267,7 @@ static size_t first_from(const int64_t *rows, size_t w, int64_t cell)
     return from;
 }
 
-/* All runs, ascending. Says whether the first and the last are lumps, or returns
+/* All runs, ascending. Says whether the first and the last lie outside the window, or returns
  * DPF_DRAW_NARROW. */
 static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
 {
@@ -285,7 +285,7 @@ static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
         return DPF_DRAW_NARROW;
     lump[0] = from == 0 && under > leq;
     lump[1] = to == w && over < (high_open ? in->n : less);
-    int64_t below = 2 * less + 1, above = 2 * leq - 1; /* the nearest that the lumps can have */
+    int64_t below = 2 * less + 1, above = 2 * leq - 1; /* the nearest that runs outside can have */
     int64_t below_end = in->high.cell - 1;
     if (from < to) {
         below = 2 * under + 1, above = 2 * over - 1;
@@ -341,7 +341,7 @@ static inline wide apart(const survey *s, wide low, wide high)
     return above > 0 ? above : below > 0 ? below : 0;
 }
 
-/* How far a run is from the target, at the least, in 2^-64. It is no lump, and no block of
+/* How far a run is from the target, at the least, in 2^-64. It lies in the window, and is no block of
  * fractions. */
 static wide distance_of(const survey *s, size_t i)
 {
@@ -378,7 +378,7 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
     dpf_choice_runs runs = {room->distance, room->mass, room->total, s.runs, in->c, 0, 0, 0};
     if (dpf_choice_bounds(&runs))
         return -1;
-    if (in->narrow) { /* a lump takes a pass where it is proposed */
+    if (in->narrow) { /* a run outside takes a pass where it is proposed */
         const uint64_t lumps = (lump[0] ? dpf_choice_bound(runs.total, 0) : 0) +
                                (lump[1] ? dpf_choice_bound(runs.total, s.runs - 1) : 0);
         if (lumps > runs.total[s.runs - 1] >> SELDOM)

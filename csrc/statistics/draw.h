@@ -21,8 +21,8 @@
  * of which those of an end are its own. Exactly so: runs of cells and fractions are proposed by
  * integer bounds of their weights, and kept by coins (noise/choice.h).
  *
- * What lies outside the window is one run on either side, a lump, with the least u that it can
- * have. A proposal of a lump, and a coin that float64 leaves open, are for the caller to decide,
+ * What lies outside the window is one run on either side, with the least u that it can have. A
+ * proposal of such an outer run, and a coin that float64 leaves open, are for the caller to decide,
  * who calls again if the proposal is not kept.
  *
  * Its slow twin is tests/reference/statistics/quantile_draws.py.
@@ -40,7 +40,7 @@
  *   zero from the cell 0 on,
  *   above 0 `above` times, and else `below` times, 2^(top - k) for each cell that is 2^k - 1 ..
  *   2^(k + 1) - 2 cells from the side of 0, where k >= floor, and 2^(top - floor) for each nearer one,
- *   weight[j] for each multiple of spacing[j], on the cell at or below it.
+ *   weight[j] on the cell at or below each multiple of the step that stands beside it.
  */
 typedef struct {
     int64_t shift, each, zero;
@@ -65,7 +65,7 @@ typedef struct {
     int64_t share;
     int64_t place, ties; /* of a node that does not divide: q, by 2^32, and the r of a cell with rows */
     int divides;
-    int narrow; /* whether more can be told, should lumps weigh much */
+    int narrow; /* whether a wider window can be had, should outer runs weigh much */
     int flips;  /* of a node that does not divide: whether `near` is to be told */
     dpf_draw_base base;
 } dpf_draw;
@@ -87,10 +87,10 @@ static inline size_t dpf_draw_runs(size_t rows, int divides)
 #define DPF_DRAW_LUMP 2
 #define DPF_DRAW_NARROW 3
 
-/* What is drawn; less and leq are of the cell, but not of one of a lump. Where it is not decided,
- * it is kept with probability mass e^(-2 c u) 2^scale / bound: of an open coin u is (far + further
- * / 2^64), and its word is told; for a lump the caller finds u, and draws a part. Where it is
- * decided, u is told all the same. */
+/* What is drawn; less and leq are of the cell, but not of one of an outer run. Where it is not
+ * decided, it is kept with probability mass e^(-2 c u) 2^scale / bound: of an open coin u is (far + further
+ * / 2^64), and its word is returned; for an outer run the caller finds u, and draws a part. Where it
+ * is decided, u is returned all the same. */
 typedef struct {
     int64_t cell, part, less, leq, mass, scale, far;
     uint64_t further, bound, word;

@@ -65,8 +65,8 @@ static void convolve(dpf_joint *g, int64_t s, const dpf_wide *a, dpf_wide2 *sums
     double *out = g->mantissa + (size_t)s * (size_t)g->runs;
     int32_t *out_e = g->exponent + (size_t)s * (size_t)g->runs;
     /* far: sum over i' < oldest of a(i') exp(-c (at[i] - at[i'] - first)). The queue holds
-     * oldest .. i - 1: suffix sums of oldest .. middle - 1 relative to their own place, with the
-     * decay from that place to middle's, and one sum of middle .. i - 1 relative to middle's. */
+     * oldest .. i - 1: suffix sums of oldest .. middle - 1 relative to their own run, with the
+     * decay from that run to middle's, and one sum of middle .. i - 1 relative to middle's. */
     dpf_wide2 far = {0, 0, 0}, back = {0, 0, 0}, back_decay = {1, 0, 0};
     int64_t oldest = 0, middle = 0, base = 0;
     out[0] = 0;

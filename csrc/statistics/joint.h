@@ -1,4 +1,4 @@
-/* Weights of all ways to place m ordered quantiles in the runs of a grid (JointExp).
+/* Weights of all ways to put m ordered quantiles in the runs of a grid (JointExp).
  *
  * Run i (0 <= i < runs) is a stretch of `length[i]` grid cells that have at[i] data values below
  * them; `at` ascends strictly. Cells o_1 <= ... <= o_m have the weight

@@ -1,6 +1,6 @@
 /* How many rows there are of each sign and magnitude: a sixteenth of an octave a cell.
  *
- * The cell of a row is the upper 16 bits of the float64 that it is: a sign, 11 bits of exponent,
+ * A row is counted in the cell of the upper 16 bits of its float64: a sign, 11 bits of exponent,
  * and 4 of the fraction. An integer beyond 2^53 counts as the float64 nearest to it.
  *
  * Its slow twin is tests/reference/statistics/bounds.py.

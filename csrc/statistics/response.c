@@ -2,7 +2,7 @@
 
 #include "core/isa.h"
 
-#define STRETCH 64 /* rows that are asked together whether a byte is undecided */
+#define STRETCH 64 /* rows of which one test says whether a byte is undecided */
 #define BLOCK DPF_RESPONSE_BLOCK
 
 #define DPF_BODY "statistics/response_body.h"

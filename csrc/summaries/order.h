@@ -16,7 +16,7 @@
  * memory. */
 int dpf_order_part(int kind, const void *x, size_t n, size_t from, size_t to, void *out, size_t *nan);
 
-/* Puts them in their places, of numbers that are not NaN. */
+/* The same inside x, without NaN: its entries from .. to - 1 become what sorting puts there. */
 void dpf_order_i32(int32_t *x, size_t n, size_t from, size_t to);
 
 #endif

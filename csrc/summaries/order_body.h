@@ -110,14 +110,14 @@ static void NAME(window)(T *x, size_t n, size_t from, size_t to, int depth)
             NAME(heap)(x, n);
             return;
         }
-        /* Of a narrow window aim a little beside it: most that is left out then goes at once. */
+        /* Of a narrow window take pivots a little beside it: what is left out then goes at once. */
         const size_t width = to - from, spare = n / 16;
         size_t rank = n / 2;
         if (width + 2 * spare < n)
             rank = from > n - to ? (from > spare ? from - spare : 0) : to + spare < n ? to + spare : n - 1;
         const T bound = NAME(pivot)(x, n, rank);
         size_t cut = NAME(divide)(x, n, bound, 0);
-        if (cut == 0) { /* it is the least: those equal to it are in their places */
+        if (cut == 0) { /* it is the least: those equal to it are where they belong */
             cut = NAME(divide)(x, n, bound, 1);
             if (from < cut)
                 from = cut;
@@ -189,7 +189,7 @@ static int NAME(few)(T *own, const T *x, size_t n, size_t from, size_t to, T *ou
 
 /* Writes to `out` what sorting n numbers puts into [from, to), unless *nan of them are NaN. A pass
  * collects what lies between two pivots, and the same goes on with that. Where the pivots miss the
- * window twice, or collect too much, the numbers are divided in place. */
+ * window twice, or collect too much, the numbers are divided where they are. */
 static int NAME(part)(T *own, const T *x, size_t n, size_t from, size_t to, T *out, size_t *nan)
 {
     for (int missed = 0; n > PLAIN && missed < 2; missed++) {

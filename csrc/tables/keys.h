@@ -27,7 +27,7 @@ typedef struct {
 void dpf_keys_bytes(const dpf_keys_key *key, const uint8_t *data, const int64_t *from, unsigned kind,
                     size_t n, uint64_t *low, uint64_t *high);
 /* Words of Arrow's views of 16 bytes: a length, then up to 12 bytes, or the first 4, the number of
- * one of `count` buffers and a place in it. A row that is not `present` (NULL: all are) may have
+ * one of `count` buffers and an offset in it. A row that is not `present` (NULL: all are) may have
  * any view. 0 if another points outside of the buffers, of these sizes. */
 int dpf_keys_views(const dpf_keys_key *key, const uint8_t *views, const uint8_t *const *buffers,
                    const int64_t *sizes, size_t count, const uint8_t *present, unsigned kind,

@@ -1,4 +1,4 @@
-/* Coordinates of a block of rows; see learn/place.h. Lanes are rows: each has
+/* Coordinates of a block of rows; see learn/coordinates.h. Lanes are rows: each has
  * the same operations in the same order on all paths. */
 #include "core/vector.h"
 #define B DPF_PLACE_BLOCK
@@ -21,7 +21,7 @@ static void DPF_NAME(place_turn)(const double *x, size_t here, size_t width, dou
             z[j * B + r] = x[r * width + j];
 }
 
-/* Their coordinates, in place. `odd` becomes 1 for a row with a NaN, and 0 for others. */
+/* Their coordinates, over the rows. `odd` becomes 1 for a row with a NaN, and 0 for others. */
 static void DPF_NAME(place_block)(const dpf_place *place, double *z, double *odd)
 {
     for (size_t r = 0; r < B; r++)
