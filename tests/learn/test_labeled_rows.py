@@ -36,6 +36,16 @@ def table():
     return {"a": X[:, 0], "y": Y, "b": X[:, 1], "c": X[:, 2]}
 
 
+def test_records_of_several_types_are_their_columns():
+    kinds = [("a", "f4"), ("y", "i8"), ("b", ">f8"), ("c", "f8")]
+    rows = np.array(list(zip(X[:, 0], Y, X[:, 1], X[:, 2], strict=True)), kinds)
+    for most in 1 << 14, 7:
+        x, y = read(labeled_rows(rows, "y"), most)
+        assert (x == X).all() and (y == Y).all()
+    with pytest.raises(ArgumentError, match="y must be a column beside those of X"):
+        labeled_rows(rows[["y"]], "y")
+
+
 def test_labels_stay_with_their_rows_in_every_chunk(monkeypatch):
     n = 3 << 18
     x = np.arange(2.0 * n).reshape(n, 2)

@@ -76,6 +76,13 @@ def test_a_person_costs_what_was_paid(name, relation, loss):
     assert 0.05 < worst(name, relation, loss) <= 1
 
 
+@every_value
+@pytest.mark.parametrize("relation", replay.RELATIONS)
+@pytest.mark.parametrize("name", ["k-means", "pca", "bayes", "scaling"])
+def test_a_person_with_heavy_rows_costs_what_was_paid(name, relation):
+    assert 0.2 < worst(name, relation, "rho", weight=3) <= 1
+
+
 @pytest.mark.parametrize("name", ["k-means", "pca", "tree by choices", "bayes", "scaling"])
 def test_rows_that_are_not_bounded_are_caught(name, monkeypatch):
     every = lambda self, most, generator: generator.stream().take(32) and self  # noqa: E731
