@@ -103,3 +103,20 @@ def test_a_missing_library_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtraError, match="pip install dp-accounting"):
         LossDistribution.gaussian(1.0)
+
+
+@pytest.mark.parametrize("categories", [2, 5])
+def test_randomized_response(categories):
+    """Its delta at e is p - exp(e) q, with p for the truth and q for each other answer."""
+    epsilon, wanted = 1.5, 0.7
+    rest = math.exp(epsilon) + categories - 1
+    exact = (math.exp(epsilon) - math.exp(wanted)) / rest
+    kind = LossDistribution.randomized_response(epsilon, categories=categories)
+    found = float(kind.to_approx_delta(wanted).delta)
+    assert exact <= found <= exact * (1 + 1e-3)
+    assert float(kind.to_approx(DELTA).epsilon) <= epsilon + 2e-4
+
+
+def test_discrete_laplace():
+    kind = LossDistribution.discrete_laplace(2.0)
+    assert 0.49 < float(kind.to_approx(DELTA).epsilon) <= 0.5

@@ -31,6 +31,7 @@ from dpfast.privacy import (
     group_within,
     optimal_composition,
     parallel,
+    post_processing,
 )
 
 from ..reference.privacy import losses as plain
@@ -511,3 +512,27 @@ def test_a_loss_as_a_float_is_the_least_that_is_no_less(kind):
     )
     with pytest.raises(TypeError):
         float(Approx(1, 0.1))
+
+
+def test_an_epsilon_too_small_for_a_rho_within():
+    with pytest.raises(ArgumentError, match="at least 1e-300"):
+        ZCDP.largest(Fraction(1, 10**301), 0.1)
+
+
+def test_a_delta_next_to_one():
+    delta = 1 - Fraction(1, 10**200)
+    assert ZCDP(3).to_approx(delta).delta == delta
+    assert Pure(3).to_approx(delta).epsilon == Fraction(1, 10**300)
+
+
+def test_optimal_composition_beyond_all_exponents():
+    assert optimal_composition(Pure(1e300), 3, delta=0.1).epsilon == 3 * Fraction(10) ** 300
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        optimal_composition(Pure(1e300), 3, epsilon=1e300)
+    near = optimal_composition(Pure(1e12), 3, delta=0.1).epsilon  # ln(1 - delta) less than the sum
+    assert abs(near - 3 * 10**12 + Fraction(105, 1000)) < Fraction(1, 100)
+
+
+def test_post_processing_is_free():
+    for loss in (Pure(1), ZCDP(1), Approx(1, 0.01)):
+        assert post_processing(loss) is loss
