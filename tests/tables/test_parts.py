@@ -11,7 +11,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import DataError, SourceError
-from dpfast.tables import arrow, dataset
+from dpfast.tables import arrow, dataset, npy
 from dpfast.tables.batches import Batches
 from dpfast.tables.scan import scan
 
@@ -266,6 +266,14 @@ def test_columns_that_only_a_header_has(tmp_path, shape):
             scan(path, column)
     np.save(path, np.ones((0, 1000)))
     assert scan(path, 999).length == 0
+
+
+@pytest.mark.full
+def test_columns_without_a_limit_are_noticed(tmp_path, monkeypatch):
+    """Planted: as many columns as the header says, if each can be named."""
+    monkeypatch.setattr(npy, "COLUMNS", 1 << 21)
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+        test_columns_that_only_a_header_has(tmp_path, (0, (1 << 20) + 1))
 
 
 @pytest.mark.parametrize("parts", [1, 2])
