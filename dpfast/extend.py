@@ -128,15 +128,18 @@ def release(
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private. A row that
-        is replaced may also leave or enter: the loss has to cover that.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private. A row that is replaced may also leave or enter: the loss has to cover
+        that.
     read : bool, default True
         Whether data are rows to be read. If not, ``reduce`` is given them as they are: numbers of
         the caller's, or what another library reads.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------

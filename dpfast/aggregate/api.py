@@ -231,8 +231,9 @@ def sample_and_aggregate(
         "random"; its choice is in the ledger entry and in a log message (`logging`, "dpfast",
         level INFO).
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then. The estimator does not see that column.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id. The estimator does not see that column.
     nan : {"keep", "drop"}, default "keep"
         Whether rows that hold a NaN stay in their block, whose answer is then mostly the default,
         or are left out of it. No other row moves.
@@ -259,9 +260,11 @@ def sample_and_aggregate(
         ``progress(done, total)``. How fast blocks are done depends on the data: what it shows is
         not private.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------

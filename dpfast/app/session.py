@@ -25,13 +25,14 @@ class session:
     Parameters
     ----------
     budget : Budget, optional
-        Pays for all calls.
+        The budget that pays for all calls.
     confidence : float, default 0.95
         How often an error bar holds.
     version : str, optional
         The version of the data, for the records. It must not come from rows.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Raises
     ------

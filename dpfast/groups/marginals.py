@@ -671,16 +671,20 @@ def marginals(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int, optional
         With `ids`, and only then: how many rows of a person count at most.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------

@@ -478,14 +478,17 @@ class KMeans(Transformer, Scored):
         X, y, sample_weight
             As for `fit`.
         ids : array_like of shape (n,), or str, optional
-            Whose row each row is, or the name of the column that says so, which is then no part of
-            the data. The loss is one of people then.
+            The id of the person that each row belongs to, or the name of the column of ids, which
+            is then not part of the data. The privacy unit is a person: neighbors differ in all rows
+            of one id.
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most.
         budget : Budget, optional
-            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default that of
+            the ``with`` block.
         rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+            The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
+            a budget refuses it.
 
         Returns
         -------

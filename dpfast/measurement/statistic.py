@@ -460,20 +460,24 @@ class Statistic(ABC, Generic[Value]):
         axis : {None, 0, -2}, optional
             0 for an answer of each column; a row is one record.
         where : array_like of bool, shape (n,), optional
-            The rows to use, each a function of that row alone. How many they are is private.
+            A mask of the rows to use; each entry must be a function of its row alone. The number of
+            these rows is private.
         ids : array_like of shape (n,), or str, optional
-            Whose row each row is, or the name of the column that says so, which is then no part of
-            the data. The loss is one of people then.
+            The id of the person that each row belongs to, or the name of the column of ids, which
+            is then not part of the data. The privacy unit is a person: neighbors differ in all rows
+            of one id.
         max_rows : int or "auto", optional
-            With `ids`, and only then: how many rows of a person count at most. "auto" draws it for
+            With `ids` only: the largest number of rows of a person that count. "auto" draws it for
             a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
         weights : array_like of shape (n,), or str, optional
-            A factor for each row, a function of that row alone, or the name of the column that
-            holds it, which is then no part of the data.
+            The weight of each row, which must be a function of that row alone, or the name of the
+            column of weights, which is then not part of the data.
         budget : Budget, optional
-            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default that of
+            the ``with`` block.
         rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+            The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
+            a budget refuses it.
 
         Returns
         -------
@@ -510,14 +514,17 @@ class Statistic(ABC, Generic[Value]):
         axis : {None, 0, -2}, optional
             0 for an answer of each column; a row is one record.
         where : array_like of bool, shape (n,), optional
-            The rows to use, each a function of that row alone. How many they are is private.
+            A mask of the rows to use; each entry must be a function of its row alone. The number of
+            these rows is private.
         weights : array_like of shape (n,), or str, optional
-            A factor for each row, a function of that row alone, or the name of the column that
-            holds it, which is then no part of the data.
+            The weight of each row, which must be a function of that row alone, or the name of the
+            column of weights, which is then not part of the data.
         budget : Budget, optional
-            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default that of
+            the ``with`` block.
         rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+            The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
+            a budget refuses it.
         ids : str or form, optional
             As `checked` returns them.
         measured : Measurement, optional
@@ -1131,18 +1138,21 @@ class Measurement(Around[Value], Preparing[Value]):
         ----------
         data : array_like, table, file or source
         where : array_like of bool, shape (n,), optional
-            The rows to use, each a function of that row alone. How many they are is private.
+            A mask of the rows to use; each entry must be a function of its row alone. The number of
+            these rows is private.
         ids : array_like of shape (n,), or str, optional
-            Whose row each row is, or the name of the column that says so, which is then no part of
-            the data. The loss is one of people then. By default it is the column that the unit
-            names.
+            The id of the person that each row belongs to, or the name of the column of ids, which
+            is then not part of the data. The privacy unit is a person: neighbors differ in all rows
+            of one id. By default it is the column that the unit names.
         weights : array_like of shape (n,), or str, optional
-            A factor for each row, a function of that row alone, or the name of the column that
-            holds it, which is then no part of the data.
+            The weight of each row, which must be a function of that row alone, or the name of the
+            column of weights, which is then not part of the data.
         budget : Budget, optional
-            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default that of
+            the ``with`` block.
         rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+            The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
+            a budget refuses it.
 
         Returns
         -------
@@ -1191,18 +1201,21 @@ class Measurement(Around[Value], Preparing[Value]):
         ----------
         data : array_like, table, file or source
         where : array_like of bool, shape (n,), optional
-            The rows to use, each a function of that row alone. How many they are is private.
+            A mask of the rows to use; each entry must be a function of its row alone. The number of
+            these rows is private.
         ids : array_like of shape (n,), or str, optional
-            Whose row each row is, or the name of the column that says so, which is then no part of
-            the data. The loss is one of people then. By default it is the column that the unit
-            names.
+            The id of the person that each row belongs to, or the name of the column of ids, which
+            is then not part of the data. The privacy unit is a person: neighbors differ in all rows
+            of one id. By default it is the column that the unit names.
         weights : array_like of shape (n,), or str, optional
-            A factor for each row, a function of that row alone, or the name of the column that
-            holds it, which is then no part of the data.
+            The weight of each row, which must be a function of that row alone, or the name of the
+            column of weights, which is then not part of the data.
         budget : Budget, optional
-            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default that of
+            the ``with`` block.
         rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+            The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
+            a budget refuses it.
 
         Returns
         -------
@@ -1233,18 +1246,21 @@ class Measurement(Around[Value], Preparing[Value]):
         ----------
         data : array_like, table, file or source
         where : array_like of bool, shape (n,), optional
-            The rows to use, each a function of that row alone. How many they are is private.
+            A mask of the rows to use; each entry must be a function of its row alone. The number of
+            these rows is private.
         ids : array_like of shape (n,), or str, optional
-            Whose row each row is, or the name of the column that says so, which is then no part of
-            the data. The loss is one of people then. By default it is the column that the unit
-            names.
+            The id of the person that each row belongs to, or the name of the column of ids, which
+            is then not part of the data. The privacy unit is a person: neighbors differ in all rows
+            of one id. By default it is the column that the unit names.
         weights : array_like of shape (n,), or str, optional
-            A factor for each row, a function of that row alone, or the name of the column that
-            holds it, which is then no part of the data.
+            The weight of each row, which must be a function of that row alone, or the name of the
+            column of weights, which is then not part of the data.
         budget : Budget, optional
-            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default that of
+            the ``with`` block.
         rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+            The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
+            a budget refuses it.
 
         Returns
         -------

@@ -81,9 +81,10 @@ class MedianMechanism(LinearStream):
         file then holds digests of the queries, the hard queries, all answers, and, until the stream
         is over, a secret: protect it as you protect the data (see ``docs/guide/streams.md``).
     budget : Budget, optional
-        Pays for all answers, before data or randomness are touched.
+        The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Attributes
     ----------

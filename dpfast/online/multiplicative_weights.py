@@ -64,9 +64,10 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     name : str, optional
         As for `MedianMechanism`: keep the stream in the file of the budget.
     budget : Budget, optional
-        Pays for all answers, before data or randomness are touched.
+        The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Attributes
     ----------

@@ -172,9 +172,10 @@ class RunningCount(Session[int, Total]):
         protect it as you protect the data (see ``docs/guide/streams.md``). It always has a tree, so
         that the file need not hold all values.
     budget : Budget, optional
-        Pays for all answers, before data or randomness are touched.
+        The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Raises
     ------

@@ -141,9 +141,10 @@ class SparseVector(Session[_Question, Finding | Findings]):
         file then holds all answers and, until the stream is over, its secret threshold noise:
         protect it as you protect the data (see ``docs/guide/streams.md``).
     budget : Budget, optional
-        Pays for all answers, before data or randomness are touched.
+        The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Raises
     ------
@@ -447,9 +448,11 @@ class AboveThreshold(SparseVector):
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Raises
     ------

@@ -179,10 +179,11 @@ def best_of(
         The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given. `run_loss` holds for it.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it. It draws
-        the number of runs.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it. It draws the number of runs.
 
     Returns
     -------

@@ -153,9 +153,11 @@ def bounded_release(
         and "domain" draws again: their answers have a density, and a bound is no likelier than
         other points.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------

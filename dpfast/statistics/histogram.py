@@ -598,25 +598,31 @@ def histogram(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     weights : array_like of shape (n,), or str, optional
-        A factor for each row, a function of that row alone, or the name of the column that holds
-        it, which is then no part of the data. A row whose weight is NaN or null is in no bin.
+        The weight of each row, which must be a function of that row alone, or the name of the
+        column of weights, which is then not part of the data. A row whose weight is NaN or null is
+        in no bin.
     weight_bounds : (float, float), optional
-        Public limits of the weights, with `weights`; others are clipped.
+        Public limits of the weights, with `weights`; weights outside are clamped.
     nonnegative : bool, default False
-        Whether counts below 0 are answered as 0, which costs nothing. Small counts, and sums of
-        many, are then too large on average; error bars hold. `dpfast.consistent` keeps their sum.
+        Whether counts below 0 are replaced by 0, which costs nothing. Small counts, and sums of
+        many counts, are then too large on average; error bars stay valid. `dpfast.consistent` keeps
+        their sum.
 
     Returns
     -------

@@ -234,10 +234,11 @@ def binary(
     epsilon : float, Fraction or Decimal
         The loss of one answer. It is above 0.
     budget : Budget, optional
-        A ledger about these rows, if there is one: it is charged the loss of a row. By default none
-        is kept, since in the local model each person would keep their own.
+        A budget for these rows, which is charged the loss for one row. By default none is kept,
+        since in the local model each person would keep their own.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------
@@ -339,10 +340,11 @@ def kary(
     default : int or label, optional
         The category of values that are none; by default the first.
     budget : Budget, optional
-        A ledger about these rows, if there is one: it is charged the loss of a row. By default none
-        is kept, since in the local model each person would keep their own.
+        A budget for these rows, which is charged the loss for one row. By default none is kept,
+        since in the local model each person would keep their own.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------
@@ -430,9 +432,10 @@ def unary(
     epsilon : float, Fraction or Decimal
         The loss of one answer.
     budget : Budget, optional
-        A ledger about these rows, if there is one: it is charged the loss of a row.
+        A budget for these rows, which is charged the loss for one row.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------

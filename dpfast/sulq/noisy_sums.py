@@ -54,13 +54,15 @@ class NoisySums:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. It is said of the values of functions: "drop" is 0 (with
-        "add-remove" only). A vector with one is 0, unless it is refused.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        It is said of the values of functions: "drop" is 0 (with "add-remove" only). A vector with
+        one is 0, unless it is refused.
     budget : Budget, optional
-        Pays for all answers, before data or randomness are touched.
+        The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Attributes
     ----------

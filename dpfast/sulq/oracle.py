@@ -186,9 +186,11 @@ class StatisticalQueryOracle(Oracle):
     nan : {"raise", "lower", "upper"} or float, default "raise"
         What a value of a function counts as that is NaN, as in `NoisySums`.
     budget : Budget, optional
-        Pays for all answers, before data or randomness are touched. What it pays is `cost`.
+        The budget that pays for all answers, before rows are read or random bits are drawn. What it
+        pays is `cost`.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Attributes
     ----------

@@ -464,6 +464,15 @@ def test_top_k_is_peeling_and_one_shot_gumbel(way, scores, k, c):
         assert order_misfit(found[:, ::-1], distribution) > 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [1.05, 1 / 1.05])
+def test_top_k_with_a_wrong_scale_is_caught(factor):
+    scores, k, c = np.array([0.0, 1.0, 2.0, 2.5, 4.0]), 3, 0.5
+    distribution = twin.peeling(scores, c, k)
+    assert order_misfit(tops(scores, k, 100_000, c), distribution) < 1
+    assert order_misfit(tops(scores, k, 100_000, c * factor), distribution) > 1
+
+
 @pytest.mark.full
 def test_top_k_in_place_of_k_draws_is_caught():
     """Controls: one mechanism's draws with repeats struck out wrongly, and one-shot Laplace."""

@@ -48,19 +48,22 @@ def mean(data: Any, **arguments: Any) -> Any:
     epsilon, delta : float, Fraction or Decimal
         The loss: both together.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". Where `n` is
         public, no test is needed: under "replace" the answer depends on ``(hi - lo) / n <=
@@ -126,22 +129,24 @@ def quantile(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     assume_sorted : bool, default False
         Take ascending data at its word and read only what is needed.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block. It
-        pays whether there is an answer or not.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block. It pays whether there is an answer or not.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------
@@ -210,19 +215,22 @@ def iqr(data: Any, **arguments: Any) -> Any:
     epsilon, delta : float, Fraction or Decimal
         The loss: both together.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". Without
         `proposed` it must be "replace", and there can be no `ids`.
@@ -309,10 +317,11 @@ def release(
         The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given. The distance has to hold for it.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block. It
-        pays whether there is an answer or not.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block. It pays whether there is an answer or not.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------

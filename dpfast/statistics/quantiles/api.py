@@ -97,19 +97,22 @@ def quantile(data: Any, **arguments: Any) -> Any:
         faster for a large epsilon, and is far larger for a small one. The exponential mechanism is
         pure: it leaves `delta` unspent, and the budget is not charged for it.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public. The error of "raise" depends on the data; the spend is not refunded.
-        "drop" is refused where the number of rows is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public. The
+        error of "raise" depends on the data; the spend is not refunded. "drop" is refused where the
+        number of rows is public.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private. Under
-        "replace" a row may then leave or enter, which the exponential mechanism covers as it is;
-        noise gets half of epsilon, or a quarter of rho, for either of two steps.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private. Under "replace" a row may then leave or enter, which the exponential
+        mechanism covers as it is; noise gets half of epsilon, or a quarter of rho, for either of
+        two steps.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     assume_sorted : bool, default False
         Take ascending data at its word and read only what is needed.
@@ -120,9 +123,11 @@ def quantile(data: Any, **arguments: Any) -> Any:
         column, and else candidates are as fine as float64 allows. Not for times, and not with
         ``bounds="auto"``.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------
@@ -178,21 +183,25 @@ def median(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     assume_sorted : bool, default False
     granularity : float, Fraction or Decimal, optional
         As in `quantile`.
@@ -282,21 +291,24 @@ def quantiles(data: Any, **arguments: Any) -> Any:
     assume_sorted, granularity
         As in `quantile`.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private. It costs
-        nothing here.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private. It costs nothing here.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
 
     Returns
@@ -371,21 +383,25 @@ def percentile(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     granularity : float, Fraction or Decimal, optional
         As in `quantile`. Several percentiles are drawn and not noised, which leaves `delta`
         unspent.
@@ -453,21 +469,25 @@ def minimum(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     granularity : float, Fraction or Decimal, optional
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "exponential"}, default "auto"
@@ -533,21 +553,25 @@ def maximum(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     granularity : float, Fraction or Decimal, optional
         As in `minimum`.
 
@@ -605,21 +629,25 @@ def iqr(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     granularity : float, Fraction or Decimal, optional
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"

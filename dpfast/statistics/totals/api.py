@@ -45,12 +45,14 @@ def count(data: Any, **arguments: Any) -> Any:
         Whether rows that are NaN or null are counted, too, as without it, are not, or are the only
         ones.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``). It is the rows that count, not
         the people.
     per_unit : (int, int) or "auto", optional
@@ -58,12 +60,14 @@ def count(data: Any, **arguments: Any) -> Any:
         clamped; a person without rows counts 0. What that takes off is in no error bar. "auto"
         draws them for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     nonnegative : bool, default False
-        Whether a count below 0 is answered as 0, which costs nothing. Small counts are then too
-        large on average; error bars hold.
+        Whether a count below 0 is replaced by 0, which costs nothing. Small counts are then too
+        large on average; error bars stay valid.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------
@@ -120,24 +124,28 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     per_unit : (int, int) or "auto", optional
         With `ids`, instead of `max_rows`: public limits to which the number of a person is clamped;
         a person without rows counts 0. What that takes off is in no error bar. "auto" draws them
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     nonnegative : bool, default False
-        Whether a count below 0 is answered as 0, which costs nothing. Small counts are then too
-        large on average; error bars hold.
+        Whether a count below 0 is replaced by 0, which costs nothing. Small counts are then too
+        large on average; error bars stay valid.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------
@@ -220,33 +228,38 @@ def sum(data: Any, **arguments: Any) -> Any:
         0 for an answer of each column; a row is one record. Its numbers belong together, so there
         is no other axis.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public. Each column drops its own.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public. Each
+        column drops its own.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then. An id is an integer, text or bytes. Rows without an
-        id, and those that `where` leaves out, count nowhere.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id. An id is an integer, text or bytes. Rows without an id, and those that `where` leaves
+        out, count nowhere.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``). Of more, each counts in part:
         that is in no error bar. Rows without a number are left out before.
     per_unit : (float, float) or "auto", optional
-        With `ids`, instead of `max_rows`: public limits to which the total of a person is clamped;
-        a person without rows counts 0. What that takes off is in no error bar. "auto" draws them
-        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids`, in place of `max_rows`: public limits to which the total of each person is
+        clamped; a person without rows counts 0. Error bars do not include the bias of clamping.
+        "auto" draws the limits for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     weights : array_like of shape (n,), or str, optional
-        A factor for each row, a function of that row alone, or the name of the column that holds
-        it, which is then no part of the data.
+        The weight of each row, which must be a function of that row alone, or the name of the
+        column of weights, which is then not part of the data.
     weight_bounds : (float, float), optional
-        Public limits of the weights, with `weights`; others are clipped. A NaN among them is
-        treated as one among the data. The sensitivity is that of the products.
+        Public limits of the weights, with `weights`; weights outside are clamped. A NaN among them
+        is treated as one among the data. The sensitivity is that of the products.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------
@@ -317,26 +330,31 @@ def mean(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     weights : array_like of shape (n,), or str, optional
-        A factor for each row, a function of that row alone, or the name of the column that holds
-        it, which is then no part of the data.
+        The weight of each row, which must be a function of that row alone, or the name of the
+        column of weights, which is then not part of the data.
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     weight_bounds : (float, float), optional
-        Public limits of the weights, with `weights`; others are clipped. They are not negative.
+        Public limits of the weights, with `weights`; weights outside are clamped. They are not
+        negative.
 
     Returns
     -------
@@ -398,21 +416,25 @@ def variance(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
     ddof : int, default 0
         The sum of squared deviations is divided by ``n - ddof``, as in `numpy.var`: 1 makes it an
         unbiased estimate for what the rows are a sample of (before noise and clamping).
@@ -471,21 +493,25 @@ def std(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. By default "drop" where the number of rows is private, and "raise"
-        where it is public.
+        How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
+        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
+        By default "drop" where the number of rows is private, and "raise" where it is public.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
+        A mask of the rows to use; each entry must be a function of its row alone. The number of
+        these rows is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is, or the name of the column that says so, which is then no part of the
-        data. The loss is one of people then.
+        The id of the person that each row belongs to, or the name of the column of ids, which is
+        then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
+        id.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a person count at most. "auto" draws it for a
+        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
         quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        Pays before data or randomness are touched; by default the budget of the ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default that of the
+        ``with`` block.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------
