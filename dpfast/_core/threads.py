@@ -147,7 +147,7 @@ def _quota() -> int | None:
     return None
 
 
-def each(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
+def run_in_threads(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
     """Return ``work(item)`` of each item, in up to `workers` threads."""
     if workers == 1 or len(items) <= 1:
         return [work(item) for item in items]

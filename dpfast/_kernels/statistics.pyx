@@ -25,8 +25,8 @@ cdef bint _plain(cnp.ndarray a):
 
 cdef int take_base(dpf_draw *given, base) except -1:
     """Set the base measure, a `noise.grid.Base`, which has to outlive the draw."""
-    cdef cnp.ndarray spacing = base.spacing, weight = base.weights
-    given.base.shift, given.base.each, given.base.zero = base.shift, base.each, base.zero
+    cdef cnp.ndarray spacing = base.round_steps, weight = base.weights
+    given.base.shift, given.base.each, given.base.zero = base.shift, base.uniform, base.zero
     given.base.above, given.base.below = base.above, base.below
     given.base.floor, given.base.top = base.floor, base.top
     if not (spacing.dtype == np.float64 and weight.dtype == np.int64 and _plain(spacing)

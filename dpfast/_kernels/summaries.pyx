@@ -230,7 +230,7 @@ cdef class Grid:
         return (found.nan, found.sum.low | <object>found.sum.high << 64,
                 found.squares.low | <object>found.squares.high << 64)
 
-    def each(self, cnp.ndarray values not None, uint32_t[::1] out not None,
+    def write_cells(self, cnp.ndarray values not None, uint32_t[::1] out not None,
              uint8_t[::1] missing not None):
         """The cell of each value, and 1 in `missing` for each NaN; span must be below ``2**32``."""
         cdef int kind = kind_of(values), status

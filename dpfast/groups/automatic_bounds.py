@@ -45,7 +45,7 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.units import total_sizes
 from ..tables import Chunk
-from ..tables.batches import Piece
+from ..tables.batches import MemoryColumn
 from ..tables.sql.store import SqlRows
 from .counts import GroupHistogram
 from .of_column import OfColumn
@@ -145,7 +145,7 @@ class GroupBounds(OfColumn):
     def reading(self) -> tuple[Any, ...]:
         return (GroupBounds, self.columns, self.units)
 
-    def read(self, columns: Mapping[str, Piece]) -> list[NDArray[Any]]:
+    def read(self, columns: Mapping[str, MemoryColumn]) -> list[NDArray[Any]]:
         return [read(columns[name], self.units) for name in self.reads]
 
     def room(self, groups: int) -> Tails:

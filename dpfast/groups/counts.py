@@ -33,7 +33,7 @@ from ..summaries.cells import Cells, cells, in_units
 from ..summaries.sparse import Sparse, distinct, join
 from ..summaries.units import CARRY, shifted, words_of
 from ..tables.base import Feature
-from ..tables.batches import Piece, numbers
+from ..tables.batches import MemoryColumn, numbers
 from ..tables.sql.store import SqlRows
 from .keys import MOST
 from .of_column import DatabaseSums, Integers, Kept
@@ -154,7 +154,7 @@ class GroupHistogram(Counted):
     def is_text(self) -> bool:  # type: ignore[override]
         return self.axis.words is not None
 
-    def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
+    def read(self, columns: Mapping[str, MemoryColumn]) -> NDArray[Any]:
         column = columns[self.column or ""]
         if self.axis.words is None:
             return read(column, self.units)
@@ -297,7 +297,7 @@ class WeightedHistogram(WithWeights, GroupHistogram):
         words = [total & 2**64 - 1, count + (total >> 64 << CARRY)]
         return np.stack(words, axis=-1).astype(np.uint64)
 
-    def read(self, columns: Mapping[str, Piece]) -> Any:
+    def read(self, columns: Mapping[str, MemoryColumn]) -> Any:
         weights = numbers(columns[self.weights])
         return super().read(columns), clamped(weights, self.limits, "raise")
 

@@ -30,7 +30,7 @@ from ..selection.key_selection import choose_rounds, choose_rule
 from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid
 from ..statistics.totals.count import Count
-from ..tables.batches import Batches, Piece
+from ..tables.batches import Batches, MemoryColumn
 from ..tables.intake import Public
 from ..tables.key_words import key_kind, kind_of
 from ..tables.public_values import expect_matches
@@ -260,7 +260,9 @@ class Grouping:
             mechanism.integers(rows)  # refuses what no database adds up
         return mechanism
 
-    def _of_column(self, statistic: Any, typed: Piece, step: Step, offered: Offer) -> ByGroup:
+    def _of_column(
+        self, statistic: Any, typed: MemoryColumn, step: Step, offered: Offer
+    ) -> ByGroup:
         """Return the mechanism of a statistic of a column, which is like an empty one."""
         times, units, column = times_of(typed), None, statistic.column or ""
         if isinstance(statistic, Histogram):
@@ -307,7 +309,7 @@ class Grouping:
         return mechanism
 
     def _expect(
-        self, words: Words | None, categories: Public | None, column: str, typed: Piece
+        self, words: Words | None, categories: Public | None, column: str, typed: MemoryColumn
     ) -> None:
         """Refuse public values that can equal nothing in a column."""
         if words is not None:

@@ -26,7 +26,7 @@ from .._core import checks
 from .._kernels.groups import Codes, dense, pair
 from .._kernels.tables import Key
 from ..tables.arrow import looked_up
-from ..tables.batches import Batch, Batches, Piece
+from ..tables.batches import Batch, Batches, MemoryColumn
 from ..tables.columns import Columns
 from ..tables.data import form_of
 from ..tables.forms import (
@@ -408,7 +408,7 @@ def _sortable(key: Any) -> tuple[int, Any]:
     return kind_index, _instant(plain(key)) if kind_index == 3 else key
 
 
-def _taken(column: Piece, rows: NDArray[np.int64]) -> NDArray[Any]:
+def _taken(column: MemoryColumn, rows: NDArray[np.int64]) -> NDArray[Any]:
     """Return some rows of a column as an array whose dtype depends on its type alone."""
     if isinstance(column, Objects):
         return _of_objects([_plain(column.rows[i]) for i in rows.tolist()])
@@ -539,14 +539,14 @@ def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
     return dict(zip(by, keys, strict=True)), True
 
 
-def _alone(column: Piece) -> Piece:
+def _alone(column: MemoryColumn) -> MemoryColumn:
     """Return a column of Arrow, which may show memory of others, in memory of its own."""
     if not isinstance(column, Arrow):
         return column
     return Arrow(_without_views(column.chunked).take(np.arange(column.length)))
 
 
-def _copied(column: Piece, array: NDArray[Any]) -> Piece:
+def _copied(column: MemoryColumn, array: NDArray[Any]) -> MemoryColumn:
     """Return public keys that nobody else can change, typed if they are of one type."""
     if isinstance(column, Arrow):
         return column
@@ -555,7 +555,7 @@ def _copied(column: Piece, array: NDArray[Any]) -> Piece:
     return Values(array, array) if array.dtype.kind in "biuU" else Objects(list(column.rows))
 
 
-def _array(column: Piece) -> NDArray[Any]:
+def _array(column: MemoryColumn) -> NDArray[Any]:
     """Return public keys as an array that nobody else can change."""
     if isinstance(column, Values):
         return column.array.copy()
@@ -571,7 +571,7 @@ def _array(column: Piece) -> NDArray[Any]:
     return _of_objects(list(column.rows))
 
 
-def _dense(column: Piece, first: int, count: int) -> Int32s | None:
+def _dense(column: MemoryColumn, first: int, count: int) -> Int32s | None:
     """Return codes of integers that follow one another, without a table; None for other rows."""
     if (
         not isinstance(column, Values)

@@ -56,7 +56,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import CONFIDENCE, NOISE, RAREST, ErrorBar, normal, symmetric_sum
-from .._core.threads import each, threads
+from .._core.threads import run_in_threads, threads
 from .._core.types import Floats, Number
 from .._kernels import statistics as _native
 from .._kernels.statistics import MOST_CELLS
@@ -75,7 +75,7 @@ from ..summaries.side_by_side import flat, stretches
 from ..tables.base import RowChunk, Term
 from ..tables.columns import Columns
 from ..tables.data import form_of
-from ..tables.intake import Beside, Chosen, View, read, whole_rows
+from ..tables.intake import Chosen, RowArguments, View, read, whole_rows
 from ..tables.masked import refuse_mask
 from ..tables.public_values import listed
 from ..tables.sql.store import SqlRows
@@ -554,11 +554,11 @@ class MarginalCounts(Mechanism[MarginalTables]):
                 for i in range(0, len(room), TOGETHER):
                     j = i + TOGETHER
                     jobs.append((codes, subsets[i:j], shape, room[i:j]))
-        each(lambda job: _native.marginals(*job), jobs, threads())
+        run_in_threads(lambda job: _native.marginals(*job), jobs, threads())
         return counts
 
 
-def attributes(data: Any, per_row: Beside, axes: Mapping[str, Bins]) -> Chosen:
+def attributes(data: Any, per_row: RowArguments, axes: Mapping[str, Bins]) -> Chosen:
     """Choose the attributes among the columns of a table; those of a matrix are all it has."""
     table = form_of(data, "data", RULE)
     if isinstance(table, Columns):

@@ -12,7 +12,7 @@ from .._core import checks
 from ..measurement.times import Units, read
 from ..summaries.cells import Cells
 from ..tables.base import Feature, Near
-from ..tables.batches import Piece
+from ..tables.batches import MemoryColumn
 from ..tables.sql.store import SqlRows
 
 #: Which groups are in the answer; None for all.
@@ -116,7 +116,7 @@ class OfColumn:
         """Return the columns that are read."""
         return () if self.column is None else (self.column,)
 
-    def read(self, columns: Mapping[str, Piece]) -> Any:
+    def read(self, columns: Mapping[str, MemoryColumn]) -> Any:
         """Return the numbers of the columns of a batch."""
         return None if self.column is None else read(columns[self.column], self.units)
 

@@ -55,7 +55,7 @@ from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
 from ..summaries.cells import Cells
 from ..summaries.units import shifted
-from ..tables.batches import Piece, numbers
+from ..tables.batches import MemoryColumn, numbers
 from ..tables.sql.store import SqlRows
 from .arrays import Floats
 from .of_column import Integers, of_numbers
@@ -114,7 +114,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
     def reads(self) -> tuple[str, ...]:
         return self.column or "", self.statistic.other or ""
 
-    def read(self, columns: Mapping[str, Piece]) -> list[NDArray[Any]]:
+    def read(self, columns: Mapping[str, MemoryColumn]) -> list[NDArray[Any]]:
         column_bounds = zip(self.reads, self.statistic.pairs(2), strict=True)
         x, y = (clamped(numbers(columns[name]), pair, self.nan) for name, pair in column_bounds)
         for z, (least, size) in zip((x, y), self.parts, strict=True):

@@ -25,7 +25,7 @@ from ..summaries.sparse import Sparse
 from ..tables.batches import Batch, Batches
 from ..tables.columns import chosen
 from ..tables.engine import Engine, Task
-from ..tables.forms import Form, column_form
+from ..tables.forms import Readable, column_form
 from ..tables.key_words import secret
 from .automatic_bounds import Tails
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys
@@ -59,7 +59,7 @@ class AsWhole:
 
     names: Sequence[str]
 
-    def __call__(self, table: Form) -> Whole:
+    def __call__(self, table: Readable) -> Whole:
         batches = Batches(chosen(table, self.names))
         return Whole(batches.length or 0, batches)
 

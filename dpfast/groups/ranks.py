@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.error_bars import CONFIDENCE, RANKS, ErrorBar
-from .._core.threads import each, threads
+from .._core.threads import run_in_threads, threads
 from .._kernels import groups as _native
 from ..measurement.columns_by_name import labels
 from ..measurement.times import Units
@@ -274,7 +274,7 @@ class Quantiles(OfColumn):
                         near = widths[i], points.tolist(), rows
                         sizes[i, first:stop] = draw_widths(*near, streams[part])
 
-            each(draw, range(len(parts)), 1 if few else threads())
+            run_in_threads(draw, range(len(parts)), 1 if few else threads())
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
         cell = np.sort(drawn, axis=0)[order].astype(np.int64)

@@ -62,7 +62,7 @@ from ..summaries.cells import Cells, cells, nearest
 from ..summaries.sparse import join
 from ..summaries.units import by_group, clamped_counts, shifted, words_of
 from ..tables.base import Feature
-from ..tables.batches import Piece
+from ..tables.batches import MemoryColumn
 from ..tables.bounding import UNBOUNDED
 from ..tables.forms import Objects
 from ..tables.key_words import KeyWords
@@ -417,7 +417,7 @@ class CountOfText(OfCount):
         there = rows.there(self.column or "")
         return rows.counted(1 - there if self.nan == "only" else there)
 
-    def read(self, columns: Mapping[str, Piece]) -> Any:
+    def read(self, columns: Mapping[str, MemoryColumn]) -> Any:
         """Return 0 for each row that is there, and NaN for the others."""
         column = columns[self.column or ""]
         if isinstance(column, Objects):
@@ -485,7 +485,7 @@ class OfLinear(SumsOfFeatures):
     def reading(self) -> tuple[Any, ...]:
         return (*super().reading, self.statistic.matches)
 
-    def read(self, columns: Mapping[str, Piece]) -> Any:
+    def read(self, columns: Mapping[str, MemoryColumn]) -> Any:
         column, matches = columns[self.column or ""], self.statistic.matches
         if matches is None:
             return read(column, self.units)

@@ -27,7 +27,7 @@ from ..measurement.features import Factors
 from ..measurement.linear import Column
 from ..noise.sensitivity import Sensitivity
 from ..summaries.cells import cells
-from ..tables.batches import Piece, numbers
+from ..tables.batches import MemoryColumn, numbers
 from ..tables.sql.store import SqlRows
 from .arrays import EachWithin
 from .of_column import Integers, of_numbers
@@ -107,7 +107,7 @@ class OfWeighted(WithWeights, OfLinear):
             x = (matches.of_row(rows, column) - int(least)) * int(size)
         return x * rows.number(weights, self.limits, replacement(self.nan, *self.limits))
 
-    def factors_of(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def factors_of(self, columns: Mapping[str, MemoryColumn]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the clamped numbers and weights of a batch."""
         x = clamped(OfLinear.read(self, columns), (self.axis.lo, self.axis.hi), self.nan)
         return x, clamped(numbers(columns[self.weights]), self.limits, self.nan)
@@ -123,7 +123,7 @@ class WeightedSum(OfWeighted):
         every = [x * w for x in (lo, hi) for w in self.limits]
         return Column(lo, hi, cells(min(every), max(every)))
 
-    def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
+    def read(self, columns: Mapping[str, MemoryColumn]) -> NDArray[Any]:
         x, w = self.factors_of(columns)
         return np.asarray(x * w)
 
@@ -162,7 +162,7 @@ class WeightedMean(OfWeighted):
 
     factors: ClassVar[list[Factors]] = [(1, 0, 0)] * 2
 
-    def read(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def read(self, columns: Mapping[str, MemoryColumn]) -> tuple[NDArray[Any], NDArray[Any]]:
         x, w = self.factors_of(columns)
         return w * (x - self.axis.lo), w * (self.axis.hi - x)
 

@@ -87,7 +87,7 @@ class Weights:
         """Return how often each of some rows counts, and how many weights are NaN."""
         values = flat(beside_of(self.column, start, stop, "sample_weight"))
         times, gone = np.empty(len(values), np.uint32), np.zeros(len(values), np.bool_)
-        self.cells.native.each(values, times, gone.view(np.uint8))
+        self.cells.native.write_cells(values, times, gone.view(np.uint8))
         times += np.uint32(self.cells.first)
         fill = self.nan
         times[gone] = 0 if isinstance(fill, str) else self.cells.first + self.cells.cell(fill)

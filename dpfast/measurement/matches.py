@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._kernels.statistics import Axis
 from ..summaries.cells import SQUARES, Cells
 from ..summaries.totals import totals
-from ..tables.batches import Piece, numbers
+from ..tables.batches import MemoryColumn, numbers
 from ..tables.intake import Public, View
 from ..tables.sql.store import SqlRows
 from ..tables.words import Words, words_column
@@ -73,7 +73,7 @@ class Matches(Cells):
         """Return 1 for each number that equals a value, and 0 for others."""
         return Compared(self._axis).matched(values).astype(np.float64)
 
-    def of(self, column: Piece, name: str) -> NDArray[np.float64]:
+    def of(self, column: MemoryColumn, name: str) -> NDArray[np.float64]:
         """Return 1 for each row of a column that equals a value, and 0 for others."""
         values = numbers(column) if self.words is None else numbers_of(column, self.words, name)
         return self.matched(values)
@@ -85,7 +85,7 @@ class Matches(Cells):
         return np.repeat([0.0, 1.0], [zeros, counts.sum])
 
 
-def numbers_of(part: Piece, words: Words, name: str) -> NDArray[np.float64]:
+def numbers_of(part: MemoryColumn, words: Words, name: str) -> NDArray[np.float64]:
     """Return the numbers of the words of a column, NaN for anything else."""
     column = words_column(part, words, name)
     out = np.empty(column.length)
@@ -106,7 +106,7 @@ class Compared:
         self.axis.place(values, 1, bins)
         return bins < self.axis.bins
 
-    def each(
+    def write_cells(
         self, values: NDArray[Any], cells: NDArray[np.uint32], gone: NDArray[np.uint8]
     ) -> None:
         """Write the cell of each row, and that none is missing."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.statistics import MOST_CELLS
-from ..tables.batches import Piece, numbers
+from ..tables.batches import MemoryColumn, numbers
 from ..tables.columns import refuse_type
 from ..tables.time_columns import TimeColumn, time_column
 from ..tables.times import Binned, Clipped, Numbering, Times, as_numpy, numbered, times_of
@@ -68,7 +68,7 @@ class Units:
         assert isinstance(self.number, Binned)
         return self.back(np.array(self.number.edges, object) - self.lower)
 
-    def of(self, column: Piece) -> NDArray[np.float64]:
+    def of(self, column: MemoryColumn) -> NDArray[np.float64]:
         """Return the numbers of rows of a table, NaN where one has no time.
 
         Raises
@@ -85,7 +85,7 @@ class Units:
         return values
 
 
-def read(column: Piece, units: Units | None) -> NDArray[Any]:
+def read(column: MemoryColumn, units: Units | None) -> NDArray[Any]:
     """Return the numbers of rows of a table, which may be those of times."""
     return numbers(column) if units is None else units.of(column)
 

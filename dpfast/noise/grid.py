@@ -155,8 +155,19 @@ class Base:
     """
 
     __slots__ = (
-        "above", "below", "each", "first", "floor", "grid", "last", "shift", "spacing", "top",
-        "total", "weights", "zero",
+        "above",
+        "below",
+        "first",
+        "floor",
+        "grid",
+        "last",
+        "round_steps",
+        "shift",
+        "top",
+        "total",
+        "uniform",
+        "weights",
+        "zero",
     )  # fmt: skip
 
     def __init__(
@@ -165,12 +176,12 @@ class Base:
         cells = last - first + 1
         size = (cells - 1).bit_length()
         self.first, self.last, self.shift, self.grid = first, last, 1 - first, grid
-        self.each, self.above, self.below, self.top, self.floor, self.zero = 1, 0, 0, 0, 0, 0
-        self.spacing, self.weights = np.empty(0), np.empty(0, np.int64)
+        self.uniform, self.above, self.below, self.top, self.floor, self.zero = 1, 0, 0, 0, 0, 0
+        self.round_steps, self.weights = np.empty(0), np.empty(0, np.int64)
         if grid is not None and cells >= EVEN:
             self.top = max(last + 1, -first).bit_length() - 1
             self.floor = max(0, self.top - OCTAVES)
-            self.each, self.above, self.below = 0, 1, 1
+            self.uniform, self.above, self.below = 0, 1, 1
             around = self.weight(first, last)
             total, upwards = LOGARITHMIC * around, q > MIDDLE
             side = (max(first, 0), last) if upwards else (first, min(last, -1))
@@ -178,13 +189,13 @@ class Base:
             self.above, self.below = 1 + upwards * more, 1 + (not upwards) * more
             even = total / ROUND - (self.weight(first, last) - around) / 2
             least = 2.0 ** max(0, size - FINEST_ROUND)
-            self.spacing = _decimal(grid, least, 2.0 ** (size - COARSEST))
-            share = 0.5 ** np.arange(len(self.spacing))[::-1]  # half as much for each finer one
+            self.round_steps = _decimal(grid, least, 2.0 ** (size - COARSEST))
+            share = 0.5 ** np.arange(len(self.round_steps))[::-1]  # half as much for each finer one
             share *= even / cells / max(1, share.sum())
-            self.weights = np.maximum(1, share * self.spacing).astype(np.int64)
+            self.weights = np.maximum(1, share * self.round_steps).astype(np.int64)
             if first <= 0 <= last:
                 self.zero = total // ATOM - int(self.weights.sum())
-            self.each = -((self.weight(first, last) - total) // cells)
+            self.uniform = -((self.weight(first, last) - total) // cells)
         self.total = self.weight(first, last)
 
     def aimed(self, q: Fraction) -> Base:
@@ -193,12 +204,12 @@ class Base:
 
     def upto(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the cumulated weight up to each of some cells, but for a constant."""
-        total = self.each * (cells + self.shift) + self.zero * (cells >= 0)
+        total = self.uniform * (cells + self.shift) + self.zero * (cells >= 0)
         if self.above:
             beyond = np.where(cells >= 0, cells + 1, -1 - cells)
             total += np.where(cells >= 0, self.above, -self.below) * self._around(beyond)
-        for spacing, weight in zip(self.spacing, self.weights, strict=True):
-            total += weight * (np.ceil((cells + 1) / spacing).astype(np.int64) - 1)
+        for step, weight in zip(self.round_steps, self.weights, strict=True):
+            total += weight * (np.ceil((cells + 1) / step).astype(np.int64) - 1)
         return total
 
     def _around(self, m: NDArray[np.int64]) -> NDArray[np.int64]:

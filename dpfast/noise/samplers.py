@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.threads import each, threads
+from .._core.threads import run_in_threads, threads
 from .._kernels.noise import fill, one
 from .._kernels.rng import BitStream
 from ..errors import ArgumentError
@@ -200,7 +200,7 @@ def in_chunks(size: int, stream: BitStream, draw: Callable[[int, int, BitStream]
         return
     cuts = range(0, size, CHUNK)
     streams = [branch(stream) for _ in cuts]
-    each(
+    run_in_threads(
         lambda i: draw(cuts[i], min(cuts[i] + CHUNK, size), streams[i]), range(len(cuts)), threads()
     )
 

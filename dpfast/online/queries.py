@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
-from .._core.threads import each, threads
+from .._core.threads import run_in_threads, threads
 from .._core.types import Number
 from .._kernels.jit import QueryLoop, is_compiled
 from ..errors import DataError
@@ -52,7 +52,9 @@ def spread(
     """
     workers = max(1, min(threads(), count // enough))
     cuts = {count * i // workers // multiple * multiple for i in range(workers)}
-    each(lambda span: work(*span), list(itertools.pairwise([*sorted(cuts), count])), workers)
+    run_in_threads(
+        lambda span: work(*span), list(itertools.pairwise([*sorted(cuts), count])), workers
+    )
 
 
 class Universe:

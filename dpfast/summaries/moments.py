@@ -188,7 +188,7 @@ def placed(
     on_cells = np.empty((len(columns), rows), np.uint32)
     absent = np.empty((len(columns), rows), np.uint8)
     for column, grid, column_cells, gone in zip(columns, cells, on_cells, absent, strict=True):
-        grid.native.each(flat(column), column_cells, gone)
+        grid.native.write_cells(flat(column), column_cells, gone)
     out = np.zeros(rows, np.bool_)
     if absent.any():
         for (lo, hi), grid, column_cells, gone in zip(bounds, cells, on_cells, absent, strict=True):

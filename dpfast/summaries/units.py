@@ -291,7 +291,7 @@ def unit_sums(
 
 def unit_rows(ids: IdColumn, key: Key, where: NDArray[np.bool_] | None) -> tuple[Units, int]:
     """Return the number of rows of each unit, and that of all rows, in one read of the ids."""
-    rows, extra = ids.beside(where, key)
+    rows, extra = ids.with_mask(where, key)
     units = Units(key, [1])
 
     def count(codes: NDArray[np.int32], rooms: Sequence[Room]) -> list[int]:

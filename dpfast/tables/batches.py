@@ -24,8 +24,8 @@ from .columns import Columns, Want
 from .data import form_of
 from .engine import Engine, refuse_array
 from .filtered import MASK, condition_of, is_expression, passing
-from .forms import Arrow, Form, Objects, Values
-from .forms import Piece as Piece
+from .forms import Arrow, Objects, Readable, Values
+from .forms import MemoryColumn as MemoryColumn
 from .in_memory import named
 from .labels import compare, labels_of
 from .memory import F8, in_place
@@ -54,8 +54,8 @@ class Batches:
         For what is no table. No row is looked at.
     """
 
-    def __init__(self, data: Any, extra: Mapping[str, Piece] | None = None) -> None:
-        table: Form = form_of(data, "data", RULE)
+    def __init__(self, data: Any, extra: Mapping[str, MemoryColumn] | None = None) -> None:
+        table: Readable = form_of(data, "data", RULE)
         if not isinstance(table, Columns):
             checks.fail_kind("data", RULE, data)
         self._table = table
@@ -84,7 +84,7 @@ class Batches:
         )
         return _of_types(types, extra) if types else None
 
-    def with_beside(self, name: str, column: Piece) -> Batches:
+    def with_beside(self, name: str, column: MemoryColumn) -> Batches:
         """Return the same rows with one more column beside them."""
         return Batches(self._table, {**self._extra, name: column})
 
@@ -148,7 +148,7 @@ class Batches:
         """Tell whether there is a column of that name beside the table."""
         return name in self._extra
 
-    def typed(self, name: str, argument: str, is_text: bool = False) -> Piece:
+    def typed(self, name: str, argument: str, is_text: bool = False) -> MemoryColumn:
         """Return a column of no rows, which has the type of the one of that name.
 
         `is_text` asks for text where the column has no type of its own, as in a file of text.
@@ -224,7 +224,7 @@ def refuse_beside() -> None:
     raise DataError("there must be one entry of ids or where for each row, and there is not")
 
 
-def numbers(data: Piece) -> NDArray[Any]:
+def numbers(data: MemoryColumn) -> NDArray[Any]:
     """Return the numbers of a column in a dtype that kernels read.
 
     They stay where they are if they can; else they are float64, NaN where one is missing.
@@ -245,14 +245,14 @@ def numbers(data: Piece) -> NDArray[Any]:
     return out
 
 
-def _length(column: Piece, name: str = "data") -> int:
+def _length(column: MemoryColumn, name: str = "data") -> int:
     """Return how many rows a column has; refuse an array of several dimensions."""
     if isinstance(column, Values) and column.array.ndim != 1:
         checks.fail_kind(name, "one-dimensional, with one entry for each row", column.original)
     return column.length
 
 
-def _type_of(column: Piece) -> Any:
+def _type_of(column: MemoryColumn) -> Any:
     """Return all that a column is without its rows."""
     if not isinstance(column, Values):
         return column.chunked.type if isinstance(column, Arrow) else None
@@ -260,7 +260,7 @@ def _type_of(column: Piece) -> Any:
     return column.array.dtype, is_masked, column.aware
 
 
-def _of_type(kind: Any) -> Piece:
+def _of_type(kind: Any) -> MemoryColumn:
     """Return a column of a type without rows."""
     if kind is None:
         return Objects([])

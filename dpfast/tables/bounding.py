@@ -21,7 +21,7 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.threads import each, threads
+from .._core.threads import run_in_threads, threads
 from .._kernels import groups as _native
 from .._kernels.tables import Key
 from .available_memory import share
@@ -153,7 +153,9 @@ class Bounding:
             most = (self.max_groups, self.max_rows)
             self._blocks.mark(self.key, *span, *most, more, out, names=names)
 
-        each(mark, list(spans_of(cuts, AT_ONCE)), threads() if workers is None else workers)
+        run_in_threads(
+            mark, list(spans_of(cuts, AT_ONCE)), threads() if workers is None else workers
+        )
         return out.view(np.bool_)
 
     def _read(

@@ -22,7 +22,7 @@ from .._core import checks
 from .._kernels.tables import Key
 from ..errors import DataError
 from .base import Choosing, Chunk, RandomWords, RowChunk, RowSource, S, Source, WithRows
-from .forms import Form, Piece
+from .forms import MemoryColumn, Readable
 from .ids import with_ids
 from .pick import distinct, wanted_columns
 from .public_values import CellTexts
@@ -53,10 +53,10 @@ class Batch(NamedTuple):
 
     start: int
     rows: int
-    columns: Mapping[str, Piece]
+    columns: Mapping[str, MemoryColumn]
 
 
-def chosen(table: Form, names: Sequence[str]) -> Table:
+def chosen(table: Readable, names: Sequence[str]) -> Table:
     """Return some columns of a table in memory."""
     if not (isinstance(table, Table) and set(names) <= set(table.names)):
         refuse_type()
@@ -89,7 +89,7 @@ class Rows:
     words: Mapping[str, Words] = field(default_factory=dict)
     is_table: bool = True
 
-    def __call__(self, data: Form) -> RowSource:
+    def __call__(self, data: Readable) -> RowSource:
         if self.names is None:
             return rows_of(data, self.ids)
         table = chosen(data, self.columns or ())
@@ -110,7 +110,7 @@ class Store:
     ----------
     length : int or None
         Rows; None when that is not known without reading.
-    pieces : dict of str to Piece
+    pieces : dict of str to MemoryColumn
         The columns, where they lie in memory.
     given : object
         What the columns were made of, if it is known.
@@ -125,7 +125,7 @@ class Store:
     """
 
     length: int | None
-    held_columns: Mapping[str, Piece] = {}
+    held_columns: Mapping[str, MemoryColumn] = {}
     original: Any = None
     lies_apart: bool = False
     has_order: bool = True
@@ -142,7 +142,7 @@ class Store:
         """Return the name of the column that `argument` names; refuse one that is not there."""
 
     @abstractmethod
-    def typed(self, name: str, is_text: bool = False) -> Piece:
+    def typed(self, name: str, is_text: bool = False) -> MemoryColumn:
         """Return a column of no rows, of the type of the one that is there.
 
         Where columns have no types, `is_text` says which one is wanted.
@@ -161,7 +161,7 @@ class Store:
         return make()
 
     @abstractmethod
-    def column(self, name: str) -> Form:
+    def column(self, name: str) -> Readable:
         """Return one column as data."""
 
     def table(self, names: Sequence[str]) -> Table:
@@ -202,7 +202,7 @@ class Elsewhere(Store):
 
     as_numbers: Mapping[str, AsNumbers] = {}
 
-    def column(self, name: str) -> Form:
+    def column(self, name: str) -> Readable:
         return TableColumn(self, name)
 
     @abstractmethod

@@ -16,7 +16,7 @@ from .base import NO_ROWS, RowSource, S, Source, WithRows
 from .batch_reader import lazy_reader
 from .columns import Columns, Table
 from .dask import dask_form
-from .forms import COLUMN, Form, Objects, is_distributed, is_lazy, is_spark, is_sql, source_of
+from .forms import COLUMN, Objects, Readable, is_distributed, is_lazy, is_spark, is_sql, source_of
 from .ids import no_column
 from .in_memory import local_form
 from .memory import MemorySource
@@ -27,7 +27,7 @@ from .words import RULE as TEXT
 from .words import Words
 
 
-def form_of(data: Any, name: str, rule: str) -> Form:
+def form_of(data: Any, name: str, rule: str) -> Readable:
     """Tell what `data` are: a column, a matrix, a table, a file, a source, or data of an engine.
 
     `rule` is what the argument `name` must be, for the error about what holds no data.

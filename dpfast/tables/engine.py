@@ -31,7 +31,7 @@ from ..errors import ArgumentTypeError, DataError, DpfastError
 from .arrow import arrow_numbers, arrow_times
 from .base import Chunk, RowChunk, RowSource, S, Source
 from .columns import Batch, Columns, Elsewhere, Rows, Table, TableRows, Want, chosen, refuse_type
-from .forms import Arrow, Form, Piece, Values, source_of
+from .forms import Arrow, MemoryColumn, Readable, Values, source_of
 from .ids import as_list, no_column
 from .in_memory import local_form, named
 from .key_words import KeyWords, array_kind, arrow_kind
@@ -59,7 +59,7 @@ class Arrived(NamedTuple):
     values: list[Moved]
 
     @classmethod
-    def of(cls, table: Form) -> Arrived:
+    def of(cls, table: Readable) -> Arrived:
         """Return the rows of a table whose columns are the fields of `Moved`."""
         columns = chosen(table, Moved._fields).held_columns.values()
         return cls(list(map(Moved, *map(as_list, columns))))
@@ -91,7 +91,7 @@ class Task(Generic[S]):
         Columns of times that are read as whole numbers.
     """
 
-    make: Callable[[Form], Any]
+    make: Callable[[Readable], Any]
     summarise: Callable[[Any], S]
     merge: Callable[[S, S], S]
     types: Mapping[str | None, Any] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class Engine(Elsewhere):
     ----------
     name : str
         What errors call it.
-    like : Form
+    like : Readable
         A partition without rows: its types are those that are declared.
     lengths : sequence of int or None
         Rows of each partition; None when that is not known without reading.
@@ -156,7 +156,7 @@ class Engine(Elsewhere):
 
     name: str
     has_order = False
-    like: Form
+    like: Readable
     lengths: Sequence[int] | None = None
     _seen: Mapping[int, int] | None = None
 
@@ -188,7 +188,7 @@ class Engine(Elsewhere):
         return self.name
 
     @property
-    def empty(self) -> Form:
+    def empty(self) -> Readable:
         """A partition without rows, of which columns of times may be read as numbers."""
         return with_numbers(self.as_numbers, self.like)
 
@@ -196,8 +196,8 @@ class Engine(Elsewhere):
         columns = self.like.names if isinstance(self.like, Table) else ()
         return str(column) if column in columns else no_column(column, columns, argument)
 
-    def typed(self, name: str, is_text: bool = False) -> Piece:
-        return cast(Piece, chosen(self.empty, [name]).held_columns[name])
+    def typed(self, name: str, is_text: bool = False) -> MemoryColumn:
+        return cast(MemoryColumn, chosen(self.empty, [name]).held_columns[name])
 
     def dtype(self, name: str | None) -> np.dtype[Any]:
         return column_of(name, self.empty).dtype
@@ -275,7 +275,7 @@ class Engine(Elsewhere):
         return part.summary
 
 
-def types_of(table: Form, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
+def types_of(table: Readable, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
     """Return the type of each of some columns, or of all; that of an array under the name None.
 
     A type is that of the values, in whatever form they lie: of a dictionary that of its entries.
@@ -286,7 +286,7 @@ def types_of(table: Form, columns: Sequence[str] | None = None) -> dict[str | No
     return {name: _type_of(column) for name, column in some.held_columns.items()}
 
 
-def _type_of(column: Form) -> tuple[Any, ...]:
+def _type_of(column: Readable) -> tuple[Any, ...]:
     """Return the type of the values, the shape of a row, and whether some can be masked."""
     if isinstance(column, Values):
         dtype, is_masked = column.array.dtype, isinstance(column.original, np.ma.MaskedArray)
@@ -305,7 +305,7 @@ def _type_of(column: Form) -> tuple[Any, ...]:
     return kind, is_aware, (), False
 
 
-def expect_types(data: Any, types: Mapping[str | None, Any]) -> Form:
+def expect_types(data: Any, types: Mapping[str | None, Any]) -> Readable:
     """Return the form of a partition whose types are those that are declared.
 
     Raises
@@ -341,12 +341,12 @@ def destinations_of(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray
 # --- what is made of a partition, which travels -------------------------------------------------
 
 
-def column_of(name: str | None, table: Form) -> Source:
+def column_of(name: str | None, table: Readable) -> Source:
     """Return a column of a partition as a source: that of a name, or all there is."""
     return source_of(table if name is None else chosen(table, [name]).held_columns[name])
 
 
-def with_numbers(columns: Mapping[str, AsNumbers], table: Form) -> Form:
+def with_numbers(columns: Mapping[str, AsNumbers], table: Readable) -> Readable:
     """Return a partition whose columns of times have been made whole numbers."""
     if not isinstance(table, Table) or not columns:
         return table

@@ -19,7 +19,7 @@ from . import arrow
 from .arrow import BATCH, Numbers, guarded
 from .base import Chunk, RandomWords, RowChunk, S, T, named_dtype, size_of
 from .columns import ROWS, Batch, Elsewhere, Rows, TableRows, Want
-from .forms import Arrow, Piece, source_of
+from .forms import Arrow, MemoryColumn, source_of
 from .ids import entries
 from .key_words import key_kind
 from .memory import F8, MemorySource
@@ -30,9 +30,9 @@ from .times import numbered, times_of
 from .words import holds_words
 
 #: Some consecutive rows: the number of the first, and their cells in each column.
-Rowed: TypeAlias = tuple[int, Sequence[Piece]]
+Rowed: TypeAlias = tuple[int, Sequence[MemoryColumn]]
 #: ``convert(start, columns)`` yields something of the rows from `start` on, column by column.
-Convert = Callable[[int, Sequence[Piece]], Iterator[T]]
+Convert = Callable[[int, Sequence[MemoryColumn]], Iterator[T]]
 #: Makes of what a pass wants and converts the same for some of the rows; it is given the reader.
 Keep: TypeAlias = Callable[["Reader", Want, Convert[Any]], tuple[Want, Convert[Any]]]
 
@@ -118,7 +118,7 @@ class Reader(Elsewhere):
         typed = self.typed(name)
         return isinstance(typed, Arrow) and times_of(typed) is not None
 
-    def numbers_of(self, name: str, column: Piece) -> Piece:
+    def numbers_of(self, name: str, column: MemoryColumn) -> MemoryColumn:
         """Return a column of numbers, which may have been read as cells of a file of text."""
         return column
 
@@ -173,7 +173,7 @@ class Reader(Elsewhere):
 
     def look(
         self, parts: Sequence[int], name: str, rows: int, words: RandomWords
-    ) -> Iterator[Piece]:
+    ) -> Iterator[MemoryColumn]:
         """Yield about so many rows of a column from each of some parts."""
         raise AssertionError("there are no parts")
 
@@ -218,7 +218,7 @@ class Reader(Elsewhere):
             if now != seen:
                 raise SourceError(f"{path.name} was changed after it was scanned: scan it again")
 
-    def no_rows(self, want: Want) -> Sequence[Piece]:
+    def no_rows(self, want: Want) -> Sequence[MemoryColumn]:
         """Return columns of no rows."""
         return [self.typed(name, name in want.text) for name in want.names]
 
@@ -281,7 +281,7 @@ class Reader(Elsewhere):
     ) -> S:
         assert name is not None
 
-        def convert(start: int, columns: Sequence[Piece]) -> Iterator[Chunk]:
+        def convert(start: int, columns: Sequence[MemoryColumn]) -> Iterator[Chunk]:
             for chunk in self._chunks(name, columns[0]):
                 yield chunk._replace(start=start + chunk.start)
 
@@ -294,7 +294,7 @@ class Reader(Elsewhere):
         names, words = make.names or (), make.words
         chunk_rows = max(BATCH // len(names), min(LEAST, BATCH))
 
-        def convert(start: int, columns: Sequence[Piece]) -> Iterator[RowChunk]:
+        def convert(start: int, columns: Sequence[MemoryColumn]) -> Iterator[RowChunk]:
             for at in range(0, max(1, columns[0].length), chunk_rows):
                 some = [column.cut(at, at + chunk_rows) for column in columns]
                 out = np.empty(some[0].length, dtype)
@@ -315,7 +315,7 @@ class Reader(Elsewhere):
     ) -> S:
         kinds = {name: self.typed(name, True) for name in want.text}
 
-        def convert(start: int, batch_columns: Sequence[Piece]) -> Iterator[Batch]:
+        def convert(start: int, batch_columns: Sequence[MemoryColumn]) -> Iterator[Batch]:
             for at in range(0, max(1, batch_columns[0].length), ROWS):
                 rows = min(ROWS, batch_columns[0].length - at)
                 columns = {
@@ -326,12 +326,12 @@ class Reader(Elsewhere):
 
         return self.reduce(want, convert, summarise, merge, ROWS)
 
-    def _chunks(self, name: str, column: Piece) -> Iterator[Chunk]:
+    def _chunks(self, name: str, column: MemoryColumn) -> Iterator[Chunk]:
         """Return the chunks of a column of numbers."""
         source = cast(MemorySource, source_of(self._numbered(name, column)))
         return source.chunks(0, source.length)
 
-    def _numbered(self, name: str, column: Piece) -> Piece:
+    def _numbered(self, name: str, column: MemoryColumn) -> MemoryColumn:
         """Return a column, or the numbers as which a column of times is read."""
         read = self.as_numbers.get(name)
         return column if read is None else numbered(column, read.numbers)
@@ -354,7 +354,7 @@ class SchemaReader(Reader):
         names = [schema.names for schema in self.schemas]
         return same_column(column, list(zip(names, self.paths, strict=True)))
 
-    def typed(self, name: str, is_text: bool = False) -> Piece:
+    def typed(self, name: str, is_text: bool = False) -> MemoryColumn:
         import pyarrow as pa
 
         (kind, first), *others = self._kinds(name)
@@ -388,7 +388,7 @@ class SchemaReader(Reader):
         ]
 
 
-def as_typed(column: Piece, typed: Piece | None) -> Piece:
+def as_typed(column: MemoryColumn, typed: MemoryColumn | None) -> MemoryColumn:
     """Return a column as a reader makes it; cells of a file of text are read as their own type."""
     import pyarrow as pa
 

@@ -38,7 +38,7 @@ from .arrow import arrow_cast, arrow_numbers, arrow_present, arrow_values, witho
 from .base import T
 from .columns import Columns, Store, Want
 from .files import Convert, Reader
-from .forms import Arrow, Piece, Values
+from .forms import Arrow, MemoryColumn, Values
 from .ids import entries
 from .public_values import expect_matches
 from .sql.store import SqlRows
@@ -117,7 +117,7 @@ class Condition:
             expect_matches("where", self.values, typed, title, store.cells(name))
         return self
 
-    def _typed_times(self, typed: Piece) -> Condition:
+    def _typed_times(self, typed: MemoryColumn) -> Condition:
         """Return the condition in units of a column of times, of which texts are ISO 8601."""
         times = times_of(typed)
         assert times is not None
@@ -135,7 +135,7 @@ class Condition:
         """Those of them that are read as text."""
         return (self.column,) if self.is_text else ()
 
-    def keep(self, reader: Reader, columns: Sequence[Piece]) -> NDArray[np.bool_]:
+    def keep(self, reader: Reader, columns: Sequence[MemoryColumn]) -> NDArray[np.bool_]:
         """Tell which rows pass, by their columns."""
         (column,) = columns
         if not (self.is_text or self.of_times):
@@ -146,7 +146,9 @@ class Condition:
             holds, present = self._of_numbers(column)
         return ~holds & present if self.test == "not_in" else holds & present
 
-    def _of_numbers(self, values_column: Piece) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _of_numbers(
+        self, values_column: MemoryColumn
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         some = None
         if self.of_times:
             column = numbered(values_column, lambda counts: counts.astype(np.int64))
@@ -229,7 +231,7 @@ class ArrowTest:
             checks.fail("where", rule, words)
         return ArrowTest(self.expression, used)
 
-    def keep(self, reader: Reader, arrow_columns: Sequence[Piece]) -> NDArray[np.bool_]:
+    def keep(self, reader: Reader, arrow_columns: Sequence[MemoryColumn]) -> NDArray[np.bool_]:
         """Tell which rows pass, by their columns."""
         import pyarrow as pa
 
@@ -275,7 +277,7 @@ class ArrowTest:
         return np.concatenate([self._passing(part) for part in parts])
 
 
-def _arrow_type(column: Piece) -> Any:
+def _arrow_type(column: MemoryColumn) -> Any:
     """Return the type that a column has in a test: one that Arrow can pick rows of."""
     import pyarrow as pa
 
@@ -439,7 +441,7 @@ def _kept(
     index_of = {name: i for i, name in enumerate(names)}
     number = 0  # of the next row that passes
 
-    def kept(start: int, columns: Sequence[Piece]) -> Iterator[T]:
+    def kept(start: int, columns: Sequence[MemoryColumn]) -> Iterator[T]:
         nonlocal number
         keep = np.ones(columns[0].length, np.bool_)
         for condition in where:
@@ -460,7 +462,7 @@ def _kept(
 
 
 def _among_words(
-    words: Sequence[str], column: Piece
+    words: Sequence[str], column: MemoryColumn
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Tell which rows of a column of text are words, and which are there."""
     import pyarrow as pa
@@ -474,7 +476,7 @@ def _among_words(
     return is_word, arrow_present(array)
 
 
-def _picked(column: Piece, keep: NDArray[np.bool_]) -> Piece:
+def _picked(column: MemoryColumn, keep: NDArray[np.bool_]) -> MemoryColumn:
     """Return the rows of a column that are kept."""
     import pyarrow as pa
 

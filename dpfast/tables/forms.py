@@ -184,11 +184,11 @@ class Arrow:
 
 
 #: One column in memory.
-Piece: TypeAlias = Objects | Values | Arrow
-Form: TypeAlias = Piece | WithRows | RowSource | Source
+MemoryColumn: TypeAlias = Objects | Values | Arrow
+Readable: TypeAlias = MemoryColumn | WithRows | RowSource | Source
 
 
-def source_of(column: Form, name: str = "data") -> Source:
+def source_of(column: Readable, name: str = "data") -> Source:
     """Return the source of one column; a source is taken as it is."""
     if isinstance(column, (Values, Arrow, WithRows)):
         return column.source(name)
@@ -209,7 +209,7 @@ def as_column(data: Any, name: str, rule: str) -> Column:
     return column.column(name, rule)
 
 
-def is_form(data: Any) -> TypeGuard[Form]:
+def is_readable(data: Any) -> TypeGuard[Readable]:
     """Tell whether data can be passed over as they are."""
     if type(data) is dict:
         return False  # columns by their names

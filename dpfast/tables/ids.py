@@ -10,7 +10,7 @@ import numpy as np
 from .._core import checks
 from ..errors import DataError
 from .base import RowChunk, RowSource
-from .forms import Arrow, Objects, Piece, Values, column_form, title_of
+from .forms import Arrow, MemoryColumn, Objects, Values, column_form, title_of
 from .key_words import RULE, key_kind
 from .mapped import MappedRows, expect_rows
 from .pick import listed, nearest
@@ -65,7 +65,7 @@ def checked(ids: Any) -> Any:
     return column
 
 
-def entries(column: Piece) -> Any:
+def entries(column: MemoryColumn) -> Any:
     """Return the rows of a column as they lie, which can be cut into slices."""
     if isinstance(column, Objects):
         return column.rows

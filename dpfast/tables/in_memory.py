@@ -12,14 +12,14 @@ from .base import RowSource, S
 from .columns import ROWS, Batch, Rows, Store, Table, Want
 from .forms import (
     COLUMN,
-    Form,
-    Piece,
+    MemoryColumn,
+    Readable,
     arrow_table,
     column_form,
     columns_of_table,
     converted,
-    is_form,
     is_interchanged,
+    is_readable,
 )
 from .ids import no_column
 from .memory import MemoryRows, records, split
@@ -32,15 +32,15 @@ class InMemory(Store):
 
     Parameters
     ----------
-    pieces : dict of str to Piece
+    pieces : dict of str to MemoryColumn
     given : object
         What the columns were made of.
     name : str
         What messages call it.
     """
 
-    def __init__(self, columns: Mapping[str, Piece], original: Any, name: str) -> None:
-        self.held_columns: dict[str, Piece] = dict(columns)
+    def __init__(self, columns: Mapping[str, MemoryColumn], original: Any, name: str) -> None:
+        self.held_columns: dict[str, MemoryColumn] = dict(columns)
         self.original, self._name = original, name
         self.lies_apart = not isinstance(original, np.ndarray)
         lengths = {column.length for column in columns.values()}
@@ -53,10 +53,10 @@ class InMemory(Store):
             else no_column(column, self.held_columns, argument)
         )
 
-    def typed(self, name: str, is_text: bool = False) -> Piece:
+    def typed(self, name: str, is_text: bool = False) -> MemoryColumn:
         return self.held_columns[name].cut(0, 0)
 
-    def column(self, name: str) -> Form:
+    def column(self, name: str) -> Readable:
         return self.held_columns[name]
 
     def table(self, names: Sequence[str]) -> Table:
@@ -94,12 +94,12 @@ class InMemory(Store):
         return in_parts(rows, split(rows), chunks, summarise, merge)
 
 
-def named(columns: Mapping[str, Piece], original: Any = None, name: str = "data") -> Table:
+def named(columns: Mapping[str, MemoryColumn], original: Any = None, name: str = "data") -> Table:
     """Return columns in memory as a table; `given` is what they were made of."""
     return Table(InMemory(columns, original, name), list(columns))
 
 
-def local_form(data: Any, name: str, rule: str) -> Form:
+def local_form(data: Any, name: str, rule: str) -> Readable:
     """Tell what `data` are: one column, a matrix, a table, a file or a source.
 
     `rule` is what the argument `name` must be, for the error about what holds no data.
@@ -111,7 +111,7 @@ def local_form(data: Any, name: str, rule: str) -> Form:
     """
     if type(data) in (list, tuple) or (type(data) is np.ndarray and data.dtype.kind != "V"):
         return column_form(data, name, rule)
-    if is_form(data):
+    if is_readable(data):
         return data
     columns: dict[str, Any] | None
     if is_interchanged(data):

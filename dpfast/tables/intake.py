@@ -28,9 +28,9 @@ from .filtered import MASK, condition_of, is_expression, passing
 from .forms import (
     COLUMN,
     Arrow,
-    Form,
+    MemoryColumn,
     Objects,
-    Piece,
+    Readable,
     Values,
     as_column,
     names_of,
@@ -158,7 +158,7 @@ class View:
 Chosen: TypeAlias = tuple[Any, bool, int]
 
 
-class Beside(NamedTuple):
+class RowArguments(NamedTuple):
     """What a call says beside its data; `ids` are those that come with whole rows."""
 
     axis: Any = None
@@ -189,7 +189,7 @@ def read(
     data : array_like, table, file or source
     what : callable
         What is read of them: one of the functions below. It is given the data without ids, and what
-        stands `Beside` them.
+        belongs to each row (`RowArguments`).
     *arguments
         Those of `what`.
     relation : {"replace", "add-remove"}
@@ -212,7 +212,7 @@ def read(
     if is_expression(where):
         data, where = passing(data, where), None
     left, id_column = split_units(data, ids, axis, positional=(where, weights), relation=relation)
-    row_arguments = Beside(
+    row_arguments = RowArguments(
         axis, weights, id_column.original if with_ids and id_column is not None else None
     )
     source, by_column, width = what(left, row_arguments, *arguments)
@@ -259,7 +259,7 @@ def _weights(weights: Any, source: Source | RowSource, relation: str) -> Column 
 
 
 def all_columns(
-    data: Any, row_arguments: Beside, columns: int | None = None, public: Public | None = None
+    data: Any, row_arguments: RowArguments, columns: int | None = None, public: Public | None = None
 ) -> Chosen:
     """Choose one column, or with an axis all of them, in one pass.
 
@@ -288,7 +288,7 @@ def all_columns(
     return source, by_column, width
 
 
-def each_column(data: Any, row_arguments: Beside, columns: int | None = None) -> Chosen:
+def each_column(data: Any, row_arguments: RowArguments, columns: int | None = None) -> Chosen:
     """Choose one column, or with an axis all of them, one by one."""
     table = form_of(data, "data", RULE)
     if not axis_of(row_arguments.axis, table):
@@ -297,7 +297,7 @@ def each_column(data: Any, row_arguments: Beside, columns: int | None = None) ->
     return sources, True, len(sources)
 
 
-def one_column(data: Any, row_arguments: Beside, public: Public | None = None) -> Chosen:
+def one_column(data: Any, row_arguments: RowArguments, public: Public | None = None) -> Chosen:
     """Choose one column, in which `public` numbers can be found."""
     if public is not None:
         data = form_of(data, "data", COLUMN)
@@ -307,7 +307,7 @@ def one_column(data: Any, row_arguments: Beside, public: Public | None = None) -
 
 def whole_rows(
     data: Any,
-    row_arguments: Beside,
+    row_arguments: RowArguments,
     argument: str,
     width: int | None,
     words: Sequence[Words | None] = (),
@@ -339,7 +339,7 @@ def whole_rows(
     return source, False, data_width
 
 
-def text_column(data: Any, row_arguments: Beside, words: Words) -> Chosen:
+def text_column(data: Any, row_arguments: RowArguments, words: Words) -> Chosen:
     """Choose a column of text as the numbers of public words, with weights or ids as rows."""
     if row_arguments.axis is not None:
         rule = f"left out where {words.name} is text: data are one column"
@@ -355,7 +355,7 @@ def text_column(data: Any, row_arguments: Beside, words: Words) -> Chosen:
 
 
 def expect_numbers(
-    public: Iterable[Public | None], table: Form, without: str | None = None
+    public: Iterable[Public | None], table: Readable, without: str | None = None
 ) -> None:
     """Refuse public numbers that can equal nothing in their columns, by the types of these."""
     columns = [typed for name, typed in declared(table) if name is None or name != without]
@@ -365,7 +365,7 @@ def expect_numbers(
         expect_matches(*value, typed, "the column")
 
 
-def declared(table: Form) -> list[tuple[str | None, Objects | Values | Arrow]]:
+def declared(table: Readable) -> list[tuple[str | None, Objects | Values | Arrow]]:
     """Return the columns of a form by name, of which the types count: those of files have no rows.
 
     Cells of a file of text are numbers here.
@@ -377,7 +377,7 @@ def declared(table: Form) -> list[tuple[str | None, Objects | Values | Arrow]]:
     return [(None, table)] if isinstance(table, (Objects, Values, Arrow)) else []
 
 
-def rows_alone(data: Any, row_arguments: Beside) -> Chosen:
+def rows_alone(data: Any, row_arguments: RowArguments) -> Chosen:
     """Choose how many rows there are: of a column or a table of anything, for it is not looked at.
 
     Where that number is not known without a pass, it is one over a column of text, of which any row
@@ -386,7 +386,7 @@ def rows_alone(data: Any, row_arguments: Beside) -> Chosen:
     return _rows_alone(form_of(data, "data", RULE)), False, 1
 
 
-def _rows_alone(table: Form) -> Source | SqlRows:
+def _rows_alone(table: Readable) -> Source | SqlRows:
     """Return a source of as many rows as a form has; what a row of it holds is anything."""
     length: int | None = None
     if isinstance(table, Columns):
@@ -410,7 +410,7 @@ def _any_column(columns: Columns) -> Source | SqlRows:
     store = columns.store
     if isinstance(store, Database):
         return store.rows(Rows(()))
-    typed: dict[str, Piece] = {}
+    typed: dict[str, MemoryColumn] = {}
     refusal: Exception | None = None
     for name in columns.names:
         try:
@@ -437,7 +437,7 @@ def _length(column: Objects | Values | Arrow) -> int:
     return column.length
 
 
-def axis_of(axis: Any, table: Form, weighted: bool = False) -> bool:
+def axis_of(axis: Any, table: Readable, weighted: bool = False) -> bool:
     """Tell whether each column of a form has an answer of its own.
 
     Data without a dtype, like a list, are of one column or of several as `axis` says. With a column
@@ -458,7 +458,7 @@ def axis_of(axis: Any, table: Form, weighted: bool = False) -> bool:
     return several and axis is not None
 
 
-def has_columns(table: Form) -> bool:
+def has_columns(table: Readable) -> bool:
     """Tell whether data are rows of several numbers, or named columns, by their type."""
     if isinstance(table, Columns):
         return isinstance(table, Table)
@@ -481,7 +481,7 @@ def several_of(table: Any) -> str:
     return f"got {width}: take one, as data[:, 0]"
 
 
-def lying_apart(table: Form) -> list[Source] | None:
+def lying_apart(table: Readable) -> list[Source] | None:
     """Return a source for each column of what holds them by themselves; None for all else."""
     if isinstance(table, Table) and table.store.lies_apart:
         return columns_of(table)
@@ -513,7 +513,7 @@ def columns_of(table: Table, read: Mapping[str, Source] = MappingProxyType({})) 
     return columns if is_even else list(map(_uneven, columns))
 
 
-def each_alone(table: Form, width: int | None = None) -> list[Source]:
+def each_alone(table: Readable, width: int | None = None) -> list[Source]:
     """Return one source for each column, of anything that has some, wherever its numbers lie.
 
     `width` is how many there are of data without a dtype, like a list, which do not say so.

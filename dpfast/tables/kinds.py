@@ -18,7 +18,7 @@ from .base import width_of
 from .columns import Elsewhere, Rows, Table
 from .data import form_of
 from .forms import Objects, Values
-from .intake import Beside, Chosen, all_columns, columns_of, has_columns
+from .intake import Chosen, RowArguments, all_columns, columns_of, has_columns
 from .memory import F8, MemoryRows
 from .sql.store import Database
 from .table import only_column, rows_of
@@ -91,7 +91,7 @@ def _kind(typed: Any) -> str:
 
 def as_numbers(
     data: Any,
-    row_arguments: Beside,
+    row_arguments: RowArguments,
     words: Mapping[str, Words],
     times: Mapping[str, AsNumbers],
 ) -> Chosen:

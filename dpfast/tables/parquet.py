@@ -15,7 +15,7 @@ from .arrow import guarded, legible, opening
 from .base import RandomWords
 from .columns import Want
 from .files import FEWEST, Rowed, SchemaReader, widened
-from .forms import Piece
+from .forms import MemoryColumn
 from .threads import decoders
 
 #: Bytes read from the file at a time, so that a column chunk of gigabytes is never held whole.
@@ -106,11 +106,11 @@ class ParquetReader(SchemaReader):
 
     def look(
         self, parts: Sequence[int], name: str, rows: int, words: RandomWords
-    ) -> Iterator[Piece]:
+    ) -> Iterator[MemoryColumn]:
         """Yield the first rows of row groups."""
         casts = self._casts([name])
 
-        def head(part: _Part) -> Iterator[Piece]:
+        def head(part: _Part) -> Iterator[MemoryColumn]:
             with self._open(part.file) as opened:
                 for arrays in itertools.islice(_batches(opened, part.group, rows, (name,)), 1):
                     yield from widened(arrays, casts[part.file])

@@ -33,7 +33,9 @@ class IdColumn(NamedTuple):
     column: str
     original: Any
 
-    def beside(self, where: NDArray[np.bool_] | None, key: Key) -> tuple[Batches, tuple[str, ...]]:
+    def with_mask(
+        self, where: NDArray[np.bool_] | None, key: Key
+    ) -> tuple[Batches, tuple[str, ...]]:
         """Return rows of the ids and of `where`, and the name of that column, if there is one.
 
         Raises
@@ -60,7 +62,7 @@ class IdColumn(NamedTuple):
         DataError
             If `where` has not as many entries.
         """
-        rows, columns = self.beside(where, key)
+        rows, columns = self.with_mask(where, key)
 
         def codes(batch: Batch) -> NDArray[np.int32]:
             codes = np.zeros(batch.rows, np.int32)

@@ -33,7 +33,7 @@ from .available_memory import share, shared_by
 from .base import T
 from .columns import Want
 from .files import Convert, Reader
-from .forms import Piece
+from .forms import MemoryColumn
 from .opened import Files
 from .text import TextReader
 
@@ -84,7 +84,7 @@ class _Request:
             self.error = error
             return []
 
-    def look(self, start: int, columns: Sequence[Piece]) -> list[Any]:
+    def look(self, start: int, columns: Sequence[MemoryColumn]) -> list[Any]:
         """Return the summaries of some rows. Several threads may call this at once."""
         return self.tried(lambda: [self.summarise(item) for item in self.convert(start, columns)])
 
@@ -386,7 +386,7 @@ class SharedPasses:
         # One that numbers its rows as they come has them in their order, in one thread.
         workers = min((r.workers for r in requests if r.workers is not None), default=None)
 
-        def convert(start: int, pass_columns: Sequence[Piece]) -> Iterator[_Looked]:
+        def convert(start: int, pass_columns: Sequence[MemoryColumn]) -> Iterator[_Looked]:
             yield _Looked(
                 pass_columns[0].length,
                 [

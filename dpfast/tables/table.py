@@ -27,7 +27,7 @@ from .base import (
     named_dtype,
 )
 from .foreign import foreign_rows
-from .forms import Arrow, Form, Objects, Values, column_form
+from .forms import Arrow, Objects, Readable, Values, column_form
 from .ids import with_ids
 from .labels import aligned, labels_of
 from .mapped import MappedColumn
@@ -39,7 +39,7 @@ RULE = "rows of numbers"
 
 
 def rows_of(
-    table: Form,
+    table: Readable,
     ids: Any = None,
     workers: int | None = None,
     name: str = "data",
@@ -56,7 +56,7 @@ def rows_of(
 
 
 def coded_of(
-    table: Form, words: Sequence[Words | None], name: str = "data", ids: Any = None
+    table: Readable, words: Sequence[Words | None], name: str = "data", ids: Any = None
 ) -> RowSource:
     """Return rows of a form, of which some columns are text; as the numbers of these words."""
     if isinstance(table, WithRows):

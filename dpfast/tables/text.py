@@ -31,7 +31,7 @@ from .arrow import guarded, opening
 from .columns import Want
 from .dataset import stamps
 from .files import Reader, Rowed
-from .forms import Arrow, Piece
+from .forms import Arrow, MemoryColumn
 from .pick import labels, same_column
 from .public_values import CellTexts
 from .text_format import TextFormat
@@ -120,7 +120,7 @@ class TextReader(Reader):
         is_cell = is_text and name not in self.format.dates
         return Arrow(pa.chunked_array([], pa.string() if is_cell else self._kind(name)))
 
-    def numbers_of(self, name: str, column: Piece) -> Piece:
+    def numbers_of(self, name: str, column: MemoryColumn) -> MemoryColumn:
         import pyarrow as pa
 
         if not isinstance(column, Arrow) or column.chunked.type != pa.string():

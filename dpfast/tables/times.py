@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .arrow import Numbers, arrow_times, arrow_values
 from .base import Chunk, Source
-from .forms import Arrow, Form, Values
+from .forms import Arrow, Readable, Values
 from .mapped import MappedColumn
 from .memory import ArraySource, ColumnSource
 
@@ -160,7 +160,7 @@ class AsNumbers(NamedTuple):
     numbers: Numbering
 
 
-def times_of(column: Form) -> Times | None:
+def times_of(column: Readable) -> Times | None:
     """Return the type of a column of times in memory; None of any other."""
     if isinstance(column, Arrow):
         kind = arrow_times(column.chunked.type)
@@ -176,7 +176,7 @@ def times_of(column: Form) -> Times | None:
     return Times(column.array.dtype.newbyteorder("="), column.aware)
 
 
-def counts_of(column: Form) -> Numbers:
+def counts_of(column: Readable) -> Numbers:
     """Return how the counts of an Arrow column of times are read."""
     kind = arrow_times(column.chunked.type) if isinstance(column, Arrow) else None
     assert kind is not None
@@ -188,7 +188,7 @@ def _counts(column: Values) -> NDArray[Any]:
     return column.array.view(column.array.dtype.str[0] + "i8")
 
 
-def numbered(column: Form, numbers: Numbering) -> Values:
+def numbered(column: Readable, numbers: Numbering) -> Values:
     """Return the numbers of a column of times in memory, masked where there is no time."""
     present = None
     if isinstance(column, Arrow):
@@ -201,7 +201,7 @@ def numbered(column: Form, numbers: Numbering) -> Values:
     return Values(array, array, mask if present is None else mask | ~present)
 
 
-def time_source(column: Form, numbers: Numbering) -> Source:
+def time_source(column: Readable, numbers: Numbering) -> Source:
     """Return the numbers of a column of times in memory as a source, which reads them in a pass."""
     if isinstance(column, Arrow):
         base: Source = ColumnSource(column.chunked, "data", counts_of(column))

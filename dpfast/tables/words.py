@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import DataError
 from .arrow import arrow_values, family, looked_up, without_views
-from .forms import Arrow, Objects, Piece, Values, column_form
+from .forms import Arrow, MemoryColumn, Objects, Values, column_form
 from .memory import F8, Column
 from .public_values import expect_matches
 from .untyped import is_missing
@@ -52,7 +52,7 @@ class Words:
         for i, word in enumerate(self.words):
             self._numbers[word] = self._numbers[_utf8(word)] = float(i)
 
-    def of(self, column: Piece) -> NDArray[np.float64]:
+    def of(self, column: MemoryColumn) -> NDArray[np.float64]:
         """Return the numbers of a column in memory, NaN for what is no word."""
         if isinstance(column, Arrow):
             parts = [self.of_arrow(chunk) for chunk in column.chunked.chunks]
@@ -154,7 +154,7 @@ def is_text(kind: Any) -> bool:
     return family(kind) in ("text", "bytes")
 
 
-def holds_words(column: Piece) -> bool:
+def holds_words(column: MemoryColumn) -> bool:
     """Tell whether words can be found in a column, by its type."""
     if isinstance(column, Arrow):
         return is_text(column.chunked.type)

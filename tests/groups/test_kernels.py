@@ -145,7 +145,7 @@ def test_a_fault_would_be_caught(fault):
 def test_draws_of_groups_have_the_base():
     """Cells that stand for round numbers, and those near 0, weigh more."""
     base, rows = Base(-40, 8_200, 1.0), [300, 301, 1000]
-    assert base.above and len(base.spacing)
+    assert base.above and len(base.round_steps)
     offsets = np.arange(20_001) * len(rows)
     tiled = np.tile((np.array(rows) + 40).astype(np.int32), 20_000)
     aim = aim_at(Fraction(1, 2), 0.7)

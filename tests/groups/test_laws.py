@@ -122,7 +122,7 @@ def record(monkeypatch):
 
     def draw(rows, offsets, aim, base, reach, stream, inside=0, others=None):
         assert others is None
-        assert base.first == 0 and base.each == 1 and not base.above  # all weigh the same
+        assert base.first == 0 and base.uniform == 1 and not base.above  # all weigh the same
         for start, stop in itertools.pairwise(offsets.tolist()):
             own = tuple(sorted(rows[start:stop].tolist()))
             q = Fraction(aim.fraction, PARTS)

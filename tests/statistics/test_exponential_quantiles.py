@@ -681,7 +681,7 @@ def test_draws_have_the_law_of_the_lattice(neighbors):
     q, step = Fraction(1, 2), lattice(0.0, 12.0, Fraction(1))
     loss = ZCDP(Fraction(1, 8))
     made = ExponentialQuantile(0.0, 12.0, neighbors, "raise", loss, False, step, q=q)
-    assert made.base.each == 1 and not made.base.above and made.cells == (0, 12)
+    assert made.base.uniform == 1 and not made.base.above and made.cells == (0, 12)
     aim = made.params
     law = np.exp(reference.column(rows, q, made.rate, 12, aim.share, ties=aim.ties))
     generator = InsecureGenerator(3)

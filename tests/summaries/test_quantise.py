@@ -69,7 +69,7 @@ def test_beside_the_plain_twin(dtype, grid):
         assert native.totals(values) == (nan, total, 0)
         assert native.totals(values, True) == (nan, total, squares)
         out, missing = np.empty(n, np.uint32), np.empty(n, np.uint8)
-        native.each(values, out, missing)
+        native.write_cells(values, out, missing)
         assert out.tolist() == reference.cells(values.tolist(), *grid)
         assert missing.tolist() == [int(x != x) for x in values.tolist()]
 
@@ -178,9 +178,9 @@ def test_what_a_kernel_refuses():
     with pytest.raises(ValueError, match="below"):
         Grid(1.0, 0, 2**32).totals(np.zeros(1), True)
     with pytest.raises(ValueError, match="below"):
-        Grid(1.0, 0, 2**32).each(np.zeros(1), np.zeros(1, np.uint32), np.zeros(1, np.uint8))
+        Grid(1.0, 0, 2**32).write_cells(np.zeros(1), np.zeros(1, np.uint32), np.zeros(1, np.uint8))
     with pytest.raises(ValueError, match="as long as"):
-        native.each(np.zeros(2), np.zeros(1, np.uint32), np.zeros(2, np.uint8))
+        native.write_cells(np.zeros(2), np.zeros(1, np.uint32), np.zeros(2, np.uint8))
 
 
 PROBE = """
@@ -201,7 +201,7 @@ for dtype in DTYPES:
         for n in [5, 64, 2500]:
             values = sample(n, dtype, n)
             out, missing = np.empty(n, np.uint32), np.empty(n, np.uint8)
-            native.each(values, out, missing)
+            native.write_cells(values, out, missing)
             found.append([*native.totals(values), *native.totals(values, True),
                           products(out, out[::-1].copy()), int(missing.sum())])
 print(json.dumps([[str(x) for x in row] for row in found]))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.threads import each, threads
+from ..._core.threads import run_in_threads, threads
 from ..._kernels import aggregate as _native
 from ..._kernels.tables import Key
 from ...tables.base import RowChunk, RowSource
@@ -131,7 +131,7 @@ class Groups:
             np.add(ends[1:], begin, out=offsets[least + 1 : most + 1])
 
         step = max(1, STEP * len(rows) // max(1, rows.nbytes))
-        each(refine, list(spans_of(cuts, step)), workers)
+        run_in_threads(refine, list(spans_of(cuts, step)), workers)
         return rows, offsets
 
 
@@ -205,7 +205,7 @@ class _Sort:
         n = len(rows)
         self.rows, self.labels, self.drop, self.groups = rows, labels, drop, groups
         self.parts = [(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
-        self.counts = each(self._count, self.parts, parts)
+        self.counts = run_in_threads(self._count, self.parts, parts)
 
     def placed(self, empty: Empty, workers: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the sorted rows, and where blocks begin."""
@@ -226,7 +226,7 @@ class _Sort:
         for part, counts in zip(self.parts, self.counts, strict=True):
             work.append((part, at.copy(), at + counts))
             at += counts
-        each(write, work, len(work))
+        run_in_threads(write, work, len(work))
         return self.groups.refined(out, low, cuts, workers)
 
     def _count(self, part: tuple[int, int]) -> NDArray[np.int64]:
@@ -260,7 +260,9 @@ class _Cursors:
     def __init__(self, groups: Groups, n: int, workers: int) -> None:
         self._groups, self._lock = groups, threading.Lock()
         self._open: dict[int, NDArray[np.int64]] = {}
-        counts = each(lambda at: self._count(at, min(at + SPAN, n)), range(0, n, SPAN), workers)
+        counts = run_in_threads(
+            lambda at: self._count(at, min(at + SPAN, n)), range(0, n, SPAN), workers
+        )
         before = [np.zeros(len(groups), np.int64), *counts]
         self._before = np.cumsum(before, axis=0, out=np.array(before))
         self.cuts = np.zeros(len(groups) + 1, np.int64)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core.threads import each
+from ..._core.threads import run_in_threads
 from ..._kernels import aggregate as _native
 from ...tables.available_memory import available
 from ...tables.base import RowChunk
@@ -270,7 +270,7 @@ class ExternalSort:
         to = np.empty_like(rows) if self._shift else rows
         low = self._groups.low(len(rows))
         spans = list(spans_of(ends, max(1, -(-len(rows) // self._workers))))
-        each(lambda span: self._collect(first, span, ends, to, low), spans, self._workers)
+        run_in_threads(lambda span: self._collect(first, span, ends, to, low), spans, self._workers)
         if low is None:
             return rows, ends
         blocks = min(stop << self._shift, self._partition.blocks) - (first << self._shift)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core.threads import each, threads
+from ..._core.threads import run_in_threads, threads
 from ...tables.base import RowSource
 from ...tables.threads import spans_of
 from ..blocks.layout import Window, laid_out
@@ -133,7 +133,7 @@ def by_groups(
                 job.tick(last - first)
 
     count = max(1, min(most, len(groups)))
-    each(through, range(count), count)
+    run_in_threads(through, range(count), count)
 
 
 def grouped(

@@ -19,7 +19,7 @@ from ...tables.base import RowChunk, RowSource, S
 from ...tables.columns import Columns, Rows, TableRows, chosen
 from ...tables.data import form_of
 from ...tables.engine import MOST_ROWS, Engine
-from ...tables.forms import Arrow, Form, Values
+from ...tables.forms import Arrow, Readable, Values
 from ...tables.table import rows_of
 from . import OneRow, aligned, block_maxima, refuse
 
@@ -97,11 +97,11 @@ class DistributedScores(OneRow):
 class _Flat(Rows):
     """Convert rows to one column, in the type that it declares: integers stay exact."""
 
-    def column(self, columns: Form) -> Form:
+    def column(self, columns: Readable) -> Readable:
         """Return the column of scores."""
         return chosen(columns, self.names).held_columns[self.names[0]] if self.names else columns
 
-    def __call__(self, columns: Form) -> RowSource:
+    def __call__(self, columns: Readable) -> RowSource:
         column = self.column(columns)
         if isinstance(column, Arrow) and column.chunked.null_count:
             return _Nulls(column)
@@ -125,7 +125,7 @@ class _Nulls:
         return self
 
 
-def _array(column: Form) -> NDArray[Any]:
+def _array(column: Readable) -> NDArray[Any]:
     """Return a column without nulls as an array."""
     if isinstance(column, Arrow):
         return np.asarray(column.chunked.to_numpy())

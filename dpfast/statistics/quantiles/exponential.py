@@ -198,7 +198,7 @@ def ranks_within(base: Base, params: DrawParams, failure: float) -> float:
     g = ln(total / each / p) / c.
     """
     least = max(0.5, params.ties * max(params.fraction, PARTS - params.fraction) / PARTS)
-    return math.log(base.total / base.each / failure) / params.rate + least
+    return math.log(base.total / base.uniform / failure) / params.rate + least
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
             error = low + node.params.fraction / PARTS * (high - low)
             leaf = node.left is None and node.right is None
             base = self.base.aimed(node.q)
-            total = base.total / base.each / failure * (1 if leaf else PARTS)
+            total = base.total / base.uniform / failure * (1 if leaf else PARTS)
             error += math.log(total) / node.params.rate + (not leaf)
             errors[node.number] = error
             walk(node.left, low, error)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..._core.extras import extra
 from ...errors import DataError
 from ..base import Feature, Groups, Near, Term, Units
-from ..forms import Arrow, Piece
+from ..forms import Arrow, MemoryColumn
 from .cells import exactly
 from .keys import Listed, any_of, exact, is_listed, others_apart
 from .sums import answer, linear, sums_by
@@ -154,7 +154,7 @@ def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, li
     return units, [[Term(units.rows * parts + floored(remainder, units.whole), most * parts)]]
 
 
-def _keys(array: Any, column: Any) -> Piece:
+def _keys(array: Any, column: Any) -> MemoryColumn:
     """Return keys in the type that their column declares; text comes as bytes."""
     kind, keys = column.type().to_pyarrow(), array.combine_chunks()
     try:

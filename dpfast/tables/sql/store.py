@@ -19,7 +19,7 @@ from ..._core import checks
 from ..._core.extras import extra
 from ..base import NO_ROWS, Feature, Gridded, Groups, Near, RowChunk, S, Term, Units, named_dtype
 from ..columns import Batch, Columns, Rows, Store, Table, Want
-from ..forms import Arrow, Piece
+from ..forms import Arrow, MemoryColumn
 from ..ids import no_column
 from ..times import AsNumbers
 from ..words import RULE as TEXT
@@ -78,7 +78,7 @@ class Database(Store):
         names = self.original.columns
         return str(column) if column in names else no_column(column, names, argument)
 
-    def typed(self, name: str, is_text: bool = False) -> Piece:
+    def typed(self, name: str, is_text: bool = False) -> MemoryColumn:
         if is_text:
             self.expect_declared(name)
             exact(self.expressions[name], self.dialect, f"column {name!r}")
