@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -249,6 +250,37 @@ def test_weights_show_keys_as_often_as_their_definition_says(rule):
     )
     np.testing.assert_allclose(rule.table[: most + 1], slow, rtol=1e-6)
     assert rule.table[-1] > 1 - 1e-12 and sorted(rule.table) == list(rule.table)
+
+
+def too_far(rule, table):
+    """How many steps of a person exceed their part of the loss, in arbitrary precision."""
+    mp = context(100)
+
+    def real(x):
+        return mp.mpf(x.numerator) / x.denominator
+
+    t, d, share = mp.mpf(rule.order) - 1, real(rule.loss.delta / 2), real(rule.share)
+    whole = (t * real(rule.loss.epsilon) + mp.log(d * (t + 1)) + t * mp.log1p(1 / t)) / t
+    least, wrong = twin.weight(rule.max_groups, rule.grid, rule.power), 0
+    for k in range(1, rule.max_groups + 1):
+        m = twin.weight(k, rule.grid, rule.power)
+        r = whole * share * rule.max_groups / rule.touched / k
+        wrong += (1 - mp.mpf(table[m])) ** k < ((1 - 2 * d) / (1 - d)) ** share
+        for n in [*range(least, 2 * rule.grid), *range(2 * rule.grid, len(table) - m, 7)]:
+            q, p = mp.mpf(table[n]), mp.mpf(table[n + m])
+            if q < p < 1:
+                pairs = (p, q), (q, p)
+                wrong += max(twin.divergence(*pair, rule.order, mp) for pair in pairs) > r
+    return wrong
+
+
+@pytest.mark.parametrize("rule", ROUNDS[:2], ids=repr)
+def test_no_step_of_a_round_is_above_its_part_of_the_loss(rule):
+    table = rule.table[: 8 * rule.grid]
+    assert too_far(rule, table) == 0
+    assert too_far(rule, (0.0, *table[2:])) > 0  # planted: shown from one unit less on
+    assert too_far(rule, [p * (1 + 1e-6) for p in table]) > 0  # planted: the start is rounded up
+    assert too_far(replace(rule, grid=rule.grid + 1), table) > 0  # planted: so are weights
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,25 @@ def test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
             assert lost(drawn, moved, loss) <= 1e-9
 
 
+@pairwise
+@pytest.mark.parametrize("name", ["count", "people", "sum", "mean", "histogram"])
+@pytest.mark.parametrize(
+    ("most", "rows", "every"), [(1, 1, 1), (1, 2, 1), (2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 4)]
+)
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_two_sides_share_some_of_few_groups(name, most, rows, every, bounds):
+    """A replaced person in 2 of 3 groups is in one of them before and after."""
+    statistic, _, brought = case(name, REP, most, rows, bounds, every)
+    apart = differences([integers(statistic, every, own) for own in brought], REP)
+    found, said = largest(apart), sensitivity_of(statistic)
+    if name in ("mean", "histogram"):  # a vector may turn
+        assert found.l1 <= said.l1 and found.l2_squared <= said.l2_squared
+    else:
+        assert found == replace(said, moved=None)  # attained
+    moves, far = said.moves
+    assert int((-(-np.abs(apart) // max(1, far))).sum(axis=1).max()) <= moves
+
+
 TRUE = Step.numbers, Step.vectors
 
 
@@ -316,6 +335,19 @@ def test_every_fault_is_found(fault, name, given, monkeypatch):
     fault(monkeypatch)
     with pytest.raises(AssertionError):
         test_the_sensitivity_is_what_neighbors_differ_by(name, *given)
+
+
+@pytest.mark.parametrize("name", ["count", "people", "sum"])
+def test_a_group_that_is_not_shared_is_found(name, monkeypatch):
+    """Both sides are said to share a group more than they have to."""
+
+    def numbers(self, first, last):
+        fewer = self if self.every is None else replace(self, every=self.every - 1)
+        return TRUE[0](fewer, first, last)
+
+    monkeypatch.setattr(Step, "numbers", numbers)
+    with pytest.raises(AssertionError):
+        test_two_sides_share_some_of_few_groups(name, 2, 1, 3, "above")
 
 
 def fewer_moves(monkeypatch):

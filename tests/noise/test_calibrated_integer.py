@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import chisquare, norm
 
 from dpfast._core.roots import root_up
 from dpfast.errors import ArgumentError
@@ -84,6 +85,28 @@ def test_large_integers_are_divided_first(loss, bits):
     small = integer_noise(loss, Sensitivity(3, 3 << 20, (2 << 20) ** 2))
     if small.shift == 0 and small.distribution == noise.distribution:
         assert noise.deviation == pytest.approx(math.ldexp(small.deviation, bits - 20), rel=1e-5)
+
+
+@pytest.mark.parametrize("loss", [Pure(Fraction(1, 3)), ZCDP(Fraction(1, 20)), Approx(0.5, 1e-3)])
+def test_what_is_drawn_has_its_law_and_a_scale_three_per_cent_off_is_caught(loss):
+    noise, size = integer_noise(loss, Sensitivity.of_one(1)), 200_000
+    k, drawn = np.arange(-200, 201), np.array(noise.draw(size, InsecureGenerator(5)))
+    seen = np.bincount(drawn + 200, minlength=401)
+
+    def p_value(scale):
+        if noise.distribution == "laplace":
+            pmf = np.exp(-np.abs(k) / scale) * math.tanh(1 / (2 * scale))
+        elif noise.distribution == "gaussian":
+            pmf = np.exp(-(k**2) / (2 * scale**2))
+            pmf /= pmf.sum()
+        else:
+            pmf = norm.cdf((k + 0.5) / scale) - norm.cdf((k - 0.5) / scale)
+        near, due = abs(k) <= 12, pmf * size
+        cells = [[*each[near], size - each[near].sum()] for each in (seen, due)]
+        return chisquare(*cells, sum_check=False).pvalue
+
+    scale = float(noise.scale)
+    assert p_value(scale) > 1e-4 > max(p_value(1.03 * scale), p_value(0.97 * scale))
 
 
 def test_values_are_added_exactly():

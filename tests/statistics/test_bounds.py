@@ -115,6 +115,38 @@ def test_other_priors_are_as_defined_and_cost_the_same(name, monkeypatch):
     assert worst(pairs, 0.0, 1.0, apart=None) > 1.05  # the planted fault is found here, too
 
 
+#: Rows, a share that may lie beyond, and a rate.
+LAWS = [
+    ([5.0] * 30 + [5.5] * 3 + [6.0] * 2, 0.0, 1.0),
+    (list(np.linspace(-900, -30, 100)), 0.25, 1.0),
+]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("rows", "share", "c"), LAWS, ids=["spread", "one end is sure"])
+def test_draws_have_the_law_of_the_definition_and_another_rate_is_caught(rows, share, c):
+    summary, size = tails.of_chunk(tails.Chunk(np.array(rows), 0)), 4_000
+    found = outer_bounds.draw(summary, Fraction(share), c, InsecureGenerator(4).stream(), size)
+    assert np.all(found[:, 0] < found[:, 1])
+    sides = (found[:, 1], rows), (len(twin.NUMBERS) - 1 - found[:, 0], [-x for x in rows])
+
+    def far_off(rate):
+        """How many standard deviations the worst of the likely answers is off."""
+        worst = 0.0
+        for places, given in sides:
+            due = twin.marginal(given, share, rate) * size
+            seen = np.bincount(places, minlength=len(due))
+            octaves = np.arange(0, len(due), 16)  # where no number is much likelier than others
+            for parts in (np.arange(len(due)), octaves):
+                here, wanted = np.add.reduceat(seen, parts), np.add.reduceat(due, parts)
+                off = np.abs(here - wanted)[wanted > 30] / np.sqrt(wanted[wanted > 30])
+                worst = max(worst, float(off.max(initial=0)))
+        return worst
+
+    assert far_off(c) < 5
+    assert share or far_off(c - 0.4) > 5
+
+
 def test_counts_of_numbers_are_those_of_rows():
     numbers, counts = np.array([-3.0, -0.0, 2.0**-50, 1.5, 1e300]), np.array([2, 1, 0, 5, 3])
     rows = tails.of_chunk(tails.Chunk(np.repeat(numbers, counts), 0))

@@ -107,6 +107,31 @@ def test_a_fault_of_those_would_be_caught(fault):
         assert (p_value(found, pmf) > LEVEL) == fits
 
 
+@quick_rows(3)
+@pytest.mark.parametrize("parts", [None, 2])
+@pytest.mark.parametrize("fault", [None, "not monotone", "ends"])
+def test_a_row_moves_all_positions_of_a_node_by_no_more_than_its_mass(fault, parts):
+    """All nodes of a few rows, of which the ends keep a part, with all neighbors."""
+    inside, some, most = (1, 3, 4, 8), Fraction(1, 4), Fraction(3, 4)
+
+    @functools.cache
+    def law(own, low, high):
+        rows = [(x, 1) for x in own] + [(0, some)] * low + [(9, most)] * high
+        given = (0, 9), HALF * sum(mass for _, mass in rows) + Fraction(1, 3), 1.0, 1 << 19
+        if parts is None:
+            return reference.leaf(rows, *given, fault=fault)
+        return reference.divided(rows, *given, parts, fault=fault)
+
+    worst = 0.0
+    for size, low, high in product(range(3), range(3), range(2)):
+        for own in combinations_with_replacement(inside, size):
+            more = [(law(tuple(sorted((*own, x))), low, high), 1) for x in inside]
+            more += [(law(own, low + 1, high), some), (law(own, low, high + 1), most)]
+            here = law(own, low, high)
+            worst = max(worst, *(np.abs(p - here).max() / float(mass) for p, mass in more))
+    assert worst > 1.1 if fault else worst <= 1 + 1e-12
+
+
 LOSSES = [
     (Pure(3), recursive.Loss("pure", 3.0, "add-remove")),
     (Pure(3), recursive.Loss("pure", 3.0, "replace")),

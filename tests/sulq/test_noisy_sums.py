@@ -412,6 +412,22 @@ def test_vectors_are_cut_to_the_ball(values, radius):
                 ]
 
 
+@pytest.mark.parametrize("width", [1, 5])
+def test_a_vector_is_cut_the_same_whatever_rows_are_beside_it(width):
+    """Long and infinite ones, ones with a NaN, or short ones, of which no length is taken."""
+    g, radius = np.random.default_rng(width), float(Fraction(3, 7))
+    near = np.full((1, width), radius / width**0.5)
+    parts = 1 - 2.0**-19, 1 - 2.0**-30, 1.0, 1 + 2.0**-30, 0.0, -1.0, *g.uniform(0, 1, 50)
+    odd = g.choice([np.nan, np.inf, -np.inf, 1e308, 5e-324, 0.0], (20, width))
+    rows = np.concatenate([near * np.array(parts)[:, None], 9 * near, odd])
+    cut, absent = row_functions.shortened(rows, radius)
+    assert (absent == np.isnan(rows).any(axis=1)).all() and absent.any()
+    assert np.linalg.norm(cut, axis=1).max() <= radius * (1 + 1e-15)
+    for row, told, missing in zip(rows, cut, absent, strict=True):
+        alone, none = row_functions.shortened(row[None], radius)
+        assert alone.tobytes() == told[None].tobytes() and none[0] == missing
+
+
 LOSSES = [Pure(1), ZCDP(Fraction(1, 5)), Approx(1, Fraction(1, 10**6))]
 
 

@@ -139,6 +139,21 @@ def test_all_questions_and_the_count_cost_what_is_said(relation, kw, tolerance):
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("kw", [{"rho": 500}, {"epsilon": 500}, {"epsilon": 500, "delta": 1e-9}])
+def test_tolerances_may_differ_by_twelve_orders_of_magnitude(relation, kw):
+    """What hardly counts costs hardly anything, and its noise can be drawn."""
+    (kind, _), *delta = kw.items()
+    given = {"loss": kind, "neighbors": relation, "confidence": 1 - 1e-9, **dict(delta)}
+    wide = [10.0**k for k in range(-6, 7)]
+    found = [getattr(oracle_cost(10**8, tolerance=t, **given), kind) for t in (wide, [1e-6])]
+    assert 1 < found[0] / found[1] < 1.8
+    asked = {"tolerance": [0.2, 2e5, 2e11], "queries": None, "rows": 10, "confidence": 1 - 1e-9}
+    oracle = made(np.zeros(10), relation, **asked, **kw)
+    assert abs(oracle.ask("value", bounds=(0, 1))) < 2
+    assert all(map(math.isfinite, oracle.batch([np.zeros(10)] * 2)))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kw", LOSSES, ids=shown)
 def test_the_ledger_has_the_cost_and_nothing_else(relation, kw):
     total = {name: 2 * value for name, value in kw.items()}

@@ -157,6 +157,16 @@ def test_an_error_tells_no_row(frame):
     assert budget.spent["epsilon"] == 1
 
 
+def test_our_own_error_in_a_task_is_ours(frame, monkeypatch):
+    """Spark would make text of it; here the task meets rows of another type than it was told."""
+    data = dp.spark(frame)
+    other = dp.spark(frame.selectExpr("cast(age as float) as age"))
+    monkeypatch.setattr(data.store, "like", other.store.like)
+    with pytest.raises(DataError, match="the types that its table declares") as caught:
+        dp.mean(data["age"], **B)
+    assert caught.value.__context__ is None
+
+
 def test_a_task_that_is_killed_runs_again(frame, tmp_path):
     flag = str(tmp_path / "killed")
 
