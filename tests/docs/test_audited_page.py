@@ -205,6 +205,17 @@ def test_half_of_the_noise_of_a_comparison_is_found(monkeypatch):
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("name", ["online.AboveThreshold", "online.SparseVector"])
+def test_half_of_the_noise_of_a_stream_of_comparisons_is_found(name, monkeypatch):
+    right = noisy_comparison._noise
+    assert not command.audited(OURS[name], 20_000)["refuted"]
+    monkeypatch.setattr(
+        noisy_comparison, "_noise", lambda size, scale, stream: right(size, scale / 2, stream)
+    )
+    assert command.audited(OURS[name], 20_000)["p_value"] <= 1e-6
+
+
+@pytest.mark.full
 def test_half_of_the_noise_of_a_hard_answer_is_found(monkeypatch):
     honest = OURS["online.PrivateMultiplicativeWeights"]
     right = laws.first_hard

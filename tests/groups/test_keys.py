@@ -13,6 +13,7 @@ import pyarrow.ipc
 import pytest
 
 import dpfast as dp
+from dpfast._core.once import forget
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.groups import keys as keys_module
 from dpfast.measurement import columns_by_name
@@ -149,6 +150,47 @@ def test_keys_that_become_one_are_found(monkeypatch):
     )
     with pytest.raises(AssertionError):
         test_keys_that_are_no_utf8_stay_apart_and_can_be_asked_for_again("bytes")
+
+
+COLUMNS = {
+    "integers": np.arange(N) % 2,
+    "text": np.array(["a", "b"])[np.arange(N) % 2],
+    "truths": np.arange(N) % 2 == 0,
+    "times": np.array(["2020-01-01", "2021-01-01"], "M8[ns]")[np.arange(N) % 2],
+}
+
+
+def expect_one_type(name):
+    """Of keys of many rows, of one row, and of none: no key is shown of the last."""
+    for form in ("arrays", "pandas", "categories", "arrow"):
+        types = set()
+        for rows in (N, 1, 0):
+            column = pd.Series(COLUMNS[name][:rows])
+            column = column.astype("category") if form == "categories" else column
+            table = {"k": column.to_numpy()} if form == "arrays" else pd.DataFrame({"k": column})
+            table = pa.table({"k": COLUMNS[name][:rows]}) if form == "arrow" else table
+            types.add(dp.group_by(table, "k").count(**LOSS)["k"].dtype)
+        assert len(types) == 1, form
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_type_of_keys_is_that_of_the_column_with_rows_or_without(name):
+    expect_one_type(name)
+
+
+def test_a_type_that_rows_tell_is_found(monkeypatch):
+    """Planted: no key, no type."""
+    make = keys_module.PrivateKeys.__init__
+
+    def untyped(self, *given, **named):
+        make(self, *given, **named)
+        self.none = {name: np.empty(0, bool) for name in self.none}
+
+    monkeypatch.setattr(keys_module.PrivateKeys, "__init__", untyped)
+    forget()
+    with pytest.raises(AssertionError):
+        expect_one_type("integers")
+    forget()
 
 
 def test_bytes_are_text_only_where_text_cannot_be_said_otherwise():

@@ -12,12 +12,15 @@ import pytest
 
 from dpfast._kernels import learn as kernels
 from dpfast.learn import gram_matrix
+from dpfast.learn.columns import Classes, columns_of
 from dpfast.learn.gram_matrix import GramMatrix
-from dpfast.learn.rows import added, carry, unlabeled_rows, wholes
+from dpfast.learn.naive_bayes import ClassSums
+from dpfast.learn.rows import added, carry, labeled_rows, unlabeled_rows, wholes
 from dpfast.noise.wishart import matrix_noise
 from dpfast.privacy import Pure
 from dpfast.sulq.parts import Matrix
 from dpfast.summaries.cells import SQUARES, cells
+from dpfast.tables import Chunk
 
 from ..reference.learn import classes, decision_tree, gram, margin, nearest
 from ..support.pairwise import every_value, pairwise
@@ -103,6 +106,35 @@ def test_a_library_for_matrices_finds_the_same_products(nan, kind, n, monkeypatc
     assert found["avx2"] == found["baseline"]
     monkeypatch.setattr(gram_matrix, "NARROW", 2000)  # and where 64 bits could be too few
     assert matrix.total(unlabeled_rows(rows)) == found["avx2"]
+
+
+class OneChunk:
+    """A source of somebody else's that brings all rows at a time."""
+
+    dtype, nulls = np.dtype(np.float64), 0
+
+    def __init__(self, rows):
+        self._rows, self.length = rows, len(rows)
+
+    def reduce(self, summarise, merge):
+        return summarise(Chunk(self._rows, 0))
+
+    def sample(self, count, words):
+        return None
+
+
+@pytest.mark.full
+def test_a_source_may_bring_any_number_of_rows_at_a_time():
+    """2**23 and more squares of 40 bits are beyond an int64, as are 2**25 of 38 bits."""
+    bound, rows = 1.999999, np.full((1 << 23) + 5000, 1.999999)
+    matrix = GramMatrix([(-bound, bound)], "raise", False)
+    total = matrix.total(unlabeled_rows(OneChunk(rows)))
+    assert total == matrix.total(unlabeled_rows(rows.reshape(-1, 1))) and max(total) > 2**63
+    n = (1 << 25) + 5000
+    sums = ClassSums(columns_of((-bound, bound), None).for_width(1), Classes([0, 1]), "raise")
+    many = labeled_rows(OneChunk(np.broadcast_to(bound, n)), np.broadcast_to(np.uint8(1), n))
+    square = sums.layout.numbers[0].reach ** 2
+    assert n * square > 2**63 and sums.total(many) == [0, n, 0, n * square, 0, 0]
 
 
 @pytest.mark.parametrize("d", [1, 3, 11, 101])
