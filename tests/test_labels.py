@@ -31,7 +31,7 @@ ORDER = RNG.permutation(N)
 HALVES = np.arange(2.0 * N).reshape(N, 2) % 2
 SIDES = np.arange(N) % 2
 LOSS, PURE = {"epsilon": 2.0}, dp.privacy.Pure(2)
-SAID = "pandas objects side by side must have equal indexes, and have not: sort them alike, or pass"
+SAID = "pandas objects must have equal indexes, but these differ: sort them alike, or pass"
 
 
 def on(index, order=slice(None)):

@@ -128,7 +128,7 @@ def test_noisy_sums(what, more, relation):
 def test_ids(more, neighbors):
     """With ids the number of rows is private under either relation."""
     budget = dp.Budget(epsilon=2, neighbors=neighbors)
-    with pytest.raises(DataError, match="ids must be as many as the rows, and are not") as error:
+    with pytest.raises(DataError, match="there must be one id for each row") as error:
         dp.sample_and_aggregate(
             np.ones(N), "mean", blocks=5, bounds=(0, 1), epsilon=2, neighbors=neighbors,
             ids=wrong(np.arange(N), more), budget=budget,
@@ -166,7 +166,7 @@ def test_columns_of_a_table(call, more, relation):
     """A table says nothing of the relation, so whatever it is, the answer comes after the spend."""
     budget = dp.Budget(epsilon=2, neighbors=relation)
     data = {"a": np.ones(N), "b": np.ones(N + more)}
-    with pytest.raises(DataError, match="as many rows each, and have not") as error:
+    with pytest.raises(DataError, match="the same number of rows, but these differ") as error:
         TABLES[call](data, epsilon=2, neighbors=relation, budget=budget)
     assert len(budget.history) == 1 and not NUMBER.search(str(error.value))
     even = {"a": np.ones(N), "b": np.ones(N)}

@@ -63,7 +63,7 @@ def facts(title: str, about: Mapping[str, Any], details: str = "") -> str:
     ----------
     title : str
     about : mapping
-    rest : str, optional
+    details : str, optional
 
     Returns
     -------

@@ -92,7 +92,7 @@ def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
     header = rows[0] if rows else []
     for column in by:
         if column not in header:
-            raise SourceError(f"keys {name!r} must have a column {column!r}, got {header}")
+            raise SourceError(f"keys {name!r} must have a column {column!r}; it has {header}")
     if any(len(row) != len(header) for row in rows):
         raise SourceError(f"keys {name!r} must have as many cells in each row as in its header")
     indices = [header.index(column) for column in by]

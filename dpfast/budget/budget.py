@@ -1142,7 +1142,7 @@ def _again(
     budget = Budget(path=path, neighbors=neighbors, ids=ids, timeout=timeout)
     assert budget._file is not None
     if budget._file.header.seal != seal:
-        raise LedgerError(f"ledger {budget.path} is another one than was pickled")
+        raise LedgerError(f"ledger {budget.path} is not the file that was pickled")
     if entry is not None:
         budget._file.since(entry)
     return budget

@@ -250,7 +250,7 @@ class Table(Mechanism[Answer]):
         room = np.zeros((coder.groups, 1), np.uint64)
         codes = coder.codes(as_rows(weights))
         if coder.groups > len(room):
-            raise DataError("the rows must have the same keys in both passes, and have not")
+            raise DataError("the keys changed between two passes: pass data that do not change")
         room[codes] = weights.rooms[None][: weights.groups]
         return room
 

@@ -132,4 +132,4 @@ class Filter:
             If less is left.
         """
         if not self.spend(loss):
-            raise BudgetError(f"the filter refused {loss!r}: left {self.remaining!r}")
+            raise BudgetError(f"the filter refused {loss!r}: remaining: {self.remaining!r}")

@@ -109,7 +109,7 @@ class NoisySums:
     >>> sums.sum("count")
     Traceback (most recent call last):
     ...
-    dpfast.errors.BudgetError: noisy sums: all 3 rounds have been used
+    dpfast.errors.BudgetError: noisy sums: all 3 rounds are used: open more rounds
     >>> sums.contrast_deviation(sets=16) > sums.contrast_deviation(sets=1)
     True
     """

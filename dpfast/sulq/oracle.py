@@ -336,7 +336,7 @@ class StatisticalQueryOracle(Oracle):
         def checked(source: RowSource) -> list[int]:
             rows, *sums = total(source)
             if self._questions.neighbors == "replace" and rows != self._rows:
-                raise DataError(f"the number of rows is not rows={self._rows}")
+                raise DataError(f"the data have another number of rows than rows={self._rows}")
             return sums
 
         return self._rounds.ask(checked, parts, len(parts)), self._rows
@@ -422,5 +422,5 @@ class ExactOracle(Oracle):
     def _sums(self, total: Total, parts: list[Part]) -> tuple[list[int], int | Fraction]:
         rows, *sums = total(self._source)
         if not rows:
-            raise DataError("data without rows have no mean")
+            raise DataError("the mean of no rows is undefined")
         return sums, rows

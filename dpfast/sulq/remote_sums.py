@@ -333,4 +333,4 @@ def _json(text: bytes) -> Any:
 
 
 def _unknown() -> NoReturn:
-    raise SourceError("the other party sent something that is not an answer")
+    raise SourceError("the other party sent a message that is not an answer")

@@ -306,7 +306,9 @@ class Rounds:
             )
         with self._lock:
             if self._used == self.rounds:
-                raise BudgetError(f"{self.name}: all {self.rounds} rounds have been used")
+                raise BudgetError(
+                    f"{self.name}: all {self.rounds} rounds are used: open more rounds"
+                )
             if self.remaining < uses:
                 raise BudgetError(
                     f"{self.name}: {self.remaining} of {self.rounds} rounds are left, not {uses}"

@@ -56,7 +56,7 @@ class MaskedChunk:
         """Return the same rows of another column, which must have as many."""
         part = column[self.start : self.start + len(self.rows)]
         if len(part) != len(self.rows):
-            raise DataError("f does not have one entry for each row")
+            raise DataError("f must return one entry for each row, but returned another number")
         return self._kept(part)
 
     def blocks(self) -> Iterator[MaskedChunk]:

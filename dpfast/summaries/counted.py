@@ -139,4 +139,4 @@ def width(first: float, last: float) -> float:
 
 def refuse_change() -> NoReturn:
     """Raise the error of rows that changed between two statements."""
-    raise DataError("the rows must be the same in each statement to a database, and are not")
+    raise DataError("the rows changed between two statements: query a table that does not change")

@@ -174,4 +174,4 @@ def beside_of(column: Column, start: int, stop: int, name: str = "weights") -> N
 
 def refuse_length(name: str = "weights") -> NoReturn:
     """Raise the error of weights, or what else is beside rows, that are not as many as these."""
-    raise DataError(f"{name} must be as many as the rows, and are not")
+    raise DataError(f"{name} must have one entry for each row, but their numbers differ")

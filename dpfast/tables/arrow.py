@@ -149,7 +149,7 @@ def arrow_cast(array: Any, kind: Any, rule: str = "stand in its dictionary") -> 
         return nearest_floats(array) if is_exact else array.cast(kind)
     except pa.ArrowException as error:  # it must not survive, not even as a context
         why = hide_error(error)
-    raise DataError(f"a column must {rule}, and does not ({why})")
+    raise DataError(f"a column must {rule}, but does not ({why})")
 
 
 def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:

@@ -104,7 +104,7 @@ class StreamReader(SchemaReader):
             self._counted = at
         if self._counted != at:
             raise DataError(
-                f"{self.paths[0]} must have the same rows whenever it is read, and has not"
+                f"the rows of {self.paths[0]} changed between two reads: pass unchanging data"
             )
         if any(self._digests.setdefault(name, sum_) != sum_ for name, sum_ in digests.items()):
             raise DataError(
@@ -118,7 +118,9 @@ class StreamReader(SchemaReader):
         kinds = {name: {kind for kind, _ in self._kinds(name)} for name in names}
         batches = self._factory(names)
         if batches is not None and batches is self._first():
-            raise DataError(f"{self.paths[0]} must start from the beginning in each pass")
+            raise DataError(
+                f"{self.paths[0]} must start at its first row in each pass: return a new iterator"
+            )
         for batch in _opened(batches):
             indices = {name: batch.schema.get_field_index(name) for name in names}
             if any(
@@ -126,7 +128,7 @@ class StreamReader(SchemaReader):
                 for name, i in indices.items()
             ):
                 raise DataError(
-                    f"{self.paths[0]} must have the types that it had first, and has not"
+                    f"the types of {self.paths[0]} changed between two reads: pass unchanging data"
                 )
             yield from batch.to_batches() if isinstance(batch, pa.Table) else [batch]
 

@@ -221,7 +221,7 @@ class Batches:
 
 def refuse_beside() -> None:
     """Raise the error of entries that are not as many as the rows, whose number may be private."""
-    raise DataError("there must be one entry of ids or where for each row, and there is not")
+    raise DataError("ids and where must have one entry for each row, but have other lengths")
 
 
 def numbers(data: MemoryColumn) -> NDArray[Any]:

@@ -65,7 +65,7 @@ def chosen(table: Readable, names: Sequence[str]) -> Table:
 
 def refuse_type() -> NoReturn:
     """Raise the error of rows that are not of the type that was declared of them."""
-    raise DataError("a partition must have the types that its table declares, and has not")
+    raise DataError("a partition has other types than its table declares: convert its columns")
 
 
 @dataclass(frozen=True)

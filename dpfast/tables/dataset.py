@@ -229,7 +229,7 @@ def _listed(system: Any, folder: str) -> list[str]:
         and _is_part(entry.path[len(folder) :].strip("/").split("/"))
     ]
     if not files:
-        raise SourceError(f"{folder!r} holds no files that can be read")
+        raise SourceError(f"{folder!r} has no files of a known format")
     return sorted(files, key=lambda file: file.split("/"))
 
 

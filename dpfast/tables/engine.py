@@ -120,7 +120,7 @@ class Task(Generic[S]):
             more, less = (a, b) if len(a.rows) >= len(b.rows) else (b, a)
             if more.rows.items() >= less.rows.items():
                 return more
-            raise DataError("a partition was summarized twice, in ways that cannot be told apart")
+            raise DataError("two summaries have a partition in common, which would count twice")
         return Part({**a.rows, **b.rows}, self.merge(a.summary, b.summary))
 
 
@@ -271,7 +271,9 @@ class Engine(Elsewhere):
         if self.lengths is not None:
             lengths = {number: many for number, many in enumerate(self.lengths) if many}
         if not rows == self._seen == lengths:
-            raise DataError(f"{self.name} must have the same rows whenever it is read, and has not")
+            raise DataError(
+                f"the rows of {self.name} changed between two reads: pass unchanging data"
+            )
         return part.summary
 
 

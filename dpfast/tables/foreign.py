@@ -62,4 +62,4 @@ def _rows(chunk: Chunk) -> Any:
 
 
 def _wrong(rule: str) -> None:
-    raise DataError(f"a source must {rule}, and does not")
+    raise DataError(f"a source must {rule}, but does not")

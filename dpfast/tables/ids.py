@@ -34,7 +34,7 @@ def with_ids(rows: RowSource, ids: Any) -> RowSource:
 
 def _refuse_ids() -> NoReturn:
     """Raise the error of ids that are not as many as the rows, whose number may be private."""
-    raise DataError("ids must be as many as the rows, and are not")
+    raise DataError("there must be one id for each row, but their numbers differ")
 
 
 def as_ids(ids: Any) -> Any:

@@ -316,7 +316,7 @@ class KeyWords:
         is_time = isinstance(as_python, tuple) and as_python[1] >= TIME
         if self.is_id and (is_time or (as_python is None and not is_missing(key, or_nan=True))):
             raise DataError(
-                f"{self.name} must be integers of at most 64 bits, text or bytes, and are not"
+                f"{self.name} must be text, bytes or integers of at most 64 bits, but some are not"
             )
         return as_python
 
@@ -383,7 +383,9 @@ class KeyWords:
         used = codes if present is None else codes[present]
         if len(used) and not 0 <= used.min() <= used.max() < len(entries):
             if not self.is_lenient:
-                raise DataError(f"{self.name} must stand in their dictionary, and do not")
+                raise DataError(
+                    f"{self.name} must be entries of their dictionary, but some are not"
+                )
             inside = (codes >= 0) & (codes < len(entries))
             present = inside if present is None else present & inside
         if present is not None:

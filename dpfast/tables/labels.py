@@ -65,7 +65,7 @@ def compare(labels: Labels) -> None:
         is_same = False
     if not is_same:
         raise DataError(
-            "pandas objects side by side must have equal indexes, and have not: sort them alike, "
+            "pandas objects must have equal indexes, but these differ: sort them alike, "
             "or pass .to_numpy()"
         )
 

@@ -209,7 +209,7 @@ class NpyFile(Reader):
         if column.dtype.kind == "U" and column.nbytes:
             units = np.ascontiguousarray(column, column.dtype.newbyteorder("=")).view(np.uint32)
             if units.max() > MOST:
-                raise SourceError(f"{self._name} is damaged: it holds text that is none")
+                raise SourceError(f"{self._name} is damaged: it holds invalid text")
 
 
 def _header(path: Path) -> tuple[_Layout, tuple[int, int, int, int]]:

@@ -116,8 +116,8 @@ class Files:
 
         Parameters
         ----------
-        beside : str, optional
-            A column that is left out, for it is no part of the data.
+        other_than : str, optional
+            A column that is left out, because it is not part of the data.
 
         Returns
         -------

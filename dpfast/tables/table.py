@@ -146,7 +146,7 @@ def _owner(array: NDArray[Any]) -> Any:
 
 def refuse_columns(*_: Any) -> NoReturn:
     """Raise the error of columns of different lengths. The number of rows may be private."""
-    raise DataError("the columns of a table must have as many rows each, and have not")
+    raise DataError("columns of a table must have the same number of rows, but these differ")
 
 
 def side_by_side(columns: Mapping[str, Column]) -> Column:

@@ -88,7 +88,7 @@ REFUSED = {
     "seeded": lambda: tools.mean(ROWS, bounds=(0, 1), random_state=0),
     "weights": lambda: tools.histogram(ROWS, range=(0, 1), weights=ROWS),
     "slack": lambda: ours.BudgetAccountant(1, 0.1, 0.05),
-    "law": lambda: mechanisms.Uniform(delta=0.1, sensitivity=1),
+    "sampler": lambda: mechanisms.Uniform(delta=0.1, sensitivity=1),
     "range": lambda: mechanisms.LaplaceFolded(
         epsilon=1, sensitivity=1, lower=0, upper=float("inf")
     ),

@@ -280,7 +280,7 @@ PART = {"by": '"month"', "keys": "[1]", "agg": '{n = {statistic = "count"}}'}
         (COUNT | {"keys": '"UA"'}, "keys must be a list of keys, or a file of them such as"),
         (COUNT | {"keys": '"@no.txt"'}, (SourceError, "keys 'no.txt' cannot be read: No such")),
         (COUNT | {"keys": '"@both.csv"', "by": '["month", "day"]'},
-         (SourceError, "keys 'both.csv' must have a column 'day', got ['x', 'month', 'carrier']")),
+         (SourceError, "keys 'both.csv' must have a column 'day'; it has ['x', 'mont")),
         (COUNT | {"keys": '"@keys.txt"', "by": '["month", "day"]'}, "keys must be a .csv file wit"),
         (COUNT | {"keys": '["UA"]'}, "keys must be integers, as the column 'month' is"),
         ({"statistic": '"count"', "by": '"month"'}, "delta must be greater than 0 where keys are"),

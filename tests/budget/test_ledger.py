@@ -247,8 +247,8 @@ DAMAGE = {
     "UPDATE lines SET record = NULL WHERE line = {}": "entry 6 is not what was written",
     "UPDATE steps SET seal = 'x' WHERE what = 'lines {}'": "its steps are not",
     "DELETE FROM answers WHERE line = {}": "its steps are not",
-    "UPDATE answers SET answer = '9.5' WHERE line = {}": "what it holds of answers",
-    "UPDATE keys SET key = 'x' WHERE line = {}": "what it holds of keys",
+    "UPDATE answers SET answer = '9.5' WHERE line = {}": "its table answers",
+    "UPDATE keys SET key = 'x' WHERE line = {}": "its table keys",
 }
 
 
@@ -366,7 +366,7 @@ def test_pickles_and_copies_are_the_same_ledger(path, tmp_path):
     with pytest.raises(LedgerError, match="is not there"):
         pickle.loads(packed)
     dp.Budget(epsilon=1, path=path)
-    with pytest.raises(LedgerError, match="is another one than was pickled"):
+    with pytest.raises(LedgerError, match="is not the file that was pickled"):
         pickle.loads(packed)
 
 
@@ -435,7 +435,7 @@ def test_a_ledger_that_went_away_or_back(path):
         budget.spend(Pure(0.1), neighbors=REP)
     assert not path.exists() and "cannot be read" in repr(budget)
     dp.Budget(epsilon=1, path=path)
-    with pytest.raises(LedgerError, match="is another one than was opened"):
+    with pytest.raises(LedgerError, match="is not the file that was opened"):
         budget.spend(Pure(0.1), neighbors=REP)
 
 
@@ -516,7 +516,7 @@ def test_another_ledger_under_the_same_name_is_never_written(path, tmp_path, use
     before = path.read_bytes()
     if use == "another object":
         return  # which is that of the other ledger
-    with pytest.raises(LedgerError, match="is another one than was"):
+    with pytest.raises(LedgerError, match="is not the file that was"):
         USES[use](budget)
     assert path.read_bytes() == before
 

@@ -120,9 +120,9 @@ def test_keys_only_grow_and_a_moved_one_is_damage(tmp_path):
     db.execute("UPDATE keys SET line = 2")
     db.commit()
     db.close()
-    with pytest.raises(LedgerError, match="what it holds of keys is not what was written"):
+    with pytest.raises(LedgerError, match="its table keys is not what was written"):
         budget.entry("a")
-    with pytest.raises(LedgerError, match="what it holds of keys is not what was written"):
+    with pytest.raises(LedgerError, match="its table keys is not what was written"):
         spend(budget, "a")
-    with pytest.raises(LedgerError, match="what it holds of keys is not what was written"):
+    with pytest.raises(LedgerError, match="its table keys is not what was written"):
         dp.Budget(path=path)

@@ -143,7 +143,7 @@ def test_a_period_over_its_limit_is_damage(tmp_path, clock, monkeypatch):
     clock("2024-02-01T00:00:00.000000Z")
     spend(budget)
     monkeypatch.undo()
-    with pytest.raises(LedgerError, match="more is spent than its limit"):
+    with pytest.raises(LedgerError, match="more than its limit is spent"):
         dp.Budget(path=path)
 
 

@@ -321,7 +321,7 @@ def test_chance_that_statements_do_not_agree_about_is_caught(is_drawn):
     bins = dp.stat.histogram("x", bins=[0, 2, 3])  # in which not all rows are
     expected = nullcontext()
     if is_drawn:
-        expected = pytest.raises(DataError, match="must be the same in each statement")
+        expected = pytest.raises(DataError, match="the rows changed between two statements")
     with expected:
         groups.agg({"n": dp.stat.count(), "x": bins}, epsilon=1, budget=budget)
     assert budget.remaining["epsilon"] == 0

@@ -142,7 +142,7 @@ def test_keys_that_become_one_are_found(monkeypatch):
     monkeypatch.setattr(keys_module, "text_key", lambda raw: raw.decode(errors="replace"))
     with pytest.raises(AssertionError):
         test_keys_that_are_no_utf8_stay_apart_and_can_be_asked_for_again("text")
-    with pytest.raises(DataError, match="two groups of a partition must have two keys"):
+    with pytest.raises(DataError, match="two groups of a partition have the same key"):
         test_engines_have_the_same_keys_of_bytes_that_are_no_text(False)
     monkeypatch.undo()
     monkeypatch.setattr(

@@ -240,8 +240,8 @@ def test_bad_arguments_cost_nothing(name, kw, beside, error, words):
 @pytest.mark.parametrize(
     ("beside", "words"),
     [
-        ([1.0] * 2, "sample_weight must be as many as the rows, and are not"),
-        ([1.0] * 4, "sample_weight must be as many as the rows, and are not"),
+        ([1.0] * 2, "sample_weight must have one entry for each row"),
+        ([1.0] * 4, "sample_weight must have one entry for each row"),
         ([1.0, np.nan, 1.0], "data hold NaN"),
     ],
 )

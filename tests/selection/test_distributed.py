@@ -90,7 +90,7 @@ def test_scores_that_change_are_an_error():
         return block + (next(calls) > 12)
 
     held = da.from_array(NEAR, chunks=1000).map_blocks(grown, dtype=float, meta=np.empty(0))
-    with pytest.raises(DataError, match="the same whenever they are read"):
+    with pytest.raises(DataError, match="changed between two reads"):
         dp.selection.exponential(held, sensitivity=1, epsilon=1, size=999)
 
 

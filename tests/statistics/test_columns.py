@@ -252,6 +252,6 @@ def test_tables_where_a_column_should_be_and_columns_where_a_table_should_be():
     assert not budget.history
     with pytest.raises(DataError, match="for rows of several, pass an array or a table"):
         dp.median([frame.a, frame.b], epsilon=1, **ranked)
-    with pytest.raises(DataError, match="as many rows each"):  # which may be private
+    with pytest.raises(DataError, match="have the same number of rows"):  # which may be private
         dp.count({"a": [1.0], "b": [1.0, 2.0]}, epsilon=1, budget=budget)
     assert len(budget.history) == 1

@@ -115,5 +115,5 @@ class Changing(Numbers):
 @pytest.mark.usefixtures("narrow")
 def test_rows_that_change_between_statements_are_an_error():
     for numbers in (np.arange(100.0), np.full(100, 7.0)):
-        with pytest.raises(DataError, match="must be the same"):
+        with pytest.raises(DataError, match="the rows changed between two statements"):
             CountedRanks(Changing(numbers, 0, 100)).known_ranks(Target(lambda n: 1, 2, None))

@@ -182,5 +182,5 @@ def test_edges_of_bins_are_exact():
 def test_an_iterator_that_goes_on_is_not_from_the_beginning():
     batches = iter(pa.table({"x": np.arange(10.0)}).to_batches(2))
     data = dp.stream(lambda: batches, "x")
-    with pytest.raises(DataError, match="must start from the beginning"):
+    with pytest.raises(DataError, match="must start at its first row"):
         dp.count(data, epsilon=1)

@@ -132,7 +132,7 @@ class BudgetAccountant:
         """Return True, or raise BudgetError if so much is not left."""
         cost, left = _loss(epsilon, delta), self.budget.remaining
         if left["epsilon"] < cost.epsilon or left["delta"] < cost.delta:
-            raise BudgetError(f"{cost} is more than is left: {self.remaining()}")
+            raise BudgetError(f"{cost} is more than what remains: {self.remaining()}")
         return True
 
     def remaining(self, k: Any = 1) -> Budget:

@@ -528,7 +528,7 @@ class _Missing(DPMechanism):
 
     def __new__(cls, **_: Any) -> Any:
         """Refuse."""
-        refuse("law", cls.__name__)
+        refuse("sampler", cls.__name__)
 
 
 class Bingham(_Missing):

@@ -21,10 +21,10 @@ REASONS = {
     "weights": "weights must be left out: theirs have no public bounds",
     "slack": "slack must be 0: its theorem is for losses that are fixed before the first answer",
     "refit": "data in parts must be fitted at once: a second fit is a release of its own",
-    "law": "this noise has no exact sampler in dpfast",
+    "sampler": "this noise has no exact sampler in dpfast",
     "range": "bounds must be finite where an answer stays within them",
     "scores": "sensitivity must be greater than 0: scores that no row moves need no noise",
-    "untold": "this is not told: dpfast has no formula for the bias and variance of these answers",
+    "untold": "dpfast has no formula for the bias and variance of these answers",
     "structure": "this option is no part of the learner of dpfast",
 }
 

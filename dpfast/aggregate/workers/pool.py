@@ -232,7 +232,7 @@ class WorkerPool:
         if not _read_messages(worker, message):
             self._remove(worker)
             if not worker.trouble:
-                raise WorkerError("a worker process ended as soon as it had begun")
+                raise WorkerError("a worker process ended right after its start")
             rule = f"a function that a worker process can load ({worker.trouble})"
             checks.fail(name, rule, function)
 

@@ -112,5 +112,5 @@ def _function(target: str) -> Any:
         sys.path.remove(os.getcwd())
     function = getattr(function, "mechanism", function)  # of a test that `claims` has made
     if not callable(function):
-        raise ArgumentError(f"target must be {rule}, got {target!r}, which is no function")
+        raise ArgumentError(f"target must be {rule}, got {target!r}, which is not a function")
     return function

@@ -188,7 +188,7 @@ def check(db: Connection, table: str, name: str, seal: str | None) -> None:
     if seal is None and step is None:
         return
     if seal is None or step is None or text.seal(step[1], what, seal) != step[0]:
-        raise Damaged(f"what it holds of {table} is not what was written")
+        raise Damaged(f"its table {table} is not what was written")
 
 
 def whole(db: Connection, first: str, most: int | None = None) -> None:
@@ -209,7 +209,7 @@ def whole(db: Connection, first: str, most: int | None = None) -> None:
             raise Damaged("its steps are not what was written")
         before = seal
     if rows:
-        raise Damaged("it holds more than was written")
+        raise Damaged("it has rows that dpfast did not write")
 
 
 def _rows(db: Connection) -> Iterator[tuple[str, str]]:
@@ -310,7 +310,7 @@ def rows_of(db: Connection, table: str, where: str = "", *values: object) -> lis
     rows = db.execute(every + where, values).fetchall()
     for _, paid, seal, *parts in rows:
         if paid is None or seal not in (None, text.seal(paid, *begin, *parts)):
-            raise Damaged(f"what it holds of {table} is not what was written")
+            raise Damaged(f"its table {table} is not what was written")
     return [OfEntry(line, seal, tuple(parts)) for line, _, seal, *parts in rows]
 
 

@@ -360,7 +360,7 @@ class File:
         """
         head = self._head(db)
         if self._first_seal not in (None, head.seal):
-            raise LedgerError(f"ledger {self.path} is another one than was opened")
+            raise LedgerError(f"ledger {self.path} is not the file that was opened")
         if (
             way != "move"
             and self.identity != (chain.identities(db, head.seal) or [self.identity])[-1]
@@ -432,7 +432,7 @@ class File:
             new = ", and a new one needs a limit" if self._first_seal is None else " any more"
             raise LedgerMissingError(f"ledger {self.path} is not there{new}") from None
         except OSError as error:
-            raise LedgerError(f"ledger {self.path} cannot be looked at: {error.strerror}") from None
+            raise LedgerError(f"ledger {self.path} cannot be inspected: {error.strerror}") from None
         if not os.path.isfile(self.path):
             raise LedgerError(f"ledger {self.path} is no file")
         if status.st_nlink > 1:  # each name would have a log and locks of its own
@@ -497,7 +497,7 @@ class File:
             inodes = os.stat(folder).st_ino, os.stat(self.path).st_ino
             system = os.statvfs(folder).f_fsid if hasattr(os, "statvfs") else os.stat(folder).st_dev
         except OSError as error:
-            raise LedgerError(f"ledger {self.path} cannot be looked at: {error.strerror}") from None
+            raise LedgerError(f"ledger {self.path} cannot be inspected: {error.strerror}") from None
         return json.dumps([system, *inodes])
 
     def _is_mounted(self) -> bool:
@@ -604,7 +604,7 @@ class File:
             query = "SELECT seal FROM lines WHERE line = ?"
             (before,) = db.execute(query, (skipped,)).fetchone()
         elif pragma(db, "integrity_check(1)") != "ok":
-            raise Damaged("its pages do not fit together")
+            raise Damaged("its pages are inconsistent")
         total, relation, is_over = Amounts(), head.neighbors, False
         since: date | None = None
         spends: list[Spend] = []
@@ -636,7 +636,7 @@ class File:
         if (total, relation, ids) != (state.spent, state.neighbors, state.ids):
             raise Damaged("its sums are not those of its entries")
         if is_over:
-            raise Damaged("more is spent than its limit")
+            raise Damaged("more than its limit is spent")
         return tuple(spends)
 
     # --- errors ---------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ class DistributedScores(OneRow):
         for at, values in self._rows.reduce(partial(_values, self._first, wanted), operator.add):
             out[at : at + len(values)] = values
         if (out > self._maxima[wanted // self._block]).any():
-            raise DataError("scores must be the same whenever they are read, and are not")
+            raise DataError("the scores changed between two reads: pass scores that do not change")
         return out[back]
 
 

@@ -387,4 +387,4 @@ def _number(value: Any, name: str) -> float:
 
 def _refuse(name: str) -> NoReturn:
     rule = "a number" if name == "statistic" else "a number of rows, at least 0"
-    raise DataError(f"{name} must give {rule}; what it gave is not shown") from None
+    raise DataError(f"{name} must return {rule}; the value that it returned is not shown") from None

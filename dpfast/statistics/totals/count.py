@@ -358,9 +358,9 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each count, that of the noise: a whole number, as errors are."""
-        formula = self.plan.forms[0]
-        size = SizesOf(self.plan, 0, 1 - confidence).total(formula.estimate)
-        whole = math.floor(size + (HALF if formula.rounding else 0))
+        basis = self.plan.forms[0]
+        size = SizesOf(self.plan, 0, 1 - confidence).total(basis.estimate)
+        whole = math.floor(size + (HALF if basis.rounding else 0))
         note = NOISE if self.statistic.per_unit is None else f"{NOISE}; {CLAMPED}"
         return ErrorBar(confidence, float(whole), note=note)
 

@@ -130,8 +130,8 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
         rows = ROWS if column.of_units else EVERY
         return [alone, Basis((rows, added.centered()), squares, (middle, HALF))]
 
-    def answer(self, column: Column, formula: Basis, sums: Sequence[Any], rows: int | None) -> Any:
-        return column.total(formula, sums)
+    def answer(self, column: Column, basis: Basis, sums: Sequence[Any], rows: int | None) -> Any:
+        return column.total(basis, sums)
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
         return column.scaled(noise.total(noise.basis.estimate))
@@ -182,11 +182,11 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
         pair = Basis((upper, Feature((-1, s, 0), 0, s)), (part**2 / 2,) * 2, norm=s)
         return [pair, Basis((ROWS, centered(s)), (HALF**2 * (s > 0), (HALF * part) ** 2))]
 
-    def answer(self, column: Column, formula: Basis, sums: Sequence[Any], rows: int | None) -> Any:
+    def answer(self, column: Column, basis: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         s = column.span
         if not s:
             return column.lo
-        moments = formula.moments(sums, rows)
+        moments = basis.moments(sums, rows)
         return column.at(moments.first, moments.rows * s)
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
@@ -279,11 +279,11 @@ class Variance(Linear, VarianceSensitivity):
         """By how much the number of rows is less, at most that of all rows that there can be."""
         return min(self.ddof, MOST)
 
-    def answer(self, column: Column, formula: Basis, sums: Sequence[Any], rows: int | None) -> Any:
+    def answer(self, column: Column, basis: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         if not column.span:
             return 0.0
-        if not isinstance(formula, Pairs):
-            return column.variance(formula.moments(sums, rows), self.less)
+        if not isinstance(basis, Pairs):
+            return column.variance(basis.moments(sums, rows), self.less)
         if rows is None or rows <= max(1, self.less):
             return 0.0
         return column.spread(sums[0], rows, rows - self.less)
@@ -353,8 +353,8 @@ class Std(Variance, StdSensitivity):
     answer_of_times: ClassVar[Answer | None] = "span"
     is_linear: ClassVar[bool] = False
 
-    def answer(self, column: Column, formula: Basis, sums: Sequence[Any], rows: int | None) -> Any:
-        return column.root(super().answer(column, formula, sums, rows))
+    def answer(self, column: Column, basis: Basis, sums: Sequence[Any], rows: int | None) -> Any:
+        return column.root(super().answer(column, basis, sums, rows))
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
         return noise.of_root(super().bar(column, noise, rows, is_public), column)

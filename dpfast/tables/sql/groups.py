@@ -161,4 +161,4 @@ def _keys(array: Any, column: Any) -> MemoryColumn:
         return Arrow.of(keys.view(kind) if column.type().is_string() else keys.cast(kind))
     except ValueError:
         pass  # its message quotes a key
-    raise DataError("keys must be of the type that their column declares, and are not")
+    raise DataError("keys in the data have another type than their column declares")

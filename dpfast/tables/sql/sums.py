@@ -78,7 +78,9 @@ def sums_by(
         for copy in copies
     )
     if any(np.any(a != b) for other in again for a, b in zip(totals, other, strict=True)):
-        raise DataError("the rows must be the same whenever they are looked at, and are not")
+        raise DataError(
+            "the rows changed between two statements: query a table that does not change"
+        )
     return groups.select(list(by)), totals
 
 
