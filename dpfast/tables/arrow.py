@@ -140,7 +140,7 @@ def nearest_floats(array: Any) -> Any:
     return pa.array(lower / 10.0**scale, mask=~arrow_present(wide) if wide.null_count else None)
 
 
-def arrow_cast(array: Any, kind: Any, rule: str = "stand in its dictionary") -> Any:
+def arrow_cast(array: Any, kind: Any, rule: str = "have entries of its dictionary") -> Any:
     """Return a `pyarrow.Array` of another type, or a `DataError` that repeats no row."""
     import pyarrow as pa
 

@@ -202,7 +202,7 @@ class KeyWords:
         They are ids: among objects what is neither an integer, text, bytes nor missing is an error.
         Else it is no key, like what is missing.
     is_lenient : bool
-        What does not stand in its dictionary is no key, and no error.
+        What does not have entries of its dictionary is no key, and no error.
     is_text : bool
         Bytes among objects are the text that is stored in them, as `text_key` returns it.
     span : str, optional

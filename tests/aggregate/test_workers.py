@@ -550,7 +550,7 @@ def test_workers_that_end_at_once(monkeypatch, tmp_path):
         monkeypatch.setattr(worker_process, "PROGRAM", str(tmp_path / "ends.py"))
         with pytest.raises(WorkerError, match="ended before they could begin"):
             crew.call_blocks(rows, file, offsets, np.zeros((4, 1)), 1)
-    with pytest.raises(WorkerError, match="ended as soon as"):
+    with pytest.raises(WorkerError, match="ended right after"):
         WorkerPool(faults.median, None, "f")
 
 

@@ -239,5 +239,5 @@ def test_a_partition_of_other_times_is_refused():
     dd, dask = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask")
     parts = [pd.DataFrame({"d": DAYS.astype(f"M8[{unit}]"), "w": 1.0}) for unit in ("s", "ms")]
     held = dd.from_delayed(list(map(dask.delayed, parts)), meta=parts[0], verify_meta=False)
-    with pytest.raises(DataError, match="the types that its table declares"):
+    with pytest.raises(DataError, match="other types than its table declares"):
         dp.mean(held, bounds=(LO, HI), epsilon=1, weights="w", weight_bounds=(0, 1))

@@ -123,7 +123,7 @@ def test_bad_weights_cost_nothing(data, weights, axis, words, tmp_path):
     assert budget.remaining["epsilon"] == 1
     (tmp_path / "t.csv").write_text("a\n1\n2\n3\n")  # whose rows are counted when they are read
     for count in [2, 4]:
-        with pytest.raises(DataError, match="weights must be as many as the rows"):
+        with pytest.raises(DataError, match="weights must have one entry for each row"):
             api.sum(dp.scan(tmp_path / "t.csv", "a"), weights=np.ones(count), **kw)
 
 

@@ -201,7 +201,7 @@ def test_ids_of_another_type_than_is_declared_are_an_error(kind, ids):
     bad = dd.from_pandas(table, npartitions=2).map_partitions(other, meta=table[:0])
     budget = dp.Budget(epsilon=1, ids="id")
     spend = {"epsilon": 1, "budget": budget}
-    match = pytest.raises(DataError, match="the types that its table declares")
+    match = pytest.raises(DataError, match="other types than its table declares")
     with dask.config.set(scheduler="synchronous"), match:
         if kind == "blocks":
             dp.sample_and_aggregate(bad, len, blocks=50, bounds=(0, 50), ids="id", **spend)

@@ -118,7 +118,7 @@ def test_what_is_no_key_is_like_what_is_missing():
 def test_ids_that_are_none_are_an_error():
     ids = KeyWords(KEY, "ids", is_id=True)
     for one in (1.5, 2**64, ODD, dt.date(2000, 1, 1)):
-        with pytest.raises(DataError, match="ids must be integers of at most 64 bits"):
+        with pytest.raises(DataError, match="ids must be text, bytes or integers of at most 64"):
             ids.of([1, one])
     assert read([None, math.nan, 1], ids) == [None, None, *due([1])]
 

@@ -162,7 +162,7 @@ def test_our_own_error_in_a_task_is_ours(frame, monkeypatch):
     data = dp.spark(frame)
     other = dp.spark(frame.selectExpr("cast(age as float) as age"))
     monkeypatch.setattr(data.store, "like", other.store.like)
-    with pytest.raises(DataError, match="the types that its table declares") as caught:
+    with pytest.raises(DataError, match="other types than its table declares") as caught:
         dp.mean(data["age"], **B)
     assert caught.value.__context__ is None
 
