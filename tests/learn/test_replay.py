@@ -364,15 +364,21 @@ def test_noise_for_rows_that_come_and_go_is_caught_where_rows_are_replaced(name,
     assert worst(name, "replace", LOSSES["rho"]) > 1
 
 
-@pytest.mark.parametrize("name", ["k-means", "k-means from cells", "scaling", "logistic"])
-def test_boxes_half_as_wide_are_caught(name, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        *((name, 2) for name in ("k-means", "k-means from cells", "scaling", "logistic")),
+        *((name, 8) for name in ("perceptron", "perceptron through 0", "regression")),
+    ],
+)
+def test_boxes_of_a_part_of_their_width_are_caught(name, part, monkeypatch):
     right = Boxes.noise
 
-    def half(self, *arguments):
-        sizes = tuple(size - size // 2 for size in self.moves.sizes)
+    def narrow(self, *arguments):
+        sizes = tuple(-(-size // part) for size in self.moves.sizes)
         return right(replace(self, moves=replace(self.moves, sizes=sizes)), *arguments)
 
-    monkeypatch.setattr(Boxes, "noise", half)
+    monkeypatch.setattr(Boxes, "noise", narrow)
     assert worst(name, "add-remove", LOSSES["epsilon"]) > 1
 
 

@@ -28,6 +28,7 @@ from dpfast.statistics.quantiles.ends import (
 from dpfast.statistics.quantiles.exponential import rate_of
 from dpfast.tables import as_source
 
+from ..support.bars import fewest
 from ..support.views import innermost, prepared, quoted, replaced
 
 X = np.random.default_rng(1).normal(50, 10, 4000)
@@ -355,6 +356,20 @@ def test_both_parts_of_the_loss_of_smooth_noise():
     # A plain function spends all on its answer.
     plain = innermost(prepared(dp.trimmed_mean, COLUMN, bounds=(0, 100), epsilon=1)[0])
     assert plain.loss.epsilon == 1 and not isinstance(plain, SmoothBetween)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}], ids=str)
+def test_ends_of_smooth_noise_hold(name, loss):
+    """And are hardly longer than they have to be; an eighth of their distance is caught."""
+    whole, runs = between(STATISTICS[name], **loss), 2000
+    summary, rng = whole.inner.reduce(as_source(COLUMN)), InsecureGenerator(7)
+    with patch.object(type(whole.inner), "limits", (-1e9, 1e9)):  # no end is cut off
+        _, middle, high = np.transpose([whole.finish(summary, rng) for _ in range(runs)])
+    off, length = abs(middle - summary[0]), high - middle
+    assert fewest(runs) <= np.mean(off <= length) < 0.985
+    assert np.mean(off <= length / 8) < fewest(runs)
 
 
 def test_where_nothing_is_known_ends_are_the_bounds():
