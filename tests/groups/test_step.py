@@ -12,6 +12,7 @@ import itertools
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -22,10 +23,10 @@ from dpfast._kernels import groups as kernel
 from dpfast.groups import plan as plan_module
 from dpfast.groups.counts import GroupHistogram
 from dpfast.groups.mechanisms import PLAIN
-from dpfast.groups.plan import moves_of
+from dpfast.groups.plan import moves_alike, moves_of
 from dpfast.groups.step import Step
 from dpfast.groups.sums import Counted, OfLinear
-from dpfast.measurement.choice import choose_noise
+from dpfast.measurement.choice import centered_groups, choose_noise
 from dpfast.measurement.features import Basis, Feature
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
@@ -264,6 +265,40 @@ def test_two_sides_share_some_of_few_groups(name, most, rows, every, bounds):
         assert found == replace(said, moved=None)  # attained
     moves, far = said.moves
     assert int((-(-np.abs(apart) // max(1, far))).sum(axis=1).max()) <= moves
+
+
+@pairwise
+@pytest.mark.parametrize("name", ["count", "sum", "mean", "variance", "histogram"])
+@pytest.mark.parametrize(("most", "rows", "every"), [(2, 1, 2), (2, 2, 2), (2, 1, 3)])
+@pytest.mark.parametrize("bounds", ["above", "below", "odd"])
+@pytest.mark.parametrize("shift", [0, 3])
+@pytest.mark.parametrize("off", [Fraction(1, 2), Fraction(1, 4)])
+def test_what_is_taken_off_each_sum_leaves_no_more_than_is_said(
+    name, most, rows, every, bounds, shift, off
+):
+    """Of sums that only grow, for noise that groups share; in units of the noise, too."""
+    statistic, groups, brought = case(name, AR, most, rows, bounds, every)
+    with patch.object(plan_module, "unit_of", lambda size: shift):
+        if isinstance(statistic, Counted):
+            norm = statistic.sensitivity, statistic.largest, statistic.growing
+            moves, _ = moves_alike(statistic.step, *norm)
+        else:
+            moves, _ = moves_of(first_form(statistic), statistic.step)
+    before = [(group, x) for group in range(groups) for x in (-1.7, 0.3, 1.9)] * 2
+    vectors = [integers(statistic, groups, own, shift, before) for own in ([], *brought)]
+    apart = np.abs(differences(vectors, AR))  # each has one sign
+    if name == "sum" and bounds == "odd":  # of numbers of both signs
+        assert moves.groups.every == 0
+        return
+    assert moves.groups.every == apart.shape[1]
+    said = centered_groups(moves.groups.every, most, moves.sizes[0], off).norm
+    left = np.abs(off.denominator * apart.astype(object) - off.numerator * moves.sizes[0])
+    square = (left**2).sum(axis=1).max()
+    assert left.sum(axis=1).max() <= said.l1 and square <= said.l2_squared
+    if not shift and name in ("count", "mean"):
+        assert square > 0.9 * said.l2_squared  # and planted, of one group less:
+        less = centered_groups(moves.groups.every - 1, most, moves.sizes[0], off).norm
+        assert square > less.l2_squared
 
 
 TRUE = Step.numbers, Step.vectors
