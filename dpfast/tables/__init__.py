@@ -1,4 +1,4 @@
-"""Sources: one verb, `reduce(summarise, merge)`, over arrays, columns and files."""
+"""Sources of rows: arrays, columns and files, all read by `reduce(summarise, merge)`."""
 
 from __future__ import annotations
 

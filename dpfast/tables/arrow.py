@@ -1,4 +1,4 @@
-"""Arrow arrays as numbers, and the errors of what is read through pyarrow.
+"""Read Arrow arrays as numbers, and hide row values in the errors of pyarrow.
 
 pyarrow is an extra, so it is imported only when there is something to read with it.
 """
@@ -23,14 +23,14 @@ BATCH = 1 << 16
 
 
 class Numbers(NamedTuple):
-    """How an Arrow column is read: its dtype, and the Arrow type to convert to first, if any."""
+    """How to read an Arrow column: the dtype, and the Arrow type to cast to first, if any."""
 
     dtype: np.dtype[Any]
     cast: Any
 
 
 def arrow_numbers(kind: Any) -> Numbers | None:
-    """Return how to read a column of Arrow type `kind`; None if it holds no numbers.
+    """Return how to read an Arrow column of type `kind` as numbers; None if it holds no numbers.
 
     Integers and floats stay what they are. Booleans become uint8. Decimals become float64, row by
     row, and so does a column of nulls only. A dictionary of numbers is looked up.
@@ -51,7 +51,7 @@ def arrow_numbers(kind: Any) -> Numbers | None:
 
 
 class TimeKind(NamedTuple):
-    """NumPy's type of an Arrow column of times, whether it has a zone, and how to read counts."""
+    """How to read an Arrow column of times: its NumPy dtype, whether it has a zone, its counts."""
 
     dtype: np.dtype[Any]
     aware: bool
@@ -59,7 +59,7 @@ class TimeKind(NamedTuple):
 
 
 def arrow_times(kind: Any) -> TimeKind | None:
-    """Return how to read a column of Arrow type `kind` as counts; None if it holds no times."""
+    """Return how to read an Arrow column of times of type `kind`; None if it holds no times."""
     import pyarrow as pa
 
     types, whole = pa.types, Numbers(np.dtype(np.int64), pa.int64())
@@ -73,7 +73,7 @@ def arrow_times(kind: Any) -> TimeKind | None:
 
 
 def wider(kinds: Sequence[Any]) -> Any:
-    """Return a type that holds what those of some types are read as; None if there is none.
+    """Return the common type to which columns of several Arrow types are cast; None if none exists.
 
     Integers stay integers where one type holds all. Other numbers of different types are float64,
     as each of them would be in a table. Times have the finest unit of all, if all have a zone or
@@ -115,7 +115,7 @@ def wider(kinds: Sequence[Any]) -> Any:
 
 
 def widened(array: Any, kind: Any) -> Any:
-    """Return a column of a file as of the type that all files have in common; None is its own."""
+    """Return an Arrow column cast to `kind`, the common type of all files; None leaves the type."""
     if kind is None:
         return array
     from pyarrow import types
@@ -126,7 +126,7 @@ def widened(array: Any, kind: Any) -> Any:
 
 
 def nearest_floats(array: Any) -> Any:
-    """Return a `pyarrow.Array` of decimals as float64, each the nearest: Arrow's cast may miss it.
+    """Return a `pyarrow.Array` of decimals as float64, each rounded to the nearest.
 
     The quotient of two integers that float64 has is such a number. Others are read as text.
     """
@@ -141,7 +141,7 @@ def nearest_floats(array: Any) -> Any:
 
 
 def arrow_cast(array: Any, kind: Any, rule: str = "have entries of its dictionary") -> Any:
-    """Return a `pyarrow.Array` of another type, or a `DataError` that repeats no row."""
+    """Cast a `pyarrow.Array` to another type, or raise a `DataError` that quotes no row."""
     import pyarrow as pa
 
     try:
@@ -153,7 +153,7 @@ def arrow_cast(array: Any, kind: Any, rule: str = "have entries of its dictionar
 
 
 def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:
-    """Return a `pyarrow.Array` of numbers as a chunk, without a copy when none is null."""
+    """Return a `pyarrow.Array` of numbers as a `Chunk`, without a copy if no number is null."""
     values, present = arrow_values(array)
     if present is not None:
         values = values[present]
@@ -161,8 +161,7 @@ def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:
 
 
 def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return the values of a `pyarrow.Array` of numbers where they lie, and which of them are not
-    null.
+    """Return the values of a `pyarrow.Array` of numbers, and a mask of the rows that are not null.
 
     None if all are; what stands in the place of a null is anything. Values that lie where kernels
     cannot read them, as Arrow allows, are copied.
@@ -175,14 +174,14 @@ def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
 
 
 def arrow_present(array: Any) -> NDArray[np.bool_]:
-    """Return which rows of a `pyarrow.Array` are not null."""
+    """Return a mask of the rows of a `pyarrow.Array` that are not null."""
     bits = array.is_valid()  # three times as fast as pyarrow's own conversion and filter
     whole = np.unpackbits(np.frombuffer(bits.buffers()[1], np.uint8), bitorder="little")
     return whole[bits.offset : bits.offset + len(bits)].view(np.bool_)
 
 
 def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
-    """Write the numbers of a `pyarrow.Array` to `out`, NaN where one is null."""
+    """Write the numbers of a `pyarrow.Array` to the array `out`, with NaN for nulls."""
     values, present = arrow_values(array if cast is None else arrow_cast(array, cast))
     with np.errstate(invalid="ignore"):  # what stands in the place of a null is anything
         out[...] = values
@@ -191,9 +190,7 @@ def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
 
 
 def family(kind: Any) -> str | None:
-    """Return what ids of an Arrow type are: those of one family can be equal. None if they are no
-    ids.
-    """
+    """Return the family of an Arrow type whose ids can be equal; None if it cannot hold ids."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
@@ -210,9 +207,7 @@ def family(kind: Any) -> str | None:
 
 
 def looked_up(array: Any) -> Any:
-    """Return a `pyarrow.Array` of ids, in a form in which pyarrow can look up those of a
-    dictionary.
-    """
+    """Return a `pyarrow.Array` of ids whose dictionary, if any, pyarrow can look up."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(array.type):
@@ -224,7 +219,7 @@ def looked_up(array: Any) -> Any:
 
 
 def without_views(array: Any) -> Any:
-    """Return a `pyarrow.Array` of a type that pyarrow can look up and pick rows of: no views."""
+    """Return a `pyarrow.Array` of a type that pyarrow can look up and filter: no views."""
     import pyarrow as pa
 
     is_text = pa.types.is_string_view(array.type)
@@ -234,7 +229,7 @@ def without_views(array: Any) -> Any:
 
 
 def numbers(kind: Any, column: str, path: Path) -> Numbers:
-    """Return how to read a column of Arrow type `kind`, or the error that it holds no numbers."""
+    """Return how to read an Arrow column of type `kind`, or raise that it holds no numbers."""
     number_type = arrow_numbers(kind)
     if number_type is None:
         rule = "integers, floats, booleans or decimals"
@@ -243,7 +238,7 @@ def numbers(kind: Any, column: str, path: Path) -> Numbers:
 
 
 def opening(path: Path, format_name: str, open_it: Callable[[], T]) -> T:
-    """Open a file, or raise the one error that it is not in the form that it should be in."""
+    """Open a file by `open_it()`, or raise a `SourceError` that names the expected format."""
     name = path.name
     try:
         return open_it()
@@ -259,7 +254,7 @@ def opening(path: Path, format_name: str, open_it: Callable[[], T]) -> T:
 
 
 def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
-    """`rows`, whose reading errors become one `SourceError` that repeats nothing of a row.
+    """Yield the items of `rows`; an error becomes a `SourceError` that repeats no row.
 
     Neither the message nor a chained exception may: libraries like to quote what they stumbled on.
     Hence the new error is raised after the old one has been let go.
@@ -277,6 +272,6 @@ def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
 
 
 def legible(schema: Any) -> Any:
-    """Return a schema whose names can be read: pyarrow reads them only when they are looked at."""
+    """Return a pyarrow schema, or raise an error here if its column names cannot be decoded."""
     _ = schema.names
     return schema

@@ -1,4 +1,4 @@
-"""The memory that may still be taken: public facts about the machine, never about the data.
+"""Measure the memory that this process may still take, from public facts of the machine.
 
 No library serves: `psutil` knows the machine, but neither control groups, which limit a container,
 nor what is left of `ulimit`.
@@ -18,13 +18,13 @@ _holders: list[int] = []
 
 
 def share() -> int:
-    """Return the bytes of rows that one holder may keep: a part of half of what is available."""
+    """Return how many bytes of rows one holder may keep: its part of half the available memory."""
     return available() // 2 // max(1, sum(_holders))
 
 
 @contextmanager
 def shared_by(holders: int) -> Iterator[None]:
-    """Divide memory among so many that hold rows side by side."""
+    """Divide the available memory among `holders` that hold rows side by side."""
     _holders.append(holders)
     try:
         yield
@@ -33,7 +33,7 @@ def shared_by(holders: int) -> Iterator[None]:
 
 
 def available(root: Path = Path("/")) -> int:
-    """Return the bytes that this process may still take: the least of all limits.
+    """Return how many bytes of memory this process may still take: the least of all limits.
 
     These are the limits of the machine, of the control groups that the process is in, and of its
     own address space and data.
@@ -42,7 +42,7 @@ def available(root: Path = Path("/")) -> int:
 
 
 def _machine(root: Path) -> int:
-    """Return the available memory of the machine; half of its memory if that is not known."""
+    """Return the available memory of the machine; half of all memory if that is not known."""
     left = _field(root / "proc/meminfo", "MemAvailable:")
     if left is not None:
         return left * KIB
@@ -71,7 +71,7 @@ def _windows() -> int:
 
 
 def _groups(root: Path) -> Iterator[int]:
-    """Yield the memory left in each control group of the process, in version 1 or 2."""
+    """Yield the memory left in each control group of this process, of version 1 or 2."""
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, kinds, name = [*line.split(":", 2), "", ""][:3]
         if kinds == "":
@@ -93,7 +93,7 @@ def _groups(root: Path) -> Iterator[int]:
 
 
 def _limits(root: Path) -> Iterator[int]:
-    """Yield the memory left by `ulimit`."""
+    """Yield the memory left under each limit of `ulimit` on this process."""
     try:
         import resource
     except ImportError:  # Windows
@@ -108,7 +108,7 @@ def _limits(root: Path) -> Iterator[int]:
 
 
 def _field(path: Path, name: str) -> int | None:
-    """Return the number behind a name at the beginning of a line."""
+    """Return the number behind `name` at the beginning of a line of a file, or None."""
     for line in _read(path).splitlines():
         words = line.split()
         if len(words) > 1 and words[0] == name and words[1].isdigit():

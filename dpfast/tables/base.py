@@ -1,4 +1,4 @@
-"""What sources are: one column, or rows, that can be passed over as often as asked.
+"""Protocols of sources: one column, or rows, that can be read in passes as often as needed.
 
 A source feeds chunks to a summary and merges what comes back. In a source of one column nulls are
 left out and counted. In a source of rows every row keeps its place, and a missing number is NaN.
@@ -31,12 +31,12 @@ _NATIVE["f", 2] = np.dtype(np.float32)
 
 
 def native_dtype(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """Return the same as `chunk_dtype`, or None."""
+    """Return the dtype in which kernels read data of `dtype`; None if they cannot."""
     return _NATIVE.get((dtype.kind, dtype.itemsize))
 
 
 def chunk_dtype(dtype: np.dtype[Any], name: str = "data") -> np.dtype[Any]:
-    """Return the dtype in which data of `dtype` are fed to the kernels, without loss.
+    """Return the dtype in which kernels read data of `dtype` without loss, or raise an error.
 
     Itself in native byte order; uint8 for bool and float32 for float16. Any other dtype (complex,
     object, text, dates, long double) raises `ArgumentTypeError`.
@@ -50,7 +50,7 @@ def chunk_dtype(dtype: np.dtype[Any], name: str = "data") -> np.dtype[Any]:
 
 
 class Chunk(NamedTuple):
-    """Some consecutive rows of a source.
+    """Some consecutive rows of a one-column source: the values that are not null.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Chunk(NamedTuple):
 
 @runtime_checkable
 class Source(Protocol):
-    """One column of numbers that can be passed over as often as asked."""
+    """One column of numbers that can be read in passes as often as needed."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -89,14 +89,14 @@ class Source(Protocol):
 
     @property
     def length(self) -> int | None:
-        """Rows, nulls included; None when that is not known without reading."""
+        """The number of rows, nulls included; None when that is not known without reading."""
 
     @property
     def nulls(self) -> int | None:
-        """About how many rows are null, to choose pivots by; None when nobody knows."""
+        """About how many rows are null, used to choose pivots; None when not known."""
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        """Summarise every chunk and merge the summaries.
+        """Summarise every chunk of the column and merge the summaries.
 
         `summarise` may be called from several threads at once, `merge` never. `merge` is
         associative and commutative, and may reuse its first argument. An empty source
@@ -116,7 +116,7 @@ class Source(Protocol):
         """
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        """About `count` values at random from all over the column, nulls left out, cheaply.
+        """Return about `count` random values from all over the column, nulls left out, cheaply.
 
         ``words(k)`` gives `k` random words of 64 bits to choose by. It only places pivots: a biased
         sample costs time and never correctness. None when a
@@ -136,7 +136,7 @@ class Source(Protocol):
 
 
 class RowChunk(NamedTuple):
-    """Some consecutive rows of a source, none left out.
+    """Some consecutive rows of a `RowSource`, with none left out.
 
     `rows` has shape (r,), or (r, width) and C order; it is read-only by agreement and valid only
     until `summarise` returns. `start` is the number of its first row in the whole data. `ids` are
@@ -150,35 +150,35 @@ class RowChunk(NamedTuple):
 
 @runtime_checkable
 class RowSource(Protocol):
-    """Rows that can be passed over as often as asked, always in the same chunks."""
+    """Rows that can be read in passes as often as needed, always in the same chunks."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of a number, in native byte order; a structured dtype for columns with names."""
+        """The dtype of a number, in native byte order; a structured one for named columns."""
 
     @property
     def width(self) -> int | None:
-        """Columns of a matrix; None for single numbers and for named columns."""
+        """The number of columns of a matrix; None for single numbers and for named columns."""
 
     @property
     def length(self) -> int | None:
-        """Rows; None when that is not known without reading."""
+        """The number of rows; None when that is not known without reading."""
 
     @property
     def array(self) -> NDArray[Any] | None:
-        """All rows, where they lie in memory in this dtype and in C order; else None."""
+        """All rows as an array in memory, of this dtype and in C order; else None."""
 
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        """Summarise every chunk and merge the summaries, as `Source.reduce` does."""
+        """Summarise every chunk of rows and merge the summaries, as `Source.reduce` does."""
 
 
 def size_of(chunk: Any) -> int:
-    """Return how many rows a chunk has, nulls counted."""
+    """Return the number of rows of a chunk, nulls counted."""
     return len(chunk.rows) if isinstance(chunk, RowChunk) else len(chunk.values) + chunk.nulls
 
 
 class Gridded(Protocol):
-    """Cells ``first .. first + span``, of which c stands for the number ``c * grid``."""
+    """A public grid: cell c of ``first .. first + span`` stands for the number ``c * grid``."""
 
     @property
     def grid(self) -> float: ...
@@ -193,7 +193,7 @@ NO_ROWS = "in memory or in files for this (rows stay in a database; .to_pyarrow(
 
 
 class Term(NamedTuple):
-    """An integer of each row of an `SqlRows`, `least` or up to `most` more, that is added up."""
+    """An integer of each row of an `SqlRows`, from `least` to ``least + most``, to be summed."""
 
     integer: Any
     most: int
@@ -201,7 +201,7 @@ class Term(NamedTuple):
 
 
 class Feature(NamedTuple):
-    """An integer that each row of an `SqlRows` adds, missing for a row that does not count.
+    """A feature of each row of an `SqlRows`: an integer, missing for a row that does not count.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class Feature(NamedTuple):
 
 
 class Units(NamedTuple):
-    """The ids of rows, and how many groups of a unit count; which ones is a matter of a secret."""
+    """The column of ids in a database, and how many groups of a unit count, chosen by a secret."""
 
     ids: str
     max_groups: int | None = None
@@ -231,7 +231,7 @@ class Units(NamedTuple):
 
 
 class Near(NamedTuple):
-    """Some rows of a group in the order of a number: those near a rank.
+    """The rows of a group near a target rank, in the order of a number.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ class Near(NamedTuple):
     ranks: int
 
     def ends(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return which rows these are of groups of so many: from the first up to the second."""
+        """Return the first rank near the target rank of each group, and the one after the last."""
         middle = rows * self.share
         first = np.maximum(np.ceil(middle - self.ranks), 0)
         stop = np.minimum(np.floor(middle + self.ranks), rows)
@@ -253,7 +253,7 @@ class Near(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """The keys of groups, column by column; the bin of each, and the exact sums of features."""
+    """Group keys, column by column, with the bin of each group, and the exact sums of features."""
 
     keys: dict[str, Any]
     bins: NDArray[np.int64] | None
@@ -261,50 +261,48 @@ class Groups(NamedTuple):
 
 
 def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
-    """Return the dtype of a row of named columns: each is float64, for each may have missing
-    numbers.
-    """
+    """Return the dtype of a record of named columns: float64, in which numbers may be missing."""
     if not all(names):  # NumPy would make up another name
         checks.fail("the names of columns", "texts that are not empty", names)
     return np.dtype([(name, np.float64) for name in names])
 
 
 class Choosing:
-    """A `RowSource` that can read less for a pass that looks at some columns only."""
+    """A `RowSource` that can skip the columns that a pass does not need."""
 
     @abstractmethod
     def only(self, columns: Collection[Any] | None) -> RowSource:
-        """Return the same rows for somebody who looks at no other columns than these; None for all.
+        """Return a source of these rows for a pass that reads only `columns`; None for all.
 
         Columns with other names may not be there. A matrix has all, but in any order in memory.
         """
 
 
 class WithRows:
-    """Columns with names, whose rows can be read, with the ids of one more."""
+    """Named columns, whose rows can be read as one source, with a column of ids beside them."""
 
     names: tuple[str, ...]
     held_columns: Mapping[str, Any]
 
     @abstractmethod
     def source(self, name: str) -> Source:
-        """Return the one column of numbers that it is, or refuse it as the argument `name`."""
+        """Return the only column as a source of numbers, or refuse it as the argument `name`."""
 
     @abstractmethod
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        """Its rows; `ids` is the name of a column or as many ids as there are rows."""
+        """Return the rows; `ids` is the name of a column, or holds one id for each row."""
 
     @abstractmethod
     def with_column(self, column: str, argument: str = "weights") -> WithRows:
-        """Its columns but that which `argument` names, any of the table's, and then that."""
+        """Return these columns with `column`, any of the table's, as the last one."""
 
     @abstractmethod
     def coded(self, words: Sequence[Any], ids: Any = None) -> RowSource:
-        """As `rows`, those columns of text that have some `Words` as the numbers of these."""
+        """Return the rows, as `rows` does, with text columns as the numbers of public `words`."""
 
 
 def width_of(source: RowSource) -> int:
-    """Columns of some rows, each of numbers that kernels can read."""
+    """Return how many columns a source of rows has, each of numbers that kernels can read."""
     names = source.dtype.names
     for kind in [source.dtype[field] for field in names] if names else [source.dtype]:
         chunk_dtype(kind)

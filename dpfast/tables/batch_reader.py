@@ -1,4 +1,4 @@
-"""A reader of Arrow batches that come from the beginning in each pass."""
+"""A reader of Arrow batches, such as a query, that each pass reads from the first row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LAZY = 1 << 17
 
 
 class StreamReader(SchemaReader):
-    """What is read from the beginning in each pass, in one thread of its own.
+    """A stream of Arrow batches, read from the first row in each pass, in a thread of its own.
 
     Nobody but its maker can say whether two passes have the same rows in the same order, so each
     pass has digests of the columns that it reads, and those of one column agree.
@@ -60,10 +60,10 @@ class StreamReader(SchemaReader):
         self.schemas = [self._schema() if schema is None else legible(schema)]
 
     def check_unchanged(self) -> None:
-        """Nothing can be told before a pass; `_batches` compares what comes."""
+        """Do nothing: a stream shows a change only in a pass, where `_batches` compares."""
 
     def once(self, twice: bool) -> Self:
-        """Return the same for one release: passes of others may have had another order.
+        """Return a reader of this stream for one release, whose passes must agree on row order.
 
         With `twice` a pass is made before the first, to compare it with.
         """
@@ -74,7 +74,7 @@ class StreamReader(SchemaReader):
         return some
 
     def tie(self, names: Sequence[str], key: Key) -> None:
-        """Have each pass read the columns `names` too, which decide about rows by their numbers.
+        """Have each pass also read and compare the columns `names`, which decide about rows.
 
         `key` is secret: nobody can find rows whose digests agree.
         """
@@ -133,7 +133,7 @@ class StreamReader(SchemaReader):
             yield from batch.to_batches() if isinstance(batch, pa.Table) else [batch]
 
     def _schema(self) -> Any:
-        """Return the types of the columns, or the error that these are no batches."""
+        """Return the schema of the stream, or refuse a `factory` that returns no Arrow batches."""
         error = ""
         try:
             batches = self._factory(None)
@@ -154,7 +154,7 @@ class StreamReader(SchemaReader):
 
 
 def _kept(batches: Any) -> Callable[[], Any]:
-    """Return what returns an object; weakly if it can, for it may keep a connection busy."""
+    """Return a function that returns `batches`, by a weak reference if possible."""
     try:
         return weakref.ref(batches)
     except TypeError:
@@ -162,7 +162,7 @@ def _kept(batches: Any) -> Callable[[], Any]:
 
 
 def _opened(batches: Any) -> Any:
-    """Return what was given as a reader, or as an iterator of batches."""
+    """Return the output of a `factory` as a pyarrow reader, or as an iterator of batches."""
     import pyarrow as pa
 
     if isinstance(batches, (pa.RecordBatch, pa.Table)):
@@ -175,14 +175,14 @@ def _opened(batches: Any) -> Any:
 
 
 def _batch(batch: Any) -> Any:
-    """Return one of some batches: of Arrow, or a frame that speaks Arrow."""
+    """Return a batch as a pyarrow batch or table, converted from a data frame if needed."""
     import pyarrow as pa
 
     return batch if isinstance(batch, (pa.RecordBatch, pa.Table)) else pa.table(batch)
 
 
 def lazy_reader(frame: Any) -> StreamReader:
-    """Return what reads a lazy frame of Polars, by its schema: batch by batch, in order."""
+    """Return a reader of a lazy frame of Polars, which yields its batches in order."""
     pa, pl = pyarrow_for("data"), extra("polars", "a lazy frame")
     rule = "a lazy frame whose columns are known"
     schema = converted(frame.collect_schema, "data", rule, lambda collect: collect())

@@ -1,4 +1,4 @@
-"""Rows of a table in batches: some named columns of each, in the form in which they lie.
+"""Rows of a table in batches: some named columns of each, in the form they have in memory.
 
 Whoever needs several columns of different kinds at once (keys, ids and numbers) reads them here. A
 batch has a piece of each column that is asked for, and what a piece is made of is told by the type
@@ -38,14 +38,14 @@ IDS, WHERE = "\0ids", "\0where"
 
 
 class Batches:
-    """The rows of a table in memory or in files, which can be passed over again and again.
+    """The rows of a table in memory or in files, which can be read in passes again and again.
 
     Parameters
     ----------
     data : table
         A mapping of names to columns, a structured array, a table of pandas, Polars or Arrow, or
         columns of files that `dpfast.scan` has found, beside which stand all others of the files.
-    beside : mapping of names to columns, optional
+    extra : mapping of names to columns, optional
         Columns that are no part of the table, one entry for each of its rows.
 
     Raises
@@ -74,7 +74,7 @@ class Batches:
 
     @property
     def like(self) -> Batches | None:
-        """Columns of the same names and types without rows: one object for all that are equal.
+        """These columns without rows: one cached object for all tables with equal names and types.
 
         None for columns that are not in memory.
         """
@@ -85,30 +85,30 @@ class Batches:
         return _of_types(types, extra) if types else None
 
     def with_beside(self, name: str, column: MemoryColumn) -> Batches:
-        """Return the same rows with one more column beside them."""
+        """Return these rows with one more column, `name`, beside the table's."""
         return Batches(self._table, {**self._extra, name: column})
 
     def once(self) -> Batches:
-        """Return the same rows for one release: passes over a stream are compared in it."""
+        """Return these rows for one release, in which the passes over a stream are compared."""
         table = self._table.once(bool(self._extra))
         return self if table is self._table else Batches(table, self._extra)
 
     def tie(self, names: Sequence[str], key: Key) -> None:
-        """Have every pass over a stream agree about these columns; see `StreamReader.tie`."""
+        """Have every pass over a stream compare the columns `names`; see `StreamReader.tie`."""
         self._table.store.tie([name for name in names if name not in self._extra], key)
 
     def alike(self, key: Hashable, make: Callable[[], S]) -> S:
-        """Return what `make` returns; see `Store.alike`."""
+        """Return ``make()``, called once for each `key`; see `Store.alike`."""
         return self._table.store.alike(key, make)
 
     @property
     def of_engine(self) -> Engine | None:
-        """The engine that holds the columns: passes are then made in its partitions."""
+        """The engine that holds the columns and makes the passes in its partitions; else None."""
         store = self._table.store
         return store if isinstance(store, Engine) else None
 
     def adding(self, names: Sequence[str]) -> SqlRows | None:
-        """Return rows of some columns that a database adds up; None of rows that are read.
+        """Return some columns as rows that a database sums; None if the rows are read here.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class Batches:
         return rows if rows is None or self._where is None else rows.filtered(self._where)
 
     def filtered(self, where: Any) -> Batches:
-        """Return the rows of a database, or of files, for which a condition of the table holds."""
+        """Return the rows of a database, or of files, that pass the condition `where`."""
         if is_expression(where):
             return Batches(passing(self._table, where), self._extra)
         rows = Batches(self._table, self._extra)
@@ -129,27 +129,27 @@ class Batches:
 
     @property
     def names(self) -> list[str]:
-        """The columns of the table."""
+        """The names of the columns of the table."""
         return list(self._table.names)
 
     @property
     def engine(self) -> str:
-        """What reads the rows, as `Store.engine`."""
+        """The kind of the engine that reads the rows, as `Store.engine`."""
         return self._table.store.engine
 
     @property
     def condition(self) -> str | None:
-        """Which rows count, as text; None for all."""
+        """The condition that rows must pass to count, as text; None if all rows count."""
         if WHERE in self._extra:
             return MASK
         return condition_of(self._table if self._where is None else self.adding([]))
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a column of that name beside the table."""
+        """Tell whether a column `name` stands beside those of the table."""
         return name in self._extra
 
     def typed(self, name: str, argument: str, is_text: bool = False) -> MemoryColumn:
-        """Return a column of no rows, which has the type of the one of that name.
+        """Return a column without rows that has the type of the column `name`.
 
         `is_text` asks for text where the column has no type of its own, as in a file of text.
 
@@ -164,16 +164,16 @@ class Batches:
         return store.typed(store.name_of(name, argument), is_text)
 
     def cells(self, name: str) -> CellTexts | None:
-        """Return what the cells of a column of a file of text can be; None of a typed column."""
+        """Return which texts the cells of a column of a text file can be; None if it has a type."""
         return None if name in self._extra else self._table.store.cells(name)
 
     def numbers(self, name: str, argument: str) -> None:
-        """Refuse a column that holds no numbers, by its type; `argument` is what names it."""
+        """Refuse a column whose type holds no numbers; errors call it by `argument`."""
         store = self._table.store
         store.check_numbers(store.name_of(name, argument))
 
     def is_whole(self, name: str) -> bool:
-        """Tell whether a column holds integers, by its type, if that binds what is in it."""
+        """Tell whether the type of a column guarantees that all its values are integers."""
         rows = self.adding([name])
         if rows is not None:
             return rows.is_whole
@@ -220,12 +220,12 @@ class Batches:
 
 
 def refuse_beside() -> None:
-    """Raise the error of entries that are not as many as the rows, whose number may be private."""
+    """Raise the error that ids or `where` and the rows differ in length, without the lengths."""
     raise DataError("ids and where must have one entry for each row, but have other lengths")
 
 
 def numbers(data: MemoryColumn) -> NDArray[Any]:
-    """Return the numbers of a column in a dtype that kernels read.
+    """Return the numbers of a column as an array of a dtype that kernels read.
 
     They stay where they are if they can; else they are float64, NaN where one is missing.
     """
@@ -246,14 +246,14 @@ def numbers(data: MemoryColumn) -> NDArray[Any]:
 
 
 def _length(column: MemoryColumn, name: str = "data") -> int:
-    """Return how many rows a column has; refuse an array of several dimensions."""
+    """Return the number of rows of a column; refuse an array of several dimensions."""
     if isinstance(column, Values) and column.array.ndim != 1:
         checks.fail_kind(name, "one-dimensional, with one entry for each row", column.original)
     return column.length
 
 
 def _type_of(column: MemoryColumn) -> Any:
-    """Return all that a column is without its rows."""
+    """Return the type of a column, by which columns without rows can be compared."""
     if not isinstance(column, Values):
         return column.chunked.type if isinstance(column, Arrow) else None
     is_masked = column.mask is not None or isinstance(column.original, np.ma.MaskedArray)
@@ -261,7 +261,7 @@ def _type_of(column: MemoryColumn) -> Any:
 
 
 def _of_type(kind: Any) -> MemoryColumn:
-    """Return a column of a type without rows."""
+    """Return a column without rows of a type that `_type_of` has returned."""
     if kind is None:
         return Objects([])
     if not isinstance(kind, tuple):

@@ -1,4 +1,4 @@
-"""Which rows of each person count, where one person may touch so many groups, with so many rows.
+"""Contribution bounding: choose the rows of each unit that count, by groups and rows in each.
 
 Notes
 -----
@@ -36,7 +36,7 @@ UNBOUNDED = 2**64 - 1
 
 
 class Bounding:
-    """The rows of each person that count: add all of them, then ask for marks.
+    """A choice of the rows of each unit that count: add all rows, then ask which are kept.
 
     Rows whose code is negative, or which have no id, are left out before anything is bounded.
 
@@ -82,7 +82,7 @@ class Bounding:
         self._runs: list[tuple[int, NDArray[np.int64], int]] = []
 
     def close(self) -> None:
-        """Forget all rows; a file of theirs is gone."""
+        """Forget all rows, and delete the file that holds some of them."""
         self._blocks = _native.Blocks()
         if self._file is not None:
             self._file.close()
@@ -95,7 +95,7 @@ class Bounding:
         start: int,
         present: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Add the rows from number `start` on: words of their ids, and codes of their groups.
+        """Add rows numbered from `start` on: words of their ids, and codes of their groups.
 
         Several threads may.
 
@@ -113,7 +113,7 @@ class Bounding:
                 self._spill()
 
     def _spill(self) -> None:
-        """Write what is in memory to the file, part by part."""
+        """Write the records in memory to the file, part by part."""
         if self._file is None:
             self._file = Spill(self._where)
         step = max(1, _native.PARTS * WRITTEN // max(1, self._held))
@@ -134,7 +134,7 @@ class Bounding:
         workers: int | None = None,
         names: NDArray[np.int32] | None = None,
     ) -> NDArray[np.bool_]:
-        """Return which of the rows 0 .. `n` - 1 are kept; none that was not added is.
+        """Return a mask of the rows 0 .. `n` - 1 that are kept; a row that was not added is not.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class Bounding:
     def _read(
         self, first: int, stop: int, run: tuple[int, NDArray[np.int64], int]
     ) -> NDArray[np.uint64]:
-        """Return the records that one run in the file has of some parts."""
+        """Return the records of the parts `first` .. `stop` - 1 in one run of the file."""
         begins, cuts, words = run
         records = np.empty((int(cuts[stop] - cuts[first]), words), np.uint64)
         if self._file is not None and len(records):
@@ -178,7 +178,7 @@ def marks_of(
     text: Sequence[str] = (),
     names: Callable[[], NDArray[np.int32] | None] = lambda: None,
 ) -> NDArray[np.bool_]:
-    """Return which rows of a table are kept; nothing of `bounding` is left after that.
+    """Return a mask of the rows of a table that count after bounding, and close `bounding`.
 
     Parameters
     ----------

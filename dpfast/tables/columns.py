@@ -1,4 +1,4 @@
-"""Columns of tables: in memory, in files and streams, in the partitions of an engine.
+"""Columns of tables in memory, in files and streams, and in the partitions of an engine.
 
 A `Store` reads its columns by name, as often as asked, and says of each what its type is. What a
 release is given of it are `Columns`: a `Table` of some, or one `TableColumn`. A batch of a file and
@@ -35,7 +35,7 @@ ROWS = 1 << 17
 
 
 class Want(NamedTuple):
-    """Which columns a pass reads; those of `text` as cells where no type is declared.
+    """The columns that a pass reads; those in `text` are read as text where they have no type.
 
     Those of `words` have few different entries, and may come as dictionaries.
     """
@@ -46,7 +46,7 @@ class Want(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Some consecutive rows, from number `start` on: a piece of each column, by name.
+    """Some consecutive rows of a table, from number `start` on, as columns by name.
 
     It is valid until whoever is given it returns. An empty table makes one batch without columns.
     """
@@ -57,20 +57,20 @@ class Batch(NamedTuple):
 
 
 def chosen(table: Readable, names: Sequence[str]) -> Table:
-    """Return some columns of a table in memory."""
+    """Return some columns of a table in memory, or raise an error if it does not have them."""
     if not (isinstance(table, Table) and set(names) <= set(table.names)):
         refuse_type()
     return table.store.table(names)
 
 
 def refuse_type() -> NoReturn:
-    """Raise the error of rows that are not of the type that was declared of them."""
+    """Raise the error of a partition whose types differ from those that its table declares."""
     raise DataError("a partition has other types than its table declares: convert its columns")
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Which rows are made of data in memory; it may travel to where these are.
+    """A recipe that makes rows of some columns of data in memory, and can be sent to a worker.
 
     Parameters
     ----------
@@ -99,21 +99,21 @@ class Rows:
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """All columns that are read; None for all there are."""
+        """The names of all columns to read, ids included; None for all columns of a matrix."""
         return self.names if self.names is None or self.ids is None else (*self.names, self.ids)
 
 
 class Store:
-    """Columns by name that are read as often as asked.
+    """Named columns that can be read as often as needed.
 
     Attributes
     ----------
     length : int or None
         Rows; None when that is not known without reading.
-    pieces : dict of str to MemoryColumn
-        The columns, where they lie in memory.
-    given : object
-        What the columns were made of, if it is known.
+    held_columns : dict of str to MemoryColumn
+        The columns that are in memory, by name.
+    original : object
+        The table of which the columns were made; None if it is not known.
     lies_apart : bool
         Whether each column is best read by itself.
     has_order : bool
@@ -121,7 +121,7 @@ class Store:
     engine : str
         What reads the rows: "memory", "files", "dask", "spark", or the kind of a database.
     keep : callable or None
-        What says which rows are kept, where conditions do; how many these are is private.
+        Keeps the rows that pass conditions; how many these are is private. None without conditions.
     """
 
     length: int | None
@@ -134,65 +134,65 @@ class Store:
 
     @property
     def title(self) -> str:
-        """What `repr` calls it: a file, the table of a database, or the data of an engine."""
+        """The name of the data in `repr`: of a file, a table of a database, or an engine's data."""
         return "memory"
 
     @abstractmethod
     def name_of(self, column: Any, argument: str) -> str:
-        """Return the name of the column that `argument` names; refuse one that is not there."""
+        """Return the name of `column`, given as `argument`; refuse one that is not there."""
 
     @abstractmethod
     def typed(self, name: str, is_text: bool = False) -> MemoryColumn:
-        """Return a column of no rows, of the type of the one that is there.
+        """Return a column without rows that has the type of the column `name`.
 
         Where columns have no types, `is_text` says which one is wanted.
         """
 
     def cells(self, name: str) -> CellTexts | None:
-        """Return what the cells of a column of a file of text can be; None of a typed column."""
+        """Return which texts the cells of a column of a text file can be; None if it has a type."""
         return None
 
     def check_numbers(self, name: str) -> None:
-        """Refuse a column that holds no numbers, by its type."""
+        """Refuse a column whose type holds no numbers."""
         self.typed(name).column(f"column {name!r} of data", "numbers")
 
     def alike(self, key: Hashable, make: Callable[[], S]) -> S:
-        """Return what `make` returns; releases of one grouping side by side make it once a key."""
+        """Return ``make()``, called once for each `key` by releases of one grouping."""
         return make()
 
     @abstractmethod
     def column(self, name: str) -> Readable:
-        """Return one column as data."""
+        """Return the column `name` as data of a release."""
 
     def table(self, names: Sequence[str]) -> Table:
-        """Return some columns as data."""
+        """Return the columns `names` as a table, as data of a release."""
         return Table(self, names)
 
     @abstractmethod
     def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
-        """Return rows; `ids`, if they are no column, are as many as there are rows."""
+        """Return the rows that `make` describes, with `ids`, one for each row, beside them."""
 
     @abstractmethod
     def reduce_batches(
         self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
     ) -> S:
-        """Make a pass over batches of some columns, as `Batches.reduce` does."""
+        """Summarise the batches of some columns in a pass, as `Batches.reduce` does."""
 
     def adding(self, names: Sequence[str]) -> Any:
-        """Return `SqlRows` of some columns, of a database; None where rows are read."""
+        """Return some columns of a database as `SqlRows`; None if the rows are read here."""
         return None
 
     def once(self, twice: bool) -> Self:
-        """Return what reads the rows for one release: itself, where the rows keep their order."""
+        """Return a store of these columns for one release: itself if the rows keep their order."""
         return self
 
     def tie(self, names: Sequence[str], key: Key) -> None:
-        """Have all passes of a release agree about the columns `names`, which choose the rows."""
+        """Have all passes of a release compare the columns `names`, which choose the rows."""
         del names, key  # the rows keep their order
 
 
 class Elsewhere(Store):
-    """Columns that do not lie in memory: what is read of them are passes.
+    """Columns that are not in memory, and are read in passes.
 
     Attributes
     ----------
@@ -207,36 +207,36 @@ class Elsewhere(Store):
 
     @abstractmethod
     def dtype(self, name: str | None) -> np.dtype[Any]:
-        """Return the type of a column of numbers; `name` is None for data without columns."""
+        """Return the dtype of a column of numbers; `name` is None for data without column names."""
 
     @abstractmethod
     def describe(self, rows: Rows) -> tuple[np.dtype[Any], int | None]:
-        """Return the dtype and the width of rows; refuse rows that these columns do not have."""
+        """Return the dtype and the width of the rows that `rows` describes, or refuse them."""
 
     @abstractmethod
     def reduce_column(
         self, name: str | None, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]
     ) -> S:
-        """Make a pass over a column of numbers, as `Source.reduce` does."""
+        """Summarise a column of numbers in a pass, as `Source.reduce` does."""
 
     @abstractmethod
     def reduce_rows(
         self, rows: TableRows, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]
     ) -> S:
-        """Make a pass over rows, as `RowSource.reduce` does."""
+        """Summarise rows in a pass, as `RowSource.reduce` does."""
 
     def nulls(self, name: str | None) -> int | None:
-        """As `Source.nulls`."""
+        """Return about how many rows of a column are null, as `Source.nulls`."""
         return None
 
     def sample_column(
         self, name: str | None, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
-        """As `Source.sample`."""
+        """Return a random sample of a column, or None, as `Source.sample` does."""
         return None
 
     def with_numbers(self, name: str, numbers: AsNumbers) -> Self:
-        """Return the same columns, of which one of times is read as whole numbers."""
+        """Return these columns, with the column of times `name` read as whole numbers."""
         some = copy(self)
         some.as_numbers = {**self.as_numbers, name: numbers}
         return some
@@ -246,7 +246,7 @@ class Elsewhere(Store):
 
 
 class Columns(WithRows):
-    """Some columns of a table, of which one more may stand beside."""
+    """Some columns of a table, as data of a release; any other of the table can be added."""
 
     #: Whether a row is a record.
     is_table = True
@@ -261,14 +261,14 @@ class Columns(WithRows):
         return f"{type(self).__name__}({', '.join(map(repr, self.names))}; {self.store.title})"
 
     def __getitem__(self, columns: Any) -> Any:
-        """Return one column by its name or number, or a table of several."""
+        """Return one column by its name or number, or a table of several columns."""
         names = [self.store.name_of(column, "column") for column in wanted_columns(columns)]
         if isinstance(columns, (list, tuple)):
             return self.store.table(distinct(names))
         return self.store.column(names[0])
 
     def once(self, twice: bool) -> Self:
-        """Return the same columns for one release; `twice` is said by `StreamReader.once`."""
+        """Return these columns for one release; for `twice`, see `StreamReader.once`."""
         store = self.store.once(twice)
         if store is self.store:
             return self
@@ -282,7 +282,7 @@ class Columns(WithRows):
 
     @property
     def first(self) -> str:
-        """How a message names the first column."""
+        """The expression that selects the first column, for error messages."""
         collected = ".collect()" if type(self.store.original).__name__ == "LazyFrame" else ""
         return f"data{collected}[{next(iter(self.names), 'a')!r}]"
 
@@ -305,7 +305,7 @@ class Columns(WithRows):
 
 
 class Table(Columns):
-    """Named columns: rows for `dpfast.sample_and_aggregate`, and no one column.
+    """Named columns of a table, whose rows `dpfast.sample_and_aggregate` can read.
 
     Attributes
     ----------
@@ -316,7 +316,7 @@ class Table(Columns):
 
 
 class TableColumn(Columns):
-    """One column, or all there is: a `Source`, which drops nulls, or rows, which do not.
+    """One column of a table, or a whole array: a `Source` without nulls, or rows with NaN.
 
     A column of text or of dates is none of numbers: whoever reads it as one gets the error that
     says so, and others say what its words or keys are.
@@ -331,7 +331,7 @@ class TableColumn(Columns):
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The type that is declared, or the error that it is not one of numbers."""
+        """The declared dtype of the numbers, or the error that the column holds none."""
         return self.store.dtype(self.name)
 
     @property
@@ -353,7 +353,7 @@ class TableColumn(Columns):
 
 
 class TableRows(Choosing):
-    """Rows of several numbers, or records, of a table: a `RowSource`.
+    """Rows of a table, as numbers, matrix rows or records: a `RowSource`.
 
     Several columns make records of float64. One column of files that is no table makes float64
     where the schema allows nulls, and its own dtype where it does not.

@@ -36,7 +36,7 @@ DESTINATION = "\0destination"
 
 
 class DaskEngine(Engine):
-    """The partitions of a collection."""
+    """The partitions of a Dask collection, as an engine that runs tasks on them."""
 
     name, engine = "the Dask collection", "dask"
 
@@ -53,7 +53,7 @@ class DaskEngine(Engine):
         return dask.compute(*level)[0] if level else None
 
     def _tasks(self, work: Any, shared: Any, columns: Sequence[str] | None) -> list[Any]:
-        """Return what is to be done with each partition, as Dask's promises."""
+        """Return the call of `work` on each partition, as Dask's delayed objects."""
         delayed = extra("dask", "data of Dask").delayed(work, pure=False)
         kept = self._collection if columns is None else self._collection[list(columns)]
         partitions = np.asarray(kept.to_delayed()).ravel().tolist()
@@ -81,7 +81,7 @@ def _cut(task: Task[list[Moved]], number: int, partition: Any) -> Any:
 
 
 def _frame(moved: Sequence[Moved]) -> Any:
-    """Return rows that move as a dataframe, whose bytes have a type that a shuffle leaves alone."""
+    """Return moved rows as a dataframe for a Dask shuffle, which keeps the type of their bytes."""
     pd, pa = extra("pandas", "blocks of Dask"), extra("pyarrow", "blocks of Dask")
     kinds = {"destination": pa.int64(), "number": pa.int64(), "rows": pa.large_binary()}
     columns = zip(kinds.items(), zip(*moved, strict=True) if moved else [()] * 3, strict=True)
@@ -91,14 +91,14 @@ def _frame(moved: Sequence[Moved]) -> Any:
 
 
 def _with_destinations(frame: Any, column: str, parts: int, types: Mapping[str | None, Any]) -> Any:
-    """Return the rows that have an id, with destinations; a shuffle may change their types."""
+    """Return the rows of a partition that have an id, with the partition to which each moves."""
     expect_types(frame, types)
     destinations, present = destinations_of(frame[column], parts)
     return frame.assign(**{DESTINATION: destinations})[present]
 
 
 def dask_form(data: Any, name: str) -> TableColumn | Table | TableRows:
-    """Return what a collection of Dask is to a release, by its type alone.
+    """Return a Dask collection as data for a release, by its type alone.
 
     Raises
     ------

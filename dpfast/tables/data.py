@@ -1,4 +1,4 @@
-"""What the data of a call are: the one door, for arrays, tables, files and engines.
+"""Recognise the data of a call by type: arrays, tables, files, databases and engines.
 
 Everything here is told by types and schemas. No row is looked at.
 """
@@ -28,7 +28,7 @@ from .words import Words
 
 
 def form_of(data: Any, name: str, rule: str) -> Readable:
-    """Tell what `data` are: a column, a matrix, a table, a file, a source, or data of an engine.
+    """Return `data` as a column, matrix, table, file, source, or data of an engine, by type.
 
     `rule` is what the argument `name` must be, for the error about what holds no data.
 
@@ -50,7 +50,7 @@ def form_of(data: Any, name: str, rule: str) -> Readable:
 
 
 def once(data: Any, positional: Sequence[Any] = (), relation: str = "add-remove") -> Any:
-    """Return data for one release: a stream as one whose passes in it are compared.
+    """Return data for one release, in which the passes over a stream are compared.
 
     What is `positional` stands at the rows by their numbers, unless it is None or a name. Rows that
     conditions keep are refused where a row may be replaced: it may enter or leave what is kept.
@@ -66,7 +66,7 @@ def once(data: Any, positional: Sequence[Any] = (), relation: str = "add-remove"
 
 
 def as_source(data: Any, may_add: bool = False) -> Source:
-    """Return the source that reads `data`; a source is taken as it is.
+    """Return a source of one column that reads `data`; a source is returned as it is.
 
     It `may_add` up rows itself, as a database does, for whoever wants no more of it.
     """
@@ -89,7 +89,7 @@ def as_rows(
     last_words: Words | None = None,
     may_add: bool = False,
 ) -> RowSource:
-    """Return the rows of anything that holds some, with the ids beside them if asked for.
+    """Return the rows of any readable data as a source, with ids beside them if given.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def as_rows(
 
 
 def _with_rows(source: S, name: str, may_add: bool) -> S:
-    """Return a source whose rows can be had; or one that `may_add` them up."""
+    """Return `source`, or refuse rows in a database unless the caller `may_add` them up there."""
     if isinstance(source, SqlRows) and not may_add:
         checks.fail_kind(name, NO_ROWS, source)
     return source

@@ -1,4 +1,4 @@
-"""Files that one name does not tell: on remote places, of several paths, in directories of keys.
+"""A table of many files: remote, of several paths, or in directories named by keys.
 
 They are read as one stream by `pyarrow.dataset`, in the order of their names. What the columns are
 is told by the files' own schemas and by the names of directories, which are public.
@@ -42,7 +42,7 @@ LOGS = {"_delta_log": "Delta", "metadata": "Iceberg", ".hoodie": "Hudi"}
 
 
 def ending_of(file: str | os.PathLike[str]) -> tuple[str, str | None]:
-    """Return the ending that says the format of a file, and the compression of one of text."""
+    """Return the ending that tells a file's format, and the compression if the file is text."""
     stem, ending = os.path.splitext(os.fspath(file).lower())
     before = os.path.splitext(stem)[1]
     if ending in COMPRESSIONS and FORMATS.get(before) == "text":
@@ -51,20 +51,20 @@ def ending_of(file: str | os.PathLike[str]) -> tuple[str, str | None]:
 
 
 def format_of(file: str | os.PathLike[str]) -> str | None:
-    """Return the format of a part of a table, by its ending; None of what is no part."""
+    """Return the format of one file of a table, by its ending; None if the file is no data."""
     kind = FORMATS.get(ending_of(file)[0])
     return kind if kind in OF_PARTS else None
 
 
 def is_remote(path: Any) -> bool:
-    """Tell whether a path is a URI."""
+    """Tell whether a path is a URI, such as ``s3://bucket/file``."""
     return isinstance(path, str) and "://" in path
 
 
 def dataset_reader(
     paths: Sequence[str | os.PathLike[str]], options: Mapping[str, Any] = NO_OPTIONS
 ) -> DatasetReader:
-    """Return what reads files, directories of files or URIs of these as one table.
+    """Return a reader of files, directories of files, or their URIs as one table.
 
     `options` are fsspec's of a remote place.
 
@@ -81,7 +81,7 @@ def dataset_reader(
 def remote_files(
     paths: Sequence[str | os.PathLike[str]], options: Mapping[str, Any]
 ) -> tuple[Any, list[str]]:
-    """Return the file system of URIs, and the files for which they stand, in order.
+    """Return the file system of some URIs, and the paths of their files, in order.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def remote_files(
 
 
 def _read(paths: Sequence[str | os.PathLike[str]], make: Callable[[Sequence[str], Path], T]) -> T:
-    """Return what is made of paths and what errors call them, or one error without a row."""
+    """Return what `make` makes of paths and their name in errors; an error quotes no row."""
     pyarrow_for("path")
     texts = [os.fspath(path) for path in paths]
     name = Path(texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1} more")
@@ -109,7 +109,7 @@ def _unreadable(name: Any) -> Callable[[str], SourceError]:
 
 
 class DatasetReader(StreamReader):
-    """Files of one table, read one after the other."""
+    """A reader of the files of one table, one after the other."""
 
     in_order = True
 
@@ -159,7 +159,7 @@ class DatasetReader(StreamReader):
         self.paths = [Path(file) for file in self._files]
 
     def _keys(self, folder: str, files: Sequence[str], format: Any) -> Any:
-        """Return the keys in the names of directories below a folder, of all names at once."""
+        """Return the schema of the keys in the names of directories; None without keys."""
         from pyarrow import dataset as ds
 
         if not all("=" in os.path.dirname(file[len(folder) :]) for file in files):
@@ -178,13 +178,13 @@ class DatasetReader(StreamReader):
 
 
 def stamps(system: Any, files: Sequence[str]) -> list[tuple[str, int | None, int | None]]:
-    """Return the path of each file, and its size and time of change as far as they are known."""
+    """Return the path, size and time of change of each file, as far as they are known."""
     listed = hiding(lambda: system.get_file_info(list(files)), _unreadable(files[0]))
     return [(info.path, info.size, info.mtime_ns) for info in listed]
 
 
 def _systems_of(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, list[str]]:
-    """Return the file system of some paths, and what they are called there."""
+    """Return the file system that holds some paths, and the names of these paths in it."""
     import pyarrow as pa
     from pyarrow import fs
 
@@ -207,7 +207,7 @@ def _systems_of(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, 
 
 
 def _listed(system: Any, folder: str) -> list[str]:
-    """Return the files of a folder in the order of their names."""
+    """Return the files of a folder, or those that match a pattern, in the order of their names."""
     from pyarrow import fs
 
     if isinstance(system, fs.LocalFileSystem):
@@ -234,7 +234,7 @@ def _listed(system: Any, folder: str) -> list[str]:
 
 
 def _matching(system: Any, pattern: str) -> list[str]:
-    """Return the files that match a pattern, whose parts match one by one."""
+    """Return the files whose paths match a pattern, compared folder by folder."""
     from pyarrow import fs
 
     parts = pattern.split("/")
@@ -253,7 +253,7 @@ def _matching(system: Any, pattern: str) -> list[str]:
 
 
 def parts_of(root: Path) -> list[Path]:
-    """Return the files of a table below a directory, in the order of their names.
+    """Return the data files of a table below a directory, in the order of their names.
 
     Raises
     ------
@@ -289,7 +289,7 @@ def parts_of(root: Path) -> list[Path]:
 
 
 def regular(file: Path) -> Path:
-    """Return a path that is a file, which can be read twice. It is not opened."""
+    """Return `file`, or refuse a path that is not a regular file, such as a pipe."""
     if file.is_file():
         return file
     if not os.path.lexists(file):
@@ -306,7 +306,7 @@ def _is_part(path: Sequence[str]) -> bool:
 
 
 def refuse_logs(root: str, inside: Iterable[str]) -> None:
-    """Refuse a table whose files may hold rows that were deleted: only its log tells which."""
+    """Refuse a table with a log, such as Delta, whose files may hold deleted rows."""
     for path in inside:
         folder = os.path.basename(os.path.dirname(path))
         is_log = folder in LOGS and (folder != "metadata" or path.endswith(".metadata.json"))

@@ -1,4 +1,4 @@
-"""Digests of columns: whether two reads had the same rows, in the same order.
+"""Digests of columns, which tell whether two passes read equal rows in the same order.
 
 A digest is the sum, modulo 2**64, of a keyed SipHash-2-4 of (row number, value) over all rows of a
 column. Two reads in which any row differs agree with a chance of about 2**-64, whatever the rows
@@ -23,7 +23,7 @@ PUBLIC = Key(bytes(32))
 
 
 def digest(key: Key, array: Any, start: int) -> int:
-    """Return the digest of a `pyarrow.Array` whose first row has the number `start`."""
+    """Return the keyed digest of a `pyarrow.Array` whose first row has the number `start`."""
     if not len(array):
         return 0
     values, present = _words(key, array)
@@ -35,7 +35,7 @@ def digest(key: Key, array: Any, start: int) -> int:
 
 
 def _words(key: Key, array: Any) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Return a word for each value, and which rows have one."""
+    """Return a 64-bit word for each value of a column, and a mask of the rows that have one."""
     import pyarrow as pa
 
     how = arrow_numbers(array.type)

@@ -32,11 +32,11 @@ class InMemory(Store):
 
     Parameters
     ----------
-    pieces : dict of str to MemoryColumn
-    given : object
-        What the columns were made of.
+    columns : dict of str to MemoryColumn
+    original : object
+        The table of which the columns were made.
     name : str
-        What messages call it.
+        What messages call the table.
     """
 
     def __init__(self, columns: Mapping[str, MemoryColumn], original: Any, name: str) -> None:

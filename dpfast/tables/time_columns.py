@@ -33,8 +33,8 @@ class TimeColumn:
 def time_column(data: Any, other_columns: Collection[str] = ()) -> tuple[Any, TimeColumn | None]:
     """Return what data are, to be read once, and that as a column of times, if it is one.
 
-    That is told by its type: no row is looked at. Of several columns of files or of an engine one
-    has to be left without those whose names stand `beside` it.
+    No row is looked at. If data are several columns of files or of an engine, one has to be left
+    without those in `other_columns`.
     """
     # A column of a file or an engine that holds times has no dtype of numbers, and says so.
     dtype = None if isinstance(data, Columns) else checks.attribute(data, "dtype")
