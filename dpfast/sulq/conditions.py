@@ -18,7 +18,7 @@ DEEPEST = 100
 
 
 class Condition(ABC):
-    """State something of a row; conditions are combined by ``&``, ``|``, ``^``, ``~``.
+    """A condition on the columns of a row; combine conditions by ``&``, ``|``, ``^``, ``~``.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Condition(ABC):
 
     @abstractmethod
     def columns(self) -> frozenset[int | str | None]:
-        """Return the columns that it looks at.
+        """Return the columns that this condition reads.
 
         Returns
         -------
@@ -63,7 +63,7 @@ class Condition(ABC):
 
     @abstractmethod
     def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return whether it holds for each row; for a row with a NaN in these columns, anything.
+        """Return whether this condition holds for each row; for a row with a NaN, any value.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Condition(ABC):
 
     @abstractmethod
     def written(self) -> dict[str, object]:
-        """Return it in terms that JSON has.
+        """Return this condition as a dict that `json` can write.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class Condition(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Condition):
-    """State that a column is not 0, or lies between two numbers.
+    """The condition that a column is not 0, or that its value lies between two numbers.
 
     By itself it computes nothing. Attributes are combined by ``&`` (and), ``|`` (or), ``^`` (one of
     the two) and ``~`` (not), and `NoisySums.sum` counts the rows where the combination holds. A row
@@ -180,7 +180,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Combined(Condition):
-    """The opposite of a condition, or two conditions and a word between them."""
+    """The negation of a condition, or two conditions that "and", "or" or "xor" combines."""
 
     word: str
     parts: tuple[Condition, ...]
@@ -203,7 +203,7 @@ def _pair(word: str, a: Condition, b: Any) -> Condition:
 
 
 def read(text: Any, depth: int = 0) -> Condition:
-    """Return the condition that `written` wrote, from somebody who may have written anything.
+    """Return the condition that `written` encoded, and refuse any other (untrusted) input.
 
     Raises
     ------

@@ -28,7 +28,7 @@ from .terms import Term
 
 @dataclass(frozen=True, slots=True)
 class Conjunction(Hypothesis):
-    """Say yes to the rows for which all literals hold.
+    """A conjunction of literals that was learned: it predicts yes where all literals hold.
 
     A literal is that a column is greater than 0, or that it is not.
 
@@ -65,7 +65,7 @@ class Conjunction(Hypothesis):
 
 
 def broken(literal: tuple[Column, bool], label: Column) -> Function:
-    """Return 1 where the label says yes and a literal is false: a column must be > 0, or not."""
+    """Return the function that is 1 for a row with a positive label and a false literal, else 0."""
     column, wanted = literal
 
     def values(chunk: MaskedChunk) -> NDArray[Any]:
@@ -76,7 +76,7 @@ def broken(literal: tuple[Column, bool], label: Column) -> Function:
 
 
 def conjunction_needs(columns: int, error: Number) -> dict[str, Any]:
-    """Return what `learn_conjunction` needs of an oracle, as arguments for one.
+    """Return the arguments of an oracle that suffices for `learn_conjunction`.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from .row_functions import Function, MaskedChunk, shortened
 
 @dataclass(frozen=True, slots=True)
 class Halfspace(Hypothesis):
-    """Say yes to the rows on one side of a hyperplane: those with ``<weights, z> > 0``.
+    """A halfspace that was learned: it predicts yes for rows with ``<weights, z> > 0``.
 
     z is x, cut to the length `radius` and divided by it; with `intercept`, ``(z, 1) / sqrt(2)``. It
     is no longer than 1.
@@ -68,7 +68,7 @@ class Halfspace(Hypothesis):
         return _product(self._lifted(columns)[0], self.weights) > 0
 
     def _lifted(self, columns: Sequence[NDArray[Any]]) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return z of each row, and which rows had a NaN, given a column for each of `features`."""
+        """Return the scaled vector z of each row, and a mask of rows with a NaN."""
         z, absent = shortened(np.array(columns, np.float64).T, self.radius)
         z /= self.radius
         if self.intercept:
@@ -77,7 +77,7 @@ class Halfspace(Hypothesis):
 
 
 def pull(plane: Halfspace, margin: float, label: Column) -> Function:
-    """Return y z for rows with y <w, z> below a margin, and 0 for others: no longer than 1.
+    """Return the function y z for rows with y <w, z> below a margin, else 0; length at most 1.
 
     It is the negative gradient of the hinge loss, times the margin.
     """
@@ -99,7 +99,7 @@ def pull(plane: Halfspace, margin: float, label: Column) -> Function:
 def halfspace_needs(
     columns: int, *, error: Number, margin: Number, intercept: bool = False
 ) -> dict[str, Any]:
-    """Return what `learn_halfspace` needs of an oracle, as arguments for one.
+    """Return the arguments of an oracle that suffices for `learn_halfspace`.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def learn_halfspace(
 
 
 def _product(z: Floats, weights: Sequence[float]) -> Floats:
-    """Return <w, z> for each row, one column after the other."""
+    """Return the product <w, z> of each row z with the weights, summed column by column."""
     products = np.zeros(len(z))
     for column, weight in zip(z.T, weights, strict=True):
         products += column * weight

@@ -1,4 +1,4 @@
-"""What learners of statistical queries share: the oracle they ask, and the rule they learn.
+"""What learners from statistical queries share: the protocol of an oracle, and the learned rule.
 
 Such learners know the rows only through an oracle. They work with any answers within the tolerance:
 exact ones, private ones, and the worst. A row is (x, c(x)): the label is one of its columns, and
@@ -46,7 +46,7 @@ class Oracle(Protocol):
 
 
 class Hypothesis(ABC):
-    """A rule that was learned, which says yes or no of a row."""
+    """A learned rule that predicts yes or no for each row."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class Hypothesis(ABC):
 
     @abstractmethod
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return which rows it says yes to, given a column for each of `features`.
+        """Return the rows for which this rule predicts yes, given a column for each of `features`.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Hypothesis(ABC):
         """
 
     def predict(self, X: Any) -> NDArray[np.bool_]:
-        """Return which rows it says yes to: NOT PRIVATE.
+        """Return the rows for which this rule predicts yes: NOT PRIVATE.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Hypothesis(ABC):
 
 
 def wrong(hypothesis: Hypothesis, label: Column) -> Function:
-    """Return 1 where a hypothesis disagrees with the label."""
+    """Return the function that is 1 for a row whose label the hypothesis predicts wrongly."""
 
     def values(chunk: MaskedChunk) -> NDArray[Any]:
         y = chunk.column(label)
@@ -122,7 +122,7 @@ def wrong(hypothesis: Hypothesis, label: Column) -> Function:
 
 
 def split_columns(oracle: Oracle, label: Column | None) -> tuple[tuple[Column, ...], Column]:
-    """Return the columns of x, and that of the label, which is the last one if it is not named."""
+    """Return the feature columns and the label column, by default the last column."""
     if not all(checks.has(oracle, name) for name in ("columns", "remaining", "tolerance", "batch")):
         checks.fail_kind("oracle", "an oracle that answers statistical queries", oracle)
     columns = oracle.columns
@@ -138,7 +138,7 @@ def split_columns(oracle: Oracle, label: Column | None) -> tuple[tuple[Column, .
 
 
 def tolerance_for(oracle: Oracle, queries: int) -> float:
-    """Return the tolerance of an oracle, which must have so many questions left."""
+    """Return the tolerance of an oracle, or raise an error if too few questions are left."""
     if oracle.remaining < queries:
         checks.fail("oracle", f"one with {queries} questions left", oracle)
     return oracle.tolerance

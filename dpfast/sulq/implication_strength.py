@@ -1,4 +1,4 @@
-"""Estimate how much likelier one attribute makes another, from contrasts of public random sets.
+"""Estimate how much likelier one attribute makes another, from contrasts over public random sets.
 
 Asking for half of the difference between S and all other rows gives x and y with a
 quarter of the noise (see `contrasts`), and all sets are asked about at once. Var x and Var y are
@@ -157,7 +157,7 @@ def implication_strength(
     c = float(x @ y / math.sqrt(max(float((x @ x) * (y @ y)), 5e-324)))
 
     def scale(alpha: float, beta: float) -> float:
-        """Return the factor of the correlation where alpha and beta hold for these fractions."""
+        """Return the ratio of strength to correlation, for given fractions of rows."""
         x, y = spread_of(alpha, n), spread_of(beta, n)
         noisy = (x + noises[0] ** 2) * (y + noises[1] ** 2)
         return math.sqrt(noisy) * (1.0 - inside(alpha, n)) / x
@@ -174,7 +174,7 @@ def implication_strength(
 
 
 def _best(a: Party, b: Party, n: int) -> int:
-    """Return about the number of sets that makes the error least, from public numbers alone."""
+    """Return a number of sets with nearly the least error, from public numbers alone."""
 
     def variance(r: int) -> float:
         spread = n * USUAL / 4.0

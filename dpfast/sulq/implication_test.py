@@ -1,4 +1,4 @@
-"""Let public random sets of rows vote whether one attribute makes another likelier.
+"""Test whether one attribute makes another likelier, by votes of public random sets of rows.
 
 Look for a set with an excess x of sqrt(|S| a (1 - a)), sqrt(2) deviations, which every
 thirteenth set has. Does beta have an excess of slope times x there? That tells little more than a
@@ -24,7 +24,7 @@ from .row_sets import RowSets
 
 @dataclass(frozen=True)
 class ImplicationTest:
-    """The votes of the sets that were found. Other strengths may be tested at no further cost.
+    """The result of `implication_test`: votes of row sets, which test any other strength for free.
 
     Attributes
     ----------
@@ -65,11 +65,11 @@ class ImplicationTest:
 
     @property
     def holds(self) -> bool:
-        """Whether most sets vote that the implication is that strong; False without any set."""
+        """Whether most sets vote for at least the tested strength; False without any set."""
         return self.votes(self.strength) > len(self.answers) / 2
 
     def votes(self, strength: Number) -> int:
-        """Return how many sets vote that the implication has at least that strength.
+        """Return the number of sets that vote for at least this strength of the implication.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class ImplicationTest:
         return sum(y >= slope * x for x, y in zip(self.excesses, self.answers, strict=True))
 
     def search(self, tolerance: Number = 1e-6) -> float:
-        """Return the strength at which half of the votes are lost, or NaN without any.
+        """Return the strength at which half of the votes are lost, or NaN without any votes.
 
         By binary search in the same answers: votes only fall as the strength grows.
 

@@ -1,4 +1,4 @@
-"""Noisy sums of functions of a row, the primitive of this room."""
+"""Noisy sums of functions of a row, the primitive of SuLQ."""
 
 from __future__ import annotations
 
@@ -163,17 +163,17 @@ class NoisySums:
 
     @property
     def remaining(self) -> int:
-        """Number of questions that are left."""
+        """The number of questions that are left."""
         return self._rounds.remaining
 
     @property
     def rows(self) -> int | None:
-        """Number of rows, where it is known and public: where rows are replaced."""
+        """The number of rows if it is known and public, as where rows are replaced; else None."""
         return self._source.length if self._neighbors == "replace" else None
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the noise of a sum of values of [0, 1]."""
+        """The standard deviation of the noise of a sum of values between 0 and 1."""
         span = cells(0.0, 1.0).span
         (part,) = shared([Part(1, span, span**2, 1)], self.loss)
         return self._rounds.deviation(part) / span
@@ -188,7 +188,7 @@ class NoisySums:
         size: int | None = None,
         column: int | str | Sequence[int | str] | None = None,
     ) -> Answer:
-        """Return the sum of a function over some rows, with noise.
+        """Return the noisy sum of a function over all rows or a public set of rows.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class NoisySums:
         return self._ask(listed(terms), rows, l2)
 
     def contrasts(self, f: Any, sets: RowSets | ArrayLike) -> tuple[float, NDArray[np.float64]]:
-        """Count the rows where f holds, and half of how many more are inside each set than outside.
+        """Return the noisy number of rows where f holds, and a noisy contrast for each row set.
 
         All is one question, with a quarter of the variance that as many questions about sums over
         the sets would have. Whether it is in a set or not, a row changes a contrast by 1/2. So it
@@ -328,7 +328,7 @@ class NoisySums:
         return float(total), np.array(doubled, np.float64) / 2.0
 
     def contrast_deviation(self, sets: int) -> float:
-        """Return the standard deviation of the noise of each of so many contrasts.
+        """Return the standard deviation of the noise of each contrast of `sets` row sets.
 
         Parameters
         ----------
@@ -369,7 +369,7 @@ class NoisySums:
 
 
 def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_] | None:
-    """Return a public set of rows as a mask."""
+    """Return the public set of rows to sum over as a mask."""
     if rows is None:
         return None
     rule = "a mask with an entry for each row, or row numbers, each once"

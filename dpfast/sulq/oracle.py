@@ -1,4 +1,4 @@
-"""Statistical queries: means of functions of a row, each within a tolerance that is stated before.
+"""Statistical queries: the mean of a function of a row, within a tolerance stated beforehand.
 
 An oracle is asked for means, and answers with exact sums (`ExactOracle`) or noisy ones
 (`StatisticalQueryOracle`). Both count their questions. What an answer costs is in `oracle_cost`.
@@ -33,7 +33,7 @@ from .terms import COUNT, Answer, Exact, Term, Total, listed, totals
 
 
 class Oracle(ABC):
-    """Check and count questions, as both oracles do."""
+    """The base of the private and the exact oracle, which checks and counts questions."""
 
     _name: ClassVar[str]
 
@@ -43,22 +43,22 @@ class Oracle(ABC):
 
     @property
     def queries(self) -> int:
-        """Number of questions that may be asked in all."""
+        """The number of questions that may be asked in all."""
         return len(self._questions.tolerances)
 
     @property
     def remaining(self) -> int:
-        """Number of questions that are left."""
+        """The number of questions that are left."""
         return self.queries - self._used
 
     @property
     def tolerance(self) -> float:
-        """How far an answer may be off: the largest of all tolerances."""
+        """The largest tolerance: how far an answer may be off."""
         return float(max(self._questions.tolerances))
 
     @property
     def columns(self) -> tuple[str, ...] | tuple[int, ...]:
-        """Names of the columns of a row, or their numbers."""
+        """The names of the columns of the data, or their numbers if they have no names."""
         return self._source.dtype.names or tuple(range(self._source.width or 1))
 
     def ask(
@@ -99,7 +99,7 @@ class Oracle(ABC):
         return self.batch([Term(f, bounds, l2, size, column)])[0]
 
     def batch(self, terms: Sequence[Any]) -> list[Answer]:
-        """Ask several questions in one read of the data.
+        """Return the answers to several questions from one read of the data.
 
         Parameters
         ----------
@@ -138,11 +138,11 @@ class Oracle(ABC):
 
     @abstractmethod
     def _parts(self, functions: Sequence[Exact], first: int) -> list[Part]:
-        """Return the parts of questions from `first` on, or refuse what is beyond tolerance."""
+        """Return the parts of questions from `first` on; refuse functions beyond tolerance."""
 
     @abstractmethod
     def _sums(self, total: Total, parts: list[Part]) -> tuple[list[int], int | Fraction]:
-        """Return the integers of all functions, and the number of rows, by a pass for both."""
+        """Return the sums of all functions as integers, and the number of rows, from one pass."""
 
 
 class StatisticalQueryOracle(Oracle):
@@ -305,7 +305,7 @@ class StatisticalQueryOracle(Oracle):
         return f"{type(self).__name__}({self.cost!r}, {self.remaining} of {self.queries} left)"
 
     def _counted(self, least: int) -> Fraction:
-        """Return the number of rows with noise."""
+        """Return the noisy number of rows, which divides the sums."""
         (units,) = self._rounds.ask(totals([COUNTING], "raise"), [self._plan.counting])
         count: Fraction = COUNTING.unit * units
         if count < least - self._plan.off(self.cost):

@@ -57,7 +57,7 @@ COUNTING = Exact(
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How questions with tolerances share one allocation of a budget.
+    """The shares in which questions with tolerances divide one privacy loss.
 
     Parameters
     ----------
@@ -86,22 +86,22 @@ class Plan:
 
     @property
     def counting(self) -> Part:
-        """Return the count of all rows as a part of a round."""
+        """Return the row count as a part of a round, with its sensitivity and its share."""
         assert self.count is not None
         return replace(COUNTING.sensitivity(self.neighbors), share=self.count)
 
     def asking(self, function: Exact, question: int) -> Part:
-        """Return a question about the mean of a function as a part of a round."""
+        """Return a question about the mean of a function as a part of a round, with its share."""
         return replace(function.sensitivity(self.neighbors), share=self.shares[question])
 
     def off(self, loss: Loss) -> Fraction:
-        """Return B, how far the count of all rows may be off."""
+        """Return B, the bound on the error of the noisy row count."""
         if self.count is None:
             return Fraction(0)
         return COUNTING.unit * self.counting.noise(loss, self.rounds).half_width(self.failure)
 
     def distinct(self) -> list[int]:
-        """Return a question of each tolerance, from the narrowest to the widest.
+        """Return the index of one question of each tolerance, from the narrowest to the widest.
 
         All hold when the first and the last do, but for rounding.
         """
@@ -109,7 +109,7 @@ class Plan:
         return [question_of[t] for t in sorted(question_of)]
 
     def hold(self, loss: Loss, function: Exact, questions: Iterable[int]) -> bool:
-        """Return whether all these answers will be within their tolerances."""
+        """Return whether the answers to these questions keep their tolerances at this loss."""
         half = function.unit * math.isqrt(function.sensitivity(self.neighbors).l2_squared)
 
         def holds(question: int) -> bool:
@@ -128,7 +128,7 @@ class Plan:
 
 
 def planned(questions: Questions, rows: int, pure: bool) -> Plan:
-    """Return the plan of least loss for questions about means like the reference."""
+    """Return the plan with the least loss for means of functions like `questions.reference`."""
     power = 1 if pure else 2
     tolerances, neighbors = questions.tolerances, questions.neighbors
     part, unit = questions.reference.sensitivity(neighbors), questions.reference.unit
@@ -156,7 +156,7 @@ def planned(questions: Questions, rows: int, pure: bool) -> Plan:
 def _off(
     tolerances: Iterable[float], times: Sequence[int], sensitivity: float, half: float, power: int
 ) -> float:
-    """Return how far the count may be off, as a fraction of the rows, for the least total."""
+    """Return the row count's error, as a fraction of the rows, for the least total loss."""
     t = np.fromiter(tolerances, np.float64)
     least = float(t.min())
     t, h = np.minimum(t, least * _MOST) / least, half / least
@@ -175,7 +175,7 @@ def _off(
 def _shares(
     weights: dict[Fraction | None, Fraction], times: Counter[Fraction | None]
 ) -> dict[Fraction | None, Fraction]:
-    """Share as many rounds as there are questions in proportion to weights, rounded down.
+    """Divide as many rounds as there are questions in proportion to weights, rounded down.
 
     A question whose tolerance is so wide that its weight hardly counts has a small one, too: its
     noise has to be drawn.
@@ -188,7 +188,7 @@ def _shares(
 
 @lru_cache(maxsize=256)
 def least_loss(plan: Plan, function: Exact, offered: Loss) -> Loss | None:
-    """Return the least loss up to `offered` that the plan holds with, rounded up to four digits."""
+    """Return the least loss up to `offered` that keeps all tolerances, rounded up, or None."""
     most, every = amount(offered), plan.distinct()
     name = "rho" if isinstance(offered, ZCDP) else "epsilon"
     times = math.isqrt(plan.rounds - 1) + 1 if isinstance(offered, Approx) else plan.rounds
@@ -217,13 +217,16 @@ def least_loss(plan: Plan, function: Exact, offered: Loss) -> Loss | None:
 
 
 def _four_digits(value: float, least: Fraction, most: Fraction) -> Fraction:
-    """Return a number of four digits that is not less, but for the limits."""
+    """Return `value` rounded up to four digits, and clamped to ``least .. most``."""
     power = Fraction(10) ** (3 - math.floor(math.log10(value)))
     return min(max(Fraction(math.ceil(Fraction(value) * power)) / power, least), most)
 
 
 def least_rows(plan: Plan, function: Exact, loss: Loss) -> int | None:
-    """Return how many rows are enough, if those of the plan are not. Shares do not depend on it."""
+    """Return the least number of rows for which this loss keeps all tolerances, or None.
+
+    Only more rows than those of the plan are tried: the shares do not depend on this number.
+    """
     every, enough = plan.distinct(), plan.rows + 1
     for questions in ([every[0], every[-1]], every):  # the first are soon tried, and close
 
@@ -238,7 +241,7 @@ def least_rows(plan: Plan, function: Exact, loss: Loss) -> int | None:
 
 
 def _first(enough: Callable[[int], bool], least: int) -> int | None:
-    """Return the least number from `least` to 2**62 that is enough, as all larger ones are."""
+    """Return the least number from `least` to 2**62 where `enough` turns true, or None."""
     step = 1
     while not enough(least + step - 1):
         least, step = least + step, 2 * step
@@ -248,7 +251,7 @@ def _first(enough: Callable[[int], bool], least: int) -> int | None:
 
 
 def cost_of(questions: Questions, rows: int, offered: Loss) -> tuple[Plan, Loss]:
-    """Return the plan and the least loss that keeps the promise, or raise one error."""
+    """Return the plan and the least loss that keeps all tolerances, or refuse `rows`."""
     plan = planned(questions, rows, isinstance(offered, Pure))
     loss = least_loss(plan, questions.reference, offered) if rows else None
     if loss is None:

@@ -28,18 +28,18 @@ Party = NoisySums | RemoteSums
 
 
 def inside(fraction: float, n: int) -> float:
-    """Return a fraction of n rows that is neither none nor all of them."""
+    """Return `fraction` clamped to ``1 / n .. 1 - 1 / n``, so that its variance is not 0."""
     return min(max(fraction, 1.0 / n), 1.0 - 1.0 / n)
 
 
 def spread_of(fraction: float, n: int) -> float:
-    """Return the variance of the number of such rows in a random set of half of n rows."""
+    """Return the variance of the number of rows with an attribute in a random half of n rows."""
     part = inside(fraction, n)
     return n * part * (1.0 - part) / 4.0
 
 
 def common_rows(a: Party, alpha: Any, b: Party, beta: Any) -> int:
-    """Return the number of rows that both parties have."""
+    """Return the number of rows that both parties share, after checking parties and conditions."""
     for name, party in (("a", a), ("b", b)):
         if not checks.has(party, "contrasts"):
             checks.fail_kind(name, "the noisy sums of a party", party)

@@ -1,4 +1,4 @@
-"""Parts of a round: integers with noise of one scale, matrices, and vectors that a row moves.
+"""Parts of a round of noisy sums: vectors, matrices and boxes of integers, with their noise.
 
 A part knows how far its integers may be apart between neighbors, and which noise is enough for that
 in one of several rounds. `rounds` has the proofs.
@@ -35,7 +35,7 @@ _DISTRIBUTIONS: dict[type[Any], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some integers of a round, whose noise has one scale.
+    """Integers of a round that get noise of one scale, with their sensitivity.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Part:
     sizes: tuple[int, ...] = ()
 
     def of_rows(self, times: int, rows: int) -> Part:
-        """Return the part for so many rows that change at once, each counted so many times."""
+        """Return this part with the sensitivity to `rows` rows of weight up to `times`."""
         most = times * rows
         l1, l2_squared, l0 = most * self.l1, most**2 * self.l2_squared, rows * self.l0
         sizes = tuple(most * size for size in self.sizes)
@@ -66,12 +66,12 @@ class Part:
 
     @classmethod
     def of_counts(cls, size: int, tables: int, neighbors: str) -> Part:
-        """Return the part of `size` cells of tables, in each of which a row is in one cell."""
+        """Return the part for `size` cells of several tables, where a row is in one cell each."""
         changed = tables * (2 if neighbors == "replace" else 1)
         return cls(size, changed, changed, changed)
 
     def noise(self, loss: Loss, rounds: int | Fraction) -> IntegerNoise:
-        """Return its noise in one of so many rounds, from public numbers alone."""
+        """Return the noise of this part in one of `rounds` rounds, from public numbers."""
         times, share = rounds * self.share.denominator, self.share.numerator
         sizes = (self.l0, self.l1, self.l2_squared)
         l0, l1, l2_squared = (-(-times * x // share) for x in sizes)  # rounded up
@@ -80,7 +80,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The products of some columns, of which a row changes the matrix: squares, then the others.
+    """The matrix of products of some columns, squares first, with noise for its nuclear norm.
 
     Parameters
     ----------
@@ -101,15 +101,15 @@ class Matrix:
 
     @property
     def size(self) -> int:
-        """Number of integers."""
+        """The number of integers."""
         return self.width * (self.width + 1) // 2
 
     def of_rows(self, times: int, rows: int) -> Matrix:
-        """Return the matrix for so many rows that change at once, each counted so many times."""
+        """Return this matrix with the sensitivity to `rows` rows of weight up to `times`."""
         return replace(self, trace=times * rows * self.trace)
 
     def noise(self, loss: Loss, rounds: int | Fraction) -> MatrixNoise:
-        """Return its noise, as `Part.noise` does."""
+        """Return the noise of this matrix in one of `rounds` rounds, from public numbers."""
         assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
         # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
         part = Pure(loss.epsilon * self.share / rounds)
@@ -118,25 +118,25 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class BoxesNoise:
-    """Noise of several vectors, each of its own; number i of the j-th is at i times `many` + j."""
+    """Independent noise for each of `many` vectors; entry i of vector j is at i * `many` + j."""
 
     noise: BoxNoise
     many: int
 
     @property
     def deviation(self) -> float:
-        """That of the first number of a vector."""
+        """The standard deviation of the noise of the first entry of a vector."""
         return self.noise.deviations[0]
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
-        """Return the values with noise."""
+        """Return the entries of all vectors with noise."""
         vectors = [self.noise.add(values[j :: self.many], generator) for j in range(self.many)]
         return [value for alike in zip(*vectors, strict=True) for value in alike]
 
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """Vectors of integers, of which a row moves a few, for an epsilon alone.
+    """Vectors of integers, a few of which a row changes, with joint noise for pure epsilon.
 
     Parameters
     ----------
@@ -157,16 +157,16 @@ class Boxes:
 
     @property
     def size(self) -> int:
-        """Number of integers."""
+        """The number of integers."""
         return self.many * len(self.moves.sizes)
 
     def of_rows(self, times: int, rows: int) -> Boxes:
-        """Return the same for so many rows that change at once, each counted so many times."""
+        """Return these vectors with the sensitivity to `rows` rows of weight up to `times`."""
         sizes = tuple(times * size for size in self.moves.sizes)
         return replace(self, moves=replace(self.moves, sizes=sizes), steps=rows * self.steps)
 
     def noise(self, loss: Loss, rounds: int | Fraction) -> BoxesNoise:
-        """Return its noise, as `Part.noise` does."""
+        """Return the noise of these vectors in one of `rounds` rounds, from public numbers."""
         assert isinstance(loss, Pure)
         step_loss = Pure(loss.epsilon * self.share / (rounds * self.steps))
         return BoxesNoise(choose_noise(step_loss, self.moves), self.many)
@@ -174,7 +174,7 @@ class Boxes:
 
 @lru_cache(maxsize=256)
 def choose_noise(loss: Loss, moves: Moves) -> BoxNoise:
-    """Return the noise of the least error: of dpfast's own, for others may state another loss."""
+    """Return the box noise with the least error for these moves, at most as costly as the loss."""
     least = least_noise(loss, moves)
     assert least is not None, "each loss has noise for sums of one row"
     noise: BoxNoise = least.noise()

@@ -18,7 +18,7 @@ MOST_QUESTIONS = MOST_NUMBERS = 1 << 20
 
 
 class Questions:
-    """The promise of an oracle: tolerances, and the kind of function that may be asked about.
+    """The questions that an oracle pays for: their tolerances, and the kind of function allowed.
 
     The cost is calculated for the function `reference`.
     """
@@ -59,11 +59,11 @@ class Questions:
             checks.fail("tolerance", f"at least {float(least):.3g} for such functions", tolerance)
 
     def _summed(self, function: Exact) -> Exact:
-        """Return what is summed of a function: it is centered where rows come and go."""
+        """Return the function to sum: centered if rows are added or removed, else unchanged."""
         return function if self.neighbors == "replace" else function.centered()
 
     def functions(self, terms: Sequence[Term], source: RowSource) -> list[Exact]:
-        """Return the functions of the terms, once everything about them has been checked."""
+        """Return the checked functions of the terms, by default with the bounds of the oracle."""
         functions = []
         for term in terms:
             if term.bounds is None and term.l2 is None and not isinstance(term.f, str):

@@ -1,4 +1,4 @@
-"""Noisy sums at the other end of a connection: questions go one way, noisy answers the other.
+"""Noisy sums of another party, over a connection: send questions, receive noisy answers.
 
 A message is a line of JSON, and after it the bits of row sets, if it has some. `_answer` knows all
 that can be asked; nothing that comes is ever executed or unpickled. An answer is one of
@@ -40,14 +40,14 @@ NAMES: dict[str, type[Exception]] = {
 
 
 class Connection(Protocol):
-    """Messages in both directions, as `multiprocessing.Pipe` has them."""
+    """The protocol of a connection for messages of bytes, as of `multiprocessing.Pipe`."""
 
     def send_bytes(self, buf: bytes) -> None: ...
     def recv_bytes(self, maxlength: int | None = None) -> bytes: ...
 
 
 def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) -> int:
-    """Answer the questions of another party until it hangs up.
+    """Answer the questions of another party from `NoisySums` until the party hangs up.
 
     Privacy
     -------
@@ -166,7 +166,7 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
 
 
 def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
-    """Return the row sets of a question, which must fit the number of rows if it is public."""
+    """Return the row sets of a question; refuse sets that do not fit a public number of rows."""
     if sums.rows is not None and rows != sums.rows:
         checks.fail("sets", f"of as many rows as the data have, {sums.rows}", rows)
     if sets > SETS:
@@ -227,11 +227,11 @@ class RemoteSums:
 
     @property
     def remaining(self) -> int:
-        """Number of questions that are left."""
+        """The number of questions that the other party will still answer."""
         return int(self._facts()["remaining"])
 
     def contrast_deviation(self, sets: int) -> float:
-        """Return the same as `NoisySums.contrast_deviation`.
+        """Return the standard deviation of the noise of each contrast of `sets` row sets.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class RemoteSums:
         return self._numbers([self._ask({"ask": "noise", "sets": r})], 1)[0]
 
     def sum(self, f: Condition, rows: ArrayLike | None = None) -> float:
-        """Return the number of rows where a condition holds, with noise.
+        """Return the noisy number of rows where a condition holds.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ class RemoteSums:
     def contrasts(
         self, f: Condition, sets: RowSets | ArrayLike
     ) -> tuple[float, NDArray[np.float64]]:
-        """Return the same as `NoisySums.contrasts`, for a condition.
+        """Return the noisy number of rows where a condition holds, and the noisy contrasts.
 
         Parameters
         ----------

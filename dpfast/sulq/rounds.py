@@ -102,7 +102,7 @@ from .parts import Boxes, BoxesNoise, Matrix, Noise, Part, Some
 
 @dataclass(frozen=True, slots=True)
 class _Round(Mechanism[Any]):
-    """One round, which has been paid for by the allocation that it belongs to."""
+    """One round of `Rounds`, which the allocation of all rounds has paid for."""
 
     loss: Loss
     neighbors: str
@@ -115,7 +115,7 @@ class _Round(Mechanism[Any]):
 
 @dataclass(frozen=True, slots=True)
 class _Sums(_Round):
-    """Noisy integers: each noise, and how many of them have it."""
+    """A round of noisy integers: pairs of a noise and the number of integers it is added to."""
 
     noises: tuple[tuple[Noise, int], ...]
 
@@ -130,7 +130,7 @@ class _Sums(_Round):
 
 @dataclass(frozen=True, slots=True)
 class _Choices(_Round):
-    """One choice from each row of a table of scores."""
+    """A round of choices by the exponential mechanism, one from each row of a table of scores."""
 
     c: float
 
@@ -139,7 +139,7 @@ class _Choices(_Round):
 
 
 class Rounds:
-    """Ask a fixed number of rounds about one source, paid for when this object is made.
+    """A fixed number of adaptive rounds of noisy answers about one source, paid for in advance.
 
     Parameters
     ----------
@@ -213,11 +213,11 @@ class Rounds:
 
     @property
     def remaining(self) -> int:
-        """Number of rounds that are left."""
+        """The number of rounds that are left."""
         return self.rounds - self._used
 
     def noise(self, part: Some, uses: int = 1) -> Noise:
-        """Return the noise of a part of so many rounds, for rows as often as they count at most."""
+        """Return the noise of a part that uses `uses` rounds, for the rows of a privacy unit."""
         if self._of_more:
             part = part.of_rows(self._most, self._steps)
         if isinstance(self.loss, Approx) and self.loss.rho and not isinstance(part, Part):
@@ -231,11 +231,11 @@ class Rounds:
         return noise
 
     def deviation(self, part: Some, uses: int = 1) -> float:
-        """Return the standard deviation of a part of an answer."""
+        """Return the standard deviation of the noise of a part that uses `uses` rounds."""
         return self.noise(part, uses).deviation * self._unit
 
     def deviations(self, part: Some, uses: int = 1) -> list[float]:
-        """Return those of the numbers of a part, which may be of one vector."""
+        """Return the standard deviation of the noise of each number of a part."""
         noise = self.noise(part, uses)
         if isinstance(noise, BoxesNoise):
             return [deviation * self._unit for deviation in noise.noise.deviations]
@@ -264,7 +264,7 @@ class Rounds:
         return [x * self._unit for x in noisy] if self._weighted else noisy
 
     def sharpness(self, spread: int, uses: int = 1) -> float:
-        """Return c for choices among scores that a row changes by an interval of that length."""
+        """Return c, the factor of scores in `choose`, if a row changes scores by `spread`."""
         return float_down(self._range(uses) / (spread * self._most * self._steps))
 
     def choose(
@@ -287,7 +287,7 @@ class Rounds:
         return release(self._source, mechanism, budget=None, rng=self._generator)
 
     def _range(self, uses: int) -> Fraction:
-        """Return the bounded range that so many rounds may have together."""
+        """Return the bounded range that `uses` rounds of choices may have together."""
         loss = self.loss
         if isinstance(loss, Pure):
             return uses * loss.epsilon / self.rounds
@@ -298,7 +298,7 @@ class Rounds:
         return Fraction(range_of_normal(math.sqrt(uses / self.rounds) / unit * (1.0 - 2.0**-50)))
 
     def _use(self, uses: int) -> None:
-        """Use up some rounds, or refuse."""
+        """Count some rounds as used, or refuse if too few are left or the process was forked."""
         if self._process != witnesses():  # before the lock, which may have been copied closed
             raise BudgetError(
                 f"{self.name}: the rounds belong to the process that was forked, which would not "
@@ -317,7 +317,7 @@ class Rounds:
 
 
 def range_of_normal(shift: float) -> float:
-    """Return a range that tells no more than whether a standard normal variable was shifted.
+    """Return the bounded range that reveals no more than a shift of a standard normal variable.
 
     That is 2 ln(F(x) / F(-x)), x = shift / 2, F the normal distribution function, rounded down.
     """
@@ -330,7 +330,7 @@ def range_of_normal(shift: float) -> float:
 
 
 def _enough(loss: Loss, rounds: int, max_rows: int) -> None:
-    """Check that a round has at least the loss that noise can be made for: rho / T, or epsilon / T.
+    """Refuse a loss per round, rho / T or epsilon / T, that is too small to make noise for.
 
     Of (epsilon, delta) it has about epsilon / sqrt(T). Each of `max_rows` rows has a part of it.
     """
@@ -346,7 +346,7 @@ def _enough(loss: Loss, rounds: int, max_rows: int) -> None:
 
 
 def loss_of(epsilon: Any, delta: Any, rho: Any) -> Loss:
-    """Return the loss of the arguments, of a size that noise can be made for."""
+    """Return the loss of these arguments; refuse a size that noise cannot be made for."""
     loss = privacy.loss(epsilon, delta, rho)
     amount(loss)
     return loss

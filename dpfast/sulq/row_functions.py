@@ -1,4 +1,4 @@
-"""Functions of a row: columns, conditions, compiled code and stored values, and their numbers."""
+"""Functions of a row, to be summed: columns, conditions, compiled code and stored values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHORT = 1 - 2.0**-20
 
 @dataclass(frozen=True, slots=True)
 class MaskedChunk:
-    """Consecutive rows that were read, the number of the first, and which of them are summed."""
+    """Consecutive rows of the data, the number of the first row, and a mask of the rows to sum."""
 
     rows: NDArray[Any]
     start: int
@@ -37,7 +37,7 @@ class MaskedChunk:
 
     @property
     def count(self) -> int:
-        """Number of rows that are summed."""
+        """The number of rows that are summed."""
         return len(self.rows) if self.keep is None else int(np.count_nonzero(self.keep))
 
     @property
@@ -46,21 +46,21 @@ class MaskedChunk:
         return self._kept(self.rows)
 
     def column(self, column: Any) -> NDArray[Any]:
-        """Return a column of them as kernels read it; None stands for the only one."""
+        """Return a column of the summed rows as kernels read columns; None is the only column."""
         rows = self.rows
         if column is not None:
             rows = rows[column] if rows.dtype.names else rows[:, column]
         return self._kept(flat(rows))
 
     def of(self, column: NDArray[Any]) -> NDArray[Any]:
-        """Return the same rows of another column, which must have as many."""
+        """Return the entries for the summed rows in a stored column with one entry for each row."""
         part = column[self.start : self.start + len(self.rows)]
         if len(part) != len(self.rows):
             raise DataError("f must return one entry for each row, but returned another number")
         return self._kept(part)
 
     def blocks(self) -> Iterator[MaskedChunk]:
-        """Yield the same in blocks of few rows."""
+        """Yield the rows of this chunk in chunks of at most `BLOCK` rows."""
         for at in range(0, max(1, len(self.rows)), BLOCK):
             keep = None if self.keep is None else self.keep[at : at + BLOCK]
             yield MaskedChunk(self.rows[at : at + BLOCK], self.start + at, keep)
@@ -70,7 +70,7 @@ class MaskedChunk:
 
 
 def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the rows that a mask keeps."""
+    """Return the rows for which the mask is true."""
     simple = rows.ndim == 1 and rows.itemsize in (1, 2, 4, 8) and rows.dtype.names is None
     if simple and rows.flags.c_contiguous and rows.flags.aligned:
         return picked(rows, mask, np.empty_like(rows))
@@ -85,7 +85,7 @@ NONE: Columns = frozenset()
 
 
 def union(several: Iterable[Columns]) -> Columns:
-    """Return all these columns."""
+    """Return the union of several sets of columns, where None stands for all columns."""
     columns: Columns = NONE
     for more in several:
         columns = None if columns is None or more is None else columns | more
@@ -94,7 +94,7 @@ def union(several: Iterable[Columns]) -> Columns:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """Numbers of a row, which `compute` returns for some rows.
+    """A function of a row with `size` numbers, which `compute` computes for many rows.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ ONES = Function(lambda chunk: np.ones(chunk.count), columns=NONE)
 
 
 def whole_row(source: RowSource) -> Function:
-    """Return all numbers of each row."""
+    """Return the function that is all numbers of a row."""
     names = source.dtype.names
     size = len(names) if names else source.width or 1
 
@@ -136,13 +136,13 @@ def whole_row(source: RowSource) -> Function:
 
 
 def one_column(column: Any, source: RowSource) -> Function:
-    """Return one column of each row."""
+    """Return the function that is one column of a row."""
     index = _column_index(column, source)
     return Function(lambda chunk: chunk.column(index), columns=frozenset([index]))
 
 
 def function_of(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
-    """Return what a user calls a function without a name, once all has been checked."""
+    """Return the checked function that a condition, compiled code or an array stands for."""
     if isinstance(f, Function):
         return f
     if isinstance(f, Condition):
@@ -157,7 +157,7 @@ def function_of(f: Any, size: Any, source: RowSource, neighbors: str) -> Functio
 
 
 def bits(f: Any, source: RowSource, neighbors: str) -> Function:
-    """Return one number of each row, which is true where it is not 0."""
+    """Return a checked function with one number a row, which counts as true where it is not 0."""
     if isinstance(f, str):
         rule = "a condition, a function compiled by Numba, or an array with one entry a row"
         checks.fail_type("f", rule, f)
@@ -168,7 +168,7 @@ def bits(f: Any, source: RowSource, neighbors: str) -> Function:
 
 
 def side_by_side(functions: Sequence[Function]) -> Function:
-    """Return several functions as one vector."""
+    """Return the function whose vector joins the numbers of several functions."""
     size = sum(function.size for function in functions)
 
     def values(chunk: MaskedChunk) -> NDArray[np.float64]:
@@ -181,7 +181,7 @@ def side_by_side(functions: Sequence[Function]) -> Function:
 
 
 def split(numbers: Any, functions: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield each function with its numbers, which stand one after the other."""
+    """Yield each function with its share of consecutive `numbers`."""
     at = 0
     for function in functions:
         yield function, numbers[at : at + function.size]
@@ -189,7 +189,7 @@ def split(numbers: Any, functions: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _holds(condition: Condition, source: RowSource) -> Function:
-    """Return 1 where a condition holds, and NaN where one of its columns is NaN."""
+    """Return the function that is 1 where a condition holds, NaN where it reads a NaN."""
     indices = {name: _column_index(name, source) for name in condition.columns()}
 
     def values(chunk: MaskedChunk) -> NDArray[Any]:
@@ -200,7 +200,7 @@ def _holds(condition: Condition, source: RowSource) -> Function:
 
 
 def with_nan(holds: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """Return 1 where something holds, and NaN where one of the columns that were read is NaN."""
+    """Return `holds` as numbers, with NaN where one of `columns` is NaN."""
     absent = [np.isnan(column) for column in columns if column.dtype.kind == "f"]
     if not any(missing.any() for missing in absent):
         return holds.view(np.uint8)
@@ -210,7 +210,7 @@ def with_nan(holds: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> NDArr
 
 
 def _stored(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
-    """Return values that were computed before, one entry for each row."""
+    """Return the function of values that are stored in an array, one entry for each row."""
     rule = "a name like 'count', a function compiled by Numba, or an array with one entry a row"
     if callable(f):
         checks.fail_kind("f", rule, f, " (compile it with numba.njit, or give its values)")
@@ -233,7 +233,7 @@ def _stored(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
 
 
 def _held(source: RowSource, length: int) -> NDArray[Any]:
-    """Return the rows of a source as an array."""
+    """Return all rows of a source as an array."""
     array = np.empty((length,) if source.width is None else (length, source.width), source.dtype)
 
     def keep(chunk: RowChunk) -> None:
@@ -244,7 +244,7 @@ def _held(source: RowSource, length: int) -> NDArray[Any]:
 
 
 def _checked_size(size_argument: Any, length: int | None) -> int:
-    """Return how many numbers a function has, which has `length` if that is known."""
+    """Return the number of numbers of a function: `length` if that is known, else the argument."""
     if size_argument is None:
         if length is None:
             checks.fail("size", "given for a function that returns an array", None)
@@ -256,7 +256,7 @@ def _checked_size(size_argument: Any, length: int | None) -> int:
 
 
 def _column_index(column: Any, source: RowSource) -> Any:
-    """Return the name or the number of a column of a source, or None for the only one."""
+    """Return the checked name or number of a column; None for the only column of a source."""
     names = source.dtype.names
     if names is not None:
         return checks.choice("column", column, names)
@@ -273,7 +273,7 @@ def _column_index(column: Any, source: RowSource) -> Any:
 
 
 def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return vectors, each cut to the radius, and which had a NaN; these are 0.
+    """Return vectors cut to length `radius`, and a mask of the vectors with a NaN, which become 0.
 
     Every step is one rounded operation on each number, column by column, so that nothing of a row
     depends on where it stands. Columns lie one after the other.

@@ -25,7 +25,7 @@ from .terms import Exact
 
 
 class RowSets:
-    """Public sets of rows, which the other party receives bit by bit, and not as a seed.
+    """Public sets of rows, which are sent to another party as bits, not as a seed.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class RowSets:
 
     @classmethod
     def random(cls, rows: int, sets: int, rng: _rng.Generator | None = None) -> RowSets:
-        """Draw independent sets that have each row with probability 1/2.
+        """Draw independent random sets, which contain each row with probability 1/2.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class RowSets:
 
     @classmethod
     def from_bytes(cls, bits: bytes | bytearray | memoryview, rows: int, sets: int) -> RowSets:
-        """Return the sets that `to_bytes` wrote. Bits after the last row of a set are ignored.
+        """Return the sets that `to_bytes` encoded. Bits after the last row of a set are ignored.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class RowSets:
 
     @classmethod
     def _of(cls, rows: int, words: NDArray[np.uint64]) -> RowSets:
-        """Return sets of these bits, without those after the last row."""
+        """Return row sets with these words of bits; bits after the last row are cleared."""
         last = words.view(np.uint8)[:, rows // 8 :]
         last[:, 1:] = 0
         last[:, :1] &= (1 << rows % 8) - 1
@@ -133,7 +133,7 @@ class RowSets:
         return sets
 
     def to_bytes(self) -> bytes:
-        """Return the bits of one set after the other, each from a new byte, least bit first.
+        """Return the bits of all sets, set by set, each from a new byte, least bit first.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class RowSets:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Number of rows of each set."""
+        """The number of rows of each set."""
         return np.asarray(np.bitwise_count(self._words).sum(axis=1, dtype=np.int64))
 
     def mask(self, number: int) -> NDArray[np.bool_]:
@@ -168,7 +168,7 @@ class RowSets:
         return bits[: self.rows].view(np.bool_)
 
     def counts(self, holds: NDArray[np.bool_], start: int) -> NDArray[np.int64]:
-        """Count in how many of some consecutive rows of each set something holds.
+        """Count for each set the rows, of some consecutive rows, where a condition holds.
 
         The bit of a row is at the same place of a word in the set and here, so this counts the bits
         of words.
@@ -196,7 +196,7 @@ class RowSets:
 
 
 def _size(rows: Any, sets: Any) -> tuple[int, int]:
-    """Return the numbers of rows and sets, of no more bits than a memory could have."""
+    """Return the checked numbers of rows and of sets, with at most 2**43 bits in all."""
     n, r = checks.whole("rows", rows), checks.whole("sets", sets)
     for name, count, value in (("rows", n, rows), ("sets", n * r, sets), ("sets", r, sets)):
         if count > 1 << 43:
@@ -205,19 +205,19 @@ def _size(rows: Any, sets: Any) -> tuple[int, int]:
 
 
 def _words(packed: NDArray[np.uint8], rows: int) -> NDArray[np.uint64]:
-    """Return the bytes of each set as words, with zeros behind them."""
+    """Return the bits of each set as 64-bit words, padded with zeros."""
     words = np.zeros((len(packed), -(-rows // 64)), np.uint64)
     words.view(np.uint8)[:, : packed.shape[1]] = packed
     return words
 
 
 def contrast_part(sets: int) -> Part:
-    """Return the sensitivity of twice the contrasts, and of the number of rows."""
+    """Return the sensitivity of the row count together with twice the contrast of each set."""
     return Part(sets + 1, sets + 1, sets + 1, sets + 1)
 
 
 def contrasts_of(function: Function, sets: RowSets, fill: str | float) -> Exact:
-    """Return how many rows have something, then twice the contrast of each set."""
+    """Return the number of rows where a function is not 0, and twice its contrast for each set."""
 
     def tally(chunk: MaskedChunk) -> tuple[list[int], int]:
         values = function.values(chunk)

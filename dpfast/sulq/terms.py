@@ -1,4 +1,4 @@
-"""What can be summed: terms as exact integers, and the sensitivity of their sums.
+"""Terms of a batch as functions with exact integer sums, and the sensitivity of these sums.
 
 A number of the public range [lo, hi] is a cell first + u, u of 0 .. span, of a public grid, so a
 sum changes by at most max |cell| when a row is added or removed, and by at most span when one is
@@ -40,7 +40,7 @@ Answer: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Term:
-    """Name one of several functions to be summed at once by `NoisySums.batch`.
+    """A function of a row with its bounds, to be summed with others by `NoisySums.batch`.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Integers of a row whose sums are exact.
+    """A function of a row with integer values, whose sums are exact.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Exact:
     shift: int = 0
 
     def centered(self) -> Exact:
-        """Return a number in half cells from the middle of its limits; a vector as it is."""
+        """Return a number in half cells from the middle of its limits; a vector unchanged."""
         if self.limits is None:
             return self
         least, most = self.limits
@@ -120,7 +120,7 @@ class Exact:
         return replace(self, unit=unit, tally=tally, limits=limits, shift=shift)
 
     def sensitivity(self, neighbors: str) -> Part:
-        """Return how far the sums may be from those of a neighbor."""
+        """Return the sensitivity of the sums of this function between neighbors."""
         if self.limits is None:
             most = self.length * (2 if neighbors == "replace" else 1)
             return Part(self.size, most * (math.isqrt(self.size - 1) + 1), most**2, self.size)
@@ -129,7 +129,7 @@ class Exact:
         return Part(1, most, most**2, 1)
 
     def answer(self, sums: Sequence[int], rows: int | Fraction = 1) -> Answer:
-        """Return the value of the integers, or its mean over so many rows, as a float64."""
+        """Return the value of noisy sums, or the mean over `rows` rows, as float64."""
         unit, shift = self.unit / rows, self.unit * self.shift
         values = [nearest(unit * x + shift) for x in sums]
         return np.array(values) if self.limits is None else values[0]
@@ -140,7 +140,7 @@ COUNT = Exact(1, row_functions.NONE, Fraction(1), lambda chunk: ([chunk.count], 
 
 
 def vector(function: Function, l2: Any, nan: str | float) -> Exact:
-    """Return the vector that a function computes, cut to a ball around 0.
+    """Return the integer function for vectors of a function, cut to a ball of radius `l2` around 0.
 
     A vector with a NaN is 0, or is refused. Rounding to cells adds sqrt(k) / 2 to a length. That is
     computed, and the vector cut, with a relative error of at most (k + 8) 2**-53, which is that
@@ -162,14 +162,14 @@ def vector(function: Function, l2: Any, nan: str | float) -> Exact:
 
 
 def in_cells(values: NDArray[Any], radius: float, grid: float) -> tuple[NDArray[np.int64], int]:
-    """Return cells of vectors, each cut to the radius, and how many had a NaN, which are 0."""
+    """Return vectors cut to `radius` as integers of a grid, and how many had a NaN and became 0."""
     x, absent = row_functions.shortened(values, radius)
     x /= grid
     return np.rint(x, out=x).astype(np.int64), int(np.count_nonzero(absent))
 
 
 def shared(parts: Sequence[Part], loss: Loss) -> list[Part] | list[Boxes]:
-    """Give equal shares to the parts that change, so noise is in proportion to the sensitivity.
+    """Divide a round equally among the parts with sensitivity, so noise is in proportion to it.
 
     For an epsilon alone, numbers have joint noise, which is chosen by their sensitivities.
     """
@@ -180,7 +180,7 @@ def shared(parts: Sequence[Part], loss: Loss) -> list[Part] | list[Boxes]:
 
 
 def listed(terms: Any) -> list[Term]:
-    """Return the terms of a batch, some of which may be functions alone."""
+    """Return the terms of a batch; a function without a `Term` becomes one."""
     try:
         terms_of_batch = [term if isinstance(term, Term) else Term(term) for term in terms]
     except Exception:  # whatever an object thinks of being a sequence
@@ -191,7 +191,7 @@ def listed(terms: Any) -> list[Term]:
 
 
 def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Exact:
-    """Return the function of a term, once everything about it has been checked."""
+    """Return the integer function of a term, after checks of all its arguments."""
     if isinstance(term.f, str):
         return _named(term, source, nan, neighbors)
     function = row_functions.function_of(term.f, term.size, source, neighbors)
@@ -207,7 +207,7 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
 
 
 def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> list[Function]:
-    """Return several functions that have a bound as one vector alone."""
+    """Return the functions of terms without own bounds, for a batch with one joint l2 bound."""
     functions = []
     for term in terms:
         if term.bounds is not None or term.l2 is not None:
@@ -254,7 +254,7 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
 
 
 def _number(function: Function, bounds: Any, nan: str | float, neighbors: str) -> Exact:
-    """Return a number of each row, clipped to public bounds."""
+    """Return the integer function for one number a row, clipped to public bounds."""
     lo, hi = checks.bounds(bounds)
     width = max(hi - lo, abs(lo), abs(hi)) if neighbors == "add-remove" else None
     return _power(function, (lo, hi), nan, cells(lo, hi, FINE, width))
@@ -263,7 +263,7 @@ def _number(function: Function, bounds: Any, nan: str | float, neighbors: str) -
 def _power(
     function: Function, pair: tuple[float, float], nan: str | float, grid: Cells, power: int = 1
 ) -> Exact:
-    """Return a clipped number of each row, or its square."""
+    """Return the integer function for a clipped number of each row, or its square."""
     first, last = grid.first, grid.last
     ends, fill = (first**power, last**power), nan_policy.replacement(nan, *pair)
     least = 0 if power == 2 and first <= 0 <= last else min(ends)
@@ -283,7 +283,7 @@ def _power(
 def _product(
     functions: Sequence[Function], pairs: Sequence[tuple[float, float]], nan: str | float
 ) -> Exact:
-    """Return the product of two clipped numbers of each row."""
+    """Return the integer function for the product of two clipped numbers of each row."""
     grids = [cells(*pair, SQUARES) for pair in pairs]
     (a, b), (unit, other) = (g.first for g in grids), (Fraction(g.grid) for g in grids)
     corners = [x * y for x in (a, grids[0].last) for y in (b, grids[1].last)]
@@ -313,7 +313,7 @@ def totals(
     length: int | None = None,
     labels: Labels = (),
 ) -> Total:
-    """Return a pass over a source: the integers of all functions, one after the other.
+    """Return a function that sums all integer functions, in order, in one pass over a source.
 
     Rows are as many as `where` has entries, or as `length` says, if one of these is given.
     """
