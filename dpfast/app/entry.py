@@ -1,8 +1,8 @@
-"""Releases about files, as tables describe them: a statistic, columns, rows and arguments.
+"""Releases of files, read from tables of words: a statistic, columns, rows and arguments.
 
-A table has the words. A job file is made of such tables (`job.job_file` lists their keys), and the
-options of a command make one, so that both are read alike. Every error of the table is found here.
-What an argument may be is known to its function alone.
+A job file is made of such tables (`job.job_file` lists their keys), and the options of a command
+make one, so that jobs and commands are read alike. Every error of a table is found here, except
+a wrong value of an argument, which the argument's function refuses.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from .files import KeyTexts, read_keys
 from .functions import BY_GROUP, CONFIDENCE, OF_ROWS
 from .words import where_of
 
-#: Keys of a table that are no arguments of its function, though [defaults] may have them.
+#: Keys of a table that are not arguments of its function, though [defaults] may have them.
 SHARED = ("where", "column", "columns", "interval")
-#: All keys of a table that are none.
+#: All keys of a table that are not arguments of its function.
 NOT_ARGUMENTS = (*SHARED, "statistic", "name", "weight", "by", "agg")
-#: What `interval` makes a quantile between two ends of, and which one, unless it says so itself.
+#: Statistics that `interval` makes a quantile interval, by their quantile where that is fixed.
 WITH_ENDS: dict[str, Any] = {"median": 0.5, "minimum": 0, "maximum": 1}
 WITH_ENDS |= dict.fromkeys(("quantile", "quantiles", "percentile"))
 NONE = type(None)
-#: Arguments that no table may have, and why.
+#: Arguments that no table may have, and the reason for each.
 NOT_HERE = {
     name: f"left out: {why}"
     for names, why in (
@@ -47,13 +47,13 @@ NOT_HERE = {
 }
 #: Arguments of groups, which few functions of rows have.
 OF_BY = ("keys", "other_key", "max_groups", "rows_limit")
-#: What several statistics of the same groups are made of.
+#: The functions of `dpfast.stat` that several statistics of one grouping are made with, by name.
 OF_GROUPS: dict[str, Callable[..., Any]] = {name: getattr(stat, name) for name in stat.__all__}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One release as its table describes it; `written` is the table, from which its key is made."""
+    """One release as its table describes it; the release's key is a digest of `written`."""
 
     name: str
     statistic: str
@@ -68,14 +68,14 @@ class Entry:
     written: Mapping[str, Any]
 
     def data(self, files: Files) -> Any:
-        """Return its columns of some files; the rows alone, if it has none."""
+        """Return the columns of files that the release reads; the rows alone if it reads none."""
         if not (self.by or self.columns):
             first = files.first(self.arguments.get("ids"))
             return files.data((), by=(first,), where=self.where)
         return files.data(self.columns, by=self.by, where=self.where, table=self.is_table)
 
     def call(self, files: Files, **call: Any) -> dict[str, Any]:
-        """Return all arguments of its function, with public keys in the types of their columns."""
+        """Return the arguments of the release's function, with keys in their columns' types."""
         arguments = {**self.arguments, **call}
         if isinstance(keys := arguments.get("keys"), KeyTexts):
             arguments["keys"] = keys.of(files, self.by)
@@ -85,20 +85,20 @@ class Entry:
         return arguments
 
     def release(self, prepared: Prepared[Release[Any]]) -> Release[Any]:
-        """Run what is prepared, and return its answer with its ends, or what bar it tells."""
+        """Run a prepared release; return its answer with the error bar, or an interval's ends."""
         confidence = float(self.arguments.get("coverage", CONFIDENCE))
         has_ends = self.statistic == "quantile_interval" and not self.by  # groups have columns
         return replace(prepared, confidence=confidence, has_ends=has_ends).run()
 
     @property
     def files(self) -> list[Path]:
-        """The file of its public keys, if there is one."""
+        """The file of the release's public group keys, as a list of one or none."""
         keys = self.arguments.get("keys")
         return [keys.file] if isinstance(keys, KeyTexts) and keys.file else []
 
     @property
     def reads(self) -> tuple[str | None, ...]:
-        """The columns that it reads, as far as they are named one by one."""
+        """The columns that the release reads: of group keys, of values, and of conditions."""
         return (*self.by, *self.columns, *(condition.column for condition in self.where))
 
 
@@ -108,7 +108,7 @@ def entry_of(
     folder: Path | None = None,
     number: int | None = None,
 ) -> Entry:
-    """Return the entry of a table: of a command, or of the release of a job with this number."""
+    """Return the checked release of a table: of a command, or of a job's release `number`."""
     prefix = "" if number is None else f"release {number}: "
     table = as_called(prefix, table, defaults)
     by = _by(prefix, table)
@@ -190,7 +190,7 @@ def entry_of(
 
 
 def as_called(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table of two columns, or of two groups, in the words of its function.
+    """Return a release's table with `column`, `other`, `by` as its function's arguments, `columns`.
 
     A `column` and an `other` are the `columns` of a statistic of rows. A statistic that compares
     two groups (`of` by one column, with two `keys`) has the column of keys as the last of its
@@ -223,7 +223,7 @@ def as_called(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]
 
 
 def with_ends(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table without `interval`, of the quantile between two ends that it stands for."""
+    """Return a table with ``interval = true`` replaced by the statistic `quantile_interval`."""
     words, statistic = dict(table), str(table.get("statistic"))
     usual = statistic in WITH_ENDS and defaults.get("interval", False)
     if not checks.flag(f"{prefix}interval", words.pop("interval", usual)):
@@ -238,27 +238,27 @@ def with_ends(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]
 
 
 def hint(name: str, names: Collection[str]) -> str:
-    """Return the end of a message that offers the nearest of some names."""
+    """Return " (did you mean ...?)" with the name most like `name`, or nothing; ends a message."""
     near = difflib.get_close_matches(name, names, 1, 0.6)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def text(name: str, value: Any) -> str:
-    """Return a text that is not empty."""
+    """Return a text that is not empty, or raise an error about the argument `name`."""
     if value is None or value == "":
         checks.fail(name, "given", value)
     return checks.text(name, value)
 
 
 def file_name(name: str, value: Any) -> str:
-    """Return what may be the name of a file."""
+    """Return a text that is valid as a file name, or raise an error."""
     if "\0" in (path := text(name, value)):
         checks.fail(name, "the name of a file", value)
     return path
 
 
 def amount(name: str, value: Any) -> Any:
-    """Return a number, or the ratio of a text such as "1/3" that no decimal can write."""
+    """Return an amount of a loss: a number as it is, a text such as "1/3" as an exact fraction."""
     if not isinstance(value, str):
         return value
     if re.fullmatch(r"[0-9]{1,400}(/[0-9]{1,400})?|[0-9]{0,400}\.[0-9]{1,400}", value):
@@ -272,7 +272,7 @@ def _takes(function: Callable[..., Any] | None) -> Mapping[str, inspect.Paramete
 
 
 def _fitting(function: Callable[..., Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """Return the defaults that a function may take: of declared words, only these words.
+    """Return the defaults that suit a function: where it declares words, only a declared word does.
 
     A default of ``nan = "lower"`` is none for a count, whose `nan` is "keep", "drop" or "only".
     """
@@ -280,7 +280,7 @@ def _fitting(function: Callable[..., Any], defaults: dict[str, Any]) -> dict[str
 
 
 def _group_defaults(table: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the defaults of a statistic of groups: none about a column, if it counts rows.
+    """Return the defaults of a statistic of groups, without `column` and `nan` if it counts rows.
 
     A count of groups has a column only where its own table names one.
     """
@@ -291,7 +291,7 @@ def _group_defaults(table: Mapping[str, Any], defaults: Mapping[str, Any]) -> Ma
 
 
 def has(key: str, entry: Entry) -> bool:
-    """Tell whether a release has an argument, or a statistic in it."""
+    """Return whether a release, or a statistic inside it, has the argument `key`."""
     arguments = entry.written["arguments"]
     inner = [arguments.get("of"), *arguments.get("statistics", {}).values()]
     return key in arguments or any(isinstance(table, dict) and key in table for table in inner)
@@ -307,14 +307,14 @@ def _fits(function: Callable[..., Any], name: str, value: Any) -> bool:
 
 
 def _kinds(annotation: Any) -> list[Any]:
-    """Return the members of a union, and of those in it."""
+    """Return the member types of a union, with nested unions flattened."""
     if get_origin(annotation) in (Union, UnionType):
         return [kind for member in get_args(annotation) for kind in _kinds(member)]
     return [annotation]
 
 
 def _by(prefix: str, table: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the columns of keys; none of a release that has no groups."""
+    """Return the names of the columns of group keys; none for a release without groups."""
     if "by" not in table:
         if "agg" in table:
             checks.fail(f"{prefix}by", "given, for agg is of groups", None)
@@ -326,7 +326,7 @@ def _by(prefix: str, table: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _keys(where: str, value: str, folder: Path, by: tuple[str, ...]) -> KeyTexts:
-    """Return the public keys of the file of a text such as "@keys.txt"."""
+    """Return the public group keys of the file that a text such as "@keys.txt" names."""
     if not value.startswith("@"):
         checks.fail(where, 'a list of keys, or a file of them such as "@keys.txt"', value)
     try:
@@ -336,7 +336,7 @@ def _keys(where: str, value: str, folder: Path, by: tuple[str, ...]) -> KeyTexts
 
 
 def _of_defaults(tables: Any, defaults: Mapping[str, Any]) -> Any:
-    """Return the tables of several statistics, with the defaults that each of them takes."""
+    """Return the tables of several statistics, each completed by the defaults that it takes."""
     if not isinstance(tables, dict):
         return tables
     completed = dict(tables)
@@ -351,7 +351,7 @@ def _of_defaults(tables: Any, defaults: Mapping[str, Any]) -> Any:
 
 
 def _several(where: str, tables: Any) -> dict[str, Any]:
-    """Return what `dpfast.stat` makes of the tables of several statistics."""
+    """Return the `dpfast.stat` statistics that the tables of [release.agg] describe, by name."""
     if not isinstance(tables, dict) or not tables:
         checks.fail_type(where, "tables of statistics, [release.agg.NAME]", tables)
     statistics = {}
@@ -365,7 +365,7 @@ def _several(where: str, tables: Any) -> dict[str, Any]:
 def _check_arguments(
     prefix: str, name: str, takes: Mapping[str, inspect.Parameter], arguments: Mapping[str, Any]
 ) -> None:
-    """Refuse arguments that `name` does not have, and a call without one that it needs."""
+    """Refuse arguments that the function `name` does not take, and a missing one that it needs."""
     for key, value in arguments.items():
         if key not in takes:
             rule = f"an argument of {name}{hint(key, takes)}, which are {', '.join(takes)}"
@@ -376,7 +376,7 @@ def _check_arguments(
 
 
 def _columns(prefix: str, table: Mapping[str, Any]) -> tuple[tuple[str | None, ...], bool]:
-    """Return the names of the columns, and whether there may be several."""
+    """Return the names of a release's columns, and whether they were given as a list."""
     line, named = STATISTICS.get(str(table.get("statistic"))), {"column", "columns"} & table.keys()
     takes = _takes(line.kind) if line and line.kind else ("column",)
     if "column" not in takes and not named:  # it looks at none
@@ -396,7 +396,7 @@ def _columns(prefix: str, table: Mapping[str, Any]) -> tuple[tuple[str | None, .
 
 
 def _estimator(where: str, value: Any) -> Any:
-    """Return a name, or the estimator of a table such as {class = "Quantile", q = 0.9}."""
+    """Return an estimator's name, or the estimator of a table {class = "Quantile", q = 0.9}."""
     if not isinstance(value, dict):
         return checks.text(where, value)
     kinds = {name: getattr(estimators, name) for name in estimators.__all__}
@@ -404,7 +404,7 @@ def _estimator(where: str, value: Any) -> Any:
 
 
 def _called(where: str, key: str, table: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
-    """Return the result of the function that the `key` of a table names, for its other words."""
+    """Call the function that a table names under `key`, with its other words as arguments."""
     arguments = dict(table)
     name = checks.choice(f"{where}.{key}", arguments.pop(key, None), kinds)
     _check_arguments(f"{where}.", name, inspect.signature(kinds[name]).parameters, arguments)

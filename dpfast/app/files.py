@@ -1,4 +1,4 @@
-"""Files that are no data: those of public keys, ledgers, and what is written to."""
+"""Files other than data: of public group keys, ledgers, and files to write to."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAKERS: dict[str, Callable[[str], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class KeyTexts:
-    """Public keys as somebody wrote them: one text for each column of keys.
+    """Public group keys as written, in rows: one text for each column of group keys.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class KeyTexts:
     file: Path | None = field(default=None, repr=False, compare=False)
 
     def of(self, files: Files, by: Sequence[str]) -> Any:
-        """Return the keys in the types of their columns, which files declare."""
+        """Return the group keys by column, in the types that the files declare for the columns."""
         if any(len(row) != len(by) for row in self.rows):
             checks.fail("keys", f"one key for each of {len(by)} columns (by)", self.rows[0])
         columns = zip(by, zip(*self.rows, strict=True), strict=True) if self.rows else ()
@@ -51,7 +51,7 @@ class KeyTexts:
 
 
 def _typed(texts: Sequence[str], name: str, files: Files) -> list[Any]:
-    """Return the keys of a column."""
+    """Return the group keys of a column, converted from text to the column's type."""
     kind = files.key_kind(name)
     make: Callable[[str], Any] = MAKERS.get(kind, str)
     keys = []
@@ -64,7 +64,7 @@ def _typed(texts: Sequence[str], name: str, files: Files) -> list[Any]:
 
 
 def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
-    """Return the keys of a file: one a line; of a .csv those in the columns `by`, under a header.
+    """Read public group keys from a file: one a line, or the columns `by` of a .csv with a header.
 
     Blanks around a line do not count. What is in quotes is as it is.
 
@@ -100,12 +100,12 @@ def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
 
 
 def combined(texts: Sequence[Sequence[str]]) -> KeyTexts:
-    """Return all combinations of the keys of several columns."""
+    """Return all combinations of the group keys of several columns."""
     return KeyTexts(tuple(product(*texts)))
 
 
 def existing(path: str | os.PathLike[str], **about: Any) -> Budget | None:
-    """Return the budget of a ledger, or None if there is none, or a blank one, at this path."""
+    """Return the budget of the ledger at a path, or None if there is no ledger or a blank one."""
     try:
         return Budget(path=path, **about)
     except LedgerMissingError:
@@ -113,7 +113,7 @@ def existing(path: str | os.PathLike[str], **about: Any) -> Budget | None:
 
 
 def other_file(name: str, file: str | os.PathLike[str], others: Iterable[tuple[Any, str]]) -> None:
-    """Refuse to write to a file that is another one by any name: `others` are paths with words."""
+    """Refuse to write to a file that is one of `others`, pairs of a path and its description."""
     for other, what in others:
         same = os.path.realpath(file) == os.path.realpath(other)
         with suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The functions of statistics, by the words of commands and jobs: of rows, and of groups of rows.
+"""The release functions by the names that commands and jobs use: of all rows, and by group.
 
     BY_GROUP[name](data, by=..., keys=..., ids=..., bounds=..., epsilon=...)
 
@@ -24,19 +24,19 @@ CONFIDENCE = 0.95
 
 
 def error_of(mechanism: Mechanism[Any], rows: int | None) -> ErrorBar:
-    """Return the error bar for a number of rows; without rows, that for one row."""
+    """Return the expected error bar of a mechanism at a number of rows; if None, at one row."""
     return expected_error(mechanism, rows=rows, confidence=CONFIDENCE)
 
 
 def check_where(name: str, where: Any, by: Sequence[str], neighbors: str) -> None:
-    """Refuse conditions of rows that are replaced, where nothing says what that changes."""
+    """Refuse `where` without `by` under "replace": a replaced row may enter or leave `where`."""
     if where and not by and neighbors == "replace":
         rule = "left out under neighbors = 'replace' without by: a replaced row may enter or leave"
         checks.fail(name, rule, where)
 
 
 def _grouped(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method of groups as a function of data, with the arguments of both."""
+    """Return a method of `GroupBy` as a function of data that also takes `group_by`'s arguments."""
     groups = dict(signature(group_by).parameters)
     data = groups.pop("data")
     of_method = list(signature(method).parameters.values())[1:]
@@ -56,11 +56,11 @@ def _listed(answer: Any) -> dict[str, list[Any]]:
     return dict(answer.to_dict())
 
 
-#: Whatever takes data and a budget, by the word of jobs.
+#: The release functions of all rows, by statistic.
 OF_ROWS: dict[str, Callable[..., Any]] = {
     word: entry.function for word, entry in STATISTICS.items()
 }
-#: Whatever is released by group, by its name.
+#: The release functions by group, by statistic.
 BY_GROUP: dict[str, Callable[..., Any]] = {
     name: _grouped(getattr(get_type_hints(group_by)["return"], name))
     for name in ("agg", *(entry.name for entry in STATISTICS.values() if entry.by_group), "top_k")
@@ -68,7 +68,7 @@ BY_GROUP: dict[str, Callable[..., Any]] = {
 
 
 def encoded(answer: Any) -> dict[str, Any]:
-    """Return an answer as ledgers keep it and commands show it: bins beside their counts."""
+    """Return an answer as a dict for ledgers and output: its value, and edges of bins if any."""
     if isinstance(answer, ptr.NoAnswer):
         return {"no_answer": True}
     if isinstance(answer, Mapping) and not isinstance(answer, dict):  # tables by name
@@ -81,7 +81,7 @@ def encoded(answer: Any) -> dict[str, Any]:
 
 
 def bar_of(bar: ErrorBar, ends: tuple[Any, Any] | None = None) -> dict[str, Any]:
-    """Return what is known of an error bar, with the ends that a part of the loss drew, if any."""
+    """Return the known fields of an error bar as a dict, with an interval's noisy ends if any."""
     facts = asdict(bar) | dict(zip(("low", "high"), ends or (), strict=False))
     return {name: plain(item) for name, item in facts.items() if item is not None}
 

@@ -1,4 +1,4 @@
-"""A release about files: its answer beside what is public, as JSON, as CSV or as a table."""
+"""The release of a statistic of files: print its answer and public facts as JSON, CSV or table."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _table(
     options: Mapping[str, Any],
     standing: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the options that somebody gave as the table of a job."""
+    """Return the options that differ from their defaults as a [[release]] table of a job file."""
     table = {name: value for name, value in values.items() if value != standing.get(name)}
     if "other" in options and "of" not in options and "other" not in table:
         checks.fail("other", f"given, for {statistic} is of two columns", None)
@@ -142,7 +142,7 @@ def _table(
 
 
 def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts:
-    """Return the public keys that are said, or those of the file that is named."""
+    """Return the public group keys written on the command line, or read from @FILE."""
     if len(texts) == 1 and texts[0].startswith("@"):
         return read_keys(Path(texts[0][1:]), by)
     if not by:
@@ -166,7 +166,7 @@ def _categories(text: str, column: str | None, files: Files) -> list[Any]:
 
 
 def _columns(kept: Mapping[str, Any], entry: Entry) -> dict[str, list[Any]]:
-    """Return an answer as the columns of a table."""
+    """Return the recorded answer as columns of a table, by heading."""
     value = plain(kept["value"])
     if isinstance(value, dict):
         return value
@@ -186,7 +186,7 @@ def _columns(kept: Mapping[str, Any], entry: Entry) -> dict[str, list[Any]]:
 
 
 def _bars(bar: Mapping[str, Any], answers: int) -> dict[str, list[Any]]:
-    """Return the error bar of each answer as columns: two ends, or one in its units or in ranks."""
+    """Return error bars as columns: `low` and `high`, or `half_width` and `ranks` where known."""
     names = BARS[:2] if "low" in bar else BARS[2:]
     sizes = {name: bar[name] for name in names if name in bar}
     columns = {name: x if isinstance(x, list) else [x] * answers for name, x in sizes.items()}
@@ -194,13 +194,13 @@ def _bars(bar: Mapping[str, Any], answers: int) -> dict[str, list[Any]]:
 
 
 def _error(bar: Mapping[str, Any]) -> str:
-    """Return an error bar as text, or the reason for none."""
+    """Return an error bar and its note as text; the note alone if each answer has its own bar."""
     is_column = isinstance(bar.get("half_width", bar.get("ranks")), list)
     return str(bar["note"]) if is_column else f"{error_text(bar) or 'not known'}, {bar['note']}"
 
 
 def _named(kept: Mapping[str, Any], columns: Mapping[str, Any], by_group: bool) -> dict[str, Any]:
-    """Return an answer as JSON has it."""
+    """Return the fields of the JSON output that hold the answer: groups, counts or values."""
     if by_group:
         return {"groups": columns}
     if "edges" in kept:
@@ -210,7 +210,7 @@ def _named(kept: Mapping[str, Any], columns: Mapping[str, Any], by_group: bool) 
 
 
 def _watched(files: Files, release: Callable[[Files], Any]) -> Any:
-    """Return a release of files, with a bar on standard error if that is a terminal and takes long.
+    """Run a release over files, with a progress bar where standard error is a terminal; return it.
 
     The bar is for the one who holds the data. It is not part of the answer.
     """

@@ -26,7 +26,7 @@ Target = Annotated[
 
 
 def _pair(text: str) -> Any:
-    """Return two numbers."""
+    """Read bounds such as "0,120" as two numbers."""
     try:
         lo, hi = map(number, text.split(","))
     except ValueError:

@@ -163,7 +163,7 @@ def label(
 
 
 def _opened(file: str, plot: str | None) -> Budget:
-    """Return the budget of a file, of which a plot is drawn if a file for it is named."""
+    """Return the budget of a ledger file; also plot its spends over time if `plot` names a file."""
     from ... import Budget
 
     budget = Budget(path=file)
@@ -177,7 +177,7 @@ def _opened(file: str, plot: str | None) -> Budget:
 
 
 def _in_words(answer: Any) -> str:
-    """Return an answer in few words; of groups, how many there are and which columns they have."""
+    """Return a recorded answer as short text; of groups, their number and the column names."""
     value = answer.get("value", answer) if isinstance(answer, dict) else answer
     if isinstance(value, dict) and isinstance(value.get("error"), str):
         return f"error: {value['error']}"
@@ -211,6 +211,6 @@ def _show(budget: Budget, as_json: bool) -> None:
 
 
 def _amount(amount: Fraction) -> str:
-    """Return an amount as it reads best, and exactly where that is something else."""
+    """Return an amount of a loss as a short decimal, with the exact ratio where they differ."""
     text = repr(float(amount)).removesuffix(".0")
     return text if Fraction(text) == amount else f"{text} (exactly {exact(amount)})"

@@ -1,4 +1,4 @@
-"""The demonstration: private medians of a public table, beside their costs and their errors."""
+"""The demonstration: private medians of a public table, with their privacy losses and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIMED = 5
 
 
 def load() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the ages of the embedded table."""
+    """Return the 32,561 ages of the UCI Adult table, which comes with dpfast."""
     parts = scan(Path(__file__).parents[2] / "data" / "adult.parquet", "age")
     return parts.reduce(
         lambda chunk: chunk.values.astype(np.int64), lambda a, b: np.concatenate([a, b])
@@ -33,14 +33,14 @@ def load() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def allocated() -> Budget:
-    """Return a budget that pays for all medians."""
+    """Return a budget of the sum of `EPSILONS`, which pays for one median at each."""
     return Budget(epsilon=sum(Fraction(repr(epsilon)) for epsilon in EPSILONS))
 
 
 def demo(
     ages: np.ndarray[tuple[int], np.dtype[np.int64]], budget: Budget
 ) -> Iterator[tuple[str, ...]]:
-    """Yield a private median at each of `EPSILONS`, paid for by `budget`, its error and its time.
+    """Yield each of `EPSILONS` with a private median that `budget` pays for, its error and time.
 
     The error and the time are shown because the table is public. Beside private data neither may
     be: both depend on the rows.
@@ -54,14 +54,14 @@ def demo(
 
 
 def _timed(ages: np.ndarray[tuple[int], np.dtype[np.int64]], epsilon: float) -> float:
-    """Return the seconds of one more release, whose answer is discarded unseen."""
+    """Return the seconds that one more private median takes; its answer is discarded unseen."""
     start = time.perf_counter()
     median(ages, bounds=BOUNDS, epsilon=epsilon)
     return time.perf_counter() - start
 
 
 def show() -> None:
-    """Print the medians as a table, and what it is about."""
+    """Print the private medians as a table, with the number of rows, bounds and loss below it."""
     ages, budget = load(), allocated()
     table = Table(title="Private median age of the UCI Adult table", title_justify="left")
     for heading in ("epsilon", "private median", "error (years)", "time (ms)"):

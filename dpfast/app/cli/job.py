@@ -53,7 +53,7 @@ def run(file: File, as_json: Json = False, quiet: Quiet = False, report: Page = 
 
 
 def _line(results: Results) -> str:
-    """Return what a run did, as one line."""
+    """Return one line about a run: releases answered, the loss, and the output files."""
     plan, answered = results.plan, sum(outcome.error is None for outcome in results.outcomes)
     done = f"{plan.job.title}: {answered} of {len(results)} releases answered"
     files = " and ".join(str(file) for file in plan.job.outputs.values())
@@ -106,7 +106,7 @@ def explain(file: File, as_json: Json = False) -> None:
 
 
 def _rows(releases: list[Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield the names of each row and its cells; many releases share one for each mechanism."""
+    """Yield the release names and cells of each row; many releases share a row per mechanism."""
     rows: dict[Any, list[Any]] = {}
     for number, release in enumerate(releases):
         key = (release["what"], release["passes"]) if len(releases) > SHOWN else number
@@ -123,7 +123,7 @@ def _rows(releases: list[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def _some(names: list[str], of: int) -> str:
-    """Return the names of some releases, or how many they are."""
+    """Return the names of a few releases, or the number of many, as text."""
     return ", ".join(names) if len(names) <= NAMED else f"{len(names):,} of {of:,} releases"
 
 
@@ -162,7 +162,7 @@ def _answer(release: Any) -> str:
 
 
 def _tables(value: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the answers of groups, or several tables of them."""
+    """Return the tables of an answer about groups: one, or one for each of several marginals."""
     parts = list(value.values())
     return parts if parts and isinstance(parts[0], dict) else [value]
 

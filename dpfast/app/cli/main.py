@@ -62,7 +62,7 @@ app = typer.Typer(
 
 
 def _nan(text: str) -> Any:
-    """Return a replacement number, or a word."""
+    """Read the option --nan: a number that replaces NaN, or a word such as "drop"."""
     try:
         return float(text)
     except ValueError:
@@ -70,7 +70,7 @@ def _nan(text: str) -> Any:
 
 
 def _edge(text: str) -> Any:
-    """Return a number, or a date or time."""
+    """Read one bound: a number, a date or a time."""
     try:
         return float(text)
     except ValueError:
@@ -78,7 +78,7 @@ def _edge(text: str) -> Any:
 
 
 def _limit(text: str) -> Any:
-    """Return a bound on rows or groups, or the word for one of the data's own."""
+    """Read a bound on rows or groups: a whole number, or "auto" to draw one from the data."""
     if text == AUTO:
         return AUTO
     if not (text.isascii() and text.isdecimal()):
@@ -87,7 +87,7 @@ def _limit(text: str) -> Any:
 
 
 def _bounds(text: str) -> Any:
-    """Return a pair of numbers or times, or several, or the word for bounds of the data's own."""
+    """Read bounds: one or more pairs of numbers or times, or "auto" to draw them from the data."""
     if text == AUTO:
         return AUTO
     try:
@@ -99,20 +99,20 @@ def _bounds(text: str) -> Any:
 
 
 def _value(text: str) -> Any:
-    """Return a truth value, a number, or else the text; what is in quotes is text."""
+    """Read a value: true or false, a number, or else a text; a text in quotes stays a text."""
     from ..words import truth_or_value
 
     return truth_or_value(text)
 
 
 def _bins(text: str) -> Any:
-    """Return the number of bins, or their edges."""
+    """Read the option --bins: the number of bins, or their edges."""
     edges = [number(edge) for edge in text.split(",")]
     return int(text) if text.isascii() and text.isdecimal() else edges
 
 
 def _spelled(arguments: Sequence[str]) -> list[str]:
-    """Return arguments in which two words for bounds, or one, are one as "LO,HI"."""
+    """Return the arguments with ``--bounds LO HI`` joined into ``--bounds=LO,HI``, for Typer."""
     words, spelled = list(arguments), []
     while words:
         spelled.append(words.pop(0))
@@ -210,7 +210,7 @@ def _command(statistic: str, what: str, options: str, groups: bool = True) -> No
 
 
 def _example(statistic: str, options: Iterable[str]) -> str:
-    """Return the arguments of an example."""
+    """Return the arguments of the example in the help of a statistic's command."""
     samples = ABOUT["samples"]
     sampled = [samples[name] for name in options if name in samples]
     usual = " ".join(["flights.parquet --column arr_delay", *sampled, "--epsilon 1"])

@@ -1,4 +1,4 @@
-"""A plot of what was spent over time, under the limit of a ledger."""
+"""A plot of the spends of a ledger over time, with its limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def figure(budget: Budget) -> Figure:
-    """Return a figure with a panel for each amount that the ledger limits.
+    """Return a figure of the spends over time, a panel for each amount that the ledger limits.
 
     If a clock was put back, an entry is drawn no earlier than those before it.
     """
@@ -46,7 +46,7 @@ def figure(budget: Budget) -> Figure:
 
 
 def draw(budget: Budget, path: str) -> None:
-    """Write the figure, in the format of the file name."""
+    """Write the figure of a budget's spends to a file; the name's ending gives the format."""
     checks.text("plot", path)
     picture = figure(budget)
     try:

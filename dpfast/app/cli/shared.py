@@ -1,4 +1,4 @@
-"""What several commands share: options, the parser of their numbers, and tables."""
+"""Shared by several commands: options, the parser of numbers, and tables for the terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..texts import data_text, number_text
 
 
 def number(text: str) -> Any:
-    """Return the number as it is written: 0.1 is one tenth. The library checks its range."""
+    """Read a number exactly as it is written: 0.1 is one tenth. The library checks its range."""
     power = re.search(r"e[+-]?0*(\d{4,})\s*$", text, re.IGNORECASE)
     try:
         if power:  # as a float infinite or zero; as a fraction it might fill the memory
@@ -56,7 +56,7 @@ TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
 
 
 def described(name: str, parser: Any = None) -> Any:
-    """Return the declaration of an option, or of the files, for Typer."""
+    """Return Typer's declaration of an option, or of the argument `files`, from options.toml."""
     about = {"show_default": False, **ABOUT["options"][name]}
     if name == "files":
         return typer.Argument(**about)
@@ -64,17 +64,17 @@ def described(name: str, parser: Any = None) -> Any:
 
 
 def option(name: str, parser: Any = None) -> Any:
-    """Return an option of a command with its type."""
+    """Return the annotation of an option of a command: its type and Typer's declaration."""
     return Annotated[TYPES.get(name, Any), described(name, parser)]
 
 
 def shown(metavar: str, words: str) -> Any:
-    """Return an option that has a metavar and no default in the help."""
+    """Return Typer's declaration of an option whose help shows a metavar and no default."""
     return typer.Option(metavar=metavar, show_default=False, help=words)
 
 
 def named(metavar: str, words: str) -> Any:
-    """Return an argument that has a metavar in the help."""
+    """Return Typer's declaration of an argument whose help shows a metavar and no default."""
     return typer.Argument(metavar=metavar, show_default=False, help=words)
 
 
@@ -97,7 +97,7 @@ TEXT_DEFAULTS = {**dict.fromkeys(TEXT), "no_quotes": False, "dates": (), "storag
 def set_options(
     command: Callable[..., Any], options: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> None:
-    """Give a command its options, and what they are if nobody gives them, in this order."""
+    """Set a command's signature: an option for each of the defaults, in their order."""
     parameters = [
         Parameter(name, Parameter.KEYWORD_ONLY, annotation=options[name], default=default)
         for name, default in defaults.items()
@@ -106,7 +106,7 @@ def set_options(
 
 
 def text_options(options: dict[str, Any]) -> Any:
-    """Take the options of `TEXT` out of those that are given, as `Files` has them."""
+    """Remove the options of text files (`TEXT`) and return them as arguments of `Files`."""
     from ..words import items, unquoted
 
     text = {name: options.pop(name) for name in TEXT if options.get(name) not in (None, ())}
@@ -125,7 +125,7 @@ def text_options(options: dict[str, Any]) -> Any:
 
 
 def _storage_option(word: str) -> tuple[str, Any]:
-    """Return a name and its value: one of JSON, or else the text. No error shows it."""
+    """Read NAME=VALUE as a pair; the value is JSON, or else text. No error shows the value."""
     name, sign, value = word.partition("=")
     if not (name and sign):
         raise typer.BadParameter("storage-options must be NAME=VALUE, such as anon=true")
@@ -141,12 +141,12 @@ class Terminal(Console):
         super().__init__(highlight=False, markup=False, emoji=False, **more)
 
     def render_str(self, text: str, **more: Any) -> Text:
-        """Return what Rich makes of a text: of a cell, a heading, a title or a line."""
+        """Return a cell, heading, title or line as Rich's text with control characters escaped."""
         return super().render_str(printable(text), **more)
 
 
 def table_of(*headings: str) -> Table:
-    """Return a table without rows."""
+    """Return a terminal table with these headings and no rows."""
     table = Table(box=box.SIMPLE, pad_edge=False)
     for heading in headings:
         table.add_column(heading, overflow="fold")
@@ -158,7 +158,7 @@ SHOWN = 40
 
 
 def groups_table(columns: Mapping[str, Sequence[object]]) -> Table:
-    """Return a table of groups, without those in the middle if they are many."""
+    """Return a terminal table of groups; of more than `SHOWN`, the first and the last."""
     table = table_of()
     for name, column in columns.items():
         are_numbers = all(isinstance(cell, (int, float)) for cell in column)
@@ -173,13 +173,13 @@ def groups_table(columns: Mapping[str, Sequence[object]]) -> Table:
 
 
 def groups_of(columns: Mapping[str, Sequence[object]]) -> str:
-    """Return how many groups there are, in words."""
+    """Return the number of groups as text, such as "3 groups"."""
     groups = len(next(iter(columns.values()), ()))
     return f"{groups:,} group{'' if groups == 1 else 's'}"
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]], bold: int = 0) -> None:
-    """Print names and values below one another, the first few in bold; omit None and no text."""
+    """Print a line for each name and value, the first `bold` in bold; skip None and empty text."""
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column()
     table.add_column(overflow="fold")
