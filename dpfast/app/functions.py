@@ -24,7 +24,7 @@ CONFIDENCE = 0.95
 
 
 def error_of(mechanism: Mechanism[Any], rows: int | None) -> ErrorBar:
-    """Return the expected error bar of a mechanism at a number of rows; if None, at one row."""
+    """Return the expected error bar of a mechanism at `rows` rows; None if that is not known."""
     return expected_error(mechanism, rows=rows, confidence=CONFIDENCE)
 
 

@@ -1,4 +1,4 @@
-"""A ledger in words: for whoever answers for the data, for a public registry, for an evaluation.
+"""A ledger in words: a report for the data's owner, a registry record, a NIST evaluation.
 
 A report, the record of a deployment by https://github.com/opendp/deployments-registry-data, and a
 sheet with the headings of NIST SP 800-226 are texts of `dpfast/data`, filled from the ledger alone.
@@ -33,7 +33,7 @@ SHOWN = ("entry", "time", "what", "parameters", "columns", "where", "loss", "err
 
 
 def facts_of(budget: Budget, data_source: str = "", access: str = "") -> dict[str, str]:
-    """Return what a ledger says, and who asks, in words, by the names in the texts."""
+    """Return the facts of a ledger as text, by the names that the templates have in braces."""
     checks.choice("data source", data_source or "static", ("static", "dynamic"))
     checks.choice("access", access or "interactive", ("interactive", "non-interactive"))
     words: dict[str, str] = tomllib.loads(data_text("ledger_words.toml"))
@@ -50,7 +50,7 @@ def facts_of(budget: Budget, data_source: str = "", access: str = "") -> dict[st
     kind = "Approximate DP" if sums["limit"].get("delta") else "Pure DP"
 
     def listed(*names: str) -> str:
-        """Return the different values of columns, and how often each is there."""
+        """Return the different rows of some columns of the ledger, with their counts, as text."""
         rows = zip(*(columns[name] for name in names), strict=True)
         counts = Counter(", ".join(filter(None, row)) for row in rows)
         values = [f"{row} ({n})" for row, n in counts.most_common() if row]
@@ -80,7 +80,7 @@ def facts_of(budget: Budget, data_source: str = "", access: str = "") -> dict[st
 
 
 def _odds(words: Mapping[str, str], what: str, amounts: Mapping[str, Fraction]) -> str:
-    """Say what a sum of losses promises, rounded towards less."""
+    """Return the promise of a total loss as a bound on odds, rounded towards the weaker promise."""
     if amounts.get("rho"):
         loss = ZCDP(amounts["rho"]).to_approx(DELTA)
         amounts = {"epsilon": loss.epsilon, "delta": loss.delta}
@@ -94,7 +94,7 @@ def _odds(words: Mapping[str, str], what: str, amounts: Mapping[str, Fraction]) 
 
 
 def report(budget: Budget, as_html: bool) -> str:
-    """Return a report for whoever answers for the data, as a page or as text."""
+    """Return a report of a ledger for the data's owner, as an HTML page or as text."""
     page, facts = data_text("report.html"), facts_of(budget)
     if as_html:
         parts = {"style": STYLE, "table": budget.history.to_html()}
@@ -105,12 +105,12 @@ def report(budget: Budget, as_html: bool) -> str:
 
 
 def sheet(budget: Budget, data_source: str = "", access: str = "") -> str:
-    """Return an evaluation under the headings of NIST SP 800-226, as Markdown."""
+    """Return an evaluation of a ledger under the headings of NIST SP 800-226, as Markdown."""
     return data_text("label.md").format_map(facts_of(budget, data_source, access)).strip()
 
 
 def record(budget: Budget, tier: int, data_source: str = "", access: str = "") -> str:
-    """Return the record of a deployment up to a tier of the registry, as YAML."""
+    """Return a ledger's record for the public registry of deployments, up to a tier, as YAML."""
     facts = facts_of(budget, data_source, access)
     escaped = {name: json.dumps(fact, ensure_ascii=False)[1:-1] for name, fact in facts.items()}
     limit = json.dumps({name: float(amount) for name, amount in budget.limit.items() if amount})

@@ -1,9 +1,8 @@
 """`mechanism`: a release without its data, as an object.
 
-It is the public name of a function and the public arguments of a call, and nothing else. What it
-costs, and how far its answers are off, is what the call says itself (`budget.release.prepare`), of
-data of no rows: so there is one road to a loss, and an object cannot promise what the call does not
-keep.
+The object holds the public name of a function and the public arguments of a call, and nothing else.
+Its loss and its expected error are those that the call itself states (`budget.release.prepare`) for
+data of no rows: so a loss has one source, and an object cannot promise what the call does not keep.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from ..extend import (
 from ..privacy import Loss
 from ..rng import Generator
 
-#: The releases that data of no rows tell all about, by their public names.
+#: The releases whose loss and noise are known from data of no rows, by their public names.
 RELEASES: dict[str, Callable[..., Any]] = {
     word: entry.function
     for word, entry in STATISTICS.items()
@@ -43,18 +42,18 @@ RELEASES: dict[str, Callable[..., Any]] = {
 } | {"select_keys": select_keys}
 #: The version of `mechanism.to_dict`.
 VERSION = 1
-#: What belongs to a call, since it comes with the rows.
+#: Arguments that belong to a call, since they come with the rows.
 OF_CALLS = ("data", "column", "where", "weights", "ids", "budget", "rng")
-#: What needs something beside the rows, and what that is.
+#: Arguments that need another argument with the rows, and which one.
 NEEDS = dict.fromkeys(("max_rows", "max_groups", "per_unit"), "ids") | {"weight_bounds": "weights"}
-#: How a dict calls a number.
+#: The key of a number, as exact text, in `mechanism.to_dict`.
 NUMBER = "number"
 RULE = "a number, a text, True, False, None, or a list of these"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class mechanism(Preparing[Any]):
-    """A release without its data: what it costs, how far it is off, and a way to run it.
+    """A release without its data: its privacy loss, its expected error, and a way to run it.
 
     Parameters
     ----------
@@ -141,7 +140,7 @@ class mechanism(Preparing[Any]):
         return f"mechanism({', '.join([self.name, *shown])})"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: what it costs, why, and how far answers are off."""
+        """Return the mechanism's loss, error and privacy theorem as HTML for notebooks."""
         bar = self.expected_error()
         about = {"loss": self.loss, "neighbors": self.neighbors, **self.calibration}
         about |= {f"error ({bar.confidence:.0%})": str(bar)}
@@ -172,7 +171,7 @@ class mechanism(Preparing[Any]):
         return self.prepare(data, **rows, budget=budget, rng=rng).run()
 
     def prepare(self, data: Any, **rows: Any) -> Prepared[Any]:
-        """Check what comes with a call, and return what it would run; see `dpfast.extend.prepare`.
+        """Check the arguments of a call and return it ready to run; see `dpfast.extend.prepare`.
 
         Parameters
         ----------
@@ -197,12 +196,12 @@ class mechanism(Preparing[Any]):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The public arguments, by name."""
+        """The public arguments of the mechanism, by name."""
         return dict(self._items)
 
     @property
     def loss(self) -> Loss:
-        """What a call costs, under `neighbors`. A budget may count it otherwise: ask its `cost`."""
+        """The loss of a call under `neighbors`; what a budget counts for it, `Budget.cost` says."""
         return self._prepared().loss
 
     @property
@@ -212,20 +211,20 @@ class mechanism(Preparing[Any]):
 
     @property
     def theorem(self) -> str:
-        """Why that is the loss: what the function says of its privacy, with the source."""
+        """The privacy theorem behind `loss`: the section Privacy of the function's docstring."""
         text = inspect.getdoc(RELEASES[self.name]) or ""
         match = re.search(r"^Privacy\n-+\n(.*?)\n\n[^\n]+\n-+\n", text, re.M | re.S)
         return match[1] if match else ""
 
     @property
     def noise(self) -> IntegerNoise | None:
-        """The noise on integers, if that is drawn; its `loss` may be a part of the whole."""
+        """The noise on integers, or None if none is drawn; its `loss` may be a part of the loss."""
         noise = self._prepared().integer_noise
         return noise if isinstance(noise, IntegerNoise) else None
 
     @property
     def calibration(self) -> dict[str, Any]:
-        """The public numbers of the noise.
+        """The public parameters of the noise, by name: distribution, standard deviation, rate.
 
         `noise` is its distribution, with the `deviation`, in the units of the data, of what is
         drawn for a count, for each bin, or for a sum of rows; a list where there are several
@@ -237,7 +236,7 @@ class mechanism(Preparing[Any]):
         return self._prepared().noise_parameters
 
     def expected_error(self, *, rows: int | None = None, confidence: float = 0.95) -> ErrorBar:
-        """Return the error that a share of all answers does not exceed.
+        """Return the error bar that a share `confidence` of all answers does not exceed.
 
         Parameters
         ----------
@@ -253,7 +252,7 @@ class mechanism(Preparing[Any]):
         return expected_error(self._prepared(), rows=rows, confidence=confidence)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as a dict of the types of JSON, with a version, and with exact numbers as text.
+        """Return the mechanism as a dict of JSON's types, with a version and exact numbers as text.
 
         Returns
         -------
@@ -269,7 +268,7 @@ class mechanism(Preparing[Any]):
 
     @classmethod
     def from_dict(cls, written: Mapping[str, Any]) -> mechanism:
-        """Return what `to_dict` wrote.
+        """Return the mechanism that a dict made by `to_dict` describes.
 
         Parameters
         ----------
@@ -299,7 +298,7 @@ class mechanism(Preparing[Any]):
         return cls(RELEASES[function], **shape, **values)
 
     def _prepared(self) -> Mechanism[Any]:
-        """Return what a call with data of no rows would run."""
+        """Return the `Mechanism` of a call with data of no rows, which states loss and error."""
         shape = 0 if self.columns is None else (0, self.columns)
         arguments = self.arguments
         columns: Any = {
@@ -311,7 +310,7 @@ class mechanism(Preparing[Any]):
 
 
 def _dtype(value: Any) -> str:
-    """Return the name of a type of numbers or words."""
+    """Check a dtype of numbers or words, and return its name."""
     rule = "the name of a type of numbers, or 'str'"
     try:
         kind = np.dtype(value) if isinstance(value, str) else None
@@ -323,7 +322,7 @@ def _dtype(value: Any) -> str:
 
 
 def _kept(name: str, value: Any, depth: int = 8) -> Any:
-    """Return a public value that cannot change, with tuples for lists and ratios for decimals."""
+    """Return a public value as an immutable one: lists as tuples, decimals as fractions."""
     if isinstance(value, Mapping):
         value = list(value.items())
     if isinstance(value, np.ndarray):
@@ -340,7 +339,7 @@ def _kept(name: str, value: Any, depth: int = 8) -> Any:
 
 
 def _written(value: Any) -> Any:
-    """Return a public value in the types of JSON: a float as its shortest text, which is exact."""
+    """Return a public value in the types of JSON, with exact numbers as text."""
     if isinstance(value, tuple):
         return [_written(item) for item in value]
     if value is None or isinstance(value, (bool, str)):
@@ -351,7 +350,7 @@ def _written(value: Any) -> Any:
 
 
 def _read(name: str, value: Any) -> Any:
-    """Read what `_written` wrote."""
+    """Return the public value that `_written` has converted to the types of JSON."""
     if isinstance(value, (list, tuple)):
         return tuple(_read(f"{name}[{i}]", item) for i, item in enumerate(value))
     if value is None or isinstance(value, (bool, str)):

@@ -74,7 +74,7 @@ class session:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Leave the block; nothing is to be done."""
+        """Leave the ``with`` block; there is nothing to close."""
 
     def release(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Release[Any]:
         """Run a function that releases, and return its answer with its error bar and record.
@@ -158,7 +158,7 @@ class Groups:
 
 
 def _released(session: session, function: Callable[..., Any]) -> Callable[..., Release[Any]]:
-    """Return a function as one that returns a `Release`."""
+    """Return a release function as one that the session pays for and that returns a `Release`."""
 
     def call(*args: Any, **kwargs: Any) -> Release[Any]:
         return session.release(function, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""`show_config`: what this installation is, for a report of a fault."""
+"""`show_config`: versions and settings of this installation, for reports of faults."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPTIONAL = {
     "accounting": ["dp-accounting"],
     "graphs": ["scipy"],
 }
-#: What runs data of an engine, by the library that has to be imported for there to be one.
+#: The address of a running engine, by the library of the engine, if that is imported.
 ENGINES: dict[str, Callable[[Any], Any]] = {
     "distributed": lambda library: library.default_client().scheduler_info()["address"],
     "pyspark.sql": lambda library: library.SparkSession.active().conf.get("spark.master"),
@@ -38,7 +38,7 @@ def show_config(mode: Literal["stdout"] = ...) -> None: ...
 @overload
 def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
 def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] | None:
-    """Print what this installation is: versions, instruction set, threads, engines, libraries.
+    """Print versions, instruction set, threads, engines and libraries of this installation.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
 
 
 def _version(name: str) -> str | None:
-    """Return the version of an installed package, which is not imported."""
+    """Return the version of an installed package without importing it; None if not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -95,7 +95,7 @@ def _version(name: str) -> str | None:
 
 
 def _running(name: str) -> str | None:
-    """Return where an engine of this process runs its tasks: a client of Dask, Spark's session."""
+    """Return the address of this process's Dask client or Spark session; None without one."""
     try:
         return str(ENGINES[name](sys.modules[name]))
     except Exception:  # there is none, or whatever it thinks of being asked

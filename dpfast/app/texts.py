@@ -1,4 +1,4 @@
-"""Losses, answers and error bars as text for people."""
+"""Losses, answers and error bars as text for readers."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ AMOUNTS = ("epsilon", "delta", "rho")
 
 
 def data_text(name: str) -> str:
-    """Return a text of `dpfast/data`."""
+    """Return the content of a text file in the folder `dpfast/data`."""
     return files("dpfast").joinpath("data", name).read_text("utf-8")
 
 
 def loss_text(loss: Mapping[str, Any]) -> str:
-    """Return a loss as text, without a delta of 0; its amounts are numbers, or ratios as text."""
+    """Return a loss as text such as "epsilon=1", without a delta of 0; amounts may be ratios."""
     amounts = {name: amount_of(loss[name]) for name in AMOUNTS if name in loss}
     shown = {name: amount for name, amount in amounts.items() if amount or name != "delta"}
     return ", ".join(f"{name}={amount:g}" for name, amount in shown.items())
 
 
 def amount_of(amount: float | str) -> float:
-    """Return an amount of a loss; as a text it is an exact ratio, as records have it."""
+    """Return an amount of a loss as a float; records have amounts as texts of exact ratios."""
     if isinstance(amount, str):
         above, _, below = amount.partition("/")
         return int(above, 0) / int(below or "1", 0)
@@ -33,7 +33,7 @@ def amount_of(amount: float | str) -> float:
 
 
 def unit_text(release: Mapping[str, Any]) -> str:
-    """Return what counts of a person, by the record of a release; nothing where all does."""
+    """Return the contribution bounds in a release's record as text; nothing if there are none."""
     ids, parameters = release["unit"]["ids"], release["parameters"]
     if ids is None:
         return ""
@@ -45,14 +45,14 @@ def unit_text(release: Mapping[str, Any]) -> str:
 
 
 def number_text(value: Any) -> str:
-    """Return numbers, or times, which are text, as one text; nothing for None."""
+    """Return a number, a time (a text) or a list of these as one text; None as an empty text."""
     if isinstance(value, list):
         return f"[{', '.join(map(number_text, value))}]"
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def error_text(error: Mapping[str, Any]) -> str:
-    """Return an error bar as text, as a record or a row has it; nothing if none is known."""
+    """Return the error bar in a record or row as text; an empty text if none is known."""
     size, ranks = error.get("half_width"), error.get("ranks")
     if error.get("low") is not None:
         return f"{number_text(error['low'])} to {number_text(error['high'])}"

@@ -1,4 +1,4 @@
-"""Public words of commands and jobs: numbers, lists, conditions, keys; and answers in JSON.
+"""Parsers of the words of commands and jobs: numbers, lists, conditions; and answers in JSON.
 
 An item is a number if it looks like one, and else a text; what stands in quotes is a text as it is.
 No library serves: Python's `ast` reads neither `carrier = UA` nor `day >= 2024-01-31`.
@@ -12,7 +12,7 @@ from typing import Any
 
 from ..extend import checks, conditions
 
-#: What a text calls the tests of a condition.
+#: The tests of a condition, by their signs in a text.
 SIGNS = {
     **{"=": "equal", "==": "equal", "!=": "not_in", "in": "in", "not in": "not_in"},
     **{">": "above", ">=": "at_least", "<": "below", "<=": "at_most"},
@@ -44,24 +44,24 @@ def items(text: str, name: str) -> list[str]:
 
 
 def value_of(item: str) -> Any:
-    """Return the number that an item is, or else its text; what is in quotes is text."""
+    """Read an item as a number, or else as a text; an item in quotes stays a text."""
     if not _NUMBER.fullmatch(item):
         return unquoted(item)
     return int(item) if item.lstrip("+-").isdecimal() and len(item) < 400 else float(item)
 
 
 def truth_or_value(item: str) -> Any:
-    """Return a truth value, or what `value_of` returns."""
+    """Read an item as True or False, or else as `value_of` does."""
     return {"true": True, "false": False}.get(item, value_of(item))
 
 
 def unquoted(item: str) -> str:
-    """Return the text of an item."""
+    """Return an item without its quotes, if it has any."""
     return item[1:-1] if re.fullmatch(_QUOTED, item) else item
 
 
 def where_of(where: Any, name: str = "where") -> Any:
-    """Return the conditions of a table or a text, or of a list of these, of which a row passes all.
+    """Read the conditions of `where`: a table, a text, or a list of these, all of which must hold.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def where_of(where: Any, name: str = "where") -> Any:
 
 
 def _table(text: str, name: str) -> dict[str, Any]:
-    """Return the table of a condition that is written as a text, such as "carrier in UA, AA"."""
+    """Read a condition from a text such as "carrier in UA, AA" as a table of column and test."""
     match = next(filter(None, (pattern.fullmatch(text) for pattern in _WRITTEN)), None)
     if match is None:
         rule = f"a column, one of {', '.join(SIGNS)}, and a value"

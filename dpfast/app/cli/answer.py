@@ -210,9 +210,9 @@ def _named(kept: Mapping[str, Any], columns: Mapping[str, Any], by_group: bool) 
 
 
 def _watched(files: Files, release: Callable[[Files], Any]) -> Any:
-    """Run a release over files, with a progress bar where standard error is a terminal; return it.
+    """Run a release over files and return it, with a progress bar if standard error is a terminal.
 
-    The bar is for the one who holds the data. It is not part of the answer.
+    The progress bar is for the owner of the data: it is not private, and no part of the answer.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         return release(files)

@@ -1,13 +1,12 @@
 """Run many releases over one file, in few passes and on one budget, resumably.
 
     run(path)        do what `dpfast run job.toml` does
-    explain(path)    say what it would do: cost and expected errors; no row is read, nothing spent
+    explain(path)    return cost and expected errors of a job; no row is read, nothing is spent
     report(results)  return the answers in the types of JSON
 
-A TOML file says what is asked (`job_file`). Its releases are planned (`plan`): each gets its share
-of the loss and is stopped just before it pays, so that its mechanism is known. They run side by
-side over shared passes, each paid and answered once (`runner`), and are written as a whole or not
-at all (`output`).
+A TOML file lists the releases (`job_file`). `plan` gives each release its share of the loss and
+prepares its mechanism without paying. `runner` runs the releases side by side over shared passes,
+and pays for and answers each once. `output` writes all answers to a file, or none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`[data.sql]`: a table or a query of a database, as whose owner the job connects."""
+"""`[data.sql]`: a table or a query of a database, which the job opens with the owner's account."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ URL = "data.sql.connect must be a URL such as duckdb://flights.db or postgres://
 
 @dataclass(frozen=True, slots=True)
 class Sql:
-    """What `[data.sql]` says. No text that anybody sees has its password."""
+    """A table or query of a database, from `[data.sql]`; no text that is shown has its password."""
 
     url: str = field(repr=False)
     parts: SplitResult = field(repr=False)
@@ -32,13 +32,13 @@ class Sql:
 
     @property
     def title(self) -> str:
-        """What reports call it: where it is, without user, password and options."""
+        """The name of the data in reports: the database without user, password and options."""
         host = self.parts.netloc.rpartition("@")[2]
         where = self.file or f"{host}{self.parts.path}"
         return f"{self.parts.scheme}://{where}, {self.table or 'a query'}"
 
     def open(self) -> DatabaseTable:
-        """Connect, and return the table.
+        """Connect to the database, and return the table or the query's result as data.
 
         Raises
         ------
@@ -79,7 +79,7 @@ class Sql:
 
 
 def read(table: Any, folder: Path) -> Sql:
-    """Return what `[data.sql]` says; nothing is connected.
+    """Read and check the section `[data.sql]` of a job file, without connecting to the database.
 
     Raises
     ------

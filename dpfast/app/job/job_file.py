@@ -83,12 +83,12 @@ class Job:
 
     @property
     def title(self) -> str:
-        """Its name, or that of its file, which need not be text."""
+        """The name of the job, or else the name of its file, with what is not printable escaped."""
         return self.name or printable(self.path.name)
 
 
 def read(path: Any) -> Job:
-    """Return the job of a file.
+    """Read a job file (TOML), and check everything but the arguments' values.
 
     Raises
     ------
@@ -160,9 +160,9 @@ def read(path: Any) -> Job:
 
 
 def _relation(neighbors: Any, ledger: Path | None) -> Neighbors:
-    """Return the neighboring relation: what is said, else that of the ledger if it is there.
+    """Return the neighboring relation: the job's, else that of an existing ledger, else add-remove.
 
-    Never that of the block of a ``with``: the budget of the job pays.
+    The relation of a budget of an enclosing ``with`` block does not count: the job's budget pays.
     """
     budget = None if neighbors is not None or ledger is None else existing(ledger)
     return relation_of("add-remove" if budget is neighbors is None else neighbors, budget)
@@ -175,7 +175,7 @@ def _check_keys(prefix: str, keys: Collection[str], names: Collection[str]) -> N
 
 
 def _table(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a section of the file; the keys of some sections are known beforehand."""
+    """Return a section of the job file with variables filled in; refuse unknown keys."""
     table, keys = document.get(name, {}), SECTIONS[name]
     if not isinstance(table, dict):
         checks.fail_type(name, f"a table, [{name}]", table)
@@ -186,7 +186,7 @@ def _table(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _filled(name: str, value: Any) -> Any:
-    """Return a value whose texts have variables of the environment filled in."""
+    """Return a value with environment variables, ``${NAME}``, filled in in all its texts."""
     if isinstance(value, list):
         return [_filled(name, item) for item in value]
     if isinstance(value, dict):
@@ -204,14 +204,14 @@ def _filled(name: str, value: Any) -> Any:
 
 
 def _data(path: Any, folder: Path) -> str | list[str]:
-    """Return the path of the data, or the paths of several files."""
+    """Return the path of the data, or a list of paths, relative to the folder of the job file."""
     if isinstance(path, list) and path:
         return [_located(f"data.path[{i}]", item, folder) for i, item in enumerate(path)]
     return _located("data.path", path, folder)
 
 
 def _located(name: str, path: Any, folder: Path) -> str:
-    """Return a path from a folder, or a URI."""
+    """Return a path relative to `folder`; a URI as it is."""
     located = file_name(name, path)
     return located if "://" in located else str(folder / located)
 
@@ -219,7 +219,7 @@ def _located(name: str, path: Any, folder: Path) -> str:
 def written_to(
     name: str, path: Any, folder: Path, endings: Sequence[str] = ENDINGS
 ) -> dict[str, Path]:
-    """Return the file that answers are written to, by the name of what says so."""
+    """Return the output file as {name: path}, where `name` is the argument or key that names it."""
     file = folder / file_name(name, path)
     if file.suffix.lower() not in endings:
         checks.fail(name, f"a name that ends in one of {', '.join(endings)}", path)

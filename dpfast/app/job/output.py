@@ -1,4 +1,4 @@
-"""What a job would do, as one JSON object; its answers, as another or as rows; and their files.
+"""The output of jobs: an explanation (JSON), a report of answers (JSON), rows, and files of them.
 
 An explanation tells no more than the schema and the ledger do.
 """
@@ -89,12 +89,12 @@ class Results(Mapping[str, Answer]):
         return len(self.outcomes)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: numbers with their error bars, of which many unfold."""
+        """Return the answers and error bars as an HTML table for notebooks; a long one unfolds."""
         lines = ([str(row[name] or "") for name in SHOWN[:2]] + _texts(row) for row in rows(self))
         return html.table([*SHOWN, "error (95%)"], lines, MOST)
 
     def table(self) -> Any:
-        """Return a row for each number, with its error bar, as a table of Arrow.
+        """Return all answers as an Arrow table: a row for each number, with its error bar.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class Results(Mapping[str, Answer]):
 
 
 def _texts(row: dict[str, Any]) -> list[str]:
-    """Return the group, the number and the error bar of a row, as text."""
+    """Return the group key, the number and the error bar of a row of answers, as text."""
     number = number_text(row.get("time") or row.get("value"))
     return [str(row.get("group") or ""), number, row["error"] or row.get("bar") or row["note"]]
 
@@ -154,13 +154,13 @@ Facts: TypeAlias = dict[str, Any]
 
 
 def amounts(loss: Loss) -> dict[str, float]:
-    """Return a loss as floats, for display."""
+    """Return the amounts of a loss (rho, or epsilon and delta) as floats, for display."""
     names = ("rho",) if isinstance(loss, ZCDP) else ("epsilon", "delta")
     return {name: float(getattr(loss, name)) if name in loss.amounts else 0.0 for name in names}
 
 
 def job_facts(plan: Plan) -> Facts:
-    """Return what a job is, what its data are, and what it costs."""
+    """Return the public facts of a job for JSON: name, data, neighboring relation, loss, ids."""
     job, folder = plan.job, f"{plan.job.path.absolute().parent}{os.sep}"
     paths = [job.data] if isinstance(job.data, str) else job.data
     data = [path.replace(folder, "") for path in paths]
@@ -176,13 +176,13 @@ def job_facts(plan: Plan) -> Facts:
 
 
 def report(results: Results) -> Facts:
-    """Return everything that may be published."""
+    """Return the report of a job's answers, which may be published, in the types of JSON."""
     releases = [_release(results.plan, outcome) for outcome in results.outcomes]
     return {**job_facts(results.plan), "releases": releases}
 
 
 def _release(plan: Plan, outcome: Outcome) -> Facts:
-    """Return the record of a release with its answer, whose error bar noisy numbers may tell."""
+    """Return the public facts of a release with its answer and the answer's error bar, if any."""
     kept, facts = outcome.kept or {}, plan.facts(outcome.release)
     shown = facts | {name: kept.get(name) for name in ("value", "entry", "time", "is_noise")}
     if set(BARS) & set(bar := kept.get("bar", {})):
@@ -200,7 +200,7 @@ def _release(plan: Plan, outcome: Outcome) -> Facts:
 
 
 def explain(plan: Plan) -> Facts:
-    """Return what a job would do. No row is read, and nothing is spent."""
+    """Return a job's releases, costs, passes and errors without reading a row or spending."""
     budget = plan.budget(make=False)
     releases = [_explained(plan, release) for release in plan.releases]
     passes = [release["passes"] for release in releases]
@@ -245,13 +245,13 @@ def _explained(plan: Plan, release: Release) -> Facts:
 
 
 def passes(plan: Plan, release: Release) -> int | None:
-    """Return how many passes a release makes as a rule; None if its blocks decide that.
+    """Return the usual number of passes over the data that a release makes, or None if unknown.
 
-    Of a table of a database it is None, too.
-    Order statistics need pivots: from a sample that the file gives, or from a pass. Where the
-    number of rows is private, what depends on it (how many row groups there are) is not looked at.
-    A mean of what lies between them is one pass more. Of rows that conditions keep nothing is known
-    beforehand. Groups take a pass, and with ids one before, which says whose rows count.
+    It is None where the blocks of sample and aggregate decide it, and for tables of a database.
+    Order statistics need pivots: from a sample that the file gives, or from one more pass. Where
+    the number of rows is private, row groups are not counted. A mean of the rows between pivots
+    takes one pass more. For rows that conditions select nothing is known beforehand. Groups take
+    one pass, and with ids one before, which bounds the contributions.
     """
     mechanism, entry = release.mechanism, release.entry
     if plan.job.sql is not None:
@@ -273,7 +273,9 @@ def passes(plan: Plan, release: Release) -> int | None:
 
 
 def rows(results: Results) -> Iterator[dict[str, Any]]:
-    """Yield a row for each number: `index` is its place in the answer, `at` what it is about.
+    """Yield a row for each number of all answers, with its error bar, as for CSV and Parquet files.
+
+    `index` is the place of the number in the answer, `at` is its quantile, bin or columns.
 
     Of groups, `at` is the column of the answer, and `group` its key: text, or a list of several in
     JSON.
@@ -308,7 +310,7 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
 
 
 def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[str, Any]]:
-    """Yield what the numbers of groups have of their own; of the most frequent keys, their order.
+    """Yield the fields of each number of an answer by group; for `top_k`, of each key in order.
 
     Error bars are columns of the answer, by the names of the statistics: one for all of its bins.
     """
@@ -343,7 +345,7 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
 
 
 def _of_tables(value: dict[str, dict[str, list[Any]]]) -> Iterator[dict[str, Any]]:
-    """Yield what the counts of tables by name have of their own; the last columns are these."""
+    """Yield the fields of each count in tables by name, whose last columns are count and error."""
     for name, table in value.items():
         *keys, counts, errors = table.values()
         groups = zip(*keys, strict=True) if keys else [()]
@@ -358,7 +360,7 @@ def _of_tables(value: dict[str, dict[str, list[Any]]]) -> Iterator[dict[str, Any
 
 
 def _number(number: Any, bar: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a number and its error bar; those of times are text."""
+    """Return the fields of a row for a number and its error bar; a time is text under "time"."""
     bar = {name: size for name, size in bar.items() if size not in (None, "")}
     shown = {"bar": error_text(bar), "time" if isinstance(number, str) else "value": number}
     width = bar.get("half_width")
@@ -368,14 +370,14 @@ def _number(number: Any, bar: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bar(bar: Any, index: tuple[int, ...]) -> Any:
-    """Return the error bar of one number; None for a vector that has no answer."""
+    """Return the error bar of the number at an index; None for a vector without an answer."""
     if isinstance(bar, list):
         return reduce(getitem, index, bar) if index else None
     return bar
 
 
 def _at(outcome: Outcome, release: Facts, index: tuple[int, ...]) -> str:
-    """Return what a number of a vector is about: its quantile, its bin, or its columns."""
+    """Return the quantile, bin or columns of the number at an index of an answer, as text."""
     arguments = outcome.release.arguments
     columns = [name for name in outcome.release.entry.columns if name is not None]
     if not index:
@@ -403,7 +405,7 @@ def _bin(edges: list[Any], index: int, count: int) -> str:
 
 
 def _edge(edge: Any) -> str:
-    """Return an edge or a category as text; different ones have different texts."""
+    """Return an edge or a category as text; different values have different texts."""
     return str(edge).removesuffix(".0") if isinstance(edge, float) else str(edge)
 
 
@@ -413,7 +415,7 @@ def _edge(edge: Any) -> str:
 def check(path: Path) -> None:
     """Refuse, before anything is spent, an output that could not be written.
 
-    A file beside it is made and removed, as later: only that tells for certain.
+    A temporary file beside the output is made and removed, as `write` does: nothing else is sure.
     """
     if not path.parent.is_dir():
         raise _unwritable(path, f"{str(path.parent)!r} is no directory")
@@ -433,7 +435,7 @@ def _unwritable(path: Path, why: str | None) -> SourceError:
 
 
 def write(results: Results, path: Path) -> None:
-    """Write the answers to a file: as a whole, or the file that was there before stays.
+    """Write the answers to a file, whole; if writing fails, an older file stays as it was.
 
     Raises
     ------
@@ -454,7 +456,7 @@ def write(results: Results, path: Path) -> None:
 
 @contextmanager
 def _new_file(path: Path) -> Iterator[Path]:
-    """Yield the name of a new file beside `path`, which is removed in the end."""
+    """Yield the name of a temporary file beside `path`, and remove the file afterwards."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         yield temporary

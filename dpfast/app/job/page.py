@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 def page(facts: Any, rows: Sequence[Row]) -> str:
-    """Return the page of a report and its rows."""
+    """Return an HTML page made of a job's report and rows of answers."""
     title = escape(facts["job"])
     of = {name: list(lines) for name, lines in groupby(rows, key=lambda row: row["name"])}
     sections = "\n".join(_section(release, of[release["name"]]) for release in facts["releases"])
@@ -49,7 +49,7 @@ def page(facts: Any, rows: Sequence[Row]) -> str:
 
 
 def _section(release: Any, rows: list[Row]) -> str:
-    """Return the heading, notes and tables of a release."""
+    """Return the HTML section of a release: heading, parameters, tables of answers, and notes."""
     columns, where = ", ".join(release["data"]["columns"]), release["data"]["where"]
     about = f" of {columns}" * bool(columns) + f" where {where}" * bool(where)
     parts = [
@@ -72,7 +72,7 @@ def _section(release: Any, rows: list[Row]) -> str:
 
 
 def _table(rows: Any, heading: str, most: str) -> str:
-    """Return a table of numbers, what each is about, what counts, and their bars on one scale."""
+    """Return an HTML table of answers with labels, error bars, and drawn bars on one scale."""
     rows = list(rows)
     ends = [end for row in rows for end in _ends(row)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
@@ -93,12 +93,12 @@ def _row(row: Row, drawing: str) -> str:
 
 
 def _ends(row: Row) -> list[float]:
-    """Return what a row's bar and its error bar reach from and to."""
+    """Return the known ends of a row's drawing: low end, value and high end of its error bar."""
     return [row[name] for name in ("low", "value", "high") if row.get(name) is not None]
 
 
 def _cell(row: Row, low: float, high: float) -> str:
-    """Return the drawing of a row."""
+    """Return a table cell (SVG) with the bar and the error bar of a row between two ends."""
     ends = [(end - low) / (high - low) * WIDTH for end in (0.0, *_ends(row))]
     if len(ends) == 1:
         return "<td></td>"

@@ -52,17 +52,17 @@ class Release:
 
     @property
     def loss(self) -> Loss:
-        """What its mechanism costs."""
+        """The privacy loss of the release's mechanism."""
         return self.mechanism.loss
 
     @property
     def ids(self) -> str | None:
-        """The id whose people its loss is about, or None for rows."""
+        """The ids that define the privacy unit of the release, or None if the unit is a row."""
         return self.mechanism.ids
 
     @property
     def holds(self) -> tuple[str | None, bool]:
-        """What tells its way to bound people from others; whether it keeps rows, or their sums."""
+        """The contribution bounding as text (None without ids); whether the release holds rows."""
         by, written, of_ranks = self.entry.by, self.entry.written, self.mechanism.of_ranks
         if self.ids is None:
             return None, bool(by) and of_ranks
@@ -82,29 +82,29 @@ class Plan:
 
     @property
     def columns(self) -> int:
-        """The number of columns that are read."""
+        """The number of different columns that the releases of the job read."""
         return len({name for release in self.releases for name in release.entry.reads})
 
     @property
     def rows(self) -> int | None:
-        """The number of rows: a public one, else the guess of the job."""
+        """The number of rows: the public one, else the guess in the job file, else None."""
         public = self.files.length if self.job.neighbors == "replace" else None
         return self.job.rows if public is None else public
 
     def facts(self, release: Release) -> dict[str, Any]:
-        """Return what is public of a release, with the error bar for the rows that are guessed."""
+        """Return the public facts of a release, with its expected error for `rows_of` rows."""
         if (rows := self.rows_of(release)) is None:  # advice: a group has no more
             error_of(release.mechanism, self.rows)
         bar = error_of(release.mechanism, rows)
         return {"name": release.entry.name, **release.record, "error": asdict(bar)}
 
     def rows_of(self, release: Release) -> int | None:
-        """Return the number of rows of a release; None where groups or conditions hide it."""
+        """Return the number of rows that a release reads; None for groups, conditions or blocks."""
         entry, mechanism = release.entry, release.mechanism
         return None if entry.by or entry.where or mechanism.of_parts else self.rows
 
     def budget(self, *, make: bool) -> Budget | None:
-        """Return the budget that pays; None if its ledger is not there and is not to be made.
+        """Return the job's budget; None if its ledger is missing and `make` is False.
 
         A new ledger has the loss of the job for its limit.
         """
@@ -124,9 +124,9 @@ class Plan:
     def affords(
         self, budget: Budget
     ) -> tuple[list[tuple[int, Any] | None], dict[str, Fraction] | BudgetError]:
-        """Return the entry and answer of each paid release, and what the others would leave.
+        """Return the ledger entries of paid releases, and what is left after paying the others.
 
-        If that is refused, it was not because another process paid for one of them in the meantime.
+        A returned BudgetError is not due to another process that paid for a release meanwhile.
         """
         while True:
             entries = [budget.entry(release.key) for release in self.releases]
@@ -141,7 +141,7 @@ class Plan:
 
 
 def plan(path: Any, report: Any = None) -> Plan:
-    """Return the plan of a job file; every argument of every release has been checked."""
+    """Read a job file, check all arguments of all releases, and return the plan of the job."""
     job = job_file.read(path)
     try:
         files = Files(job.data, **job.text) if job.sql is None else job.sql.open()
@@ -169,7 +169,7 @@ def plan(path: Any, report: Any = None) -> Plan:
 
 
 def divided(loss: Loss, weights: Sequence[Fraction], delta: Sequence[bool]) -> list[Share]:
-    """Return the allocations; a release has one of delta where `delta` says that it uses it."""
+    """Divide a loss among releases by weight; delta only among those that `delta` says use it."""
     whole = sum(weights, Fraction(0))
     name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
     shares = [{name: size * weight / whole} for weight in weights]
@@ -188,9 +188,9 @@ def allocated(
     make: Callable[[int, Share], Release],
     needs_delta: Sequence[bool] = (),
 ) -> list[Release]:
-    """Return what ``make(i, share)`` makes of each allocation.
+    """Divide a loss by weight, and return the releases that ``make(i, share)`` makes of the shares.
 
-    Nobody but who `needs_delta` leaves it unspent.
+    Releases that leave delta unspent get none, except those whose function refuses epsilon alone.
     """
     uses, needs = list(takes_delta), needs_delta or [False] * len(weights)
     while True:
@@ -224,7 +224,7 @@ def _check_outputs(job: job_file.Job, files: Files) -> None:
 
 
 def _release(entry: Entry, share: Share, job: job_file.Job, files: Files) -> Release:
-    """Return a release whose arguments its function has checked."""
+    """Return a release of the plan, whose function has checked the arguments."""
     where = entry.written.get("where")
     check_where(f"release {entry.name!r}: where", where, entry.by, job.neighbors)
     neighbors = {"neighbors": job.neighbors} if "neighbors" in entry.takes else {}
@@ -242,12 +242,12 @@ def _release(entry: Entry, share: Share, job: job_file.Job, files: Files) -> Rel
 
 
 def _key(entry: Entry, mechanism: Any, record: Any, files: Files, version: str) -> str:
-    """Return a digest of the name, of the question, and of what is known of the data unread.
+    """Return the key of a release: a digest of its name, statistic, mechanism, loss, and files.
 
-    Two releases with one key ask the same of the same data for the same loss. The share is in it by
-    way of the mechanism's loss; the rest of the job is not. Files are told apart by their path and
-    the version that the job gives them, or else by path, size and time of change. That is for the
-    sake of the answers: privacy needs only that one answer leaves for one spend.
+    Two releases with one key ask for one statistic of the same data at the same loss. The share is
+    in the key by way of the mechanism's loss; the rest of the job is not. Files are told apart by
+    path and the version that the job gives them, or else by path, size and time of change. That
+    keeps answers apart: privacy needs only that one answer is published for one spend.
     """
     loss = record["loss"]
     if isinstance(mechanism.loss, Pure):  # its finer bound under zCDP changes no answer

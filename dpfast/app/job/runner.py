@@ -1,6 +1,6 @@
-"""Pay for a job once and answer it once, however often it is started, and by how many processes.
+"""Run the releases of a job, each paid and answered once over any number of runs and processes.
 
-Each release has a key. What happens to it, in this order:
+Each release has a key. The steps of a release, in this order:
 
 1. One transaction of the ledger spends for the key, or finds that it is paid for.
 2. The mechanism runs, with randomness of its own.
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def run(plan: Plan, budget: Budget, progress: Any = None) -> tuple[tuple[Outcome, ...], int]:
-    """Run the releases that have no answer yet; return the outcomes of all, and the passes."""
+    """Run the releases without a recorded answer; return all outcomes and the number of passes."""
     entries, left = plan.affords(budget)
     note, version = plan.job.title, plan.job.version
     if isinstance(left, BudgetError):
@@ -70,7 +70,7 @@ def run(plan: Plan, budget: Budget, progress: Any = None) -> tuple[tuple[Outcome
 
 
 def _tried(work: Callable[[Files], Any], table: Files) -> Any:
-    """Return what a release of a database returns, or its error."""
+    """Run one release over a database table; return its answer, or the error that it raised."""
     try:
         return work(table)
     except Exception as error:
@@ -78,7 +78,7 @@ def _tried(work: Callable[[Files], Any], table: Files) -> Any:
 
 
 def _anew(plan: Plan, budget: Budget, entries: Sequence[Any], note: str) -> str:
-    """Return which releases would be charged again, and what of the first is other than before."""
+    """Return a note on the first release that would be paid for again, and what has changed."""
     before = {entry.note: entry for entry in budget.history}
     for release, paid in zip(plan.releases, entries, strict=True):
         entry = before.get(f"{note}: {release.entry.name}")
@@ -101,7 +101,7 @@ def _anew(plan: Plan, budget: Budget, entries: Sequence[Any], note: str) -> str:
 
 
 def _outcome(release: Release, answer: Any) -> Outcome:
-    """Return an outcome. Of a foreign error only the kind is told, for it may quote a row."""
+    """Return the outcome of a release; of a foreign error only the kind, for it may quote a row."""
     if isinstance(answer, DpfastError):
         return Outcome(release, None, answer)
     if isinstance(answer, Exception):
@@ -110,9 +110,9 @@ def _outcome(release: Release, answer: Any) -> Outcome:
 
 
 def _answered(release: Release, source: Any, budget: Budget, note: str, version: str) -> Any:
-    """Return the recorded answer of one release, which this call computes unless it is there.
+    """Return the recorded answer of one release; pay for it, compute and record it if missing.
 
-    With it are recorded its error bar, which noisy numbers may tell, and the time.
+    The record also has the error bar, which may be made of noisy numbers, and the time.
     """
     with budget.once(release.key), budget.noted(note), data_version(version):
         try:
