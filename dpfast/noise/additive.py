@@ -41,7 +41,7 @@ LEAST, MOST = {"epsilon": Fraction(1, 2**30), "rho": Fraction(1, 2**60)}, 500
 
 @dataclass(frozen=True, slots=True)
 class Additive:
-    """A noise distribution, its scale for a sensitivity of 1 of each coordinate, and its loss."""
+    """A noise distribution with its scale for coordinates of sensitivity 1, and its loss."""
 
     distribution: Distribution
     unit: float
@@ -63,7 +63,7 @@ class Additive:
 
 
 def amount(loss: Loss, coordinates: int = 1) -> Fraction:
-    """Return the epsilon or rho of a loss. Check it, and an equal share for each coordinate."""
+    """Return the epsilon or rho of a loss; refuse it out of range for so many `coordinates`."""
     name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
     least = LEAST[name]
     if not least * coordinates <= size <= MOST:
@@ -76,7 +76,7 @@ def amount(loss: Loss, coordinates: int = 1) -> Fraction:
 
 
 def without_delta(loss: Loss) -> Pure | ZCDP:
-    """Return the loss of a mechanism that does not use delta."""
+    """Return a loss without its delta, for a mechanism that does not use delta."""
     return Pure(loss.epsilon) if isinstance(loss, Approx) else loss
 
 
@@ -100,7 +100,7 @@ def _log_delta(epsilon: float, s: float) -> float:
 
 @lru_cache(maxsize=1024)
 def analytic(epsilon: float, delta: float) -> float:
-    """Return the standard deviation of Gaussian noise for (epsilon, delta), rounded up."""
+    """Return the Gaussian noise scale for (epsilon, delta) and L2 sensitivity 1, rounded up."""
     target = math.log(delta) - 1e-9
     most = math.sqrt(2.0 * epsilon) * (1.0 - 2.0**-40)
     if _log_delta(epsilon, most) > target:
@@ -110,7 +110,7 @@ def analytic(epsilon: float, delta: float) -> float:
 
 
 def of_gaussian(loss: Loss) -> Loss:
-    """Return the loss of Gaussian noise for all of a loss; for (epsilon, delta) with its rho.
+    """Return the loss of Gaussian noise calibrated to `loss`: for (epsilon, delta) with its rho.
 
     The noise has 1 / s of the L2 length of the largest move as its standard deviation, s as above,
     rounded up. So by that length alone it is s^2 / 2-zCDP (Bun and Steinke, TCC 2016), and so is

@@ -44,13 +44,13 @@ AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class DomainNoise:
-    """Discrete Laplace noise of a scale, conditioned on answers of 0 .. m."""
+    """Discrete Laplace noise of a scale, conditioned on noisy answers of 0 .. m."""
 
     most: int
     scale: Fraction
 
     def draw(self, u: int, generator: Generator) -> int:
-        """Draw an answer from u of 0 .. m, exactly.
+        """Draw the noisy answer for a true value `u` of 0 .. m, exactly.
 
         By rejection: of Laplace noise, or where its scale is beyond m of even answers. A draw is
         kept with a probability of more than 0.3 either way.
@@ -77,12 +77,12 @@ class DomainNoise:
                 return o
 
     def half_width(self, failure: float) -> int:
-        """Return a half-width that the error exceeds with at most a failure probability."""
+        """Return a half-width that the error exceeds with a probability of at most `failure`."""
         return min(IntegerNoise("laplace", self.scale, 0, Pure(1)).half_width(failure), self.most)
 
 
 def loss_above(most: int, moved: int, scale: Fraction) -> Fraction:
-    """Return the epsilon of a scale, rounded up."""
+    """Return the epsilon of noise of a scale for the sensitivity `moved`, rounded up."""
 
     def below(steps: int) -> Interval:
         """Return 1 - p^steps."""
@@ -96,7 +96,7 @@ def loss_above(most: int, moved: int, scale: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def domain_noise(most: int, moved: int, epsilon: Fraction) -> DomainNoise:
-    """Return the noise of the least scale for a sensitivity of 1 .. m, to within 2**-40 of it."""
+    """Return the noise for epsilon and sensitivity `moved`, of the least scale to within 2**-40."""
     low, high = moved / epsilon, 2 * moved / epsilon
     while loss_above(most, moved, high) > epsilon:  # by rounding
         high *= 1 + Fraction(1, 2**40)

@@ -82,7 +82,7 @@ COUNTED = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class BoxNoise:
-    """Noise for one joint release of integers. One of sensitivity 0 gets none.
+    """Noise for one joint release of integers; an integer of sensitivity 0 gets no noise.
 
     `loss` is what the release of all of them costs. `deviation` is the standard deviation in units
     of a coordinate's sensitivity, the root of the mean square if they differ. `independent` is the
@@ -99,7 +99,7 @@ class BoxNoise:
 
     @property
     def _joint(self) -> list[int]:
-        """Which of the integers have joint noise."""
+        """The indices of the integers that have joint noise."""
         first = len(self.independent)
         return [i for i, most in enumerate(self.sensitivities) if most and i >= first]
 
@@ -133,8 +133,8 @@ class BoxNoise:
     def sum_half_width(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
         """Return the half-width of a weighted sum of the noise of some integers.
 
-        It exceeds that in size with at most a failure probability. Of noise of one kind it is that
-        of the sum, else each kind has an equal share of the failure probability.
+        The sum exceeds the half-width in size with a probability of at most `failure`. Noise of one
+        kind is summed by its distribution; else each kind has an equal share of that probability.
 
         *Independent.* `symmetric_sum` has the law. What is rounded to units is off by at most one.
 
@@ -213,7 +213,7 @@ class BoxNoise:
         return Fraction(unit * solve(tail, failure)) + rounded / 2
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
-        """Return the values with noise."""
+        """Return the integers `values` with noise added."""
         if len(values) != len(self.sensitivities):
             raise ValueError("there must be as many values as sensitivities")
         released = list(values)
@@ -228,7 +228,7 @@ class BoxNoise:
         return released
 
     def _add_joint(self, values: list[int], generator: Generator) -> list[int]:
-        """Return the values whose sensitivity is not 0, with joint noise."""
+        """Return integers whose sensitivity is not 0 with joint noise added."""
         if self.staircase is not None:
             return [*map(operator.add, values, self.staircase.draw(generator.stream()))]
         sides = [self.sensitivities[i] for i in self._joint]
@@ -264,7 +264,7 @@ def _of_independent(noises: tuple[tuple[IntegerNoise, Fraction], ...], failure: 
 
 
 def radius(sides: Sequence[int], steps: int, epsilon: Fraction, stream: BitStream) -> int:
-    """Return r of the derivation, for M = `steps` of at most twice the least half width."""
+    """Draw the radius r of the box noise, for M = `steps` of at most twice the least half-width."""
     k = len(sides)
     while True:
         r = _geometric(k + 1, steps / epsilon, stream)
@@ -275,12 +275,12 @@ def radius(sides: Sequence[int], steps: int, epsilon: Fraction, stream: BitStrea
 
 
 def box_points(sides: Sequence[int], stream: BitStream) -> list[int]:
-    """Return a uniform integer of -b .. b for each b of `box`."""
+    """Draw a uniform point of a box: an integer of -b .. b for each b of `sides`."""
     return [below(2 * most + 1, stream) - most for most in sides]
 
 
 def _geometric(count: int, scale: Fraction, stream: BitStream) -> int:
-    """Return the sum of `count` integers m >= 0, each with probability ~ exp(-m / scale)."""
+    """Draw the sum of `count` integers m >= 0, each with probability ~ exp(-m / scale)."""
     total, left = 0, count
     while left:
         drawn = np.empty(2 * left + 8, np.int64)

@@ -99,7 +99,7 @@ class IntegerNoise:
 
     @cached_property
     def _few(self) -> FewLaplace | None:
-        """The sampler of a few discrete Laplace numbers, which uses bits as `draw` does."""
+        """The sampler of small batches of Laplace noise; None for other noise, or without noise."""
         return FewLaplace(self.scale) if self.distribution == "laplace" and self.scale else None
 
     @property
@@ -203,7 +203,7 @@ class IntegerNoise:
         return math.ldexp(bound + (total if self.shift else 0), self.shift)
 
     def waves(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the characteristic function of the noise in its unit, which is real.
+        """Return the real characteristic function of the noise, in units of ``2**shift``.
 
         That of integers is the sum of all of a density's, each moved by a multiple of 2 pi: here of
         a normal one, or of that and a uniform number of -1/2 to 1/2, which is rounded.
@@ -319,7 +319,7 @@ def laplace_loss(epsilon: Fraction, draws: int, cells: int) -> Pure:
 def integer_noise(
     loss: Loss, sensitivity: Sensitivity, distribution: str | None = None
 ) -> IntegerNoise:
-    """Return the least noise for a vector of integers.
+    """Return the least noise for a loss and the sensitivity of a vector of integers.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ def _unshifted(
 
 
 def _candidates(loss: Loss, size: Fraction, sensitivity: Sensitivity) -> Iterator[IntegerNoise]:
-    """Yield the noise of each distribution that can have a loss."""
+    """Yield the calibrated noise of each distribution that can satisfy a loss."""
     l1, l2_squared, shape = sensitivity.l1, Fraction(sensitivity.l2_squared), sensitivity.shape
     if isinstance(loss, ZCDP):
         yield IntegerNoise("laplace", l1 / laplace_within(size, *shape), 0, loss)

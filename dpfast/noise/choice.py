@@ -34,7 +34,7 @@ Stream = BitStream | Script
 
 
 def below(n: int, stream: Stream) -> int:
-    """Return a uniform integer of 0 .. n - 1."""
+    """Draw a uniform integer of 0 .. n - 1."""
     if n < 1 << 63:
         return _native.below(n, stream)
     bits = (n - 1).bit_length()
@@ -48,7 +48,7 @@ def below(n: int, stream: Stream) -> int:
 
 
 def slots(limit: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
-    """Return independent uniform integers of 0 .. limit[i] - 1."""
+    """Draw independent uniform integers of 0 .. limit[i] - 1."""
     out = np.empty(len(limit), np.int64)
     _native.slots(limit, out, stream)
     return out
@@ -57,7 +57,7 @@ def slots(limit: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
 def weighted(weights: Sequence[int], draws: int, replace: bool, stream: Stream) -> list[int]:
     """Return indices drawn in exact proportion to integer weights.
 
-    Without replacement each draw is among what is left, of which as many must weigh something.
+    Without replacement as many weights as there are draws must be above 0.
     """
     left, indices = list(weights), []
     sums = list(accumulate(left))
@@ -77,7 +77,7 @@ def uniform(n: int, size: int, stream: Stream) -> NDArray[np.int64]:
 
 
 def orders(rows: int, n: int, k: int, stream: Stream) -> NDArray[np.int64]:
-    """Return for each row `k` of 0 .. n - 1 in random order, all orders equally likely."""
+    """Draw for each row `k` different integers of 0 .. n - 1, all orders equally likely."""
     out = np.empty((rows, n), np.int64)
     _native.orders(out, k, stream)
     return out[:, :k]
@@ -92,7 +92,10 @@ def decide(
     bound: int = 1,
     shift: int = 0,
 ) -> bool:
-    """Return whether U < count exp(-c distance) 2**shift / bound; `word` begins U."""
+    """Return whether U < count exp(-c distance) 2**shift / bound, for uniform U of bits `word`.
+
+    Further bits of U are from `stream`.
+    """
     x = Fraction(c) * distance
     # An error of x is one of exp(-x) relatively.
     extra = (x.numerator // x.denominator).bit_length()
@@ -106,7 +109,7 @@ def decide(
 
 
 class Weights:
-    """Runs with weights ``count exp(-c d)``.
+    """An exact sampler of runs of `count` equal candidates, with weights ``count exp(-c d)``.
 
     Parameters
     ----------
@@ -143,7 +146,7 @@ class Weights:
 
     @property
     def bound(self) -> NDArray[np.uint64]:
-        """``W``: at least ``count exp(-c d) 2**shift``."""
+        """The bound ``W`` of each run's weight: at least ``count exp(-c d) 2**shift``."""
         total = np.empty(len(self.distance), np.uint64)
         self._runs.total(total)
         return np.diff(total, prepend=np.uint64(0))
@@ -153,7 +156,7 @@ class Weights:
         return self._runs.shift
 
     def propose(self, k: int, stream: Stream) -> NDArray[np.int64]:
-        """Return `k` independent runs with probability proportional to their bounds."""
+        """Draw `k` independent runs with probability proportional to their bounds."""
         out = np.empty(k, np.int64)
         self._runs.propose(out, stream)
         return out
@@ -171,7 +174,7 @@ class Weights:
         stream: Stream,
         slack: float = 0.0,
     ) -> NDArray[np.bool_]:
-        """Keep each proposal with probability ``count exp(-c d) / W`` of its run.
+        """Return which proposed runs are kept, each with probability ``count exp(-c d) / W``.
 
         `distance` (like that of the constructor, negative: never kept) belongs to the one candidate
         of the run that the caller has picked, not nearer than the run, or to the run itself;
@@ -187,7 +190,7 @@ class Weights:
             at += 1
 
     def draw(self, size: int, exact: Exact, stream: Stream) -> NDArray[np.int64]:
-        """Return `size` independent runs, exactly; ``exact(b)`` is the distance of run b."""
+        """Draw `size` independent runs, exactly; ``exact(b)`` is the distance of run b."""
         out = np.empty(size, np.int64)
         at = 0
         while True:

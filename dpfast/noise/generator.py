@@ -215,7 +215,7 @@ class Sampler:
         return _into(partial(self.exponential, 1.0), size, dtype, out)
 
     def uniform(self, low: Numbers = 0.0, high: Numbers = 1.0, size: Size = None) -> Any:
-        """Draw numbers between two, rounded down to the grid.
+        """Draw uniform numbers between `low` and `high`, rounded down to the grid.
 
         Parameters
         ----------
@@ -322,7 +322,7 @@ class Sampler:
         return integers[()]
 
     def geometric(self, p: Numbers, size: Size = None) -> Any:
-        """Draw how many trials there are up to the first success, exactly.
+        """Draw the number of trials up to the first success, exactly.
 
         Parameters
         ----------
@@ -402,7 +402,7 @@ class Sampler:
         return at[()] if items is None else np.take(items, at[()], axis=along)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Bring an array or a list into random order, itself.
+        """Bring an array or a list into random order, in place.
 
         Parameters
         ----------
@@ -425,7 +425,7 @@ class Sampler:
             x[i] = items[j]
 
     def permutation(self, x: Any, axis: int = 0) -> NDArray[Any]:
-        """Return ``0 .. x - 1``, or what is in an array, in random order.
+        """Return ``0 .. x - 1``, or the items of an array, in random order.
 
         Parameters
         ----------
@@ -447,7 +447,7 @@ class Sampler:
         return np.take(items, self._order(items.shape[along]), axis=along)
 
     def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> NDArray[Any]:
-        """Return an array with each row of an axis in a random order of its own.
+        """Return an array in random order: all entries, or along an axis each line by itself.
 
         Parameters
         ----------
@@ -566,13 +566,13 @@ class Sampler:
         return width
 
     def _indices(self, n: int, size: int) -> NDArray[np.int64]:
-        """Return uniform integers of 0 .. n - 1."""
+        """Draw `size` uniform integers of 0 .. n - 1."""
         return self._chunks(
             (size,), lambda part, stream: exact.uniform(n, part.stop - part.start, stream), np.int64
         )
 
     def _below(self, width: Words, shape: tuple[int, ...]) -> Words:
-        """Return uniform integers below each of some, of which 0 is 2**64."""
+        """Draw a uniform integer below each limit of `width`, where 0 stands for 2**64."""
         stream = self._rng.stream()
         if width.size == 1 and 0 < int(width.reshape(())[()]) < 1 << 63:
             n = int(width.reshape(())[()])
@@ -594,7 +594,7 @@ class Sampler:
 
 
 def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> Sampler:
-    """Return what programs take for NumPy's `Generator`: secure bits, exact samples, a public grid.
+    """Return a stand-in for NumPy's `Generator`: secure bits, exact samples, a public grid.
 
     NOT PRIVATE by itself: it knows nothing of what its numbers are added to.
 
@@ -689,7 +689,7 @@ def _modular(values: NDArray[Any]) -> Words:
 
 
 def _shape(size: Any, **shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of a result; the arguments broadcast to it."""
+    """Return the shape of a result: `size`, or the shape that the arguments broadcast to."""
     names = " and ".join(shapes)
     try:
         common = np.broadcast_shapes(*shapes.values())
@@ -700,7 +700,7 @@ def _shape(size: Any, **shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _dtype(value: Any, kinds: str = "f") -> np.dtype[Any]:
-    """Return a dtype, checked to be one of floats or integers that can be drawn."""
+    """Return a dtype, checked to be one that can be drawn."""
     rule = "float64 or float32" if kinds == "f" else "a type of integers, or bool"
     try:
         dtype: np.dtype[Any] = np.dtype(value)
@@ -722,7 +722,7 @@ def _fits(out: Any, shape: tuple[int, ...] | None, dtype: np.dtype[Any]) -> NDAr
 
 
 def _into(draw: Callable[[Any], Any], size: Size, dtype: Any, out: Any) -> Any:
-    """Draw numbers of a dtype, into `out` if there is such an array."""
+    """Draw numbers of a dtype, into the array `out` if it is given."""
     kind = _dtype(dtype)
     if out is None:
         drawn = draw(size)
@@ -733,7 +733,7 @@ def _into(draw: Callable[[Any], Any], size: Size, dtype: Any, out: Any) -> Any:
 
 
 def _items(name: str, value: Any) -> NDArray[Any]:
-    """Return an array of one axis or more; a masked one is refused whatever its mask is."""
+    """Return items as an array of at least one axis; refuse masked arrays."""
     rule = "a number, or a list or an array"
     if isinstance(value, np.ma.MaskedArray):
         checks.fail_kind(name, rule, value)
@@ -744,7 +744,7 @@ def _items(name: str, value: Any) -> NDArray[Any]:
 
 
 def _axis(axis: Any, ndim: int) -> int:
-    """Return the number of an axis."""
+    """Return the number of an axis, counted from the first one."""
     rule = f"an axis of {ndim}, that is an integer from {-ndim} to {ndim - 1}"
     if not checks.is_whole(axis):
         checks.fail_type("axis", rule, axis)
@@ -760,12 +760,12 @@ def _words(size: int, stream: BitStream) -> Words:
 
 
 def _part(values: Floats, shape: tuple[int, ...], part: slice) -> Floats:
-    """Return a part of an array that is broadcast to a shape."""
+    """Return a slice, in C order, of an array broadcast to a shape; a single number as it is."""
     return values.reshape(-1) if values.size == 1 else np.broadcast_to(values, shape).flat[part]
 
 
 def _between(low: float, high: float, grid: float, size: int, stream: BitStream) -> Any:
-    """Return uniform numbers of [low, high), rounded down to the grid."""
+    """Draw uniform numbers of [low, high), rounded down to the grid."""
     ends = [Fraction(end) / Fraction(grid) for end in (low, high)]
     parts = max(end.denominator for end in ends)  # powers of two
     first, last = (int(end * parts) for end in ends)
@@ -778,7 +778,7 @@ def _between(low: float, high: float, grid: float, size: int, stream: BitStream)
 
 
 def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
-    """Return k different integers of 0 .. n - 1, in random order."""
+    """Draw k different integers of 0 .. n - 1, in random order."""
     if 2 * k > n or k > 1 << 24:
         return exact.orders(1, n, k, stream).reshape(-1)
     indices = np.empty(0, np.int64)
@@ -791,7 +791,7 @@ def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
 def weights_of(p: Any, size: int) -> list[int]:
     """Return probabilities, which may be private, as integers in the same proportions.
 
-    What is no number above 0 counts as 0, and all weigh the same where none is above it.
+    An entry that is no number above 0 counts as 0, and all weigh the same if none is above 0.
     """
     rule = f"{size} numbers"
     probabilities = _private("p", p, rule)

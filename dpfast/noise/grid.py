@@ -88,7 +88,10 @@ class Lattice:
         return (2 * cells - 1) * self.step.numerator / (2 * self.step.denominator)
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the cells of numbers; those of a lattice are below 2**51 in size."""
+        """Return the cells of numbers, clamped to the cells of the lattice.
+
+        Cells of a lattice are below 2**51 in size.
+        """
         inside = np.clip(values.astype(np.float64), self.value(self.first), self.value(self.last))
         cells = np.rint(inside / float(self.step)).astype(np.int64)
         # Division rounds: the cells are those that the edges say.
@@ -97,7 +100,7 @@ class Lattice:
         return np.clip(cells, self.first, self.last)
 
     def nearest(self, x: float) -> float:
-        """Return the number of the cell that a number is on."""
+        """Return the lattice number that is nearest to x."""
         return self.value(int(self.cells(np.array([x]))[0]))
 
 
@@ -142,7 +145,7 @@ COARSEST, FINEST_ROUND = 10, 30
 
 
 class Base:
-    """Integer weights of the cells ``first .. last``. Their sum stays below ``2**52``.
+    """A base measure: integer weights of the cells ``first .. last``, of a sum below ``2**52``.
 
     Parameters
     ----------
@@ -199,11 +202,11 @@ class Base:
         self.total = self.weight(first, last)
 
     def aimed(self, q: Fraction) -> Base:
-        """Return the base measure of the same cells for another quantile."""
+        """Return the base measure of these cells for another target quantile."""
         return base(self.first, self.last, self.grid, q)
 
     def upto(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the cumulated weight up to each of some cells, but for a constant."""
+        """Return the cumulated weight up to each of `cells`, but for a constant."""
         total = self.uniform * (cells + self.shift) + self.zero * (cells >= 0)
         if self.above:
             beyond = np.where(cells >= 0, cells + 1, -1 - cells)
@@ -213,7 +216,7 @@ class Base:
         return total
 
     def _around(self, m: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the logarithmic weight of the cells ``0 .. m - 1``."""
+        """Return the total logarithmic weight of the cells ``0 .. m - 1``."""
         k = np.frexp((m + 1).astype(np.float64))[1].astype(np.int64) - 1
         k = np.maximum(k, self.floor)
         inner = ((1 << self.floor) - 1) << (self.top - self.floor)
@@ -231,7 +234,7 @@ class Base:
         return int(self.mass(np.array([first]), np.array([last]))[0])
 
     def draw(self, first: int, last: int, weight: int, stream: BitStream) -> int:
-        """Draw a cell of a range of total `weight`, in proportion to its weight."""
+        """Draw a cell of ``first .. last`` in proportion to its weight; `weight` is their sum."""
         if first == last:
             return first
         rank = below(weight, stream)
@@ -246,7 +249,7 @@ class Base:
 
 
 def _decimal(grid: float, least: float, most: float) -> NDArray[np.float64]:
-    """Return the powers of ten from `least` to `most` cells, in cells."""
+    """Return the powers of ten from `least` to `most` cells, in units of a cell."""
     exponents = range(math.floor(math.log10(grid * least)), math.ceil(math.log10(grid * most)) + 1)
     cells = [float(Fraction(10) ** j / Fraction(grid)) for j in exponents]
     return np.array([power for power in cells if least <= power <= most])
@@ -254,5 +257,5 @@ def _decimal(grid: float, least: float, most: float) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=256)
 def base(first: int, last: int, grid: float | None = None, q: Fraction = MIDDLE) -> Base:
-    """Return a `Base`. It does not change, so it is made once."""
+    """Return the base measure of cells for a target quantile, from a cache after the first time."""
     return Base(first, last, grid, q)

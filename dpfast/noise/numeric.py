@@ -14,7 +14,7 @@ _WEIGHTS = (0.46791393457269104, 0.3607615730481386, 0.17132449237917036)
 
 
 def mills(x: float) -> float:
-    """Return M(x), with a relative error below 1e-14 (tested against mpmath)."""
+    """Return Mills' ratio M(x), with a relative error below 1e-14 (tested against mpmath)."""
     if x < 5.0:
         return _ROOT_HALF_PI * math.exp(0.5 * x * x) * math.erfc(x * _ROOT_HALF)
     # Laplace's continued fraction 1/(x + 1/(x + 2/(x + ...))).
@@ -25,7 +25,7 @@ def mills(x: float) -> float:
 
 
 def mills_drop(low: float, width: float) -> float:
-    """Return M(low) - M(low + width), low >= 0.
+    """Return the drop of Mills' ratio, M(low) - M(low + width), low >= 0.
 
     M' = x M - 1, so for a short interval the difference is an integral of a positive function.
     """

@@ -28,9 +28,10 @@ _FINITE = "scale must be finite and greater than 0"
 
 
 def saturated(values: Any, granularity: Any = 1.0) -> NDArray[np.float64]:
-    """Return private numbers as float64 of finite multiples of a grid; 0 for what is no number.
+    """Return private numbers as finite float64 that a grid can hold; 0 for what is no number.
 
-    No value is an error, which would be an answer without noise. Clamping takes none farther apart.
+    No value raises an error, since an error would be an answer without noise. Clamping takes no two
+    numbers farther apart.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ def _fill(
     words: NDArray[np.uint64] | None,
     more: Callable[[], int],
 ) -> None:
-    """Fill `out` for inputs value, scale, granularity, from a stream or from given words."""
+    """Fill `out` with samples for value, scale and granularity, from a stream or given words."""
     at, width, grid = inputs
     with np.errstate(over="ignore", under="ignore"):
         ratio, steps = width / grid, at / grid
@@ -226,7 +227,7 @@ def _fill(
 
 
 def _flat(x: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return one value, or one for each sample in C order."""
+    """Return an input as an array of one value, or of one for each sample in C order."""
     if x.size == 1:
         return np.ascontiguousarray(x, np.float64).reshape(1)
     return np.ascontiguousarray(np.broadcast_to(x, shape), np.float64).reshape(-1)

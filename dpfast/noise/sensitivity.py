@@ -54,7 +54,7 @@ class Sensitivity:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of draws, and of cells of each, that bound the loss of Laplace noise.
+        """The number of draws, and the cells of each, that bound the loss of Laplace noise.
 
         With R(m) the cost of a difference of m, R(m) / m increases (`privacy.Draws`). So the
         difference costs at most l1 / largest R(largest), and n = floor(l1 / largest) differences
@@ -64,7 +64,7 @@ class Sensitivity:
         return draws, max(1, int(self.l1 // draws))
 
     def divided(self, part: Fraction) -> Sensitivity:
-        """Return the sensitivity for which the whole loss gives the noise of a part of it.
+        """Return the sensitivity for which the whole loss gives the noise of a `part` of the loss.
 
         The square of a deviation of Gaussian noise, and a scale of Laplace noise, grow by 1 / part.
         """

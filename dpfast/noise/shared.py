@@ -29,7 +29,7 @@ from .choice import uniform
 
 @dataclass(frozen=True, slots=True)
 class SharedNoise:
-    """Integer noise for many groups, as `IntegerNoise` is for a vector of integers.
+    """Integer noise for many groups, of which one part is the same in all groups.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class SharedNoise:
         return math.floor(size + 1 - Fraction(1, self.unit))
 
     def draw(self, size: int, generator: Generator) -> NDArray[np.int64]:
-        """Return the noise of all groups of one release."""
+        """Draw the noise of `size` groups for one release."""
         shared, group = self.parts.independent
         assert shared is not None and group is not None
         noise = group.draw(size, generator) + self.times * shared.draw(1, generator)

@@ -76,7 +76,7 @@ Integers = NDArray[np.int64]
 
 
 def best_core(epsilon: float) -> float:
-    """Return the half-width of the core with the least variance, as a part of the sensitivity."""
+    """Return the half-width of the core with the least variance, in units of the sensitivity."""
     b = math.exp(-epsilon)
     return (math.cbrt(b * (1 + b) / 2) - b) / -math.expm1(-epsilon)
 
@@ -94,7 +94,7 @@ class Staircase:
 
     @classmethod
     def of(cls, epsilon: Fraction, step: int) -> Staircase:
-        """Return the noise of the least variance for a loss and a sensitivity."""
+        """Return the staircase noise of the least variance for an epsilon and a sensitivity."""
         rate = float_down(epsilon)
         return cls(rate, step, min(int(best_core(rate) * step), step - 1))
 
@@ -106,7 +106,7 @@ class Staircase:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation.
+        """The standard deviation of the noise.
 
         The noise is the mixture of uniform numbers of the boxes |z| <= a, a = R + l D, with weights
         b^l (2 a + 1), of variance a (a + 1) / 3. So it is made of the powers of a geometric l.
@@ -120,7 +120,7 @@ class Staircase:
         return math.sqrt((2 * third + 3 * second + first) / (2 * first + 1) / 3)
 
     def half_width(self, failure: float) -> int:
-        """Return a half-width that the noise exceeds with at most a failure probability.
+        """Return a half-width that the noise exceeds with a probability of at most `failure`.
 
         Within a stair the tail is a line: P(|Z| > R + g D + j) is that of j = 0, times
         1 - (1 - b) j / D. Up to 2**-40 of it is added for rounding.
@@ -137,7 +137,7 @@ class Staircase:
         return math.ceil(size * (1 + 2.0**-40))
 
     def waves(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the characteristic function.
+        """Return the characteristic function of the noise.
 
         With a = R + l D, e^(i u z) adds up to sin(u (a + 1/2)) / sin(u / 2) over |z| <= a. So it is
         the imaginary part of e^(i u (R + 1/2)) / (1 - b e^(i u D)), over sin(u / 2) and over the
@@ -151,13 +151,13 @@ class Staircase:
         return np.asarray(np.clip(cosines, -1, 1))
 
     def draw(self, size: int, generator: Generator) -> Integers:
-        """Return noise."""
+        """Draw `size` independent numbers of this noise."""
         out = np.empty(size, np.int64)
         in_chunks(size, generator.stream(), lambda i, j, stream: self.fill(out[i:j], stream))
         return out
 
     def fill(self, out: Integers, stream: BitStream) -> None:
-        """Fill `out` with noise."""
+        """Fill `out` with independent numbers of this noise."""
         beyond = self.beyond(out.size, stream)
         many = int(np.count_nonzero(beyond))
         out[~beyond] = uniform(2 * self.core + 1, out.size - many, stream) - self.core
@@ -166,7 +166,7 @@ class Staircase:
         out[beyond] = np.where(number & 1, -size, size)
 
     def beyond(self, size: int, stream: BitStream) -> NDArray[np.bool_]:
-        """Draw which of some numbers lie beyond the core."""
+        """Draw for each of `size` numbers whether it lies beyond the core."""
         words = np.frombuffer(stream.take(8 * size), np.uint64)
         least, most = _open(self)
         beyond: NDArray[np.bool_] = words < least
@@ -175,13 +175,13 @@ class Staircase:
         return beyond
 
     def part_beyond(self, mp: Any) -> Any:
-        """Return the probability of a number beyond the core."""
+        """Return the probability that a number lies beyond the core."""
         rate = mp.mpf(self.epsilon)
         beyond = 2 * self.step * mp.exp(-rate)
         return beyond / (beyond - (2 * self.core + 1) * mp.expm1(-rate))
 
     def levels(self, size: int, stream: BitStream) -> Integers:
-        """Return numbers k >= 0 with P(k) ~ e^(-epsilon k)."""
+        """Draw `size` geometric numbers k >= 0, P(k) ~ e^(-epsilon k)."""
         out, start = np.empty(size, np.int64), 0
         while start < size:
             drawn = np.empty(2 * (size - start) + 8, np.int64)
@@ -194,7 +194,7 @@ class Staircase:
 
 @lru_cache(maxsize=256)
 def _open(noise: Staircase) -> tuple[np.uint64, np.uint64]:
-    """Return the first and last 64 bits that do not decide if a number is beyond the core."""
+    """Return the first and last 64-bit word that leaves open if a number is beyond the core."""
     mp = context(256)
     near = int(mp.ldexp(noise.part_beyond(mp), 64))
     return np.uint64(max(0, near - 1)), np.uint64(min(near + 1, 2**64 - 1))
@@ -204,10 +204,10 @@ def _open(noise: Staircase) -> tuple[np.uint64, np.uint64]:
 def best_cores(
     epsilon: float, counts: int, others: int, share: float | None = None
 ) -> tuple[float, float]:
-    """Return the part of the cores of several integers, and the root of the mean variance.
+    """Return the best core, as a part of each sensitivity, and the root of the mean variance.
 
-    That is in units of the squared sensitivity of each; `others` have many cells. All `counts`
-    have a `share` of the weight in the mean, by default that of their number.
+    Each variance is in units of the squared sensitivity; `others` have many cells. All `counts`
+    together have a `share` of the weight in the mean, by default in proportion to their number.
     """
     k = counts + others
     of_counts, of_others = (counts, others) if share is None else (k * share, k * (1 - share))
@@ -232,7 +232,7 @@ class JointStaircase:
 
     @classmethod
     def of(cls, epsilon: Fraction, steps: Sequence[int], core: float | None = None) -> Self:
-        """Return the noise for a loss and sensitivities, with cores of a part of each."""
+        """Return the joint noise for an epsilon and sensitivities, with cores of a part of each."""
         rate, counts = float_down(epsilon), sum(1 for step in steps if step == 1)
         if core is None:
             core = best_cores(rate, counts, len(steps) - counts)[0]
@@ -240,22 +240,22 @@ class JointStaircase:
         return cls(rate, tuple(steps), tuple(min(int(part * d), d - 1) for d in steps))
 
     def size(self, level: int) -> int:
-        """Return how many vectors are on a level of the staircase or below."""
+        """Return how many vectors are on the levels up to `level`."""
         return math.prod(2 * side + 1 for side in self.sides(level))
 
     def draw(self, stream: BitStream) -> list[int]:
-        """Return the noise of each integer."""
+        """Draw the noise of one vector of integers."""
         level = self._level(Tail(stream.word(), stream.word))
         return [below(2 * side + 1, stream) - side for side in self.sides(level)]
 
     def draws(self, size: int, generator: Generator) -> Integers:
-        """Return independent noise for many such vectors, one integer of all of them a row."""
+        """Draw independent noise for `size` vectors, each in a column of the result."""
         out = np.empty((len(self.steps), size), np.int64)
         in_chunks(size, generator.stream(), lambda i, j, stream: self.fill(out[:, i:j], stream))
         return out
 
     def fill(self, out: Integers, stream: BitStream) -> None:
-        """Fill the columns of `out` with noise."""
+        """Fill each column of `out` with the noise of one vector."""
         words = np.frombuffer(stream.take(8 * out.shape[1]), np.uint64)
         levels, unsure = np.zeros(len(words), np.int64), np.zeros(len(words), np.bool_)
         for least, most in _ends(self):
@@ -272,11 +272,11 @@ class JointStaircase:
                 row[at] = uniform(2 * side + 1, at.size, stream) - side
 
     def sides(self, level: int) -> list[int]:
-        """Return how far each integer goes on a level."""
+        """Return the half-width of the box of a level, for each integer."""
         return [r + level * d for r, d in zip(self.cores, self.steps, strict=True)]
 
     def _level(self, tail: Tail) -> int:
-        """Return the level that a uniform number stands for."""
+        """Return the level that a uniform number decides."""
         level = 0
 
         def reaches(mp: Any) -> Any:
@@ -316,14 +316,14 @@ class JointStaircase:
 
     @property
     def _reach(self) -> int:
-        """A number of levels beyond which next to nothing lies."""
+        """A number of levels beyond which the noise has next to no probability."""
         k = len(self.steps)
         return math.ceil((80 + 6 * k * math.log1p(k)) / self.epsilon) + 8
 
 
 @lru_cache(maxsize=64)
 def _ends(noise: JointStaircase) -> list[tuple[np.uint64, np.uint64]]:
-    """Return the first and last 64 bits that do not decide about each level but 0."""
+    """Return for each level but 0 the first and last 64-bit word that leaves it open."""
     mp = context(256)
     near = [int(mp.ldexp(mp.make_mpf(tail), 64)) for tail in _tails(noise, 256)]
     pairs = [(max(0, word - 1), min(word + 1, 2**64 - 1)) for word in near]
@@ -332,7 +332,7 @@ def _ends(noise: JointStaircase) -> list[tuple[np.uint64, np.uint64]]:
 
 @lru_cache(maxsize=64)
 def _tails(noise: JointStaircase, precision: int) -> list[Any]:
-    """Return P(l >= 1), P(l >= 2) .. of the boxes, as tuples of mpmath, to its precision.
+    """Return the tails P(l >= 1), P(l >= 2) .. of the level, as raw mpmath numbers.
 
     What is left out is less than 2**-precision of the smallest that counts.
     """

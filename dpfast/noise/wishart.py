@@ -75,7 +75,7 @@ _MOST_SCALE = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class MatrixNoise:
-    """Noise for the products of `size` columns: their squares, then those of each two of them.
+    """Noise for sums of products of `size` columns: of each one's square, then of each two.
 
     `scale` is s in units of ``2**shift``, a multiple of 2**-20. The first `public`
     squares get none.
@@ -93,7 +93,7 @@ class MatrixNoise:
         return math.ldexp(float(self.scale) * math.sqrt((self.size + 1) / 2), self.shift)
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
-        """Return the values with noise."""
+        """Return the sums `values` with noise added."""
         noise = self.draw(generator)
         half = 1 << self.shift >> 1  # rounding down takes half a unit away on average
         noisy = [
@@ -104,7 +104,7 @@ class MatrixNoise:
         return noisy
 
     def draw(self, generator: Generator) -> list[int]:
-        """Return noise alone, in units of ``2**shift``."""
+        """Draw the noise alone, in units of ``2**shift``."""
         shape, ones = (2 * (self.size + 1), self.size), np.ones(1)
         drawn = draw_array(
             Gaussian(),
@@ -132,10 +132,10 @@ class MatrixNoise:
     def _rounded(
         self, parts: list[Floats], bits: int, error: float, sizes: NDArray[Any]
     ) -> tuple[list[int], bool]:
-        """Return the noise that numbers of so many bits make, and whether that is sure.
+        """Return the noise of normal numbers known to `bits` bits, and whether it is certain.
 
-        They are given by their parts of `_PART` bits, the lowest first, and each may be off by
-        `error`, in units of its last bit, in which their sizes add up to `sizes` at most.
+        The numbers are given by their parts of `_PART` bits, the lowest first. Each may be off by
+        `error` in units of its last bit, and the sizes of a column add up to at most its `sizes`.
         """
         d = self.size
         order = [np.concatenate([np.arange(d), indices]) for indices in np.triu_indices(d, 1)]
@@ -152,7 +152,7 @@ class MatrixNoise:
 
 
 def _split(numbers: NDArray[np.int64], count: int = 0) -> list[Floats]:
-    """Return integers as parts of `_PART` bits, the lowest first, of which the last has a sign."""
+    """Return integers in parts of `_PART` bits, the lowest first; the last part has the sign."""
     parts: list[Floats] = []
     while len(parts) + 1 != count and (count or np.abs(numbers).max(initial=0) >= 1 << _PART):
         parts.append((numbers & (1 << _PART) - 1).astype(np.float64))
@@ -163,9 +163,9 @@ def _split(numbers: NDArray[np.int64], count: int = 0) -> list[Floats]:
 def _products(
     parts: list[Floats], half: int, order: tuple[NDArray[np.intp], NDArray[np.intp]]
 ) -> NDArray[Any]:
-    """Return sums of products of columns over the first half of the rows, less those of the other.
+    """Return sums of products of columns over the first half of the rows, less the second's.
 
-    They are exact: a product of two parts is below 2**40 in size.
+    The sums are exact: a product of two parts is below 2**40 in size.
     """
     total: NDArray[Any] = np.zeros(len(order[0]), object)
     for power in range(2 * len(parts) - 1):
@@ -181,7 +181,7 @@ def _products(
 
 
 def _uniform(size: int, stream: BitStream) -> NDArray[np.int64]:
-    """Return integers of `MORE` bits."""
+    """Draw uniform integers of `MORE` bits."""
     words = np.empty(size, np.uint64)
     stream.fill(words.view(np.uint8))
     return (words >> np.uint64(64 - MORE)).astype(np.int64)
@@ -207,7 +207,7 @@ def refined(cells: NDArray[np.int64], bits: int, stream: BitStream) -> list[NDAr
 
 
 def inside(cell: int, bits: int, word: Callable[[], int]) -> list[int]:
-    """Return chunks of a normal number that rounds to `cell` units of 2**-bits.
+    """Draw chunks of bits of a normal number that rounds to `cell` units of 2**-bits.
 
     A place x is proposed uniformly, and kept with the probability exp(-g), g = (x^2 - y^2) / 2, y
     the place in the cell that is nearest to 0. It is compared with a uniform number, of both of
@@ -236,7 +236,7 @@ def inside(cell: int, bits: int, word: Callable[[], int]) -> list[int]:
 
 
 def _power(g: Fraction, last: int) -> Fraction:
-    """Return a bound of exp(-g), from below if the `last` power is odd, else from above.
+    """Return a bound of exp(-g): a lower one if the `last` power is odd, else an upper one.
 
     Partial sums of the series lie on either side in turn, once its terms get smaller.
     """
@@ -248,7 +248,7 @@ def _power(g: Fraction, last: int) -> Fraction:
 
 
 def matrix_noise(loss: Pure, size: int, trace: int | Fraction, public: int = 0) -> MatrixNoise:
-    """Return noise for the products of some columns of integers.
+    """Return noise for the sums of products of some columns of integers.
 
     Parameters
     ----------

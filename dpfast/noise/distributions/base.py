@@ -29,7 +29,7 @@ def context(precision: int) -> Any:
 
 
 def ratio(mp: Any, x: Fraction) -> Any:
-    """Return a fraction as a number of this context."""
+    """Return a fraction as a number of the mpmath context `mp`."""
     return mp.mpf(x.numerator) / x.denominator
 
 
@@ -38,7 +38,7 @@ class Branch(ABC):
 
     @abstractmethod
     def quantile(self, mp: Any, p: Any) -> Any:
-        """Return Q(p)."""
+        """Return the upper-tail quantile Q(p)."""
 
     @abstractmethod
     def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:

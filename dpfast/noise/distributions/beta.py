@@ -28,7 +28,7 @@ def _parameters(a: Fraction, b: Fraction, precision: int) -> tuple[Any, ...]:
 
 
 def beta_constant(mp: Any, a: Fraction, b: Fraction) -> Any:
-    """Return B(a, b)."""
+    """Return the beta function B(a, b)."""
     full = mp.prec
     twice = mp.make_mpf(_parameters(a, b, full)[2])
     mp.prec = full
@@ -60,7 +60,7 @@ def _sum(start: Fraction, base: Fraction, x: Any, bits: int, mp: Any) -> Any:
 
 
 def beta_tail(mp: Any, a: Fraction, b: Fraction, split: Callable[[], tuple[Any, Any]]) -> Any:
-    """Return I_w(a, b) / 2 for a, b > 0; `split` gives w and 1 - w to a few units.
+    """Return half the incomplete beta ratio I_w(a, b); `split` gives w and 1 - w to a few units.
 
     From I_w(a, b) = w^a x^b F(a + b, 1; a + 1; w) / (a B(a, b)) for small w, and by 1 - I_x(b, a)
     for large w, with as many further bits as the difference cancels.

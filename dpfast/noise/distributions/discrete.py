@@ -46,7 +46,7 @@ def _laplace_table() -> Prepared:
 
 
 def _decide_laplace(word: int, scale: Fraction, more: Callable[[], int]) -> int:
-    """Return the integer of the bits `word` and of those that `more` yields."""
+    """Return the discrete Laplace integer that the bits `word`, and more bits, decide."""
     tail = Tail(word >> 1, more)
     while tail.k >> 60 == 0:
         tail.refine()
@@ -56,7 +56,7 @@ def _decide_laplace(word: int, scale: Fraction, more: Callable[[], int]) -> int:
     size = max(size, 0)
 
     def reaches(m: int) -> bool:
-        """Return whether |K| >= m."""
+        """Return whether the size |K| of the integer is at least m."""
         distance, step = m / scale, 1 / scale
         return m <= 0 or tail.below(
             lambda mp: mp.exp(-ratio(mp, distance)) / (1 + mp.exp(-ratio(mp, step)))
@@ -85,7 +85,7 @@ def laplace_integers(
 
 
 class FewLaplace:
-    """Discrete Laplace noise of one scale, a few numbers at a time, as `laplace_noise` has it."""
+    """A sampler of small batches of discrete Laplace noise of one scale, as `laplace_noise`."""
 
     MOST = BLOCK
 
@@ -97,7 +97,7 @@ class FewLaplace:
         return FewLaplace, (self._scale,)
 
     def draw(self, size: int, stream: BitStream) -> NDArray[np.int64]:
-        """Return at most `MOST` integers."""
+        """Draw `size` integers, at most `MOST`."""
         drawn, undecided = few_integers(stream, *self._kernel, size)
         for i, bits in undecided:
             drawn[i] = _decide_laplace(bits, self._scale, stream.word)
@@ -110,13 +110,13 @@ def laplace_noise(out: NDArray[np.int64], scale: Fraction, stream: BitStream) ->
 
 
 def _decide_keep(word: int, gamma: Fraction, more: Callable[[], int]) -> bool:
-    """Return whether the exponential number of the bits `word` is above gamma."""
+    """Return whether the standard exponential number that `word` begins is above gamma."""
     return gamma == 0 or Tail(word >> 1, more).below(lambda mp: mp.exp(-ratio(mp, gamma)) / 2)
 
 
 @lru_cache(maxsize=1024)
 def _of_gaussian(numerator: int, denominator: int) -> tuple[Fraction, Fraction]:
-    """Return sigma^2 / t and 1 / (2 sigma^2)."""
+    """Return sigma^2 / t and 1 / (2 sigma^2), the constants of the rejection step."""
     sigma = Fraction(numerator, denominator)
     return sigma**2 / (int(sigma) + 1), 1 / (2 * sigma**2)
 
@@ -129,7 +129,7 @@ def gaussian_trials(
     more: Callable[[], int],
     prepared: Prepared | None = None,
 ) -> NDArray[np.bool_]:
-    """Return which candidates y are kept. They are discrete Laplace of scale floor(sigma) + 1."""
+    """Return which proposals y, discrete Laplace of scale floor(sigma) + 1, are kept."""
     table = (prepared or _laplace_table()).table
     center, half_precision = _of_gaussian(*sigma.as_integer_ratio())
     drawn, keep = np.empty(y.size, np.uint64), np.empty(y.size, np.uint8)

@@ -25,7 +25,7 @@ _ROOM = 4096  # undecided samples at a time
 
 
 def _exactly(x: Any) -> Fraction:
-    """Return the value of an mpmath number."""
+    """Return the exact value of an mpmath number as a fraction."""
     sign, man, exponent, _ = x._mpf_
     value = Fraction(int(man) << exponent) if exponent >= 0 else Fraction(int(man), 1 << -exponent)
     return -value if sign else value
@@ -54,12 +54,12 @@ class Tail:
         self._more = more
 
     def refine(self) -> None:
-        """Draw 64 further bits."""
+        """Draw 64 further bits of p."""
         self.k = (self.k << 64) | self._more()
         self.bits += 64
 
     def below(self, probability: Callable[[Any], Any]) -> bool:
-        """Return whether p < `probability`, which is good to 2**(20 - prec) relative."""
+        """Return whether p < `probability`, which is known to 2**(20 - prec) relative."""
         while True:
             mp = context(self.bits + 64)
             near = probability(mp)
@@ -78,11 +78,11 @@ class Tail:
             self.refine()
 
     def beyond(self, distribution: Distribution, z: Fraction) -> bool:
-        """Return whether Q(p) > z."""
+        """Return whether the quantile Q(p) of a distribution is above z."""
         return z <= 0 or self.below(lambda mp: distribution.survival(mp, ratio(mp, z)))
 
     def enclose(self, distribution: Distribution) -> tuple[Fraction, Fraction]:
-        """Return an interval that holds Q(p), about as narrow as the bits allow."""
+        """Return an interval that holds the quantile Q(p), about as narrow as the bits allow."""
         while self.k == 0:
             self.refine()
         extra = 64
@@ -117,7 +117,7 @@ def decide(
     granularity: float,
     more: Callable[[], int],
 ) -> float:
-    """Return the sample of the bits `word` and of those that `more` yields."""
+    """Return the rounded sample that the bits `word` and further bits of `more` decide."""
     distribution = prepared.distribution
     negative = bool(word & 1)
     tail = Tail(word >> 1, more)

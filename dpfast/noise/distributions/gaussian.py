@@ -18,7 +18,10 @@ from .series import Positive, dot
 
 @lru_cache(maxsize=4)
 def _quantiles(points: tuple[float, ...], precision: int) -> tuple[Any, ...]:
-    """Return Q at the points to 2**-70, as raw mpmath numbers. Arsinh-normal ones share them."""
+    """Return normal quantiles Q at the points to 2**-70, as raw mpmath numbers.
+
+    The arsinh-normal distribution shares them.
+    """
     from statistics import NormalDist
 
     mp = context(precision)

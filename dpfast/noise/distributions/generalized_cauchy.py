@@ -18,7 +18,10 @@ from .series import Positive, dot
 
 
 def _powers(gamma: int) -> list[tuple[int, int]]:
-    """Return products (i, j) of earlier entries, of which entry 0 is Q, up to the power gamma."""
+    """Return the products that lead to Q**gamma, each as indices (i, j) of earlier powers.
+
+    Entry 0 is Q.
+    """
     steps: list[tuple[int, int]] = []
     at = 0
     for bit in bin(gamma)[3:]:

@@ -28,7 +28,7 @@ Words = NDArray[np.uint64]
 
 
 class Inverted(ABC):
-    """A distribution of integers; `most` stands for all that are larger, too."""
+    """A distribution of integers K, sampled by inversion; `most` stands for larger K, too."""
 
     __slots__ = ()
     most: ClassVar[int] = 1 << 4096  # beyond all that float64 can hold on any grid
@@ -42,7 +42,7 @@ class Inverted(ABC):
         """Return an approximation of the integer whose tail probability is t."""
 
     def decide(self, word: int, more: Callable[[], int]) -> int:
-        """Return the K of the bits `word` and of those that `more` yields."""
+        """Return the integer K that the bits `word` and further bits of `more` decide."""
         tail = Tail(word, more)
         while min(tail.k, (1 << tail.bits) - tail.k).bit_length() < _NEAR:
             tail.refine()
@@ -61,7 +61,7 @@ class Inverted(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Gumbel(Inverted):
-    """``loc - scale ln(-ln U)`` in multiples of a grid, rounded to the nearest."""
+    """Gumbel noise ``loc - scale ln(-ln U)`` in multiples of a grid, rounded to the nearest."""
 
     loc: Fraction
     scale: Fraction
@@ -80,7 +80,7 @@ class Gumbel(Inverted):
 
 @dataclass(frozen=True, slots=True)
 class Geometric(Inverted):
-    """``P(K >= m) = (1 - p)**(m - 1)`` for m >= 1."""
+    """The geometric distribution, ``P(K >= m) = (1 - p)**(m - 1)`` for m >= 1."""
 
     most: ClassVar[int] = (1 << 63) - 1
     p: Fraction
@@ -97,7 +97,7 @@ class Geometric(Inverted):
 
 
 def _halves(words: Words) -> tuple[Floats, Floats, Floats]:
-    """Return t, 1 - t, and a bound of the error relative to the smaller of them."""
+    """Return uniform t of 64-bit words, 1 - t, and the error relative to the smaller of the two."""
     t, complement = ((half.astype(np.float64) + 0.5) * 2.0**-64 for half in (words, ~words))
     return t, complement, 2.0**-63 / np.minimum(t, complement)
 
@@ -107,7 +107,7 @@ def gumbel(
 ) -> Floats:
     """Return Gumbel numbers, each correctly rounded to a multiple of the grid.
 
-    The logarithm of -ln(1 - t) is off by what that is off by relatively.
+    The logarithm of -ln(1 - t) is off by the relative error of -ln(1 - t).
     """
     t, complement, width = _halves(words)
     x = -np.log(np.where(t < 0.5, -np.log1p(-np.minimum(t, 0.5)), -np.log(complement)))
@@ -128,7 +128,7 @@ def gumbel(
 
 
 def geometric(words: Words, p: Floats, more: Callable[[], int]) -> NDArray[np.int64]:
-    """Return how many trials of chance p there are up to the first success."""
+    """Return geometric numbers: how many trials of chance p there are up to the first success."""
     t, complement, width = _halves(words)
     log = np.where(t < 0.5, np.log(t), np.log1p(-np.minimum(complement, 0.5)))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

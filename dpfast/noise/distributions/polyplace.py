@@ -19,7 +19,7 @@ from .series import Positive
 
 @lru_cache(maxsize=256)
 def _constants(shape: float, precision: int) -> tuple[Any, ...]:
-    """Return (C, C_t, p at the corner) as raw mpmath numbers, with 80 bits in hand."""
+    """Return (C, C_t, p at the corner) as raw mpmath numbers, computed with 80 spare bits."""
     mp = context(precision + 80)
     a = mp.mpf(shape)
     inner, outer = 1 - 1 / a, 1 + 1 / a
@@ -45,7 +45,7 @@ class PolyPlace(Distribution):
         object.__setattr__(self, "shape", shape)
 
     def constants(self, mp: Any) -> tuple[Any, ...]:
-        """Return C, C_t and the tail probability at the corner."""
+        """Return the density's constants C and C_t, and the tail probability at the corner."""
         full = mp.prec
         constants = tuple(mp.make_mpf(x) for x in _constants(self.shape, full))
         mp.prec = full

@@ -29,7 +29,7 @@ class Positive:
         return Positive(self.value + other.value, (a + b + abs(a - b)) / 2 + 1.0)
 
     def times(self, factor: float) -> Positive:
-        """Return the product with a number that is within two units of its exact value."""
+        """Return these numbers times a factor that is within two units of its exact value."""
         return Positive(self.value * factor, self.slack + 3.0)
 
 

@@ -50,7 +50,7 @@ _ECONOMY = ((7, {1: 7 / 64, 3: -7 / 8, 5: 7 / 4}), (8, {0: -1 / 128, 2: 1 / 4, 4
 
 
 class Prepared:
-    """A distribution with its table: the rows of it, and the table as the kernel sees it."""
+    """A distribution with the table of its quantiles, as rows and in the form of the kernel."""
 
     __slots__ = ("distribution", "knee", "rows", "table")
 
@@ -61,7 +61,7 @@ class Prepared:
         self.table = Table(rows, knee)
 
     def evaluate(self, k: int) -> tuple[float, float]:
-        """Return the kernel's approximation of Q at k, and its bound. One at a time, and slow."""
+        """Return the kernel's approximation of Q at one k, and its error bound, slowly."""
         d = float(k)
         if d < 2.0**OCTAVE:
             return 0.0, np.inf
@@ -128,7 +128,7 @@ def _reach(branch: Branch, mp: Any, p: Floats, h: Floats) -> tuple[Floats, Float
 
 
 def _rows(branch: Branch, mp: Any, octave: Integers, part: Integers, middle: Floats) -> Floats:
-    """Return rows of one analytic branch for segments with the given midpoints (in units of k)."""
+    """Return the table rows of one branch for segments with the given midpoints (in units of k)."""
     p = np.ldexp(middle, -64)
     half = np.ldexp(1.0, octave - SPLIT - 1)
     h = np.ldexp(half, -64)
@@ -176,7 +176,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def prepare(distribution: Distribution) -> Prepared:
-    """Return the table of a distribution, made once."""
+    """Return the quantile table of a distribution, from a cache after the first time."""
     with _MAKING:
         return _prepared(distribution)
 

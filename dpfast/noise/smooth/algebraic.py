@@ -47,7 +47,7 @@ def _log_expm1(x: float) -> float:
 
 
 class Algebraic(NamedTuple):
-    """A distribution of this form: gamma, p and m of the derivation."""
+    """A distribution of density ~ (1 + |z/m|^gamma)^-p; p is `power`, m is `unit`."""
 
     distribution: Distribution
     theorem: str
@@ -56,7 +56,7 @@ class Algebraic(NamedTuple):
     unit: float = 1.0
 
     def alpha_of_beta(self, epsilon: float, beta: float) -> float:
-        """Return the largest admissible alpha beside `beta`, or 0."""
+        """Return the largest alpha that is admissible with `beta`, or 0."""
         gamma, power = self.gamma, self.power
         dual = gamma / (gamma - 1.0)
 
@@ -81,12 +81,12 @@ cauchy = Algebraic(Cauchy(), "hyperbolic distance of Cauchy distributions (exact
 
 
 def generalized_cauchy(gamma: int = 4) -> Algebraic:
-    """Return the generalized Cauchy distribution of an exponent."""
+    """Return the generalized Cauchy distribution of an exponent, for calibration."""
     theorem = "exact loss of generalized Cauchy distributions, dpfast.noise.smooth"
     return Algebraic(GeneralizedCauchy(gamma), theorem, float(gamma))
 
 
 def student_t(df: int = 3) -> Algebraic:
-    """Return Student's t distribution with so many degrees of freedom."""
+    """Return Student's t distribution with `df` degrees of freedom, for calibration."""
     theorem = "exact loss of Student distributions, dpfast.noise.smooth"
     return Algebraic(StudentT(df), theorem, 2.0, (df + 1.0) / 2.0, math.sqrt(df))

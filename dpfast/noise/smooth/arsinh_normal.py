@@ -32,7 +32,7 @@ _ENTRIES = (
 
 
 def arsinh_normal(rho: float) -> Draft:
-    """Return the best multiple of a table entry."""
+    """Return the (alpha, beta) of least noise for rho among the multiples of table entries."""
     if rho < LEAST_RHO:
         checks.fail("rho", "at least 2**-41 for noise='arsinh-normal'", rho)
     e = math.sqrt(2.0 * rho)  # the safety factor of the table covers its rounding

@@ -70,13 +70,13 @@ class Calibration:
 
 
 def floats(loss: privacy.Loss) -> dict[str, float]:
-    """Return the amounts of a loss as floats, rounded down. Check their range."""
+    """Return the amounts of a loss as floats, rounded down; refuse amounts out of range."""
     amount(loss)  # below it the allowance for rounding S would no longer be small
     return {name: privacy.float_down(getattr(loss, name)) for name in loss.amounts}
 
 
 def pure_epsilon(rho: float) -> float:
-    """Return the largest epsilon with epsilon tanh(epsilon / 2) <= rho, from below.
+    """Return the largest epsilon with epsilon tanh(epsilon / 2) <= rho, rounded down.
 
     An epsilon-DP pair is a post-processing of randomized response, whose worst D_a / a is its
     Kullback-Leibler divergence epsilon tanh(epsilon / 2); so epsilon-DP gives rho-zCDP.
@@ -87,7 +87,7 @@ def pure_epsilon(rho: float) -> float:
 
 
 def finish(noise: str, draft: Draft, loss: privacy.Loss) -> Calibration:
-    """Return a calibration: `draft`, rounded towards privacy."""
+    """Return the calibration of a drafted (alpha, beta), rounded towards privacy."""
     sizes = floats(loss)
     if not (draft.beta >= _LEAST_BETA and draft.alpha > 0.0):
         name = "rho" if "rho" in sizes else "epsilon"

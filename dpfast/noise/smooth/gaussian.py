@@ -34,7 +34,7 @@ from .pair import best
 
 
 def log_delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:
-    """Return the log of the divergence of the worst pair, under the conditions above, beta > 0."""
+    """Return the log of the worst pair's divergence, under the conditions above, beta > 0."""
     shrink = math.exp(-beta)
     spread = -math.expm1(-2.0 * beta)
     slope = alpha * shrink * shrink
@@ -55,7 +55,7 @@ def _ceiling(epsilon: float, beta: float) -> float:
 
 
 def alpha_of_beta(epsilon: float, delta: float, beta: float, accuracy: float = 1e-10) -> float:
-    """Return the largest alpha with divergence at most `delta` (from below), or 0."""
+    """Return the largest alpha with divergence at most `delta`, rounded down, or 0."""
     target = math.log(delta) - 1e-9
     high = _ceiling(epsilon, beta)
     if high <= 0.0 or log_delta_of_pair(epsilon, 0.0, beta) > target:
@@ -87,7 +87,7 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float, accuracy: float = 1
 
 
 def gaussian(epsilon: float, delta: float) -> Draft:
-    """Return the best pair."""
+    """Return the (alpha, beta) of Gaussian noise that is least on evenly spread data."""
     target = math.log(delta)
     top = 0.5 * epsilon
     if log_delta_of_pair(epsilon, 0.0, top) > target:

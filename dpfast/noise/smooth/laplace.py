@@ -41,7 +41,7 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float) -> float:
 
 
 def laplace(epsilon: float, delta: float) -> Draft:
-    """Return the best pair."""
+    """Return the (alpha, beta) of Laplace noise that is least on evenly spread data."""
     log_delta = math.log(delta)
     top = 0.5 * epsilon
     if _log_target(epsilon, log_delta, top) <= 0.0:  # it falls with beta: find where it ends

@@ -54,7 +54,7 @@ def largest_shift(gap: Callable[[float, float], float], epsilon: float, beta: fl
 
 
 def weight(beta: float) -> float:
-    """Return g / S_beta for evenly spread data."""
+    """Return w(beta) = g / S_beta, one over the smooth sensitivity of evenly spread data."""
     return beta * math.exp(1.0 - beta) if beta < 1.0 else 1.0
 
 

@@ -26,7 +26,7 @@ VARIANCE_SHARE = 0.3
 
 
 def alpha_of_beta(shape: float, epsilon: float, beta: float) -> float:
-    """Return the largest admissible alpha beside `beta`, with an absolute error below 1e-14."""
+    """Return the largest alpha that is admissible with `beta`, to an absolute 1e-14."""
     a, joint = shape, 1.0 / shape
     at_joint = -(a - 1.0) * math.log1p(-joint)
     q = (a - 1.0) / (a + 1.0)
@@ -53,7 +53,7 @@ def alpha_of_beta(shape: float, epsilon: float, beta: float) -> float:
 
 
 def polyplace(epsilon: float, share: float) -> Draft:
-    """Return beta = share * epsilon and the exact alpha."""
+    """Return the PolyPlace noise with beta = share * epsilon and the exact alpha."""
     shape = 1.0 / share
     beta = epsilon / shape * (1.0 - 2.0**-40)
     # Below the absolute accuracy of the exact value the published alpha = beta takes over.
