@@ -1,1 +1,1 @@
-"""Private statistics of one column or of several: one file or folder each."""
+"""Private statistics of one column or of several columns: a file or folder for each statistic."""

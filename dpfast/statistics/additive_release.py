@@ -1,9 +1,9 @@
-"""Numbers of the caller's, released with noise for the global sensitivity that the caller states.
+"""Release numbers that the caller computed, with noise for a global sensitivity the caller states.
 
 A number is rounded down to a cell of a public grid, and integer noise is added to the cell. Numbers
 that differ by D in L1 are at most ceil(D / g) cells of width g apart if there is one of them, and
-ceil(D / g) + d in L1 if there are d, for rounding adds less than one cell to each; in L2 that is
-D / g + sqrt(d). Whole numbers are cells themselves, and no more is added.
+ceil(D / g) + d in L1 if there are d, for rounding adds less than one cell to each; in L2 they are
+D / g + sqrt(d) apart at most. Whole numbers are cells themselves, so rounding adds nothing.
 
 From L2 to L1: a vector of d numbers and of length D has an L1 norm of sqrt(d) D at most, and of D^2
 at most if they are whole. An L1 norm is never below the L2 norm.
@@ -45,7 +45,7 @@ _RULE = "values must be finite numbers{}, not NaN; none is shown"
 
 @dataclass(frozen=True, slots=True)
 class AdditiveRelease(OfNumbers[Any]):
-    """Numbers as cells of a grid, with noise; see `additive_release`.
+    """The mechanism of `additive_release`: numbers as cells of a public grid, with integer noise.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class AdditiveRelease(OfNumbers[Any]):
 
     @property
     def loss(self) -> Loss:
-        """The privacy loss of the noise."""
+        """The privacy loss of the release, which is that of the noise."""
         return self.noise.loss
 
     @property
@@ -84,7 +84,7 @@ class AdditiveRelease(OfNumbers[Any]):
         return self.noise.deviation * self.grid
 
     def reduce(self, source: Any) -> Any:
-        """Return the cell of a number, or an array of them."""
+        """Return the number, or each number of an array, rounded down to a cell of the grid."""
         if self.shape == ():
             number = source if type(source) is float else _plain(source, self.whole)
             if type(number) is int:
@@ -136,13 +136,13 @@ class AdditiveRelease(OfNumbers[Any]):
         return "" if is_covered else f"the numbers moved by {share:.4g} times their sensitivity"
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of each number, that of the noise."""
+        """Return the error bar of each number, which covers the noise alone."""
         width = self.noise.half_width(1 - confidence)
         return ErrorBar(confidence, nearest(Fraction(self.grid) * width), note=NOISE)
 
 
 def _plain(value: Any, whole: bool) -> float | int:
-    """Return a number as an int or a float, and NaN for anything else."""
+    """Return a number as an int or a float, or NaN for a value that is no number."""
     if whole and checks.is_whole(value):
         return int(value)
     number = float(value) if isinstance(value, (np.bool_, bool)) else checks.real(value)
@@ -150,7 +150,7 @@ def _plain(value: Any, whole: bool) -> float | int:
 
 
 def in_cells(sensitivity: Fraction, norm: str, size: int, grid: float, whole: bool) -> Sensitivity:
-    """Return the sensitivity of `size` numbers in cells; the module has the proof."""
+    """Return the sensitivity of `size` numbers in cells; the module's docstring has the proof."""
     change, root = sensitivity / Fraction(grid), root_up(Fraction(size))
     if whole:
         square, largest = math.floor(change**2), math.floor(change)
@@ -167,12 +167,12 @@ def in_cells(sensitivity: Fraction, norm: str, size: int, grid: float, whole: bo
 
 
 def width_of_cells(sensitivity: Fraction) -> float:
-    """Return the width of a cell, a public power of two far below a sensitivity."""
+    """Return the cell width of the grid, a public power of two far below the sensitivity."""
     return math.ldexp(1.0, max(math.frexp(float(sensitivity))[1] - 1 - FINE, -1000))
 
 
 def _distribution(noise: Any, loss: Loss, size: int) -> str | None:
-    """Return how `integer_noise` calls a distribution, if the loss allows it."""
+    """Return the name of a noise distribution in `integer_noise`, None for "auto", or refuse it."""
     kind = checks.choice("noise", noise, NOISES)
     if kind == "staircase" and not (isinstance(loss, Pure) and size == 1):
         checks.fail("noise", "'auto', unless one number is released for an epsilon alone", kind)
@@ -184,7 +184,7 @@ def _distribution(noise: Any, loss: Loss, size: int) -> str | None:
 
 
 def _shape(values: Any) -> tuple[Any, tuple[int, ...]]:
-    """Return the numbers, and their shape. It goes by the type and looks at none."""
+    """Return the numbers with their shape, checked by type alone: no value is looked at."""
     if type(values) is float or type(values) is int:
         return values, ()
     rule = "a number, or an array of numbers"
@@ -242,7 +242,7 @@ def additive_release(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[Any]:
-    """Release numbers of yours with noise for their global sensitivity.
+    """Release numbers that you computed, with noise for their global sensitivity.
 
     Privacy
     -------

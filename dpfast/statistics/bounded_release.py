@@ -1,4 +1,4 @@
-"""A number of the caller's, released within public bounds with noise for its global sensitivity."""
+"""Release a number that the caller computed, within public bounds, with noise."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ FINE = 30
 
 @dataclass(frozen=True, slots=True)
 class BoundedRelease(OfNumbers[float]):
-    """A number of 0 .. m cells with noise, of which the answer is one; see `bounded_release`.
+    """The mechanism of `bounded_release`: a cell from 0 to m with noise, the answer a cell as well.
 
-    `moved` is its sensitivity in cells.
+    `moved` is the sensitivity of the number in cells.
     """
 
     lo: float
@@ -47,22 +47,22 @@ class BoundedRelease(OfNumbers[float]):
 
     @property
     def noise(self) -> IntegerNoise:
-        """Return the noise of an answer that is then truncated or folded."""
+        """The integer noise of an answer that is then truncated or folded into the bounds."""
         return integer_noise(self.loss, Sensitivity.of_one(self.moved))
 
     @property
     def domain(self) -> DomainNoise:
-        """Return noise that never takes an answer out of the bounds."""
+        """The noise that never takes an answer out of the bounds, for `method` "domain"."""
         return domain_noise(self.cells.span, self.moved, pure_part(self.loss))
 
     def with_loss_of_noise(self) -> BoundedRelease:
-        """Return the mechanism with the loss of its noise."""
+        """Return this mechanism with the loss of its noise in place of the loss asked for."""
         if self.method != "domain":
             return replace(self, loss=self.noise.loss)
         return self if isinstance(self.loss, ZCDP) else replace(self, loss=Pure(self.loss.epsilon))
 
     def reduce(self, source: Any) -> int:
-        """Return the cell of the value that the caller has computed."""
+        """Return the cell of the caller's number, clamped to the bounds."""
         number = checks.real(source)
         if number is None or math.isnan(number):
             raise DataError("value must be a number, not NaN; its value is not shown")
@@ -85,7 +85,7 @@ class BoundedRelease(OfNumbers[float]):
         return "" if share <= 1 else f"the value moved by {share:.4g} times its sensitivity"
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar: that of the noise, which bounds never lengthen."""
+        """Return the error bar of the noise, which bounds on the answer never lengthen."""
         noise = self.domain if self.method == "domain" and self.cells.span else self.noise
         size = min(noise.half_width(1 - confidence), self.cells.span)
         return ErrorBar(confidence, nearest(Fraction(self.cells.grid) * size), note=BOUND)
@@ -98,7 +98,7 @@ def folded(u: int, most: int) -> int:
 
 
 def pure_part(loss: Loss) -> Fraction:
-    """Return the epsilon of pure noise that fits into a loss."""
+    """Return the largest epsilon of a pure mechanism that a loss allows."""
     return pure_within(loss.rho) if isinstance(loss, ZCDP) else loss.epsilon
 
 
@@ -116,7 +116,7 @@ def bounded_release(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[float]:
-    """Release a number of yours within public bounds, with noise for its global sensitivity.
+    """Release a number that you computed, within public bounds, with noise for its sensitivity.
 
     Privacy
     -------

@@ -1,4 +1,4 @@
-"""`bounds`: private bounds of a column, or of each of several."""
+"""`bounds`: private bounds of a column, or of each of several columns."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Rows of randomized response, and the public categories that they are among.
+"""Public categories of randomized response, and the index of each row's category.
 
-Which form data have, and their dtype, is a matter of types alone: no row is read before the spend.
+How data are read is decided by their type and dtype alone: no row is read before the spend.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def as_array(name: str, data: Any, kinds: str, rule: str) -> NDArray[Any]:
 
 
 def rows_of(name: str, data: Any, kinds: str, rule: str) -> Any:
-    """Return typed data as an array of one of `kinds` or an Arrow column; others as objects.
+    """Return data as an array of a dtype in `kinds`, an Arrow column, or else an array of objects.
 
-    Which of these it is, and the dtype, is a matter of types alone, and no row is read.
+    The type and the dtype of the data decide which of these is returned; no row is read.
     """
     data, text = unwrapped(data), kinds in "US"
     if is_untyped(data):
@@ -73,7 +73,7 @@ def _objects(rows: Sequence[Any]) -> NDArray[Any]:
 
 
 def each_row(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[Any]:
-    """Apply `of` to each row of an Arrow array; `none` for a null or a wrong code."""
+    """Apply `of` to each row of an Arrow array, and put `none` for a null or an invalid code."""
     from pyarrow import types
 
     if types.is_dictionary(array.type):
@@ -95,7 +95,7 @@ def each_row(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArra
 
 
 def _integer(row: Any) -> int | None:
-    """Return a row as an integer, or None if it is not one."""
+    """Return a row as an integer, or None if the row is not a whole number."""
     if type(row) is int:
         return row
     exact: Any = row
@@ -104,7 +104,7 @@ def _integer(row: Any) -> int | None:
     try:
         integer = int(exact)
         return integer if integer == exact else None
-    except Exception:  # infinite, or whatever an object thinks of being a number
+    except Exception:  # infinite, or an object whose conversion fails
         return None
 
 
@@ -140,7 +140,7 @@ class Categories:
             checks.fail("categories", f"at most {_native.MOST} of them", categories)
 
     def rows(self, name: str, data: Any) -> Any:
-        """Return rows that `codes` takes, of which none has been read."""
+        """Return data in a form that `codes` takes, without reading a row."""
         if self.labels is None or self._words is None:
             return rows_of(name, data, "biu", "an array of integers")
         kind = self.labels.dtype.kind
@@ -148,7 +148,7 @@ class Categories:
         return rows_of(name, data, kind, f"an array of {words}, as the categories are")
 
     def number(self, name: str, label: Any) -> int:
-        """Return the index of a category."""
+        """Return the index of a label among the categories, or raise an error."""
         kind = "i" if self.labels is None else self.labels.dtype.kind
         kinds: Any = {"U": str, "S": bytes}.get(kind, (int, np.integer, np.bool_))
         index = int(self.codes(_objects([label]))[0]) if isinstance(label, kinds) else -1
@@ -157,7 +157,7 @@ class Categories:
         return index
 
     def codes(self, data: Any) -> NDArray[np.int64]:
-        """Return the index of each row's category, -1 for a row that is in none."""
+        """Return the index of each row's category, -1 for a row that is in no category."""
         if not isinstance(data, np.ndarray):
             codes_of_chunks = [each_row(array, self._of_arrow, -1) for array in data.chunks]
             return np.concatenate([np.empty(0, np.int64), *codes_of_chunks])
@@ -175,7 +175,7 @@ class Categories:
         return np.where(is_category, self._order[at], -1).astype(np.int64)
 
     def _of_arrow(self, array: Any) -> NDArray[np.int64]:
-        """Return the indices for integers, or for an Arrow array of text or nulls."""
+        """Return category indices of an integer NumPy array, or an Arrow array of text or nulls."""
         if isinstance(array, np.ndarray):
             return self.codes(array)
         if self._words is None:
@@ -183,7 +183,7 @@ class Categories:
         return _whole(self._words.of_arrow(array))
 
     def _of_objects(self, rows: list[Any]) -> NDArray[np.int64]:
-        """Return the indices for rows without a dtype, each read by itself."""
+        """Return the category indices of rows without a dtype, each of which is read by itself."""
         if self._words is not None:
             return _whole(self._words.of_objects(rows))
         if {int, bool}.issuperset(map(type, rows)):

@@ -1,6 +1,6 @@
-"""Counts that are put right after a release: not negative, in agreement with totals, rounded.
+"""Post-processing of released counts: consistent with totals, not negative, rounded.
 
-All is post-processing of numbers that have their noise: it costs nothing and looks at no row.
+Only numbers that already have noise are used: post-processing costs nothing and reads no row.
 
 *Totals.* Parts p with noise of variance v each, and totals t_k of them over some axes with variance
 v_k, have independent noise. The parts x that fit all of them best make
@@ -42,7 +42,7 @@ MOST = 1e100
 
 
 def not_below_0(answers: Any) -> Any:
-    """Return the answers, those below 0 as 0, which is no farther from a truth that is not."""
+    """Return the answers with 0 for negative ones, which is no farther from a truth above 0."""
     return max(answers, 0) if isinstance(answers, int) else np.maximum(answers, 0)
 
 
@@ -54,7 +54,7 @@ def consistent(
     nonnegative: bool = False,
     decimals: int | None = None,
 ) -> Floats:
-    """Return released numbers that agree with released totals of them, are not negative, or round.
+    """Return released numbers made consistent with released totals, nonnegative, or rounded.
 
     Privacy
     -------
@@ -136,8 +136,8 @@ def consistent(
 
 
 def items_of(name: str, value: Any, rule: str) -> list[Any]:
-    """Return the items of a list, or refuse anything else."""
-    with suppress(Exception):  # whatever an object thinks of being a list
+    """Return the items of a list, or raise an error for a value that is no list."""
+    with suppress(Exception):  # an object whose items cannot be read
         if not isinstance(value, str):
             return checks.items(value)
     checks.fail_type(name, rule, value)
@@ -147,7 +147,7 @@ def _numbers(name: str, value: Any) -> Floats:
     rule = f"an array of finite numbers, at most {MOST:g} in size"
     try:
         numbers = np.asarray(value, np.float64)
-    except Exception:  # whatever an object thinks of being an array
+    except Exception:  # an object whose conversion fails
         checks.fail_type(name, rule, value)
     if not (np.abs(numbers) <= MOST).all():
         checks.fail(name, rule, value)
@@ -179,7 +179,7 @@ def _variances(value: Any, count: int) -> list[float]:
 
 
 def _agreeing(answers: Sequence[Floats], spread: Sequence[float]) -> Floats:
-    """Return the parts that fit themselves, the first of `answers`, and totals of them best."""
+    """Return the least-squares fit of the parts, `answers[0]`, to the totals, its other items."""
     shape = answers[0].shape
     answer = np.zeros(shape)
     for same in product((True, False), repeat=len(shape)):
@@ -187,7 +187,7 @@ def _agreeing(answers: Sequence[Floats], spread: Sequence[float]) -> Floats:
         for numbers, variance in zip(answers, spread, strict=True):
             summed = [size if n == 1 else 1 for n, size in zip(numbers.shape, shape, strict=True)]
             if any(n > 1 and not alike for n, alike in zip(summed, same, strict=True)):
-                continue  # the total says nothing of it
+                continue  # the total has no part of this component
             cells = float(np.prod(summed))
             part = _component(numbers, same) / cells
             if not variance:
@@ -199,7 +199,7 @@ def _agreeing(answers: Sequence[Floats], spread: Sequence[float]) -> Floats:
 
 
 def _component(numbers: Floats, same: Sequence[bool]) -> Floats:
-    """Return the part that is the same along some axes, and sums to 0 along all others."""
+    """Return the component that is constant along `same` axes and sums to 0 along the others."""
     for axis, is_same in enumerate(same):
         mean = numbers.mean(axis=axis, keepdims=True)
         numbers = mean if is_same else numbers - mean
@@ -207,9 +207,9 @@ def _component(numbers: Floats, same: Sequence[bool]) -> Floats:
 
 
 def _nearest(lines: Floats) -> Floats:
-    """Return the nearest numbers of the same sum in each line that are not negative.
+    """Return the nearest nonnegative numbers with the sum of each line of `lines`.
 
-    They are 0 if the sum is not above 0.
+    The numbers of a line are 0 if its sum is not above 0.
     """
     ordered = -np.sort(-lines, axis=1)
     sums = np.maximum(lines.sum(axis=1, keepdims=True), 0.0)
@@ -220,7 +220,7 @@ def _nearest(lines: Floats) -> Floats:
 
 
 def _rounded(lines: Floats, decimals: int) -> Floats:
-    """Return multiples of a power of ten whose sum in each line is that of the line, rounded."""
+    """Round numbers to `decimals` so that the sum of each line is the rounded sum of that line."""
     unit = 10.0 ** abs(decimals)
     scaled = lines * unit if decimals >= 0 else lines / unit
     down = np.floor(scaled)

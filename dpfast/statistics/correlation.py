@@ -1,4 +1,4 @@
-"""The correlation of two columns."""
+"""The private Pearson correlation of two columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVENLY = "a bound, for columns that vary as if spread evenly"
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation(Quotient):
-    """Pearson's correlation of two columns of clamped rows, as a statistic to measure.
+    """The Pearson correlation of two columns of clamped rows, as a statistic to measure.
 
     It is within [-1, 1], and 0 where a noisy variance is not positive.
 

@@ -1,4 +1,4 @@
-"""How far a noisy correlation is off, for columns that vary as if they were spread evenly.
+"""Error bars of a noisy correlation, for columns with the variance of a uniform distribution.
 
 Let noisy entries of the covariance matrix be C + c, V + x and V + x' in squares of half the
 distances of the bounds, for two columns of the variance V, and r = C / V. That of numbers spread
@@ -34,7 +34,7 @@ EVEN = 1 / 3
 
 
 def _grid() -> tuple[Any, Any, Any, Any]:
-    """Return the sides of the truth that are looked at, means and correlations."""
+    """Return a grid of error signs, means of both columns, and correlations that can occur."""
     means = np.linspace(-1, 1, 17) * math.sqrt(1 - EVEN)
     side, a, b, r = np.meshgrid([-1.0, 1.0], means, means, np.linspace(0, 1, 17))
     can_be = r * EVEN <= np.minimum((1 - a) * (1 + b), (1 + a) * (1 - b)) + 1e-9
@@ -42,7 +42,7 @@ def _grid() -> tuple[Any, Any, Any, Any]:
 
 
 def off_by(covariance: OfSums, rows: int, failure: float) -> float:
-    """Bound the error of a correlation, but for a failure probability."""
+    """Return a bound that the error of a correlation exceeds with probability `failure` at most."""
     of_rows, of_mean = covariance.rare(rows, RARE * failure / 8)
     least, likely = float(rows - of_rows), (1 - RARE) * failure
     if least <= 1 or not all(covariance.spans):
@@ -57,7 +57,7 @@ def off_by(covariance: OfSums, rows: int, failure: float) -> float:
     deviations = [wide / (scale or 1) for wide, scale in zip(noise, scales, strict=True)]
 
     def weights(t: Any) -> dict[int, Any]:
-        """Return the weight of each noise, where the answer is beyond t."""
+        """Return the weight of each noise in the event that the noisy correlation is beyond t."""
         weight_of: dict[int, Any] = {}
         entries = ((0, a, a, -t / 2), (1, a, b, 1.0), (2, b, b, -t / 2))
         for entry, x, y, times in entries:
@@ -67,7 +67,7 @@ def off_by(covariance: OfSums, rows: int, failure: float) -> float:
         return weight_of
 
     def wide_and_off(size: float) -> tuple[dict[int, Any], Any, Any]:
-        """Return weights, deviations and errors for noise of up to `size` deviations."""
+        """Return noise weights, standard deviations and errors, for noise of `size` deviations."""
         off = np.zeros_like(r)
         for _ in range(3):  # the weights depend on the error
             t = np.clip(r + side * off, -1, 1)

@@ -85,7 +85,7 @@ from ..tables.intake import View, read, whole_rows
 from ..tables.sql.store import SqlRows
 
 ROOT_2 = root_up(Fraction(2))
-#: So many rows that one more makes no difference, and larger than any span.
+#: A number of rows so large that one more makes no difference, and larger than any span.
 MANY_ROWS = 1 << 40
 #: How many rows there are, 0 where units count in part, and the sums that get noise.
 Exact: TypeAlias = tuple[int, list[int]]
@@ -149,7 +149,7 @@ class Covariance(Bounded[Floats]):
 
 @dataclass(frozen=True)
 class OfSums(Mechanism[Floats], AddsUnits):
-    """A covariance matrix from a noisy number of rows, and noisy sums of w_i and of w_i w_j.
+    """The mechanism for a private number of rows: noisy n, sums of w_i and sums of w_i w_j.
 
     Parameters
     ----------
@@ -186,13 +186,13 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
     @property
     def upper_entries(self) -> list[tuple[int, int, int]]:
-        """The columns of each entry of the upper triangle, and the product of their spans."""
+        """The columns i, j of each entry of the upper triangle, with the product of their spans."""
         spans = self.spans
         return [(i, j, spans[i] * spans[j]) for i, j in two_of(len(spans))]
 
     @property
     def moved(self) -> int:
-        """The number of rows in which neighbors differ."""
+        """The number of rows in which neighboring datasets differ, a replaced row counted twice."""
         return (2 if self.neighbors == "replace" else 1) * self.rows
 
     @property
@@ -201,16 +201,16 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return 0 if self.has_public_rows else 1
 
     def scales(self, n: int) -> list[int]:
-        """Return the largest that each sum is of one row, for n rows if that is public."""
+        """Return the largest absolute feature of a row in each sum; `n` is a public row count."""
         return [*[1] * self.heads, *self.spans, *(size for _, _, size in self.upper_entries)]
 
     def sizes(self, n: int) -> list[int]:
-        """Return by how much each sum differs, for n rows if that is public."""
+        """Return the sensitivity of each sum; `n` is a public row count."""
         rows, *others = self.scales(n)
         return [rows * self.rows, *(self.moved * scale for scale in others)]
 
     def linear(self, entry: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
-        """Return how often each noise is, in parts of its scale, in 4 R times an entry's error.
+        """Return each noise's coefficient, relative to its scale, in 4 R times an entry's error.
 
         That is to first order, and for a column with itself and others alike in parts of spans.
 
@@ -229,7 +229,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
     @cached_property
     def weights(self) -> tuple[float, ...]:
-        """The squared error in all entries of an error of the size of each sum."""
+        """The squared error of all entries when each sum is off by as much as its sensitivity."""
         sizes, scales = self.sizes(MANY_ROWS), self.scales(MANY_ROWS)
         weights = [0.0] * len(sizes)
         for entry, (i, j, size) in enumerate(self.upper_entries):
@@ -240,20 +240,20 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return tuple(weights)
 
     def moves(self, n: int) -> Moves:
-        """Return the largest differences of all sums, for n rows if n is public."""
+        """Return the set of differences between neighboring sums; `n` is a public row count."""
         return Moves(tuple(self.sizes(n)), self.weights, self.heads)
 
     @property
     def way(self) -> NoiseCandidate:
-        """The error of this mechanism, as a candidate beside others."""
+        """The error of this mechanism, as a candidate for the choice of the least error."""
         return NoiseCandidate(choose_noise(self.loss, self.moves(2)).error, lambda: self)
 
     def noise_of(self, n: int) -> SumNoise:
-        """Return the noise of all sums, for n rows if that is public."""
+        """Return the noise of all sums; `n` is a public row count."""
         return cast(SumNoise, choose_noise(self.loss, self.moves(n)).noise())
 
     def half_width(self, n: int, failure: float, parts: Mapping[int, Any]) -> Fraction:
-        """Bound a weighted sum of noises, but for a failure probability."""
+        """Return a bound that a weighted noise sum exceeds with probability `failure` at most."""
         scales = self.scales(n)
         factors = {k: Fraction(part) / scales[k] for k, part in parts.items() if scales[k]}
         return self.noise_of(n).sum_half_width(failure, factors) if factors else Fraction(0)
@@ -271,10 +271,10 @@ class OfSums(Mechanism[Floats], AddsUnits):
     def answered(
         self, summary: Exact, generator: Generator, rows: int | None, confidence: float
     ) -> tuple[Floats, ErrorBar]:
-        """Return the covariances of noisy sums, and the error bars for no more rows than there are.
+        """Return noisy covariances, with error bars for a likely lower bound on the number of rows.
 
-        The noise of the number of rows is larger than is taken away with a part of the failure
-        probability, and the bar for the others fails with the rest.
+        The number of rows is below that bound with a part of the failure probability, and the
+        error bar for the bound fails with the rest of the failure probability.
         """
         if self.has_public_rows:
             return super().answered(summary, generator, rows, confidence)
@@ -304,7 +304,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return 0, exact
 
     def _added(self, rows: SqlRows, most: int, source: View) -> list[int]:
-        """Return the exact sums of the privacy units in a database."""
+        """Return the exact sums over the privacy units of a database, contributions bounded."""
         columns = range(len(self.cells)) if self.nan in ("drop", "raise") else ()
         kept = rows.present(*(rows.among(column, ()) for column in columns))
         row = rows.counted(kept)
@@ -317,7 +317,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return added_units(rows, features, source, self.nan, [kept])
 
     def _answer(self, n: int, noisy: list[int]) -> Floats:
-        """Return the covariances by noisy sums, of n rows if that is public."""
+        """Return the covariance matrix from noisy sums; `n` is a public row count."""
         enough, upper = max(1, self.ddof), self.upper_entries
         n, entries = self.entries(n, noisy)
         grown = Fraction(n, n - self.ddof) if n > enough else Fraction(1)
@@ -328,7 +328,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return self.matrix(clamped)
 
     def exact(self, summary: Moments) -> list[int]:
-        """Return the sums that get noise: here, and with squares as they are, all of rows of w."""
+        """Return the exact sums that get noise: of rows, w_i, w_i w_j (i < j), 2 w_i^2 - s_i^2."""
         sums, n, numbered = (
             self.centered(summary),
             summary.rows,
@@ -340,7 +340,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return [n, *sums]
 
     def centered(self, summary: Moments) -> list[int]:
-        """Return the sums of w_i, and those of w_i w_j."""
+        """Return the exact sums of w_i, and those of w_i w_j."""
         spans, sums, n = self.spans, summary.sums, summary.rows
         products = zip(self.upper_entries, summary.products, strict=True)
         return [
@@ -352,7 +352,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         ]
 
     def entries(self, n: int, noisy: list[int]) -> tuple[int, list[Fraction]]:
-        """Return the number of rows, and the entries for a ddof of 0, in cells."""
+        """Return the row count, and from noisy sums the covariances in cells, for a ddof of 0."""
         n, *sums = noisy
         if n <= max(1, self.ddof):
             return n, [Fraction(size if i == j else 0, 8) for i, j, size in self.upper_entries]
@@ -361,12 +361,12 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return n, self.of_centered(n, sums, halves)
 
     def of_centered(self, n: int, sums: list[int], twice: list[int]) -> list[Fraction]:
-        """Return the entries from sums of w_i and twice those of w_i w_j."""
+        """Return the covariances in cells from sums of w_i and twice the sums of w_i w_j."""
         products = zip(self.upper_entries, twice, strict=True)
         return [Fraction(n * p - 2 * sums[i] * sums[j], 8 * n**2) for (i, j, _), p in products]
 
     def matrix(self, entries: Sequence[Fraction]) -> Floats:
-        """Return entries in cells as a symmetric matrix in units of the data."""
+        """Return upper triangle entries, in cells, as a symmetric matrix in units of the data."""
         matrix = np.empty((len(self.cells), len(self.cells)))
         for (i, j, _), entry in zip(self.upper_entries, entries, strict=True):
             unit = Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
@@ -374,7 +374,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return matrix
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of each entry."""
+        """Return the error bar of each entry of the covariance matrix."""
         if rows is None:
             return unknown(confidence, ROWS)
         upper, over = self.upper_entries, max(1, rows - self.ddof)
@@ -389,9 +389,9 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return ErrorBar(confidence, self.matrix(halves).tolist(), note=self.note)
 
     def off(self, rows: int, failure: float) -> list[Fraction]:
-        """Return how far each entry is off, as a part of the product of spans.
+        """Return a bound on each entry's error, as a part of the product of its columns' spans.
 
-        Entries differ by the rounding of noise alone, which is most for the shortest columns.
+        Bounds differ by the rounding of noise alone, which is most for the smallest spans.
         """
         of_rows, of_mean = self.rare(rows, RARE * failure / 4)
         likely = (1 - RARE) * failure if of_mean else failure
@@ -411,7 +411,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return [kinds[i == j] if size else Fraction(0) for i, j, size in self.upper_entries]
 
     def rare(self, rows: int, failure: float) -> tuple[Fraction, Fraction]:
-        """Return what noise of the number of rows, and of n times a mean, exceed with a failure."""
+        """Return rarely exceeded bounds of the noise of the row count, and of n times a mean."""
         spans = [span or MANY_ROWS for span in self.spans]
         of_rows = self.half_width(rows, failure, {0: 1} if self.heads else {})
         first = self.heads + spans.index(min(spans))
@@ -420,13 +420,13 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
 @dataclass(frozen=True)
 class OfGram(OfSums):
-    """A covariance matrix of a public number of rows, with noise for the Gram matrix."""
+    """The mechanism for a public number of rows that adds noise to the Gram matrix."""
 
     has_public_rows: ClassVar[bool] = True
 
     @property
     def constant(self) -> Fraction:
-        """The entry c of each row."""
+        """The public constant c that each row of the Gram matrix starts with."""
         return Fraction(round(32 * self.moving**0.25 / math.sqrt(2)), 32)
 
     @property
@@ -460,7 +460,7 @@ class OfGram(OfSums):
 
 @dataclass(frozen=True)
 class OfEntries(OfSums):
-    """A covariance matrix of a public number of rows, with noise for V_ij itself."""
+    """The mechanism for a public number of rows that adds noise to the entries V_ij themselves."""
 
     has_public_rows: ClassVar[bool] = True
     note: ClassVar[str] = NOISE

@@ -1,4 +1,4 @@
-"""`describe`: what is in a table, column by column, for one loss.
+"""`describe`: private summary statistics of each column of a table, for one loss.
 
 *Parts.* Bounds of the columns for which no public ones are known; the number of rows; of each
 column the number of rows with a value, and the sums of cells and of their squares; its quartiles;
@@ -74,23 +74,23 @@ from .totals.moments import Variance
 
 #: About the log2 of the number of cells between the bounds.
 BITS = 14
-#: The draws of bounds, of all numbers and in units of the distance of the quartiles: their shares
-#: and their priors.
+#: The two draws of bounds, of the numbers and in units of the interquartile range: the share of the
+#: loss and the prior of each.
 BOUNDS = {
     "bounds": (Fraction(1, 8), "any size"),
     "bounds around the median": (Fraction(1, 6), "about 1"),
 }
-#: What of a loss with a delta shows words of columns that have no public ones.
+#: The share of a loss with a delta for the selection of words of columns without public words.
 OF_KEYS = Fraction(1, 8)
-#: What of all else is for the number of rows, and for words if there are any
+#: The shares of the remaining loss for the number of rows, and for words if there are any
 #: (`benchmarks/describe.py`).
 OF_ROWS, OF_WORDS = Fraction(1, 20), Fraction(1, 4)
 QUARTILES = Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)
-#: Bounds of what has no numbers, and of truth values.
+#: Bounds of columns without numbers, and of columns of truth values.
 NONE, TRUTHS = (0.0, 0.0), (0.0, 1.0)
-#: How times are read that are only counted.
+#: How times that are only counted are read.
 PRESENT = Clipped(0, 0, 0)
-#: The columns of an answer: of numbers within the bounds, and all.
+#: The columns of an answer: those of numbers within the bounds, and all columns.
 POINTS = "mean", "25%", "50%", "75%", "lower", "upper"
 NAMES = ("column", "type", "count", "missing", "mean", "std", *POINTS[1:], "top", "freq")
 
@@ -120,14 +120,14 @@ class Described:
         return self.limits != NONE
 
     def cells(self, limits: tuple[float, float]) -> Cells:
-        """Return the cells between bounds; those of whole numbers are no finer than these."""
+        """Return the cells between bounds, at least 1 wide for a column of whole numbers."""
         if self.words:
             return Cells(1.0, 0, len(self.words))
         lo, hi = limits
         return cells(lo, hi, BITS, max(hi - lo, 2.0**BITS) if self.kind == "whole" else None)
 
     def points(self, points: Sequence[float], deviation: float) -> dict[str, Any]:
-        """Return mean, quartiles and bounds by name, as times for a column of times."""
+        """Return mean, quartiles, bounds and standard deviation by name, for times as times."""
         if self.units is not None:
             points = list(map(self.units.back, points))
             deviation = self.units.times.span(deviation)
@@ -151,7 +151,7 @@ class Moments(Variance):
 
 
 def spent_as(loss: Loss, columns: int) -> Loss:
-    """Return the loss that parts are made for, by the rate of a draw of one of the columns."""
+    """Return the loss to divide among the parts: epsilon, or rho where that makes draws better."""
     if not isinstance(loss, Approx):
         return loss
     rho = rho_within(loss.epsilon, loss.delta)
@@ -161,7 +161,7 @@ def spent_as(loss: Loss, columns: int) -> Loss:
 
 @dataclass(frozen=True)
 class Description(Mechanism[Answer]):
-    """The measurements of a description, with the loss of each.
+    """The mechanism of `describe`: one measurement for each part of a description, with its loss.
 
     Parameters
     ----------
@@ -194,12 +194,12 @@ class Description(Mechanism[Answer]):
 
     @cached_property
     def unknown(self) -> list[int]:
-        """The columns whose bounds are drawn."""
+        """The numbers of the columns whose bounds are drawn."""
         return [i for i, column in enumerate(self.columns) if column.limits is None]
 
     @cached_property
     def parts(self) -> dict[str, Loss]:
-        """The loss of each part."""
+        """The loss of each part of the description, by name."""
         shares = {name: share * bool(self.unknown) for name, (share, _) in BOUNDS.items()}
         left = 1 - sum(shares.values(), Fraction(0))
         words = left * OF_WORDS * any(column.words != () for column in self.columns)
@@ -222,13 +222,13 @@ class Description(Mechanism[Answer]):
 
     @cached_property
     def words(self) -> IntegerNoise:
-        """The noise of how many rows have each word."""
+        """The noise of the number of rows with each word."""
         changes = 2 if self.neighbors == "replace" else 1
         changes *= sum(column.words != () for column in self.columns)
         return integer_noise(self.parts["words"], Sensitivity(changes, changes, changes, 1))
 
     def sums(self, grids: Sequence[Cells]) -> LinearMeasurement:
-        """Return the measurement of numbers of rows, means and deviations, of columns on cells."""
+        """Return the measurement of row count, mean and standard deviation of columns on cells."""
         columns = tuple(
             Column(cell.first * cell.grid, cell.last * cell.grid, cell, misses=True)
             for cell in grids
@@ -237,7 +237,7 @@ class Description(Mechanism[Answer]):
         return LinearMeasurement(Moments(bounds=ANY), columns, False, setting, "drop", loss)
 
     def quartiles(self, cells: Cells) -> RecursiveQuantiles:
-        """Return the measurement of the quartiles of one column on cells."""
+        """Return the measurement of the quartiles of one column, whose rows are cells."""
         numbers = sum(column.has_numbers for column in self.columns)
         loss: Any = part(self.parts["quartiles"], Fraction(1, numbers))
         lattice = Lattice(Fraction(cells.grid), cells.first, cells.last)
@@ -246,7 +246,7 @@ class Description(Mechanism[Answer]):
         return RecursiveQuantiles(*ends, self.neighbors, "drop", loss, **public)
 
     def tried(self) -> Description:
-        """Make each measurement once, so that a loss that is too small is refused early."""
+        """Return this description after making each measurement, to refuse too small a loss."""
         grids = [column.cells(column.limits or ANY) for column in self.columns]
         _ = self.rows, self.sums(grids).loss, "words" in self.parts and self.words
         _ = [self.bounds(name) for name in BOUNDS.keys() & self.parts.keys()]
@@ -256,7 +256,7 @@ class Description(Mechanism[Answer]):
         return self
 
     def reduce(self, source: View) -> tuple[View, Any]:
-        """Return the rows with their counts: bounds that are drawn decide how to read them."""
+        """Return the unread rows, and the tail counts of columns whose bounds are to be drawn."""
         some, width = self.unknown, len(self.columns)
         return source, (some or self.rule) and tails_of(source.source, source.where, width)[some]
 
@@ -296,9 +296,9 @@ class Description(Mechanism[Answer]):
         return answer
 
     def top(self, column: Described, words: Any, held: Any, generator: Generator) -> dict[str, Any]:
-        """Return the word with the largest noisy count, of those that may be shown; "" of none."""
+        """Return the public or selected word of the largest noisy count, with the count; or ""."""
         noise, held = self.words, held[: len(words)]
-        if column.words is None and self.rule:  # in an order in which no order of rows has a say
+        if column.words is None and self.rule:  # in an order independent of that of rows
             order = sorted(np.flatnonzero(held).tolist(), key=words.__getitem__)
             kept = np.array(order, np.int64)[self.rule.keep(held[order], generator.stream())]
             words, held = [words[i] for i in kept], held[kept]
@@ -311,10 +311,10 @@ class Description(Mechanism[Answer]):
     def narrow(
         self, counts: list[CellCounts], quartiles: dict[int, list[float]], generator: Generator
     ) -> None:
-        """Clamp rows to bounds that are drawn once more, around the median.
+        """Clamp rows to narrower bounds, which are drawn around the median.
 
-        Rows are in units of the distance of the quartiles. The bounds hold at least what lies half
-        of it beyond either.
+        Rows are in units of the interquartile range. The bounds are at least half an interquartile
+        range below the lower and above the upper quartile.
         """
         scales, tails = [], []
         for i in self.unknown:
@@ -331,14 +331,14 @@ class Description(Mechanism[Answer]):
 
 
 class CellsOfRows(draws.Column):
-    """A column whose rows are cells; NOT PRIVATE."""
+    """A column, for quantile draws, whose rows are cell numbers already; NOT PRIVATE."""
 
     def cells(self, values: Any) -> Any:
         return values
 
 
 def column_of(quantiles: RecursiveQuantiles, counts: CellCounts) -> tuple[CellsOfRows, int]:
-    """Return the column of the cells of rows, of which the numbers are known; NOT PRIVATE."""
+    """Return a column for quantile draws, and its number of rows, from cell counts; NOT PRIVATE."""
     first, last = counts.cells.first, counts.cells.last
     ranks = ranks_of_counts(np.arange(first, last + 1), counts.held)
     return CellsOfRows(ranks, first, last, 1.0, quantiles.base), int(counts.held.sum())
@@ -346,7 +346,7 @@ def column_of(quantiles: RecursiveQuantiles, counts: CellCounts) -> tuple[CellsO
 
 @dataclass(frozen=True, kw_only=True)
 class Describe(Statistic[Answer]):
-    """What is in a table, column by column, as a statistic to measure.
+    """Summary statistics of each column of a table, as a statistic to measure.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ class Describe(Statistic[Answer]):
             object.__setattr__(self, name, _pairs(name, getattr(self, name)))
 
     def columns(self, kinds: Sequence[ColumnKind], none: Any = ()) -> tuple[Described, ...]:
-        """Return how the columns of a table are described, by their kinds.
+        """Return the description plan of each column of a table, from the columns' kinds.
 
         `none` are the words of text without public ones: None if rows bring them.
         """
@@ -422,7 +422,7 @@ class Describe(Statistic[Answer]):
 
 
 def described(column: ColumnKind, bounds: Any, words: Any) -> Described:
-    """Return how a column is described.
+    """Return the description plan of one column, from its kind, public bounds and public words.
 
     Raises
     ------
@@ -447,7 +447,7 @@ def described(column: ColumnKind, bounds: Any, words: Any) -> Described:
 
 
 def _pairs(name: str, value: Any) -> Any:
-    """Return a mapping as pairs, which nobody changes."""
+    """Return a checked mapping of bounds or words as an immutable tuple of pairs, None if empty."""
     pairs = []
     for key, items in checks.mapping(name, value).items():
         title = f"{name}[{checks.text(name, key)!r}]"
@@ -464,7 +464,7 @@ def _pairs(name: str, value: Any) -> Any:
 
 @function_of(Describe)
 def describe(data: Any, **arguments: Any) -> Any:
-    """Release what is in a table, column by column, for one loss.
+    """Release summary statistics of each column of a table, for one loss.
 
     Nothing has to be known but the types of the columns.
 

@@ -19,7 +19,8 @@ from .words import statistic_of
 class Difference(Statistic[Any]):
     """The difference of a statistic between two groups of rows, as a statistic to measure.
 
-    The last column of the data, a mask or a key, is the group of a row. A bar is for rows of each.
+    The last column of the data, a mask or a group key, tells the group of a row. An error bar is
+    for the number of rows of each group.
 
     Privacy
     -------
@@ -67,7 +68,7 @@ class Difference(Statistic[Any]):
 
     @property
     def groups(self) -> Groups:
-        """The two groups, by the keys of their rows."""
+        """The two groups of rows, by group key."""
         return Groups(self.of, self.keys)
 
     def read(self, data: Any, *, relation: str, where: Any, ids: Any, **others: Any) -> View:

@@ -10,11 +10,11 @@ in one bin, one sum by D <= 2 M: L1 is 2 M, and the square of L2 is the larger o
 that is two moves of one sum by M, for staircase noise. Sums are exact integers, cut at 2^62, which
 only brings them closer together.
 
-*People.* Of a person with c rows in bins min(c, m) count, and of n in a bin n min(c, m) / c there,
-rounded towards zero to parts of a row (`summaries.units`). So all bins together move by at most m
-in L1, and hence in L2, however many of them move. Parts in several bins are no single move, as
-staircase noise would need. Weights count alike, and m times M. Noise is in parts of a row, and
-counts are rounded then.
+*Units.* Of a privacy unit with c rows in bins, min(c, m) rows count; of its n rows in one bin,
+n min(c, m) / c count there, rounded towards zero to parts of a row (`summaries.units`). So all bins
+together move by at most m in L1, and hence in L2, however many of them move. Parts in several bins
+are no single move, as staircase noise would need. Weights are bounded alike, and bins then move by
+m times M. Noise is in parts of a row, and noisy counts are rounded to rows.
 """
 
 from __future__ import annotations
@@ -63,19 +63,19 @@ from ..tables.times import Times
 from ..tables.words import Words
 from .consistent import not_below_0
 
-#: Which rows count, where only some do.
+#: Which rows count; None if all rows count.
 Mask: TypeAlias = NDArray[np.bool_] | None
 #: Public values of one axis: texts, numbers or truth values.
 Categories: TypeAlias = Sequence[str] | Sequence[Number]
 
-#: What public values are.
+#: The rule for public values, in errors.
 CATEGORIES = "a list of different texts, or of finite numbers or truth values in ascending order"
 EDGES = "at least 2 finite numbers in ascending order"
 #: Cells of the table from which a search starts, for each bin, as long as they are not too many.
 FINE, MOST_FINE = 4, 1 << 22
-#: Bins of an axis that a database looks for, and the largest sum.
+#: The most bins of an axis in a database, and the largest sum.
 MOST_OF_SQL, MOST = 1024, 1 << 62
-#: The log2 of the parts of a row that count of people: so many that 2**42 rows are 62 bits.
+#: The log2 of the parts of a row in which units are counted: 2**42 rows fit into 62 bits.
 PARTS = 20
 
 
@@ -98,11 +98,11 @@ class Bins:
 
     @property
     def numbers(self) -> tuple[str, list[Any]] | None:
-        """The categories that are numbers, and their argument; None of anything else."""
+        """The argument's name with the categories that are numbers; None for edges and texts."""
         return (self.name, self.edges.tolist()) if self.name else None
 
     def of_row(self, rows: SqlRows, column: int) -> Any:
-        """Return the bin of each row of a database, by the number of its column."""
+        """Return the database expression for the bin of each row, by a column's number."""
         if self.words is not None:
             return rows.word(column)
         if self.name:
@@ -123,7 +123,7 @@ class Bins:
 
 @dataclass(frozen=True, kw_only=True)
 class Binned(Automatic[Value]):
-    """Counts of rows in public bins: a histogram without weights, and the base of others.
+    """Counts of rows in public bins: base of histograms and of other statistics of binned rows.
 
     Parameters
     ----------
@@ -185,13 +185,13 @@ class Binned(Automatic[Value]):
 
     @property
     def edges(self) -> Any:
-        """The edges or categories of the axis, or those of each axis, for whoever asked."""
+        """A copy of the bin edges or categories of the axis, or a list of those of each axis."""
         edges = [axis.edges.copy() for axis in self.axes]
         return edges[0] if self.single else edges
 
     @cached_property
     def by_rows(self) -> bool:
-        """Tell whether rows are read whole, and not as one column of numbers."""
+        """Tell whether data are read as whole rows rather than as one column of numbers."""
         is_plain = self.single and self.limits is None
         return not is_plain or any(axis.words for axis in self.axes)
 
@@ -238,7 +238,7 @@ class Binned(Automatic[Value]):
     def answer(
         self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
     ) -> Any:
-        """Return the answer from exact counts, in parts of a row, which get noise first."""
+        """Return the noisy counts and the bin edges, from exact counts in parts of a row."""
         noisy = noise.draw(len(counts), generator)
         noisy += counts >> noise.shift
         if noise.shift != parts:
@@ -248,7 +248,7 @@ class Binned(Automatic[Value]):
         return noisy.reshape(self.shape), self.edges
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float | list[float]:
-        """Return how far the count of a bin, or of each, is off, but with a failure probability."""
+        """Return the half-width of the error bar of each bin's count, for a failure probability."""
         return math.ldexp(float(noise.half_width(failure)), -parts) + (0.5 if parts else 0.0)
 
 
@@ -305,28 +305,28 @@ class Histogram(Weighted[Any], Binned[Any]):
 
 
 def rounded(numbers: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
-    """Return the integers nearest to numbers times ``2**shift``."""
+    """Return integers times ``2**shift``, each rounded to the nearest integer."""
     return numbers << shift if shift >= 0 else (numbers + (1 << -shift >> 1)) >> -shift
 
 
 def of_people(size: int, numbers: int, vectors: int) -> Sensitivity:
-    """Return the sensitivity of a sum of vectors of an L1 norm of at most `size` each."""
+    """Return the sensitivity of sums when neighbors differ by `vectors` of L1 norm `size` each."""
     return Sensitivity(numbers, vectors * size, vectors * size**2, size)
 
 
 def of_weights(cells: Cells, neighbors: str) -> Sensitivity:
-    """Return the sensitivity of all sums of weights, in cells."""
+    """Return the sensitivity, in cells, of the sums of weights of all bins."""
     most = max(abs(cells.first), abs(cells.last))
     if neighbors == "add-remove":
         return Sensitivity(1, most, most**2, most)
     width = cells.last - cells.first
-    moved = 2, most  # the row that goes, and the one that comes
+    moved = 2, most  # the removed row, and the added row
     return Sensitivity(2, 2 * most, max(2 * most**2, width**2), max(most, width), moved)
 
 
 @dataclass(frozen=True, slots=True)
 class BinCounts(Mechanism[Any], AddsUnits):
-    """Exact counts of the rows in public bins, and the noise that they get.
+    """The mechanism of counts in public bins: exact counts with integer noise.
 
     `fine` is the log2 of the parts of a row that are counted.
     """
@@ -351,7 +351,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
         return {"noise": self.noise.distribution, "deviation": deviation}
 
     def reduce(self, source: View) -> NDArray[np.int64]:
-        """Count the rows in each bin."""
+        """Return the exact number of rows in each bin."""
         if source.adds:
             return self.added(source.source, [Term(source.source.present(), 1)])
         summarize = partial(self._rows if self.statistic.by_rows else self._column, source.where)
@@ -384,7 +384,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
         return exact
 
     def _of_people(self, rows: SqlRows, most: int, source: View) -> NDArray[np.int64]:
-        """Return the sum of the privacy units in each bin, of rows in a database."""
+        """Return what all privacy units in a database add to each bin, contributions bounded."""
         assert source.ids is not None
         bins, exact = 0, np.zeros(self.size, np.int64)
         for i, axis in enumerate(self.statistic.axes):
@@ -394,20 +394,20 @@ class BinCounts(Mechanism[Any], AddsUnits):
         exact[grouped.bins] = np.minimum(grouped.sums[0], MOST)
         return exact
 
-    #: Words of a sum, and what a row adds to it besides its cell.
+    #: The number of 64-bit words of a sum.
     words: ClassVar[int] = 1
 
     @property
     def first(self) -> int:
-        """What a row adds to a sum besides its cell."""
+        """The integer that each row adds to the sum of its bin besides the row's cell."""
         return 1 << self.fine
 
     def add(self, columns: Sequence[Any], codes: NDArray[np.int32], room: Room) -> None:
-        """Add rows to the sums of their bins."""
+        """Add rows to the sums of their bins, which are `codes`, in the memory `room`."""
         count(codes, room.reshape(-1))
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of each count."""
+        """Return the error bar of each bin's noisy count."""
         width = self.statistic.bar(self.noise, self.fine, 1 - confidence)
         return ErrorBar(confidence, width, note=NOISE)
 
@@ -419,7 +419,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
     def added(
         self, rows: SqlRows, terms: Sequence[Term], factors: Sequence[int] = (1,)
     ) -> NDArray[np.int64]:
-        """Return the weighted sum of terms of a database's rows in each bin."""
+        """Return for each bin the weighted sum of `terms` over the rows of a database."""
         bins = [axis.of_row(rows, i) for i, axis in enumerate(self.statistic.axes)]
         sums = np.zeros(self.statistic.shape, np.int64)
         for bin_of_sums, sums_of_terms in rows.sums_by(bins, terms).items():
@@ -427,7 +427,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
         return sums.ravel()
 
     def bins_of(self, columns: Sequence[Any], rows: int) -> NDArray[np.uint32]:
-        """Return the number of the bin of each row."""
+        """Return the bin number of each row, over all axes together."""
         bins, stride = np.zeros(rows, np.uint32), 1
         for column, axis in zip(reversed(columns), reversed(self.statistic.axes), strict=True):
             axis.native.place(flat(column), stride, bins)
@@ -450,7 +450,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
 
 
 class _WeightSums(NamedTuple):
-    """Sums of cells and numbers of rows, as `groups.add` has them, and how many rows were read."""
+    """Sums of cells and row counts of each bin, as `groups.add` has them, and the rows read."""
 
     totals: NDArray[np.uint64]
     read: int
@@ -462,9 +462,9 @@ class _WeightSums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BinWeights(BinCounts):
-    """Exact sums of the weights of the rows in public bins, and the noise that they get.
+    """The mechanism of sums of weights in public bins: exact sums with integer noise.
 
-    The weights are the last column of the rows, or those beside them.
+    The weights are the last column of the rows, or a separate column.
     """
 
     cells: Cells
@@ -479,7 +479,7 @@ class BinWeights(BinCounts):
         return {"noise": self.noise.distribution, "deviation": deviation}
 
     def reduce(self, source: View) -> NDArray[np.int64]:
-        """Add up the cells of the weights in each bin."""
+        """Return the exact sum, in cells, of the weights of the rows in each bin."""
         if source.adds:
             rows, cells = source.source, self.cells
             u = rows.cell(len(self.statistic.axes), cells)
@@ -507,14 +507,14 @@ class BinWeights(BinCounts):
         noise, statistic = self.noise, self.statistic
         drawn = noise.draw(len(summary), generator)
         noisy = ((summary >> noise.shift) + drawn).astype(np.float64)
-        # Powers of two, which no int64 may hold.
+        # Scaled by a power of two as floats, as the product may exceed an int64.
         sums = in_units(np.ldexp(noisy, noise.shift), self.cells.grid)
         if statistic.nonnegative:
             sums = not_below_0(sums)
         return sums.reshape(statistic.shape), statistic.edges
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of each sum, that of the noise."""
+        """Return the error bar of each noisy sum, which covers the noise alone."""
         noise = self.noise
         size = noise.half_width(1 - confidence) + ((1 << noise.shift) - 1)
         return ErrorBar(confidence, nearest(size * Fraction(self.cells.grid)), note=NOISE)
@@ -558,7 +558,7 @@ def histogram(
 ) -> tuple[NDArray[np.float64], NDArray[Any] | list[NDArray[Any]]]: ...
 @function_of(Histogram)
 def histogram(data: Any, **arguments: Any) -> Any:
-    """Release how many rows are in each of some public bins, or the sum of their weights.
+    """Release the number of rows in each public bin, or the sum of the rows' weights.
 
     Privacy
     -------
@@ -671,7 +671,7 @@ def histogram(data: Any, **arguments: Any) -> Any:
 
 
 def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:
-    """Return the bins of each axis, and whether they are for rows of several columns."""
+    """Return the checked bins of each axis, and whether the data have a column for each axis."""
     bins, categories = listed("bins", bins), listed("categories", categories)
     if bins is None and categories is None:
         checks.fail("bins", "given, or categories instead", bins)
@@ -699,7 +699,7 @@ def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], 
 
 
 def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
-    """Return the axes where each has either bins or categories."""
+    """Return the axes for two lists in which each axis has either bins or categories."""
     rule = "given, or categories instead: for each axis one of the two, and None for the other"
     for listing in (bins, categories):
         if not _listed(listing) or len(listing) != len(bins):
@@ -712,7 +712,7 @@ def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
 
 
 def axis_of(bins: Any, bounds: Any, categories: Any, suffix: str) -> Bins:
-    """Return the bins of one axis, named by a `suffix` of each argument."""
+    """Return the checked bins of one axis; `suffix` names the axis in errors, as in bins[0]."""
     if (bins is None) == (categories is None):
         checks.fail(f"bins{suffix}", "given, or categories instead: one of the two", bins)
     if categories is None:
@@ -730,7 +730,7 @@ def _listed(value: Any) -> bool:
 
 
 def as_tuples(value: Any) -> Any:
-    """Return lists and arrays, and mappings as pairs, as tuples, which nobody changes."""
+    """Return a list, an array or a mapping, and all nested ones, as immutable tuples."""
     if isinstance(value, Mapping):
         return tuple((name, as_tuples(item)) for name, item in value.items())
     return tuple(map(as_tuples, value)) if _listed(value) else value
@@ -771,7 +771,7 @@ def categories_of(value: Any, name: str) -> Bins:
 
 
 def _text(name: str, value: Any) -> str:
-    """Return a text of which an array, as that of the answer, keeps all."""
+    """Return a text that a NumPy array stores whole, or refuse one with trailing nulls."""
     checks.keeps_end(name, value)
     return checks.text(name, value)
 
@@ -786,7 +786,7 @@ def one_category(value: Any, name: str) -> Bins:
 
 
 def two_categories(value: Any, name: str) -> tuple[Any, Any]:
-    """Return two public values that differ: truth values and numbers as numbers, or texts."""
+    """Return two different public values: texts, or numbers (also for truth values)."""
     rule = "two different truth values, finite numbers or texts"
     value = listed(name, value)
     if not _listed(value) or len(value) != 2 or _nested(value):
@@ -803,7 +803,7 @@ def two_categories(value: Any, name: str) -> tuple[Any, Any]:
 
 
 def _axis(edges: NDArray[np.float64], last: float | None = None, fine: int = FINE) -> Axis:
-    """Return bins that begin at `edges` and end at `last`; without it, of one number each."""
+    """Return bins that begin at `edges` and end at `last`; if None, each bin is one number."""
     table = min(fine * len(edges), MOST_FINE)
     return Axis(edges, float(edges[-1]) if last is None else last, table, last is None)
 

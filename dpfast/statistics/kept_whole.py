@@ -1,9 +1,9 @@
-"""The share of people of whom all rows count, where at most so many rows of each do.
+"""The private share of privacy units that contribution bounding keeps whole: all rows count.
 
-A person is one number here, 1 or 0, whatever rows there are. So one who is added or removed, or is
-replaced, changes what a row of such numbers does that is added or removed, or is replaced: the
-share is the mean of a column of numbers between 0 and 1, and its noise is that of `dpfast.mean`.
-The share of *rows* that count has no such noise: one person may hold nearly all of them.
+A unit is one number here, 1 or 0, whatever rows it has. So a unit that is added, removed or
+replaced has the effect of one row of a column of these numbers that is added, removed or replaced:
+the share is the mean of a column of numbers between 0 and 1, and its noise is that of
+`dpfast.mean`. The share of *rows* that count has no such noise: one unit may hold nearly all rows.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from .totals.moments import Mean
 
 @dataclass(frozen=True, kw_only=True)
 class KeptWhole(Statistic[float]):
-    """The share of people of whom all rows count, as a statistic to measure.
+    """The share of privacy units whose rows all count under `max_rows`, as a statistic to measure.
 
-    Those with no more rows than `max_rows`, of all who have rows. It is near 1 where bounding takes
-    hardly anything away.
+    These are the units with at most `max_rows` rows, among all units with rows. The share is near 1
+    where contribution bounding drops hardly any row.
 
     Privacy
     -------
@@ -84,7 +84,7 @@ class KeptWhole(Statistic[float]):
 
 @dataclass(frozen=True, slots=True)
 class ShareOfUnits(OfUnits[float]):
-    """The mean over privacy units of 1 for those whose rows all count, and else 0.
+    """The mechanism of `kept_whole`: the mean over units of 1 if all their rows count, else 0.
 
     Parameters
     ----------
@@ -100,11 +100,11 @@ class ShareOfUnits(OfUnits[float]):
     name = KeptWhole.name
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return no error bar: a number of rows says nothing of how many units there are."""
+        """Return an unknown error bar: a number of rows does not tell the number of units."""
         return unknown(confidence, PEOPLE)
 
     def _kept(self, summary: View, generator: Generator) -> Any:
-        """NOT PRIVATE. Return the summary of a number of each unit."""
+        """NOT PRIVATE. Return the inner mean's summary of 1 or 0 for each privacy unit."""
         key = secret(generator.stream())
         sizes, many = unit_sizes(summary, lambda: rows_of_each_unit(summary, key))
         are_whole = np.repeat(sizes <= self.unit.max_rows, 1 if many is None else many)

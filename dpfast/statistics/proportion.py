@@ -1,4 +1,4 @@
-"""The proportion of rows that equal a public value."""
+"""The private proportion of rows that equal a public value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class Proportion(Mean):
     """The proportion of rows that are true, or equal a public value, as a statistic to measure.
 
     The answer is a share within [0, 1], as is the half-width of its error bar: 0.03 is three
-    percentage points. A missing row equals nothing, and counts. Of hardly any rows it is 1/2.
+    percentage points. A missing row counts as one that does not match. Of hardly any rows the
+    proportion is 1/2.
 
     Privacy
     -------

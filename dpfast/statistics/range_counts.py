@@ -1,6 +1,6 @@
-"""Ranges, a cumulative distribution and quantiles, of noisy counts of bins in order.
+"""Range counts, cumulative shares and quantiles, from noisy counts of bins in order.
 
-All of it is post-processing of the noisy counts.
+They are post-processing of the noisy counts.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .._core.types import Floats, Number
 from ..measurement.columns_by_name import Answer
 from ..noise.calibrated_integer import IntegerNoise
 
-#: How many numbers a notebook shows, the first ones.
+#: The number of counts, the first ones, that a notebook shows.
 SHOWN = 20
 
 
 class RangeCounts(ABC):
-    """Counts of bins whose sums have small errors: the base of answers."""
+    """Base of answers with noisy counts of bins whose sums over ranges have small errors."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class RangeCounts(ABC):
 
     @abstractmethod
     def _factors(self, first: float, stop: float) -> Floats:
-        """Return the weight of each noise in the estimate of a range, which is given in bins."""
+        """Return the weight of each noise in the estimate of the bins from `first` to `stop`."""
 
     def _require_one_column(self) -> None:
         if self.counts.ndim > 1:
@@ -46,7 +46,7 @@ class RangeCounts(ABC):
 
     @property
     def cumulative(self) -> Floats:
-        """The number of rows below each edge, and behind the last bin; ascending, from 0 on.
+        """The noisy number of rows below each edge, made ascending from 0 on.
 
         These are sums of counts, made to ascend: the mean of the least ascending numbers that are
         nowhere smaller, and of the largest that are nowhere larger. Nowhere are they further from
@@ -77,7 +77,7 @@ class RangeCounts(ABC):
         return float(below[1] - below[0])
 
     def half_width(self, lo: Any, hi: Any, confidence: float = 0.95) -> float:
-        """Bound the error of `range`, with a probability.
+        """Return the half-width of the error bar of `range`.
 
         Parameters
         ----------
@@ -94,10 +94,9 @@ class RangeCounts(ABC):
         return self.unit * self.noise.weighted_half_width(factors, 1 - share)
 
     def cdf(self, x: Any) -> float:
-        """Return the private share of the rows in all bins that is below `x`; of a category, at it
-        or before.
+        """Return the private share of rows below `x`, or in categories up to and including `x`.
 
-        It ascends from 0 to 1. Where no rows are estimated, it is that of even rows.
+        The share ascends from 0 to 1. Where no rows are estimated, all bins count as equally full.
 
         Parameters
         ----------
@@ -114,7 +113,7 @@ class RangeCounts(ABC):
         return min(float(np.interp(offset, np.arange(len(sums)), sums) / sums[-1]), 1.0)
 
     def table(self, confidence: float = 0.95) -> Answer:
-        """Return the counts with their cumulative shares, and the error bar of each.
+        """Return a table of the counts and their cumulative shares, each with its error bar.
 
         Parameters
         ----------
@@ -160,7 +159,7 @@ class RangeCounts(ABC):
         )
 
     def quantile(self, q: Number) -> Any:
-        """Return the least number at which `cdf` reaches a share; of categories, the first one.
+        """Return the least number, or the first category, at which `cdf` reaches a share.
 
         Parameters
         ----------
@@ -191,7 +190,7 @@ class RangeCounts(ABC):
         return len(self.edges) == len(self.counts)
 
     def _ends_of(self, lo: Any, hi: Any) -> tuple[float, float]:
-        """Return where a range begins and ends, in bins."""
+        """Return the start and the end of a range as offsets in bins."""
         self._require_one_column()
         first, stop = self._offset("lo", lo), self._offset("hi", hi)
         if self._is_listed:
@@ -213,7 +212,7 @@ class RangeCounts(ABC):
         elif issubclass(kind, np.datetime64 | np.timedelta64):
             try:
                 x = kind(x)
-            except Exception:  # whatever an object thinks of being a time
+            except Exception:  # an object whose conversion fails
                 checks.fail_type(name, "a time, as the edges are", x)
         elif not isinstance(x, kind):
             checks.fail_type(name, f"a {kind.__name__}, as the edges are", x)

@@ -1,4 +1,4 @@
-"""Statistics of ranks, and bases of their mechanisms: a window of rows, then a draw or noise."""
+"""Bases of rank statistics and of their mechanisms: read a window of rows, then draw or noise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..tables.times import Times
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked(Bounded[Value]):
-    """Base of statistics that read ranks of a column, each of several for a part of the loss."""
+    """Base of statistics of a column's ranks; several columns each take a part of the loss."""
 
     joins_columns: ClassVar[bool] = False
     only_adds: ClassVar[bool] = True
@@ -33,7 +33,7 @@ class Ranked(Bounded[Value]):
         return read(data, each_column, self.width, **rows)
 
     def column_of(self, terms: Terms) -> dict[str, Any]:
-        """Return the fields that all mechanisms of a column share, by name."""
+        """Return the fields that all rank mechanisms of a column share, by name."""
         lo, hi = self.pairs(None)[0]
         return {
             "lo": lo,
@@ -45,7 +45,7 @@ class Ranked(Bounded[Value]):
 
 @dataclass(frozen=True, kw_only=True)
 class OnGrid(Ranked[Value]):
-    """Base of statistics whose answers are on a public grid, by one of a few methods.
+    """Base of rank statistics with answers on a public grid, and a `method` to choose.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class OnGrid(Ranked[Value]):
 
     @abstractmethod
     def best_method(self, terms: Terms) -> str:
-        """Return the method that is better for a loss, by public numbers alone."""
+        """Return the method with the smaller expected error, by public numbers alone."""
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         if self.granularity is not None:
@@ -110,14 +110,14 @@ class OnGrid(Ranked[Value]):
         return column
 
 
-#: From an epsilon or a rho on, whichever the loss has, noise for the smooth sensitivity is better:
-#: by the relation, or in two steps.
+#: The epsilon and the rho from which smooth sensitivity noise is better than a draw, for each
+#: neighboring relation, and for a row that may enter, which costs two steps.
 Crossings = dict[str, tuple[Fraction, Fraction | float]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothOrDrawn(OnGrid[Value]):
-    """Base of statistics that have noise for their smooth sensitivity, or are drawn.
+    """Base of rank statistics released with smooth sensitivity noise, or by a draw.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class SmoothOrDrawn(OnGrid[Value]):
 
     noise: NoiseName = "auto"
 
-    #: What "auto" means below the crossings, or for any loss if there are none.
+    #: The method of "auto" below the crossings, or for any loss if there are no crossings.
     drawn: ClassVar[str] = "exponential"
     smooth_from: ClassVar[Crossings | None] = None
 
@@ -157,7 +157,7 @@ class SmoothOrDrawn(OnGrid[Value]):
 
 
 class OfRanks(Mechanism[Value]):
-    """A column with bounds; a mechanism that inherits this has these fields."""
+    """Base of rank mechanisms of one column with bounds, whose fields subclasses define."""
 
     __slots__ = ()
     of_ranks: ClassVar[bool] = True
@@ -173,7 +173,7 @@ class OfRanks(Mechanism[Value]):
         return self.nan
 
     def ranks_of(self, source: Source) -> Ranks:
-        """Return the ranks of a column, of which nothing has been read."""
+        """Return a reader of a column's rows by rank, without reading a row."""
         missing = None
         if self.nan not in ("raise", "drop"):
             number = nan_policy.replacement(self.nan, self.lo, self.hi)
@@ -181,13 +181,13 @@ class OfRanks(Mechanism[Value]):
         return ranks_of(source, missing, self.assume_sorted, (self.lo, self.hi))
 
     def present(self, window: Window) -> Window:
-        """Return a window of a column, unless missing rows are an error."""
+        """Return the window, or raise an error if it has missing rows that are to be refused."""
         if window.nan:
             nan_policy.refuse(self.nan, window.nan)
         return window
 
     def clamped(self, source: Source) -> Clamped:
-        """Return the same for a sensitivity."""
+        """Return the clamped column, unread, from which a sensitivity is computed."""
         return Clamped(self.ranks_of(source), self.lo, self.hi, self.neighbors, self.nan)
 
 
@@ -206,9 +206,9 @@ class Drawn(OfRanks[Value]):
     base: Base = field(init=False, repr=False, compare=False)
 
     def prepare(self, levels: int, q: Fraction = MIDDLE, flips: bool = False) -> None:
-        """Set the grid, the weights of its cells and the loss, of which levels share a pure one.
+        """Set the grid, the base measure of its cells, and the loss, which `levels` draws share.
 
-        Cells that are drawn by permute-and-flip weigh the same, and the range of its loss is wider.
+        For permute-and-flip all cells weigh the same, and the loss has no bounded range.
         """
         lo, hi, loss, lattice = self.lo, self.hi, self.loss, self.lattice
         grid = public_grid(lo, hi) if lattice is None else float(lattice.step)
@@ -224,10 +224,10 @@ class Drawn(OfRanks[Value]):
             object.__setattr__(self, "loss", Draws(loss.epsilon, levels, bounded_range=True))
 
     def value(self, cell: int) -> float:
-        """Return the number of a cell."""
+        """Return the number that a cell stands for."""
         return cell * self.grid if self.lattice is None else self.lattice.value(cell)
 
     @property
     def cells(self) -> tuple[int, int]:
-        """Return the first and last cell of the grid."""
+        """The first and the last cell of the grid."""
         return self.base.first, self.base.last

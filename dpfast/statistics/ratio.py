@@ -1,4 +1,4 @@
-"""The ratio of the sums of two columns."""
+"""The private ratio of the sums of two columns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .totals.moments import Sum
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio(Quotient):
-    """The sum of a column over that of another, as a statistic to measure.
+    """The sum of a column divided by the sum of another column, as a statistic to measure.
 
-    Data are two columns, of which the second is the denominator. Of more the last is, and each of
-    the others has a ratio. A ratio is 0 where the noisy sum of the denominator is no farther from 0
-    than its error bar of 95 percent: nothing is known of it then.
+    The last column of the data is the denominator, and each other column has a ratio. A ratio is 0
+    where the noisy sum of the denominator is no farther from 0 than its error bar of 95 percent:
+    the sign and size of the denominator are unknown then.
 
     Privacy
     -------

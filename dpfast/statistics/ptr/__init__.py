@@ -1,4 +1,4 @@
-"""Propose-test-release: noise for a proposed sensitivity, if the data are far from a larger one.
+"""Propose-test-release: noise for a proposed local sensitivity, if a private test accepts it.
 
 The test draws a noisy distance to the nearest data whose local sensitivity is above the proposal,
 and below a threshold the answer is `dpfast.NO_ANSWER`. `proposal` has the theorem.

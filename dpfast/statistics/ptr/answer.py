@@ -1,4 +1,4 @@
-"""`NO_ANSWER`, returned where the test refuses an answer."""
+"""`NO_ANSWER`: what a propose-test-release function returns if its test fails."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 
 class NoAnswer:
-    """The type of `dpfast.NO_ANSWER`, of which there is one; copies and pickles are the same one.
+    """The type of `dpfast.NO_ANSWER`, its only instance, also after a copy or a pickle.
 
     Examples
     --------

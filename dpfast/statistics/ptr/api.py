@@ -1,4 +1,4 @@
-"""Propose-test-release: the public functions. What they measure is in `statistics`."""
+"""Propose-test-release: the public functions over the statistics of `statistics.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .statistics import Iqr, Mean, Quantile
 
 @function_of(Mean)
 def mean(data: Any, **arguments: Any) -> Any:
-    """Release a mean with noise of a proposed size, or nothing.
+    """Release a mean with noise for a proposed sensitivity, or no answer if the data fail a test.
 
     For a mean the test asks no more than whether there are clearly more than ``(hi - lo) /
     proposed`` rows.
@@ -98,7 +98,7 @@ def mean(data: Any, **arguments: Any) -> Any:
 
 @function_of(Quantile)
 def quantile(data: Any, **arguments: Any) -> Any:
-    """Release a quantile with noise of a proposed size, or nothing.
+    """Release a quantile with noise for a proposed sensitivity, or none if the data fail a test.
 
     The statistic is that of `dpfast.quantile`. The test looks for the fewest rows that have to be
     changed until one more row may change it by more than `proposed`.
@@ -182,7 +182,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
 
 @function_of(Iqr)
 def iqr(data: Any, **arguments: Any) -> Any:
-    """Release the interquartile range, with noise of a proposed size or of its own, or nothing.
+    """Release an interquartile range by propose-test-release, or none if the data fail a test.
 
     The statistic is the distance of the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
     Without `proposed` no scale has to be known: the noise multiplies the range by a power of
@@ -279,7 +279,7 @@ def release(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[float | NoAnswer]:
-    """Release a statistic of your own with noise of a proposed size, or nothing.
+    """Release a statistic of your own by propose-test-release, or none if the data fail a test.
 
     Privacy
     -------

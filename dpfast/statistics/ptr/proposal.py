@@ -1,4 +1,4 @@
-"""The test, its threshold, and the mechanism that all proposals share.
+"""Propose-test-release: the test, its threshold, and the mechanism that all statistics share.
 
 Let D(x) be a whole number for each dataset, which differs by at most 1 between neighbors, such
 that D(x) = 0 wherever some neighbor x' of x has |f(x) - f(x')| > b. (The fewest rows to change
@@ -72,7 +72,7 @@ def threshold(epsilon: Fraction, delta: Fraction) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DistanceTest:
-    """Test of a noisy distance against the threshold."""
+    """Private test whether the data are far from data of a larger sensitivity than proposed."""
 
     epsilon: Fraction
     delta: Fraction
@@ -83,11 +83,11 @@ class DistanceTest:
 
     @property
     def farthest(self) -> int:
-        """Return the largest distance that counts, which is public."""
+        """The public distance to which larger distances are clamped."""
         return _FARTHEST * max(self.threshold, 1)
 
     def passes(self, distance: int, generator: Generator) -> bool:
-        """Tell whether the distance passes: one exact draw of discrete Laplace noise."""
+        """Tell whether the distance with discrete Laplace noise reaches the threshold."""
         noise = np.empty(1, np.int64)
         stream = generator.stream()
         laplace_integers(noise, 1 / self.epsilon, stream, None, stream.word)
@@ -95,20 +95,20 @@ class DistanceTest:
 
 
 class Measured(NamedTuple):
-    """A statistic, and its distance to data that the proposal does not cover; NOT PRIVATE."""
+    """A statistic, and the distance to data with a larger sensitivity; NOT PRIVATE."""
 
     value: float
     distance: int
 
 
 def with_noise(value: float, scale: float, grid: float, generator: Generator) -> float:
-    """Return the value with Laplace noise, on a grid."""
+    """Return the value with Laplace noise of a scale, rounded to a grid."""
     return _noise.draw(Laplace(), value=value, scale=scale, granularity=grid, generator=generator)
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal(Mechanism[float | NoAnswer]):
-    """A statistic with Laplace noise of a proposed size, if the data pass the test."""
+    """The mechanism: a statistic with noise for a proposed sensitivity, if the test passes."""
 
     name: str
     lo: float
@@ -137,13 +137,13 @@ class Proposal(Mechanism[float | NoAnswer]):
         return min(max(noisy, self.lo), self.hi)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of an answer, if there is one; the noise does not depend on that."""
+        """Return the error bar of an answer; the noise does not depend on the test's result."""
         size = self.scale * -math.log(1 - confidence) + self.grid
         return ErrorBar(confidence, min(size, self.hi - self.lo), note=_NOTE)
 
 
 def split(loss: Loss, test_share: Any) -> tuple[Approx, DistanceTest, Fraction]:
-    """Return the whole loss, the test, and the epsilon that is left for the noise."""
+    """Return the whole loss, the test with its share of epsilon, and the epsilon for the noise."""
     if not isinstance(loss, Approx):
         checks.fail("delta", "greater than 0 and less than 1: the test needs it", 0)
     part = checks.fraction("test_share", test_share)
@@ -158,7 +158,7 @@ def split(loss: Loss, test_share: Any) -> tuple[Approx, DistanceTest, Fraction]:
 
 
 def laplace_scale(sensitivity: float, error: float, epsilon: Fraction) -> float:
-    """Return the scale of the noise, rounded up."""
+    """Return the scale of Laplace noise for a sensitivity and rounding errors, rounded up."""
     wide = math.nextafter(sensitivity, math.inf) * (1 + 2.0**-50) + 2 * error
     return math.nextafter(wide / float_down(epsilon) * (1 + 2.0**-50), math.inf)
 
@@ -174,7 +174,7 @@ def proposal(
     of_ranks: bool = False,
     missing: str | float | None = None,
 ) -> Proposal:
-    """Return the mechanism of a proposal.
+    """Return the propose-test-release mechanism of a measured statistic, from checked arguments.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def proposal(
 
 
 def first_above(at: Callable[[int], float], limit: float, most: int, stop: int) -> int:
-    """Return the least k with ``at(k) > limit``, at most `most`, by bisection.
+    """Return the least k with ``at(k) > limit``, or `most` if that is less, by bisection.
 
     `at` increases, and is constant from `stop` on.
     """

@@ -1,4 +1,4 @@
-"""Ranks of a column for propose-test-release: of a proposal, and of a range without a scale.
+"""Order statistics for propose-test-release: quantiles, and interquartile ranges without a scale.
 
 *Interquartile range, proposed.* The larger local sensitivity of the two quartiles (under
 add-remove, their sum) bounds that of their distance (`dpfast/sensitivity/iqr.py`). So the number of
@@ -50,13 +50,13 @@ from .proposal import DistanceTest, first_above, laplace_scale, with_noise
 
 #: The rows of a column by their ranks.
 ByRank: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.float64]]
-#: Of the logarithm of the answer.
+#: The granularity of the logarithm of the answer.
 _LOG_GRID = 2.0**-40
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A quantile of a column or two, its bounds, and how it is read."""
+    """One or two quantiles of a column, with its bounds and how missing rows are read."""
 
     qs: tuple[Fraction, ...]
     lo: float
@@ -66,14 +66,14 @@ class Column:
     assume_sorted: bool
 
     def windows(self, source: Source, width: int) -> list[Window]:
-        """Return the order statistics about each quantile, in one pass."""
+        """Return the order statistics within `width` ranks of each quantile, in one pass."""
         missing = nan_policy.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         column = Clamped(ranks, self.lo, self.hi, self.neighbors, self.nan)
         return column.windows([order.rank_rule(q) for q in self.qs], width)
 
     def values(self, windows: list[Window]) -> list[float]:
-        """Return the quantiles, and public values in their stead if there are no rows."""
+        """Return the exact quantiles, or public values instead if there are no rows."""
         lo, hi = self.lo, self.hi
         return [
             order.column(window, lo, hi).value(order.rank_rule(q)(window.n))
@@ -83,12 +83,12 @@ class Column:
         ]
 
     def value(self, windows: list[Window]) -> float:
-        """Return the only quantile, or the distance of two."""
+        """Return the exact quantile, or the distance of the two quantiles."""
         first, *others = self.values(windows)
         return others[0] - first if others else first
 
     def local(self, windows: list[Window], k: int) -> float:
-        """Return the local sensitivity of that value, the largest within k rows, or a bound."""
+        """Return a bound on the largest local sensitivity of `value` within k changed rows."""
         first, *others = (
             local_in_window(window, q, self.lo, self.hi, k, self.neighbors)
             for q, window in zip(self.qs, windows, strict=True)
@@ -98,7 +98,7 @@ class Column:
 
 
 class _Free(NamedTuple):
-    """A range, its distance, and the public factor; NOT PRIVATE."""
+    """An interquartile range, its distance for the test, and the factor B; NOT PRIVATE."""
 
     range: float
     distance: int
@@ -106,7 +106,7 @@ class _Free(NamedTuple):
 
 
 def scale_free_distance(lower: ByRank, upper: ByRank, n: int, ratio: Fraction, most: int) -> int:
-    """Return D for n rows, at most `most`.
+    """Return the distance D of an interquartile range of n rows for the test, at most `most`.
 
     `lower` and `upper` give x at ranks about the quartiles.
     """
@@ -116,7 +116,7 @@ def scale_free_distance(lower: ByRank, upper: ByRank, n: int, ratio: Fraction, m
     here = float(upper(np.array([m3]))[0] - lower(np.array([m1]))[0])
 
     def leaves(k: int) -> float:
-        """Tell whether k + 1 rows can take the range out of every interval that holds it."""
+        """Tell whether changing k + 1 rows can take the range out of every interval [v, B v)."""
         k += 1
         p = np.arange(k + 1)
         highest = float((upper(m3 + k - p) - lower(m1 - p)).max())
@@ -132,7 +132,7 @@ def scale_free_distance(lower: ByRank, upper: ByRank, n: int, ratio: Fraction, m
 
 @dataclass(frozen=True, slots=True)
 class ScaleFree(Mechanism[float | NoAnswer]):
-    """The interquartile range of a column, with noise that multiplies it."""
+    """The mechanism of an interquartile range with multiplicative noise, if the test passes."""
 
     name: str
     column: Column
@@ -163,7 +163,7 @@ class ScaleFree(Mechanism[float | NoAnswer]):
         if not self.test.passes(summary.distance, generator):
             return NO_ANSWER
         if summary.range == 0:
-            return 0.0  # so it is for all neighbors, but for those that delta pays for
+            return 0.0  # as for all neighbors, except with probability delta
         # The logarithm of a float64 is at most 745 in size, and off by less than 2**-42.
         scale = laplace_scale(_log_up(summary.ratio), 2.0**-42, self.noise_epsilon)
         noisy = with_noise(math.log(summary.range), scale, _LOG_GRID, generator)
@@ -180,7 +180,7 @@ def _log_up(ratio: Fraction) -> float:
 
 
 def _extended(window: Window, lo: float, hi: float) -> ByRank:
-    """Return x as a function of ranks in the window, or beyond the first and the last row."""
+    """Return the value at each rank: of the window, or a bound beyond the first or last row."""
     values = np.clip(window.values.astype(np.float64), lo, hi)
     padded = np.concatenate([[lo], values, [hi]])
 

@@ -1,4 +1,4 @@
-"""A mean, a quantile and an interquartile range, and how far they are from a larger sensitivity.
+"""Propose-test-release statistics: a mean, a quantile, an interquartile range, their distances.
 
 *The mean.* Rows become cells of a public grid (`dpfast/summaries/cells.py`), so their sum is exact,
 and so is the largest local sensitivity of n rows. *Add-remove*, with the middle of the bounds for
@@ -49,18 +49,18 @@ class Proposing(Bounded[float | NoAnswer]):
 
     @property
     def assume_sorted(self) -> bool:
-        """Whether the caller says that the rows ascend."""
+        """Whether the caller promises rows in ascending order."""
         return False
 
-    #: It does not: the distance is from data with a neighbor that differs in one step.
+    #: False: the distance is that from data with a neighbor that differs in one step.
     covers_masks: ClassVar[bool] = False
 
     @abstractmethod
     def measured(self, column: Column, source: Source, proposed: float, most: int) -> Measured:
-        """Return the statistic of some rows, and the distance, which counts up to `most`."""
+        """Return the exact statistic of a column, and its distance for the test, up to `most`."""
 
     def limits_of(self, column: Column) -> tuple[float, float]:
-        """Return the limits of an answer."""
+        """Return the public limits to which an answer is clamped."""
         return column.lo, column.hi
 
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
@@ -72,7 +72,7 @@ class Proposing(Bounded[float | NoAnswer]):
         return OfKept(self.of_column(column, terms))
 
     def of_column(self, column: Column, terms: Terms) -> Mechanism[float | NoAnswer]:
-        """Return the mechanism of the rows that count."""
+        """Return the mechanism for the rows of a column that count."""
         measure, limits = partial(self.measured, column), self.limits_of(column)
         return proposal(
             self.name,
@@ -127,7 +127,7 @@ class Mean(Proposing):
 
 
 def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: int) -> int:
-    """Return how many rows to change until the sensitivity of the mean is above `proposed`.
+    """Return how many rows must change until the local sensitivity of a mean exceeds `proposed`.
 
     The mean is that of n values in 0 .. span.
     """
@@ -140,7 +140,7 @@ def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: i
 
 @dataclass(frozen=True, kw_only=True)
 class OfRanks(Proposing):
-    """Base of statistics of a quantile, or of two."""
+    """Base of propose-test-release statistics of one or two quantiles."""
 
     assume_sorted: bool = False
 

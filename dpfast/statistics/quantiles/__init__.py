@@ -1,1 +1,1 @@
-"""Medians and quantiles, by smooth sensitivity and by the exponential mechanism."""
+"""Private medians and quantiles, by smooth sensitivity and by the exponential mechanism."""

@@ -1,4 +1,4 @@
-"""Private quantiles, extremes and their range: public functions over their statistics."""
+"""Private quantiles, minimum, maximum and interquartile range: the public functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .statistic import percentile as percentile_of
 
 @function_of(Quantile)
 def quantile(data: Any, **arguments: Any) -> Any:
-    """Release a quantile of a column, or of each of several.
+    """Release a quantile of a column, or of each of several columns.
 
     The statistic is a quantile of the data clipped to `bounds`. What is meant between two rows is
     up to the method: "smooth" estimates the value of rank ``min(max(1, ceil(q n)), n)``, so that
@@ -162,7 +162,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
 
 @function_of(Median)
 def median(data: Any, **arguments: Any) -> Any:
-    """Release the lower median of a column, or of each of several: `quantile` at one half.
+    """Release the median of a column, or of each of several columns: `quantile` at one half.
 
     Privacy
     -------
@@ -235,7 +235,7 @@ def median(data: Any, **arguments: Any) -> Any:
 
 @function_of(Quantiles)
 def quantiles(data: Any, **arguments: Any) -> Any:
-    """Release many quantiles of a column, or of each of several, for one loss.
+    """Release many quantiles of a column, or of each of several columns, for one loss.
 
     The answers lie within `bounds`, on a public grid of about ``2**-40`` of their distance, and
     ascend with the quantile.
@@ -354,7 +354,7 @@ def percentile(
 ) -> NDArray[np.float64]: ...
 @function_of(Percentile, percentile_of)
 def percentile(data: Any, **arguments: Any) -> Any:
-    """Release a percentile of a column, or several for one loss: `quantile`, `quantiles` of q/100.
+    """Release one or several percentiles q of a column: `quantile` or `quantiles` at q / 100.
 
     Privacy
     -------
@@ -434,7 +434,7 @@ def percentile(data: Any, **arguments: Any) -> Any:
 
 @function_of(Minimum)
 def minimum(data: Any, **arguments: Any) -> Any:
-    """Release a low value of a column, in the place of its minimum.
+    """Release a low value of a column as its private minimum.
 
     No private answer can follow one row. By default this is the value some ranks inside, about
     ``28 / epsilon`` of them, where that is no more than half of the rows: few enough that it is
@@ -529,7 +529,7 @@ def minimum(data: Any, **arguments: Any) -> Any:
 
 @function_of(Maximum)
 def maximum(data: Any, **arguments: Any) -> Any:
-    """Release a high value of a column, in the place of its maximum.
+    """Release a high value of a column as its private maximum.
 
     The mirror image of `minimum`: by default the value about ``28 / epsilon`` ranks below the
     largest.

@@ -46,11 +46,11 @@ from ...noise.grid import Base, Lattice
 from ...summaries.order import Ranks, Window, window_of
 from ...summaries.order_statistics import least_from
 
-#: What lies outside the window weighs at most exp(-CUT).
+#: Cells outside the window weigh at most exp(-CUT) together.
 CUT = 40 * math.log(2)
-#: The same for a window that is tried first.
+#: The exponent in place of CUT for a smaller window that is tried first.
 HALF_CUT = CUT / 2
-#: Rows of a window of which fewer may be tried first.
+#: The number of rows above which a part of a window may be tried first.
 SOME = 128
 #: Fractions of a cell are ``part / PARTS``.
 PARTS = 1 << 32
@@ -59,12 +59,12 @@ RANK_BITS = 64
 RANK = 1 << RANK_BITS
 #: Coins of permute-and-flip are not decided by floats where they are as close as this part.
 CLOSE = 2.0**-16
-#: Stands for a number of ranks beyond all data.
+#: A number of ranks larger than that of any data.
 FARTHEST = 1 << 60
 
 
 class End(NamedTuple):
-    """A cell that a node ends with, and where its rows are divided.
+    """A cell at which a node (a range of cells with its rows) ends, and how its rows are divided.
 
     `less` and `leq` are how many rows are on lower cells, and on these and the cell; -1 for what is
     not known of the first and the last cell of a column. Below the end are `part` of `PARTS` of
@@ -78,14 +78,14 @@ class End(NamedTuple):
 
     @property
     def mass_below(self) -> int:
-        """Return how many rows are below, in `PARTS`."""
+        """The number of rows below this end, in `PARTS` of a row."""
         if self.part in (0, PARTS):
             return (self.leq if self.part else self.less) * PARTS
         return self.less * PARTS + (self.leq - self.less) * self.part
 
 
 class DrawParams(NamedTuple):
-    """Public numbers of a draw: of the quantile at `fraction` of `PARTS` in its node.
+    """Public parameters of a quantile draw, at the `fraction`, in `PARTS`, of its node's rows.
 
     A `shift`, in `RANK`, is added to the target. `rate` is c, `share` the d of
     `statistics.quantiles.exponential`, by 2**20, and `ties` its r.
@@ -98,19 +98,19 @@ class DrawParams(NamedTuple):
     ties: int = 0
 
     def target(self, low: End, high: End) -> int:
-        """Return the target between two ends, in `RANK`, or up to half a rank outside."""
+        """Return the target rank, in `RANK`, between two ends or up to half a rank outside."""
         a, b = low.mass_below, high.mass_below
         return a * PARTS + self.fraction * (b - a) + self.shift
 
 
 def width(c: float, total: int, cut: float = CUT) -> int:
-    """Return the ranks round the target beyond which cells of weight `total` come to exp(-cut)."""
+    """Return a distance in ranks from the target beyond which all cells weigh exp(-cut) at most."""
     ranks = max(0.0, math.log(total) + cut) / c
     return FARTHEST if ranks >= FARTHEST else math.ceil(ranks) + 1
 
 
 class Column:
-    """Column of rows on the cells of a grid between `lo` and `hi`; NOT PRIVATE."""
+    """A column with its rows on the cells of a grid between `lo` and `hi`; NOT PRIVATE."""
 
     def __init__(
         self,
@@ -125,9 +125,9 @@ class Column:
         self.lo = lo
         self.hi = hi
         self.grid = grid
-        #: The public lattice that cells are of, if it is not the grid.
+        #: The public lattice whose points the cells are, if they are not those of the grid.
         self.lattice = lattice
-        #: What the cells weigh; all the same if it is left out.
+        #: The base measure of the cells; the same weight for all cells if left out.
         if base is None:
             # Equal bounds have one cell, where the grid need not have one.
             base = _grid.base(*(_grid.ends(lo, hi, grid) if lo < hi else (0, 0)))
@@ -158,7 +158,7 @@ class Column:
         return cells.clip(self.first, self.last)
 
     def look(self, rule: Callable[[int], int], reach: int) -> Window:
-        """Return the cells of the ranks round that of a rule; the last ones are cached."""
+        """Return the cells of the rows within `reach` of a rule's rank; the last are cached."""
         if self._seen is not None:
             last_reach, window = self._seen
             n, count = window.n, len(window.values)
@@ -173,35 +173,35 @@ class Column:
         return window
 
     def less(self, cell: int, n: int) -> int:
-        """Count the rows, of `n`, on cells below `cell`."""
+        """Return how many of `n` rows are on cells below `cell`."""
         if cell <= self.first or cell > self.last:
             return 0 if cell <= self.first else n
         return self.ranks.less(self.edge(cell))
 
     def edge(self, cell: int) -> float:
-        """Return the least number that is on a cell, or on one above it."""
+        """Return the least number that is on a cell, or on a higher cell."""
         return cell * self.grid if self.lattice is None else self.lattice.edge(cell)
 
     def counts(self, cell: int, n: int) -> tuple[int, int]:
-        """Count the rows, of `n`, on cells below `cell`, and with those on it."""
+        """Return how many of `n` rows are on cells below `cell`, and on cells up to `cell`."""
         return self.less(cell, n), self.less(cell + 1, n)
 
     def ends(self, n: int) -> tuple[End, End]:
-        """Return the ends of the node of all cells and all `n` rows."""
+        """Return the two ends of the node that has all cells and all `n` rows."""
         return End(self.first, 0, -1, 0), End(self.last, -1, n, PARTS)
 
     def neighbor(self, rank: int) -> int:
-        """Return the cell of the row of a rank; it takes a pass."""
+        """Return the cell of the row of a rank, by a pass over the data."""
         return int(self.ranks.window(lambda _: rank, 0, self.cells).values[0])
 
     def edges_of(self, value: Any) -> tuple[float, float]:
-        """Return where the cell of a value begins and ends."""
+        """Return the two numbers at which the cell of a value begins and ends."""
         cell = int(self.cells(np.array([value]))[0])
         return self.edge(cell), self.edge(cell + 1)
 
 
 def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
-    """Return the floors of x / grid, which are known to be below 2**53."""
+    """Return floor(x / grid) of integers, for quotients known to be below 2**53."""
     shift = math.frexp(grid)[1] - 1
     if shift <= 0:
         # Where the grid is very fine, 0 alone is within the bounds.
@@ -212,20 +212,20 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
 
 
 def inside(ranks: int, n: int, high: bool) -> int:
-    """Return the target, in `RANK`, `ranks` from the end of `n` rows, or their middle.
+    """Return the target rank, in `RANK`, `ranks` from an end of `n` rows, at most their middle.
 
-    It moves by half a rank at most with a row.
+    A row that is added or removed moves the target by at most half a rank.
     """
     ranks_inside = min(ranks * RANK, (n + 1) * RANK // 2) - RANK // 2
     return n * RANK - ranks_inside if high else ranks_inside
 
 
 def inner(rows: int, at: int, reach: int) -> tuple[int, int]:
-    """Return where the rows of a window that is tried first begin and end.
+    """Return the start and stop of the part of a window's rows that is tried first.
 
-    They are those within `reach` ranks of row `at` (from 1) of a window of so many rows. Mostly
-    they do: what lies beyond is a small share of all, where gaps are about even. The target lies
-    between the rows at and before `at`, so both of them are here, if the window has them.
+    The part has the rows within `reach` ranks of row `at` (from 1) of a window of `rows` rows. It
+    is mostly enough: cells beyond weigh little where gaps are about even. The target lies between
+    the rows at and before `at`, so the part has both of them, if the window has them.
     """
     return max(0, at - 1 - reach), min(rows, at + reach)
 
@@ -244,7 +244,7 @@ def draw(
     cut: float = CUT,
     flips: bool = False,
 ) -> End:
-    """Draw a cell of a node of a column of `n` rows, and if it `divides`, a part of the cell.
+    """Draw a cell of a node for a quantile of `n` rows, and if it `divides`, a part of the cell.
 
     `target`, in `RANK`, is that of the params if left out. `reach` is how many ranks either way to
     look at, and `window` what is there, if that is known. The end that is returned tells ranks only
@@ -298,7 +298,7 @@ def draw(
 def shows_tails(
     tries: int, counts: tuple[int, int, int, int, int], distance: int, rate: float, stream: Stream
 ) -> bool:
-    """Tell whether a cell at a `distance` shows tails before the last of its tries."""
+    """Tell whether a cell at a `distance` shows tails in permute-and-flip before its last try."""
     _, proposals, scale, near, _ = counts
     least, more = rate * (near / RANK), rate * ((distance - near) / RANK)
     # v in the units of the bounds. Exponents are below 2**31, and rounded by less than 2**-20.
@@ -325,7 +325,7 @@ def shows_tails(
 
 
 class _View(NamedTuple):
-    """The part of a column that a draw looks at; see `draw_node`."""
+    """The rows of a column that a draw reads, with the node's ends; see `draw_node`."""
 
     low: End
     high: End
@@ -344,7 +344,7 @@ def _views(
     few: int,
     divides: bool,
 ) -> Iterator[_View]:
-    """Yield ever larger views: the rows near the target, the window, all ties counted."""
+    """Yield ever larger views for a draw: rows near the target, the window, all ties counted."""
     rows, before, n = window.values, window.first - 1, window.n
     low, high = ends
     if few:
@@ -376,7 +376,7 @@ def counted(
     divides: bool,
     stream: Stream,
 ) -> tuple[End, int]:
-    """Return a cell beyond the window, a part of it, and its distance from the target."""
+    """Return a cell beyond the window as an end, by a pass, and its distance from the target."""
     low, high = ends
     less, leq = column.counts(cell, n)
     outer = cell in (low.cell, high.cell)

@@ -1,4 +1,4 @@
-"""Two ends around a private answer: half of the loss is for how far they are from it.
+"""Intervals around a private answer: half of the loss is for the distance of its two ends.
 
     Between(inner, ends, coverage, lie_between)     of a quantile, by one more draw
     SmoothBetween(inner, ends, coverage)            of what has noise for its smooth sensitivity
@@ -106,7 +106,7 @@ from .smooth import Smooth
 STEP = 3 / 16
 #: What all shorter distances weigh, at most, for each.
 SHORTER = 1 / math.expm1(STEP)
-#: Most ranks that are looked at on either side: for a smaller rate the ends are the bounds.
+#: The most ranks that are read on either side: where more are needed, the ends are the bounds.
 MOST = 1 << 28
 #: By how many steps logarithms of neighbors differ at most, and what is added to beta for rounding.
 STEPS, ROUNDED = 64, Fraction(1, 1 << 38)
@@ -117,7 +117,7 @@ LIGHT = "polyplace-finite-variance"
 
 
 class Widths(NamedTuple):
-    """Draws of distances from points to both ends of intervals; public numbers.
+    """Public parameters of a draw of the distance from a point to both ends of its interval.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class Widths(NamedTuple):
     reach: int
 
     def side(self, cell: int, rows: NDArray[Any], before: int, n: int) -> Side:
-        """NOT PRIVATE. Return the weights of distances from a cell.
+        """NOT PRIVATE. Return the weights of all candidate distances from a cell.
 
         `rows` are the cells, ascending, of the rows from the rank `before` + 1 on, of `n`.
         """
@@ -166,14 +166,14 @@ class Widths(NamedTuple):
         return Side(shorter, margins, prior, Fraction(self.margin), rate)
 
     def draw(self, cell: int, rows: NDArray[Any], before: int, n: int, stream: Stream) -> int:
-        """Return the distance of the ends from a cell, of rows as in `side`."""
+        """Draw the distance of the ends from a cell; `rows` and `before` are as in `side`."""
         (j,) = Draw(self.side(cell, rows, before, n), len(self.steps)).draw(1, stream)
         return int(self.steps[j])
 
     def ends(self, cells: Any, sizes: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the cells that begin and end an interval; beyond all of them are the bounds.
+        """Return the cells that begin and end intervals; a cell beyond all cells is a bound.
 
-        Where rows may lie between the numbers of cells, it ends where the next cell begins.
+        Where rows may lie between the numbers of cells, intervals end where the next cell begins.
         """
         beyond = self.lie_between
         low, high = cells - np.asarray(sizes), cells + np.asarray(sizes) + beyond
@@ -185,7 +185,7 @@ class Widths(NamedTuple):
 
 @lru_cache(maxsize=256)
 def widths(fraction: int, rate: float, cells: Any, failure: float, lie_between: bool) -> Widths:
-    """Return the draws of distances whose ends miss a quantile with a failure probability."""
+    """Return the draw of a distance whose ends miss a quantile with probability <= `failure`."""
     first, last = cells
     octaves = np.rint(2 ** (np.arange(2 * (last - first).bit_length() + 1) / 2))
     steps = np.unique(np.append(np.minimum(octaves, last - first), 0)).astype(np.int64)
@@ -199,7 +199,7 @@ def widths(fraction: int, rate: float, cells: Any, failure: float, lie_between: 
 
 @dataclass(frozen=True, slots=True)
 class WithEnds(Around[NDArray[np.float64]]):
-    """Base of answers between two ends each: the lower ends, the answers, the upper ends.
+    """Base of mechanisms whose answers are intervals: lower ends, private answers, upper ends.
 
     Parameters
     ----------
@@ -227,14 +227,14 @@ class WithEnds(Around[NDArray[np.float64]]):
 
     @property
     def parts(self) -> dict[str, Loss]:
-        """Return the loss of each step by its name."""
+        """The loss of the private answer and that of the ends, by name."""
         ends = together(self.ends[0].loss, len(self.ends))
         return {self.inner.name: self.inner.loss, "ends": ends}
 
 
 @dataclass(frozen=True, slots=True)
 class Between(WithEnds):
-    """Quantiles between two ends each that hold them.
+    """The mechanism of quantile intervals: private quantiles, each between two ends.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ class Between(WithEnds):
 
     @property
     def widths(self) -> list[Widths]:
-        """Return the draws of the distance of each."""
+        """The draw of the distance of the ends for each quantile."""
         failure, between = 1 - self.coverage, self.lie_between
         return [widths(q.params.fraction, q.rate, q.cells, failure, between) for q in self.ends]
 
@@ -277,7 +277,7 @@ class Between(WithEnds):
 
 
 class RangeBetween(Around[NDArray[np.float64]]):
-    """The distance of two quantiles between two more: those of their nearer and farther ends."""
+    """The mechanism of an interval of an interquartile range, from intervals of both quartiles."""
 
     __slots__ = ()
 
@@ -289,7 +289,7 @@ class RangeBetween(Around[NDArray[np.float64]]):
 
 @lru_cache(maxsize=256)
 def reach(noise: Distribution, of_scale: IntegerNoise, step: float, failure: float) -> float:
-    """Return how many released scales noise exceeds with a failure probability: t."""
+    """Return t: noise exceeds t times the released scale with a failure probability at most."""
     shares, mp = np.append(1, np.geomspace(0.5, failure / 256, 64)), context(64)
     sizes = [float(noise.quantile(mp, mp.mpf(share / 2))) for share in shares[1:].tolist()]
     below = [of_scale.half_width(2 * share) for share in shares[1:].tolist()]
@@ -298,7 +298,7 @@ def reach(noise: Distribution, of_scale: IntegerNoise, step: float, failure: flo
 
 @dataclass(frozen=True, slots=True)
 class SmoothBetween(WithEnds):
-    """An answer with noise for its smooth sensitivity, between two ends.
+    """The mechanism of an interval around an answer with noise for its smooth sensitivity.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ class SmoothBetween(WithEnds):
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothInterval(Ranked[NDArray[np.float64]]):
-    """A statistic with noise for its smooth sensitivity, between two ends.
+    """An interval around an answer with smooth sensitivity noise, as a statistic to measure.
 
     Parameters
     ----------
@@ -350,6 +350,6 @@ class SmoothInterval(Ranked[NDArray[np.float64]]):
 
 
 def smooth_interval(of: Any, coverage: float = CONFIDENCE) -> SmoothInterval:
-    """Return the statistic between two ends."""
+    """Return the statistic of an interval around `of`, which has smooth sensitivity noise."""
     share = checks.share("coverage", coverage)
     return SmoothInterval(of.column, of=of, bounds=of.bounds, nan=of.nan, coverage=share)

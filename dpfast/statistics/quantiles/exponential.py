@@ -1,4 +1,4 @@
-"""One quantile by the exponential mechanism on an interpolated rank.
+"""One private quantile by the exponential mechanism on an interpolated rank.
 
     ExponentialQuantile(lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None, q=q)
     ExponentialExtreme(lo, hi, neighbors, nan, loss, q=q), q = 0 or 1
@@ -117,23 +117,23 @@ from .draws import PARTS, RANK, Column, DrawParams, draw, inside, width
 LEAST_RATE = 2.0**-900
 #: The largest: more is of no use, and weights beyond are not told apart.
 MOST_RATE = 2.0**29
-#: What a cell weighs that all rows are above, exp(-INSIDE), where the least of them is looked for:
-#: less would find the gap below them instead, more a row too far inside. Of 20,000 even rows and
+#: A cell below all rows weighs exp(-INSIDE) in a draw of a minimum: a smaller INSIDE would often
+#: draw from the gap below all rows, a larger one a row too far inside. Of 20,000 even rows and
 #: for an epsilon of 4 it is the gap a few times in a hundred (`benchmarks/crossings.py`).
 INSIDE = 14
-#: What r of a lattice is, in 1 / c: the wrong one of two tied values is drawn with a probability of
+#: The r of a lattice, in 1 / c: the wrong one of two tied values is drawn with a probability of
 #: about exp(-2 c x), x the ranks from the target to where the other begins, and no more than
 #: exp(-TIES / 2) of that for exp(-c x). A larger r makes error bars wider.
 TIES = 6
-#: Numbers of a lattice among which pure losses are drawn by permute-and-flip: more are few numbers
-#: beside wide bounds, where the base measure finds the data.
+#: The most numbers of a lattice for permute-and-flip with a pure loss: with more numbers the bounds
+#: are wide, and the base measure finds the data.
 FLIPPED = 1 << 17
 
 
 def rate_of(
     loss: Pure | ZCDP, levels: int, fraction: Fraction, neighbors: str, alone: bool
 ) -> float:
-    """Return ``c = e / (2 k)`` of a node, rounded down; `alone` if no other is on its level."""
+    """Return the rate ``c = e / (2 k)`` of a node's draw, rounded down; `alone` on its level."""
     most = max(fraction, 1 - fraction)
     if isinstance(loss, Pure):
         k = most if neighbors == "add-remove" else 1 if alone else 2 * most
@@ -154,7 +154,7 @@ def rate_of(
 
 
 def share_of(rate: float) -> int:
-    """Return d of the top of this file, by 2**20."""
+    """Return the d of this module's docstring, the share of a gap near a row, times 2**20."""
     # A rate as large as makes exp overflow puts all of h beside the rows.
     return math.floor(2.0**19 / (1 + math.exp(min(rate / 4, 99.0))))
 
@@ -167,17 +167,17 @@ def aim_of(
     alone: bool,
     outer: tuple[bool, bool] = (True, True),
 ) -> DrawParams:
-    """Return the draw of a quantile at a `fraction` of its node, of which some ends are `outer`.
+    """Return the parameters of a draw at a `fraction` of a node, whose `outer` ends are bounds.
 
-    Those are the ends of the column; others are quantiles that have been drawn. The fraction is
-    rounded to `PARTS`, which moves the target by less than a billionth of the rows.
+    The `outer` ends are those of the column; others are quantiles that have been drawn. The
+    fraction is rounded to `PARTS`, which moves the target by less than a billionth of the rows.
     """
     fraction = Fraction(round(fraction * PARTS), PARTS)
     return aim_at(fraction, rate_of(loss, levels, fraction, neighbors, alone), outer)
 
 
 def aim_at(fraction: Fraction, rate: float, outer: tuple[bool, bool] = (True, True)) -> DrawParams:
-    """Return the draw at a fraction of a node, for a rate."""
+    """Return the parameters of a draw at a `fraction` of a node, from the rate c of the draw."""
     parts = round(fraction * PARTS)
     # Half a rank, as the fraction between the ends has it, for an end that stands for no row.
     shift = (outer[0] * (PARTS - parts) - outer[1] * parts) * (PARTS // 2)
@@ -185,12 +185,12 @@ def aim_at(fraction: Fraction, rate: float, outer: tuple[bool, bool] = (True, Tr
 
 
 def squeezed(params: DrawParams) -> DrawParams:
-    """Return a draw among the numbers of a lattice."""
+    """Return the parameters with the r of a lattice, on which values are tied and have no gaps."""
     return params._replace(ties=min(math.ceil(TIES / params.rate), 1 << 40))
 
 
 def ranks_within(base: Base, params: DrawParams, failure: float) -> float:
-    """Return by how many ranks a draw is off, at most, but with a failure probability.
+    """Return a bound that a draw's error in ranks exceeds with at most a failure probability.
 
     McSherry and Talwar's bound: some cell has u of at most 1/2, or of what positions lack at the
     ends of a tie, D r, and a weight of at least `each`. All cells with u > g more than that weigh
@@ -203,7 +203,7 @@ def ranks_within(base: Base, params: DrawParams, failure: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ExponentialQuantile(Drawn[float]):
-    """One quantile: a cell of the grid, more probable the nearer its rank is to that of q."""
+    """The mechanism of one quantile: draw a cell, likelier the nearer its rank is to the target."""
 
     q: Fraction = field(kw_only=True)
     params: DrawParams = field(init=False, repr=False)
@@ -227,12 +227,12 @@ class ExponentialQuantile(Drawn[float]):
 
     @property
     def _relation(self) -> str:
-        """Return the relation that the rate is for."""
+        """The neighboring relation for which the rate is computed."""
         return self.neighbors
 
     @property
     def rate(self) -> float:
-        """Return ``c``."""
+        """The rate c: probabilities are in proportion to ``base(o) exp(-c u(o))``."""
         return self.params.rate
 
     @property
@@ -245,7 +245,7 @@ class ExponentialQuantile(Drawn[float]):
 
     @property
     def ranks(self) -> int:
-        """Return the distance in ranks from the target to the quantile that is estimated."""
+        """The distance in ranks from the target to the quantile that is estimated."""
         return 0
 
     def reduce(self, source: Source) -> tuple[Column, Window]:
@@ -254,7 +254,7 @@ class ExponentialQuantile(Drawn[float]):
         return column, self.present(column.look(self.rank, self.reach))
 
     def rank(self, n: int) -> int:
-        """Return the rank of the row whose rank positions the target is among, from 1 to n."""
+        """Return the rank, from 1 to n, of the row nearest to the target of `n` rows."""
         return min(max(1, self.target(n) // RANK + 1), n)
 
     def target(self, n: int) -> int:
@@ -271,7 +271,7 @@ class ExponentialQuantile(Drawn[float]):
         return self.value(draw(column, column.ends(n), self.params, n, stream, **public).cell)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar in ranks, whatever the data."""
+        """Return the error bar in ranks, which holds for all data."""
         if self.lo == self.hi:
             return ErrorBar(confidence, 0.0, 0.0)
         ranks = self.ranks + ranks_within(self.base, self.params, 1 - confidence)
@@ -280,14 +280,14 @@ class ExponentialQuantile(Drawn[float]):
 
 @dataclass(frozen=True, slots=True)
 class ExponentialExtreme(ExponentialQuantile):
-    """A low or a high quantile that stands for the least or the largest row.
+    """The mechanism of a minimum or maximum: a quantile a fixed number of ranks from that end.
 
-    The one at a fixed number of ranks from that end, which depends on the loss alone.
+    The number of ranks depends on the loss alone.
     """
 
     squeezes: ClassVar[bool] = False
 
-    #: The relation that the rate is for: u changes by 1 at most, as under this one.
+    #: The relation for which the rate is computed: u changes by 1 at most, as under "replace".
     _relation: ClassVar[str] = "replace"
 
     @property
@@ -296,7 +296,7 @@ class ExponentialExtreme(ExponentialQuantile):
 
     @property
     def ranks(self) -> int:
-        """Return T, the ranks between the end and the target."""
+        """The number of ranks T between the end of the rows and the target."""
         return math.ceil(INSIDE / Fraction(self.rate))
 
     def target(self, n: int) -> int:

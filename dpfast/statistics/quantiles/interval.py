@@ -1,4 +1,4 @@
-"""An interval that holds a quantile of the data: its public function, over its statistic."""
+"""`quantile_interval`: a private interval that holds a quantile of the data."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .statistic import QuantileInterval
 
 @function_of(QuantileInterval)
 def quantile_interval(data: Any, **arguments: Any) -> Any:
-    """Release a quantile of a column between two ends, its error bar in units of the data.
+    """Release a quantile of a column with an interval that holds the exact quantile.
 
     With probability `coverage` the quantile of the clamped rows lies between the ends, whatever the
-    rows and however many there are. How far the ends are apart is a fact about the data, and paid
-    for. Where there are few rows for the loss, the ends are the bounds.
+    rows and their number are. The distance of the ends depends on the data, so a part of the loss
+    is spent on it. Where there are few rows for the loss, the ends are the bounds.
 
     Privacy
     -------

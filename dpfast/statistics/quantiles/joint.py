@@ -48,7 +48,7 @@ EVERY = 1 << 60
 
 
 def spread(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
-    """Return the length of the interval of the changes of all utilities, for one neighbor.
+    """Return the range of the utilities' changes between neighbors, which divides epsilon.
 
     `qs` ascend. Let g_1, ..., g_(m + 1) be the gaps between 0, the quantiles and 1, and x_j =
     count_j - g_j n for a candidate, which divides the rows into so many intervals; the utility is
@@ -79,7 +79,7 @@ def spread(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
 
 
 def rounding(m: int) -> Fraction:
-    """Bound the logarithm of (computed / exact) for the probability of any answer.
+    """Return a bound on ``|ln(computed / exact)|`` for the probability of any answer.
 
     An answer is drawn block by block (quantiles that share a run), last first. A block that ends
     with quantile s is drawn by a product that is rounded at most 4 s + 11 times, over sums that are
@@ -97,7 +97,7 @@ def _wide(mp: Any, x: Any) -> tuple[Any, int]:
 
 
 def _decay(mp: Any, c: float, distance: Fraction) -> Wide:
-    """Return exp(-c distance)."""
+    """Return exp(-c distance) as a wide number."""
     x = mp.mpf(c) * distance.numerator / distance.denominator
     m, e = _wide(mp, mp.exp(-x))
     return float(m), e
@@ -105,7 +105,7 @@ def _decay(mp: Any, c: float, distance: Fraction) -> Wide:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """Noise-free summary: runs of grid points, and the sums over them."""
+    """NOT PRIVATE. Runs of grid points between the rows, and the sums of weights over runs."""
 
     first: NDArray[np.int64]  # first cell of each run
     length: NDArray[np.int64]
@@ -117,7 +117,7 @@ class Joint:
 def summary(
     rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, ...], c: float
 ) -> Joint:
-    """Return the table of weights for ascending `rows`, which are cells."""
+    """NOT PRIVATE. Return the table of weights of m-tuples, for ascending cells of rows."""
     n, m = len(rows), len(qs)
     edges = np.concatenate([[ends[0] - 1], rows, [ends[1]]])
     length = np.diff(edges)
@@ -149,7 +149,7 @@ def summary(
 
 
 def _coin(weight: Wide, scale: Wide, bound: int, stream: BitStream) -> bool:
-    """Tell whether U < 2**60 weight / (scale bound)."""
+    """Tell whether a uniform random U is below ``2**60 weight / (scale bound)``, exactly."""
     shift = 60 + BITS * (weight[1] - scale[1])
 
     def probability(mp: Any) -> Any:
@@ -188,7 +188,7 @@ def together(length: int, r: int, stream: BitStream) -> list[int]:
 
 
 def draw(summary: Joint, m: int, stream: BitStream) -> list[int]:
-    """Draw one ordered m-tuple of cells."""
+    """Draw one ordered m-tuple of cells, exactly from the exponential mechanism."""
     table = summary.table
     out = [0] * m
     step, stop, rank = m + 1, len(summary.at), summary.n
@@ -208,7 +208,7 @@ def draw(summary: Joint, m: int, stream: BitStream) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class JointQuantiles(Drawn[NDArray[np.float64]]):
-    """Several quantiles by one exponential mechanism; see `dpfast.quantiles`."""
+    """The mechanism of quantiles drawn jointly as one tuple; see `dpfast.quantiles`."""
 
     qs: tuple[Fraction, ...] = field(kw_only=True)  # in the order in which they were asked for
     c: float = field(init=False)
@@ -258,7 +258,7 @@ class JointQuantiles(Drawn[NDArray[np.float64]]):
         return out
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of all quantiles in ranks: McSherry and Talwar's bound.
+        """Return the error bar of all quantiles in ranks, by McSherry and Talwar's bound.
 
         Let E_j be how many ranks candidate j is off, so that x_j of `spread` is E_j - E_(j - 1). If
         all rows are on cells of their own, some candidates have all |E_j| <= 1, and a utility of
@@ -277,7 +277,7 @@ class JointQuantiles(Drawn[NDArray[np.float64]]):
 
 @dataclass(frozen=True, slots=True)
 class ExponentialRange(Mechanism[float]):
-    """Distance of two quartiles that exponential mechanisms have drawn."""
+    """The mechanism of an interquartile range: the distance of two drawn quartiles."""
 
     quartiles: RecursiveQuantiles | JointQuantiles
     loss: Loss
@@ -296,6 +296,6 @@ class ExponentialRange(Mechanism[float]):
         return Lattice(lattice.step, 0, lattice.last - lattice.first).nearest(distance)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return how many ranks both ends are off at most, each with half of the failures."""
+        """Return the error bar of both quartiles in ranks, each for half of the failures."""
         bar = self.quartiles.error(rows, min((1 + confidence) / 2, math.nextafter(1, 0)))
         return replace(bar, confidence=confidence, ranks=float(np.max(bar.ranks)))

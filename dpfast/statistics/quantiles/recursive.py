@@ -1,4 +1,4 @@
-"""Many quantiles by the exponential mechanism, one after the other.
+"""Many private quantiles by a recursion of exponential mechanisms over halves of the rows.
 
     RecursiveQuantiles(lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None, qs=qs)
 
@@ -59,7 +59,7 @@ from .exponential import aim_of
 
 
 class Node(NamedTuple):
-    """A draw of the recursion, all of it public: of quantile `number`, which is `q`."""
+    """Public parameters of one draw of the recursion: of the quantile `q`, of index `number`."""
 
     number: int
     q: Fraction
@@ -70,7 +70,7 @@ class Node(NamedTuple):
 
 @lru_cache(maxsize=256)
 def plan(qs: tuple[Fraction, ...], loss: Pure | ZCDP, neighbors: str) -> Node:
-    """Return the recursion over ascending different quantiles; see the top of this file."""
+    """Return the tree of draws for ascending different quantiles; see this module's docstring."""
     levels = len(qs).bit_length()
 
     def node(i: int, j: int, low: Fraction, high: Fraction, level: int) -> Node | None:
@@ -95,7 +95,7 @@ def plan(qs: tuple[Fraction, ...], loss: Pure | ZCDP, neighbors: str) -> Node:
 def draw_all(
     column: Column, n: int, root: Node, count: int, stream: BitStream, *, cut: float = CUT
 ) -> list[int]:
-    """Draw the cells of all quantiles of a plan, ascending: the whole recursion, exactly."""
+    """Draw the ascending cells of all quantiles of a plan by the whole recursion, exactly."""
     cells = [0] * count
     waiting = [(root, column.ends(n))]
     while waiting:
@@ -113,7 +113,7 @@ def draw_all(
 
 @dataclass(frozen=True, slots=True)
 class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
-    """Many quantiles: the middle one, then those on either side among the rows on that side."""
+    """The mechanism of recursive quantiles: the middle quantile first, then those on each side."""
 
     qs: tuple[Fraction, ...] = field(kw_only=True)
     different: tuple[Fraction, ...] = field(init=False, repr=False)
@@ -143,7 +143,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
 
     @property
     def rate(self) -> float:
-        """Return ``c`` of the first draw."""
+        """The rate c of the first draw, that of the middle quantile."""
         return self.root.params.rate
 
     def reduce(self, source: Source) -> tuple[Column, int]:
@@ -165,7 +165,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
         return np.array([self.value(cells[i]) for i in self.order])
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of each quantile in ranks: the bound of one draw, draw by draw.
+        """Return the error bar of each quantile in ranks, summed over the draws that lead to it.
 
         A draw is off by what the ends of its range are off, in the proportion of its place between
         them, and by g of its own, as in `ExponentialQuantile.error`; one that divides a cell has

@@ -1,4 +1,4 @@
-"""Private quantiles by smooth sensitivity: one pass, one noise sample on a public grid."""
+"""Private quantiles by smooth sensitivity: one pass, and one noise sample on a public grid."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..ranked import OfRanks
 
 
 def grid_between(lo: float, hi: float, widest: float) -> float:
-    """Return the public grid, coarser where the widest noise could not be counted on it.
+    """Return the public grid, coarser where the widest noise would have too many steps of it.
 
     (Were the grid to follow the secret noise scale, two neighbors whose scales straddle a power of
     two would have different supports.)
@@ -33,7 +33,7 @@ def grid_between(lo: float, hi: float, widest: float) -> float:
 
 
 def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
-    """Return the public grid of an answer within `bounds`; no smooth bound is below it."""
+    """Return the public grid of an answer within `bounds`, also the least smooth bound."""
     lo, hi = bounds
     widest = (hi - lo) / calibration.alpha
     if not widest < 2.0**900:
@@ -53,7 +53,7 @@ def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Smooth(OfRanks[float]):
-    """Base of mechanisms that add noise scaled to a smooth bound.
+    """Base of mechanisms that add noise scaled to a smooth bound on the local sensitivity.
 
     Their `reduce` returns the value and the bound.
     """
@@ -80,13 +80,13 @@ class Smooth(OfRanks[float]):
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Return the bounds of the answer."""
+        """The public bounds of the answer."""
         return self.lo, self.hi
 
     def finish(self, summary: tuple[float, float], generator: Generator) -> float:
-        """Add noise scaled to the smooth bound, on the grid, and clamp to the limits.
+        """Return the statistic with noise scaled to its smooth bound, on the grid, clamped.
 
-        What is nearest to that on a lattice is post-processing.
+        On a lattice the nearest number of the lattice is returned, which is post-processing.
         """
         value, sensitivity = summary
         lo, hi = self.limits
@@ -106,7 +106,7 @@ class Smooth(OfRanks[float]):
 
 @dataclass(frozen=True, slots=True)
 class SmoothQuantile(Smooth):
-    """The lower q-quantile plus noise scaled to its smooth sensitivity; see `dpfast.quantile`."""
+    """The mechanism of a lower q-quantile with smooth sensitivity noise; see `dpfast.quantile`."""
 
     q: Fraction
     smooth: SmoothBound = field(init=False, repr=False, compare=False)
@@ -129,7 +129,7 @@ class SmoothQuantile(Smooth):
 
 @dataclass(frozen=True, slots=True)
 class SmoothExtreme(SmoothQuantile):
-    """The least or the largest row with noise for its smooth sensitivity."""
+    """The mechanism of the least or the largest row with smooth sensitivity noise."""
 
     @property
     def name(self) -> str:
@@ -138,10 +138,10 @@ class SmoothExtreme(SmoothQuantile):
 
 @dataclass(frozen=True, slots=True)
 class SmoothRange(Smooth):
-    """Distance of the quartiles with noise for its smooth sensitivity.
+    """The mechanism of an interquartile range with smooth sensitivity noise.
 
-    The distance is rounded to float64, by at most half a step of the public grid: that its
-    neighbors differ by one step more is paid for.
+    The distance is rounded to float64, by at most half a step of the public grid: the noise also
+    covers the step by which neighboring distances may differ more.
     """
 
     name: ClassVar[str] = "interquartile range"

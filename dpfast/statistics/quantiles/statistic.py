@@ -1,4 +1,4 @@
-"""Quantiles, extremes and their range as statistics, and the choice of their mechanisms."""
+"""Statistics of quantiles, extremes and quartile distances, and the choice of mechanisms."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
     "recursive": RecursiveQuantiles,
     "joint": JointQuantiles,
 }
-#: "auto" draws so many quantiles jointly where a row is replaced, of at most so many rows, and
-#: where rows times the range of the draw come to no more than this for each quantile: there mean
+#: "auto" draws up to MOST_JOINT quantiles jointly under "replace", for up to ROWS_JOINT rows, and
+#: where rows times the range of the draw are at most RANGE_JOINT for each quantile: there mean
 #: errors are a quarter to nine tenths of those of the recursion (`benchmarks/crossings.py`).
 MOST_JOINT, ROWS_JOINT, RANGE_JOINT = 9, 100_000, 100
 Like = TypeVar("Like", bound=OnGrid[Any])
-#: Less is left to no rounding.
+#: The epsilon that must be exceeded for a joint draw, which spends a part on rounding.
 LEAST_JOINT = Fraction(1, 1 << 30)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneRank(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
-    """Base of quantiles and extremes: one `place`, of which `smooth` or `draw` is the mechanism."""
+    """Base of quantiles and extremes, whose mechanism is `smooth` (noise) or `draw`."""
 
     method: Method = "auto"
 
@@ -75,7 +75,7 @@ class OneRank(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
 
 @dataclass(frozen=True, kw_only=True)
 class OneQuantile(OneRank):
-    """Base of the one quantile."""
+    """Base of statistics of one quantile: quantile, percentile, median."""
 
     assume_sorted: bool = False
 
@@ -136,7 +136,7 @@ class Quantile(OneQuantile):
 
     @staticmethod
     def exact(q: Any) -> Fraction:
-        """Return `q` exactly, within its range."""
+        """Return the argument `q` as an exact fraction, or refuse one outside its range."""
         return quantile_of(q)
 
     @property
@@ -147,12 +147,12 @@ class Quantile(OneQuantile):
 
 @once
 def quantile_of(q: Any) -> Fraction:
-    """Return a quantile exactly."""
+    """Return a quantile's `q` as an exact fraction between 0 and 1, or refuse it."""
     return checks.quantile(q)
 
 
 def percent(q: Any, name: str = "q") -> Fraction:
-    """Return a percentile exactly."""
+    """Return a percentile as an exact fraction between 0 and 100, or refuse it."""
     exact = checks.fraction(name, q)
     if not 0 <= exact <= 100:
         checks.fail(name, "a number between 0 and 100", q)
@@ -300,7 +300,7 @@ class Quantiles(OnGrid[NDArray[np.float64]]):
 
 
 def several(qs: Any) -> tuple[Fraction, ...]:
-    """Return a list of quantiles as exact fractions, in its order."""
+    """Return a checked list of quantiles as exact fractions, in the given order."""
     rule, qs = "a sequence of numbers between 0 and 1", listed("qs", qs)
     if isinstance(qs, np.ndarray):
         if qs.ndim != 1:
@@ -315,7 +315,7 @@ def several(qs: Any) -> tuple[Fraction, ...]:
 
 @dataclass(frozen=True)
 class Extreme(OneRank):
-    """Base of the least and the largest row."""
+    """Base of the statistics of a minimum and a maximum."""
 
     smooth: ClassVar[Any] = SmoothExtreme
     draw: ClassVar[Any] = ExponentialExtreme
@@ -327,7 +327,7 @@ class Extreme(OneRank):
 
 @dataclass(frozen=True)
 class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
-    """A quantile between two ends that hold it, as a statistic to measure.
+    """A quantile with an interval that holds the exact quantile, as a statistic to measure.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
 
     @property
     def point(self) -> OneQuantile | Extreme | Quantiles:
-        """The quantile without an interval, or several."""
+        """The statistic without intervals: a quantile, an extreme, or several quantiles."""
         if isinstance(self.q, (list, tuple, np.ndarray)):
             return _like(Quantiles, self, qs=self.q)
         q = quantile_of(self.q)
@@ -401,7 +401,7 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
 
 @dataclass(frozen=True)
 class IqrInterval(QuantileInterval):
-    """The distance of the quartiles between two ends; `coverage` is that of either quartile."""
+    """An interquartile range with an interval; `coverage` is that of each quartile's interval."""
 
     name: ClassVar[str] = "interquartile range"
     answer_of_times: ClassVar[Answer] = "span"
@@ -411,14 +411,14 @@ class IqrInterval(QuantileInterval):
 
 
 def _like(kind: type[Like], statistic: OnGrid[Any], **more: Any) -> Like:
-    """Return a statistic of another class with the same arguments, and more."""
+    """Return a statistic of class `kind` with the arguments of `statistic`, and more."""
     names = {field.name for field in fields(kind)} & {field.name for field in fields(statistic)}
     return kind(**{name: getattr(statistic, name) for name in names} | more)
 
 
 @dataclass(frozen=True)
 class Minimum(Extreme):
-    """A low value in the place of the least row, as a statistic to measure.
+    """A low value of the clamped rows as their private minimum, as a statistic to measure.
 
     Parameters
     ----------
@@ -449,7 +449,7 @@ class Minimum(Extreme):
 
 @dataclass(frozen=True)
 class Maximum(Extreme):
-    """A high value in the place of the largest row, as a statistic to measure.
+    """A high value of the clamped rows as their private maximum, as a statistic to measure.
 
     Parameters
     ----------
@@ -480,7 +480,7 @@ class Maximum(Extreme):
 
 @dataclass(frozen=True)
 class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
-    """The distance of the quartiles of the clamped rows, as a statistic to measure.
+    """The interquartile range of the clamped rows, as a statistic to measure.
 
     Parameters
     ----------
@@ -511,7 +511,7 @@ class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
     answer_of_times: ClassVar[Answer] = "span"
     methods: ClassVar[tuple[str, ...]] = get_args(IqrMethod)
     drawn: ClassVar[str] = "recursive"
-    #: As for a quantile.
+    #: Crossings chosen as those of `OneQuantile`.
     smooth_from: ClassVar[Crossings] = {
         "add-remove": (Fraction(1, 2), Fraction(1, 4)),
         "replace": (Fraction(1, 2), Fraction(1, 4)),
@@ -522,7 +522,7 @@ class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
         column = self.column_of(terms)
         if self.method == "smooth":
             numbers: Lattice | None = column.get("lattice")
-            if numbers is not None:  # that of their distances
+            if numbers is not None:  # the lattice of distances
                 column["lattice"] = Lattice(numbers.step, 0, numbers.last - numbers.first)
             return OfKept(SmoothRange(**column, calibration=calibrate_loss(self.noise, terms.loss)))
         quartiles = MANY[self.method](**column, qs=QUARTILES, loss=without_delta(terms.loss))
@@ -545,7 +545,7 @@ def percentile(
     noise: NoiseName = "auto",
     assume_sorted: bool = False,
 ) -> Any:
-    """Return a percentile as a statistic, or several: the quantile, or quantiles, of ``q / 100``.
+    """Return the statistic of one or several percentiles: quantiles at ``q / 100``.
 
     Parameters
     ----------
