@@ -79,7 +79,7 @@ def test_another_number_of_labels(labels):
     with pytest.raises(ArgumentError, match="y must be as long as the data, 20 rows"):
         labeled_rows(X, labels)
     for made in labeled_rows(Unknown(X), labels), labeled_rows(X, labels, relation="add-remove"):
-        with pytest.raises(DataError, match="y must be as many as the rows"):
+        with pytest.raises(DataError, match="y must have one entry for each row"):
             read(made)
     assert (read(labeled_rows(Unknown(X), Y))[1] == Y).all()
 

@@ -341,7 +341,7 @@ def test_a_start_that_was_changed_is_noticed(kind, more, path):
     assert kind == "MWEM" or np.array_equal(one._alive._counts, two._alive._counts)
     statement = "UPDATE streams SET start = replace(start, '1', '2') || ' '"
     change(path, "DROP TRIGGER no_UPDATE_streams", statement)
-    with pytest.raises(LedgerError, match="of streams is not what was written"):
+    with pytest.raises(LedgerError, match="its table streams is not what was written"):
         getattr(dp.online, kind)(**given)
 
 
