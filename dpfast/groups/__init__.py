@@ -1,1 +1,1 @@
-"""Statistics of groups, for one loss of rows or of people."""
+"""Statistics of groups of rows, for one loss whose privacy unit is a row or a person."""

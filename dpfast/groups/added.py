@@ -1,4 +1,4 @@
-"""Sums by group of rows that are added up where they are, in a database.
+"""Sums by group that a database adds up, without moving its rows.
 
 Each statistic says which integers a row adds. The database adds them up by key, bounds units, and
 tells the keys with their sums, which are then what sums of rows in memory are. Keys are words here
@@ -25,7 +25,7 @@ from .partial import Partial, Summable
 
 
 def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Partial]:
-    """Return the sums of all rows that count, and the codes of groups."""
+    """Return the coder of groups, and the sums by group of all rows that count, from a database."""
     coder, units, persons = table.keys.coder(secret(stream)), None, table.persons
     if persons is not None:  # as many bits as a table in memory takes, so that noise is the same
         most = persons.max_groups
@@ -37,7 +37,7 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
     integers = {name: stat.integers(rows) for name, stat in every if not stat.by_unit}
     alone = [name for name, terms in integers.items() if terms.bins is None and not terms.near]
     statements = list(filter(None, [alone, *([name] for name in integers if name not in alone)]))
-    # How many rows the groups have, which is the same if nothing is drawn.
+    # Statements must agree on the number of rows of each group, where no rows are chosen.
     is_compared = units is None and len(statements) > 1
 
     def ask(features: Sequence[Feature], bins: Any, near: Sequence[Near]) -> DatabaseSums:

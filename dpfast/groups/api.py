@@ -157,7 +157,7 @@ def group_by(
 
 
 def _limit(name: str, value: Any) -> Any:
-    """Return a bound of what counts of a person."""
+    """Return a checked contribution bound of a person: a positive integer, "auto" or None."""
     if value is None or (checks.is_auto(value) and name != "rows_limit"):
         return value
     return checks.whole(name, value, 1, MOST)
@@ -467,7 +467,7 @@ class GroupBy(Methods):
         budget: Budget | None,
         rng: Generator | None,
     ) -> Prepared[Answer]:
-        """Prepare the release of some statistics."""
+        """Prepare the release of some statistics of all groups, for one loss."""
         relation, of = relation_of(self._neighbors, budget), self._grouping
         table = of.table(name, statistics, offer(*loss, relation, None, None), weights)
         for _, statistic in statistics:

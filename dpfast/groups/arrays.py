@@ -25,7 +25,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Arrays(Column):
-    """A column whose numbers are arrays, of a number for each group.
+    """A column whose arithmetic is on float64 arrays, with one number for each group.
 
     Error bars have a cell more where rows are rounded to cells.
     """
@@ -84,7 +84,7 @@ class Arrays(Column):
 
 @dataclass(frozen=True, slots=True)
 class EachWithin(Sizes):
-    """What noise by group exceeds but with a failure probability: none of its kinds does.
+    """Half-widths of the noise of a group's sums, which all hold but with a failure probability.
 
     Each of k kinds of noise exceeds its size with a k-th of the failure probability, so shares of
     that are not looked at. It holds whatever the distributions are. Where there are `answers`, the
@@ -98,7 +98,7 @@ class EachWithin(Sizes):
 
     @classmethod
     def of_plan(cls, plan: Plan, failure: float) -> EachWithin:
-        """Return what the noise of a plan exceeds with a failure probability."""
+        """Return the half-widths of a plan's noise, for a failure probability."""
         kinds = range(len(plan.shifts))
         sizes = tuple(plan.half_width(kind, failure / len(kinds)) for kind in kinds)
         return cls(plan, sizes, plan.half_width(0, failure))

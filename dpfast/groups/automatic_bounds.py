@@ -54,23 +54,23 @@ from .sums import Counted, OfLinear
 
 
 class Tails:
-    """How many rows lie beyond public numbers, of each of some columns, in all groups together."""
+    """Numbers of rows beyond public thresholds, for each of some columns, in all groups at once."""
 
     def __init__(self, counts: Counts) -> None:
         self.counts = counts
 
     def packed(self) -> Tails:
-        """Return the same, to be sent."""
+        """Return these tails: they can be sent between processes as they are."""
         return self
 
     def moved(self, new_codes: NDArray[np.int32]) -> Tails:
-        """Return a copy: new codes of groups change nothing."""
+        """Return a copy of the tails, which do not depend on the codes of groups."""
         return Tails(self.counts.copy())
 
 
 @dataclass(frozen=True)
 class UnitTails(Counted):
-    """How many units have how many groups, or how large a sum in the group where it is largest.
+    """Numbers of units beyond public thresholds, by their number of groups or their largest sum.
 
     Parameters
     ----------
@@ -97,12 +97,12 @@ class UnitTails(Counted):
         return self.like.add(totals, codes, values)
 
     def of_units(self, rows: SqlRows, ids: str, by: Mapping[str, Any]) -> Tails:
-        """Return the tails of the units of a database."""
+        """Return the tails of the sizes of units, computed in a database."""
         sizes = [(feature, self.part) for feature in self.like.integers(rows).features]
         return Tails(tails_of(*rows.unit_sizes(ids, by, self.of_groups, sizes))[None])
 
     def bound(self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int) -> Any:
-        """Return the tails of the units whose numbers of rows by group the room has."""
+        """Return the tails of the sizes of units, from the sums of units by group."""
         sizes = np.zeros(codes.max(initial=-1) + 1)
         if self.of_groups:
             np.add.at(sizes, codes, 1)
@@ -111,7 +111,7 @@ class UnitTails(Counted):
         return Tails(tails_of(sizes)[None])
 
     def merge(self, room: Any, more: Any) -> None:
-        """Add rows, or tails of other units."""
+        """Add the sums of more rows, or the tails of other units, to `room`."""
         if isinstance(room, Tails):
             room.counts += more.counts
         else:
@@ -120,7 +120,7 @@ class UnitTails(Counted):
 
 @dataclass(frozen=True)
 class GroupBounds(OfColumn):
-    """Bounds of some columns, drawn from the rows of all groups.
+    """The draw of bounds for some columns, from the rows of all groups together.
 
     Parameters
     ----------
@@ -149,21 +149,21 @@ class GroupBounds(OfColumn):
         return [read(columns[name], self.units) for name in self.reads]
 
     def room(self, groups: int) -> Tails:
-        """Return no rows."""
+        """Return the tails of no rows, to which rows are added."""
         return Tails(np.stack([of_chunk(Chunk(np.empty(0), 0))] * len(self.columns)))
 
     def add(self, room: Tails, codes: NDArray[np.int32], values: Any) -> int:
-        """Add rows. Missing ones among them are refused by the draw."""
+        """Add the rows that belong to a group; the draw refuses missing values among them."""
         counted = codes >= 0
         room.counts += [of_chunk(Chunk(column[counted], 0)) for column in values]
         return 0
 
     def merge(self, room: Tails, more: Tails) -> None:
-        """Add other rows."""
+        """Add the tails of other rows to `room`."""
         room.counts += more.counts
 
     def draw(self, room: Tails, generator: Generator) -> Any:
-        """Return the pair of a column, or those of several."""
+        """Draw bounds from tails: a pair for one column, or a tuple of pairs for several."""
         pairs = tuple(self.mechanism.pairs(room.counts, generator))
         return pairs if len(pairs) > 1 else pairs[0]
 
@@ -205,17 +205,17 @@ class WithBounds(OfColumn):
     nan = same_as("like.nan")
 
     def names(self, name: str) -> list[str]:
-        """Return what the columns of the answer may be called, but for those of bins."""
+        """Return the names that the answer's columns may have, except those of bins."""
         names: list[str] = self.like.names(name)
         return names[-1:] if self.has_bins else names
 
     @property
     def has_bins(self) -> bool:
-        """Tell whether columns are called by the bounds, which are not known before."""
+        """Tell whether names of answer columns depend on the bounds, which are not drawn yet."""
         return isinstance(self.like, GroupHistogram)
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return no error bar."""
+        """Return an unknown error bar, since the bounds are not drawn yet."""
         return unknown(confidence, NOT_DRAWN)
 
 
@@ -247,7 +247,7 @@ def with_bounds(
 
 
 def with_limits(loss: Loss, neighbors: Neighbors, make: Callable[[int, Loss], Any]) -> WithBounds:
-    """Return the mechanism of a statistic by group whose limit of totals of units is drawn first.
+    """Return the mechanism of a statistic by group whose clamp on units' totals is drawn first.
 
     Raises
     ------

@@ -42,7 +42,7 @@ from .weighted import WithWeights, clamped
 
 
 def shown(room: Sparse, kept: NDArray[np.int64], groups: int) -> NDArray[Any]:
-    """Return the sums of some groups, bin by bin."""
+    """Return the sums of the kept groups as a dense array, by group and bin."""
     bins = room.bins
     if len(kept) * bins > MOST:
         raise DataError("there are too many bins for as many groups as are shown")
@@ -55,7 +55,7 @@ def shown(room: Sparse, kept: NDArray[np.int64], groups: int) -> NDArray[Any]:
 
 
 def dense(room: Sparse, groups: int) -> NDArray[Any]:
-    """Return the sums of all groups, and of none, bin by bin."""
+    """Return the sums of all groups as a dense array by bin, with a last entry for no group."""
     cells, sums = room.total()
     all_sums = np.zeros((groups + 1, room.bins, room.width), sums.dtype)
     all_sums.reshape(-1, room.width)[cells] = sums
@@ -64,7 +64,7 @@ def dense(room: Sparse, groups: int) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class GroupHistogram(Counted):
-    """Numbers of rows of each group in public bins. A row is in one bin at most.
+    """Numbers of rows of each group in public bins, where a row is in at most one bin.
 
     Parameters
     ----------
@@ -87,12 +87,12 @@ class GroupHistogram(Counted):
 
     @property
     def axis(self) -> Bins:
-        """The bins."""
+        """The public bins of the only axis."""
         return self.statistic.axes[0]
 
     @property
     def labels(self) -> list[str]:
-        """Return what the bins are called: their categories, or their lower edges."""
+        """Return the labels of the bins: their categories, or their lower edges."""
         edges = self.axis.edges if self.units is None else np.asarray(self.units.edges)
         listed = edges.tolist() if len(edges) == self.axis.native.bins else edges[:-1].tolist()
         return labels(listed) if edges.dtype.kind == "f" else list(map(str, listed))
@@ -108,7 +108,7 @@ class GroupHistogram(Counted):
 
     @property
     def coordinates(self) -> int:
-        """In how many bins of a group the rows of a step may be."""
+        """The number of bins of one group that a step between neighbors may change."""
         bins = self.axis.native.bins
         return bins if self.step.of_units else min(self.step.rows, bins)
 
@@ -119,7 +119,7 @@ class GroupHistogram(Counted):
 
     @property
     def fine(self) -> int:
-        """The log2 of the parts of a row that are counted."""
+        """The log2 of the number of parts into which a row is divided for counting."""
         return PARTS if self.step.of_units else 0
 
     largest = same_as("cells.last")
@@ -178,11 +178,11 @@ class GroupHistogram(Counted):
         return bounded_sums if self.sparse else dense(bounded_sums, groups)
 
     def placed(self, values: Any) -> Any:
-        """Return what has a bin, of what is read."""
+        """Return the values that decide the bin of each row, out of all values read."""
         return values
 
     def sum(self, values: Any, cells: NDArray[np.int32], room: NDArray[np.uint64]) -> None:
-        """Add rows to their cells."""
+        """Add rows to the sums of their cells, each a pair of a group and a bin."""
         _native.count(cells, room.reshape(-1))
 
     def integers(self, rows: SqlRows) -> Integers:
@@ -192,11 +192,11 @@ class GroupHistogram(Counted):
         return Integers(self.features_of(rows), bins)
 
     def features_of(self, rows: SqlRows) -> list[Feature]:
-        """Return what a row of a database adds to its bin."""
+        """Return the features that a row of a database adds to its bin."""
         return [Feature(0 * rows.present(), 0, 1 << self.fine, self.step.rows)]
 
     def packed(self, sums: NDArray[np.object_]) -> NDArray[Any]:
-        """Return what a room holds of cells whose sums of these are given."""
+        """Return exact sums from a database in the form (64-bit words) of sums in memory."""
         return words_of(sums[:, 0]) if self.step.of_units else sums.astype(np.uint64)
 
     def gathered(self, answer: DatabaseSums) -> Any:
@@ -240,18 +240,18 @@ class GroupHistogram(Counted):
         return {**dict(named), **self.error_bar(name, len(totals))}
 
     def exact(self, totals: NDArray[Any], shift: int) -> NDArray[np.int64]:
-        """Return sums in parts of ``2**shift`` cells, rounded down."""
+        """Return exact integer sums in units of ``2**shift`` cells, rounded down."""
         if totals.dtype == np.int64:
             return shifted(totals, shift)
         return np.asarray(totals[:, 0].view(np.int64) >> shift)
 
     def answer(self, sums: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the answers of sums with noise."""
+        """Return the released numbers, from noisy integer sums."""
         return rounded(sums, self.noise.shift - self.fine)
 
 
 class WeightedHistogram(WithWeights, GroupHistogram):
-    """Sums of the weights of rows of each group in public bins; one that is NaN is in no bin."""
+    """Sums of the weights of rows of each group in public bins; a number that is NaN has no bin."""
 
     width: ClassVar[int] = 2
     fine: ClassVar[int] = 0

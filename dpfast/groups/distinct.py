@@ -1,4 +1,4 @@
-"""How many distinct values there are.
+"""The number of distinct values of a column or a table, with noise.
 
 A row that is added or removed changes the number by at most 1. So does one that is replaced: the
 value that goes takes at most 1 away, and the one that comes adds at most 1. A person of whom at
@@ -44,7 +44,7 @@ from .table import Persons, Table, used
 
 @dataclass(frozen=True, slots=True)
 class Values(Table):
-    """A table of private keys, of each of which it is known how many rows have it."""
+    """The table of private keys behind `Distinct`, with the exact number of rows of each key."""
 
     @property
     def counted(self) -> dict[str | None, Any]:
@@ -106,7 +106,7 @@ class CountDistinct(Statistic[int]):
 
 @dataclass(frozen=True, slots=True)
 class Distinct(Mechanism[int]):
-    """The number of distinct values with its noise.
+    """The mechanism that releases the number of distinct values, with calibrated integer noise.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Distinct(Mechanism[int]):
     integer_noise = same_as("noise")
 
     def reduce(self, source: View) -> View:
-        """Return the rows as they are: which of a person's count is random."""
+        """Return the rows unchanged: `finish` draws which values of a person count."""
         return source
 
     def finish(self, summary: View, generator: Generator) -> int:
@@ -144,7 +144,7 @@ class Distinct(Mechanism[int]):
         return self.noise.add([int(np.count_nonzero(counts))], generator)[0]
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar, that of the noise, about the values that count."""
+        """Return the error bar of the noise, about the number of distinct values that count."""
         return ErrorBar(confidence, float(self.noise.half_width(1 - confidence)), note=NOISE)
 
 
@@ -247,7 +247,7 @@ def count_distinct(
 
 
 def _table(data: Any, ids: str | None) -> Any:
-    """Return data as a table with a column of values."""
+    """Return the data as a table: an array of values becomes a table of one column."""
     columns = form_of(data, "data", KEYS_RULE) if is_distributed(data) or is_lazy(data) else data
     if isinstance(columns, Columns):
         names = list(columns.names)
@@ -262,6 +262,6 @@ def _table(data: Any, ids: str | None) -> Any:
 
 
 def _keys(rows: Batches, ids: str | None) -> PrivateKeys:
-    """Return the keys of all columns but that of ids."""
+    """Return private keys made of all columns except the column of ids."""
     by = [name for name in rows.names if name != ids]
     return PrivateKeys(by, rows, named=rows.of_engine is not None)

@@ -1,4 +1,4 @@
-"""What a release by group is chosen by: keys, ids, and the names and types of columns.
+"""The public arguments of a release by group: keys, ids, and the names and types of columns.
 
 A mechanism is made of public values here, and of columns without rows: so no row has a say in it,
 and it is made once for equal ones.
@@ -59,7 +59,7 @@ Statistics = tuple[tuple[str, Any], ...]
 def grouping(
     rows: Batches, by: tuple[str, ...], keys: Any, persons: Persons | None, other: Any = None
 ) -> Grouping:
-    """Return what is public of a call: one object for columns in memory and few equal keys."""
+    """Return the public arguments of a call; equal calls on data in memory may share one object."""
     columns, few = rows.like, None
     if type(keys) is list and len(keys) <= FEW and {*map(type, keys)} <= {int, str}:
         few = tuple(keys)
@@ -71,7 +71,7 @@ def grouping(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """Keys, ids and columns, as a call by group has them.
+    """The public arguments of a call by group: keys, ids and empty columns.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Grouping:
     def of(
         cls, columns: Batches, by: tuple[str, ...], keys: Any, persons: Persons | None, other: Any
     ) -> Grouping:
-        """Check keys and ids against columns, by their types."""
+        """Return the grouping, after checks of keys and ids against the types of columns."""
         shown: PublicKeys | PrivateKeys
         shown = PrivateKeys(by, columns) if keys is None else PublicKeys(by, keys, columns, other)
         if persons is not None:
@@ -110,7 +110,7 @@ class Grouping:
     def parameters(
         self, statistics: Mapping[str, Any], weights: Mapping[str, Any] | None
     ) -> dict[str, Any]:
-        """Return the parameters of the release, by public names.
+        """Return the public parameters of the release, by the names of arguments.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Grouping:
         offered: Offer,
         weights: Mapping[str, Any] | None = None,
     ) -> Mechanism[Answer]:
-        """Return the mechanism of some statistics; `weights` are their shares of the loss."""
+        """Return the mechanism that releases some statistics; `weights` give shares of the loss."""
         if self.is_kept and weights is None:
             return _table(self, name, statistics, offered)
         return self._table(name, statistics, offered, weights)
@@ -190,7 +190,7 @@ class Grouping:
         return Table(title, self.keys, mechanisms, relation, self.persons, rule)
 
     def _lost(self, mechanisms: Iterable[ByGroup], loss: Loss, relation: Neighbors) -> Lost:
-        """Return what releases how many rows are left out, for the bars of some mechanisms."""
+        """Return the mechanism that releases numbers of rows lost to bounding, for error bars."""
         persons = self.persons
         assert persons is not None and persons.max_rows and persons.rows_limit
         if all(not isinstance(sums, Sums) or sums.lost_of_row is None for sums in mechanisms):
@@ -210,7 +210,7 @@ class Grouping:
         offered: Offer,
         weights: Any,
     ) -> Mechanism[Answer]:
-        """Return the mechanism of some statistics one bound of which is drawn first."""
+        """Return the mechanism that draws a contribution bound, then releases the statistics."""
         if argument == "max_rows" and not any(map(_counts_rows, dict(statistics).values())):
             bounded = replace(self, persons=replace(persons, max_rows=None))  # nobody asks for it
             return bounded._table(name, statistics, offered, weights)
@@ -236,7 +236,7 @@ class Grouping:
         return with_unit_bound(argument, offered.loss, relation, bounded_by, tails, octaves)
 
     def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
-        """Return what releases a statistic of all groups, for a loss."""
+        """Return the mechanism that releases one statistic of all groups for an offered loss."""
         step = self._step(relation, statistic)
         if isinstance(statistic, Statistic) and checks.is_auto(statistic.unit_limits):
 
@@ -263,7 +263,7 @@ class Grouping:
     def _of_column(
         self, statistic: Any, typed: MemoryColumn, step: Step, offered: Offer
     ) -> ByGroup:
-        """Return the mechanism of a statistic of a column, which is like an empty one."""
+        """Return the mechanism of a statistic of one column, of which `typed` has the type."""
         times, units, column = times_of(typed), None, statistic.column or ""
         if isinstance(statistic, Histogram):
             for axis in statistic.axes:
@@ -299,7 +299,7 @@ class Grouping:
         return make(statistic, offered)
 
     def _in_bins(self, mechanism: GroupHistogram) -> GroupHistogram:
-        """Return the mechanism of a histogram for these keys."""
+        """Return the mechanism of a histogram, sparse for private keys; refuse too many bins."""
         keys, bins = self.keys, mechanism.axis.native.bins
         if not isinstance(keys, PublicKeys):
             return replace(mechanism, sparse=True)
@@ -311,7 +311,7 @@ class Grouping:
     def _expect(
         self, words: Words | None, categories: Public | None, column: str, typed: MemoryColumn
     ) -> None:
-        """Refuse public values that can equal nothing in a column."""
+        """Refuse public values that no row of a column of this type can equal."""
         if words is not None:
             categories = words.name, list(words.words)
         if categories is not None:
@@ -319,7 +319,7 @@ class Grouping:
             expect_matches(*categories, typed, f"the column {column!r}", cells)
 
     def _check_columns(self, mechanism: ByGroup, statistic: Any) -> None:
-        """Refuse columns that hold no numbers where these are read."""
+        """Refuse columns without numbers where the mechanism reads numbers."""
         named = [field.name for field in reversed(fields(statistic)) if field.name in OF_TABLES]
         arguments = {getattr(statistic, name): name for name in named}
         for name in mechanism.reads:
@@ -330,7 +330,7 @@ class Grouping:
                 self.columns.numbers(name, arguments.get(name, "column"))
 
     def _check_names(self, mechanisms: Mapping[str, ByGroup]) -> None:
-        """Refuse two columns of one name, and cells of a file that are to be text and numbers."""
+        """Refuse two answer columns of one name, and file columns read as text and as numbers."""
         taken, text = set(self.keys.by), set(self.keys.by)
         text |= {stat.column for stat in mechanisms.values() if stat.is_text and stat.column}
         if self.persons is not None:
@@ -352,7 +352,7 @@ class Grouping:
                     checks.fail("statistics", "named so that no bins can have their names", name)
 
     def _shares(self, names: list[str], weights: Any) -> dict[str, Fraction]:
-        """Return the share of the loss of each statistic, and of private keys."""
+        """Return the share of the loss for each statistic, for private keys and for rows lost."""
         usual = dict.fromkeys(names, Fraction(1))
         if isinstance(self.keys, PrivateKeys):
             usual[KEYS] = Fraction(1)
@@ -376,7 +376,7 @@ class Grouping:
         return {name: size / total for name, size in sizes.items()}
 
     def _rule(self, loss: Loss, share: Fraction, relation: Neighbors) -> PartitionSelection:
-        """Return the rule of private keys."""
+        """Return the partition selection rule of private keys, for a share of the loss."""
         amount(loss)
         if not isinstance(loss, Approx):
             rule = "greater than 0 where keys are private, with epsilon (or give public keys)"
@@ -388,7 +388,7 @@ class Grouping:
         return (choose_rule if in_database else choose_rounds)(key_loss, most, relation)
 
     def _step(self, relation: Neighbors, statistic: Any) -> Step:
-        """Return what a step touches."""
+        """Return the groups and rows that a step between neighbors touches, for a statistic."""
         persons, per_person = self.persons, isinstance(statistic, CountDistinct)
         every = self.keys.groups if isinstance(self.keys, PublicKeys) else None
         limits = statistic.unit_limits if isinstance(statistic, Statistic) else None
@@ -406,7 +406,7 @@ class Grouping:
 
 
 def _counts_rows(statistic: Any) -> bool:
-    """Tell whether it matters how many rows of a person count in a group."""
+    """Tell whether a statistic depends on how many rows of a person count in a group."""
     is_clamped = isinstance(statistic, Statistic) and statistic.unit_limits is not None
     return not is_clamped and not isinstance(statistic, CountDistinct)
 

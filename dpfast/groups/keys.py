@@ -65,7 +65,7 @@ KEYS = "keys"
 
 
 class Chain:
-    """Codes of keys of one or several columns: each has codes, and so have pairs of codes."""
+    """Codes of keys of one or several columns: a column has codes, and so have pairs of codes."""
 
     def __init__(self, columns: int, key: Key) -> None:
         self.columns = [Codes(key) for _ in range(columns)]
@@ -75,14 +75,14 @@ class Chain:
         return len(self.pairs[-1] if self.pairs else self.columns[0])
 
     def find(self, words: Sequence[WordPairs]) -> Int32s:
-        """Return the codes of rows; -1 of those that have none."""
+        """Return the code of each row's key, or -1 for a key without a code."""
         codes = self._of(self.columns[0], words[0])
         for table, column_words, pairs in zip(self.columns[1:], words[1:], self.pairs, strict=True):
             codes = self._of(pairs, paired(codes, self._of(table, column_words)))
         return codes
 
     def add(self, words: Sequence[WordPairs]) -> tuple[Int32s, NDArray[np.int64]]:
-        """Return the codes of rows, and which rows are the first of their keys."""
+        """Return the code of each row's key, new or known, and the first row of each new key."""
         codes = np.empty(len(words[0].low), np.int32)
         first = self.columns[0].add(*words[0], codes)
         for table, column_words, pairs in zip(self.columns[1:], words[1:], self.pairs, strict=True):
@@ -99,7 +99,7 @@ class Chain:
 
 
 def paired(a: Int32s, b: Int32s) -> WordPairs:
-    """Return the words of pairs of codes; a pair with a -1 is none."""
+    """Return pairs of codes as words, which get codes in turn; a pair with a -1 is missing."""
     low = np.empty(len(a), np.uint64)
     present = np.empty(len(a), np.bool_)
     pair(a, b, low, present)
@@ -156,7 +156,7 @@ class PublicKeys:
         self._chains(Key(bytes(32)))  # as columns have them, two keys may be the same
 
     def _look_for(self, name: str, columns: Batches, zone: str | None) -> None:
-        """Have keys as a column has them; refuse a column that could never hold them.
+        """Convert public keys to the form of a column's values, or refuse keys no row could have.
 
         The cells of a file of text are text, and integers are looked for as they are written. In a
         column of text bytes are text, too.
@@ -174,7 +174,7 @@ class PublicKeys:
             self.text.add(name)
 
     def _others(self, other: Any) -> dict[str, NDArray[Any]]:
-        """Return the key of all other rows, column by column."""
+        """Return the key of the group of all other rows, column by column."""
         labels, others = [other] if len(self.by) == 1 else other, {}
         if not isinstance(labels, (list, tuple)) or len(labels) != len(self.by):
             rule = f"a tuple with a key for each of {len(self.by)} columns"
@@ -199,12 +199,12 @@ class PublicKeys:
         return key_columns
 
     def coder(self, key: Key) -> PublicCoder:
-        """Return what finds the codes of rows."""
+        """Return the coder that finds the group of each row among these keys."""
         return CoderOfOthers(self, key) if self.others else PublicCoder(self, key)
 
     @cached_property
     def first_of_run(self) -> int | None:
-        """The first of integers that follow one another; None for other keys."""
+        """The first key, if keys are consecutive integers of one column; None for other keys."""
         array = _array(next(iter(self.forms.values())))
         if len(self.by) > 1 or array.dtype.kind not in "iu" or not len(array):
             return None
@@ -213,7 +213,7 @@ class PublicKeys:
         return first if fits and (array == np.arange(first, first + len(array))).all() else None
 
     def _chains(self, key: Key) -> list[Chain]:
-        """Return the codes of each column of a product, or of all columns together."""
+        """Return the chains of codes: one for each column of a product, or one for all columns."""
         words = [
             KeyWords(key, is_text=name in self.text).of(keys) for name, keys in self.forms.items()
         ]
@@ -235,7 +235,7 @@ class PublicKeys:
 
 
 class PublicCoder:
-    """The codes of rows by public keys; several threads may ask at once."""
+    """The coder of rows by public keys, which several threads may use at once."""
 
     def __init__(self, keys: PublicKeys, key: Key) -> None:
         self.groups, self._keys, self._key = keys.groups, keys, key
@@ -246,7 +246,7 @@ class PublicCoder:
         }
 
     def names(self) -> None:
-        """Return nothing: codes are in the order in which keys were given."""
+        """Return None: codes of public keys are in the order in which the keys were given."""
 
     def codes(self, batch: Batch) -> Int32s:
         """Return the codes of the rows of a batch; whoever asks may change them."""
@@ -273,7 +273,7 @@ class PublicCoder:
 
 
 class CoderOfOthers(PublicCoder):
-    """The same, where rows without a public key are the last group."""
+    """The coder of rows by public keys where rows without a public key form the last group."""
 
     def codes(self, batch: Batch) -> Int32s:
         codes = super().codes(batch)
@@ -282,7 +282,7 @@ class CoderOfOthers(PublicCoder):
 
 
 class PrivateKeys:
-    """Keys that the rows bring, of one or several columns.
+    """Private keys of one or several columns: the keys that occur in the rows.
 
     Parameters
     ----------
@@ -306,16 +306,16 @@ class PrivateKeys:
 
     @property
     def listed(self) -> Mapping[str, None]:
-        """The columns: of none of them keys are known."""
+        """The columns of keys, each with None: private keys are not known in advance."""
         return dict.fromkeys(self.by)
 
     def coder(self, key: Key) -> PrivateCoder:
-        """Return what finds and gives codes."""
+        """Return the coder that gives a code to each private key as rows are read."""
         return PrivateCoder(self.none, key, self.named, self.text)
 
 
 class PrivateCoder:
-    """The codes of keys as they are met; one thread at a time gives them.
+    """The coder of rows by private keys, which get codes as rows are read, under a lock.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ class PrivateCoder:
         return codes
 
     def order(self) -> NDArray[np.int64]:
-        """Return the codes in the order of their words, which no order of rows has a say in."""
+        """Return the codes sorted by the words of their keys, whatever the order of rows."""
         keys, none = [], np.empty(0, np.uint64)
         for low, high in zip(self._low, self._high, strict=True):
             keys += [np.concatenate([none, *low]), np.concatenate([none, *high])]
@@ -367,14 +367,14 @@ class PrivateCoder:
         return np.lexsort(keys)
 
     def names(self) -> Int32s:
-        """Return the place of each code in that order."""
+        """Return the rank of each code in the order of the keys' words."""
         order = self.order()
         ranks = np.empty(len(order), np.int32)
         ranks[order] = np.arange(len(order), dtype=np.int32)
         return ranks
 
     def columns(self, kept: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """Return the keys of some codes, column by column."""
+        """Return the keys of the kept codes, column by column."""
         return {
             name: _in_common_units(np.concatenate(met)[kept])
             for name, met in zip(self._by, self._met, strict=True)
@@ -391,7 +391,7 @@ def ascending(columns: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
 
 
 def _ranks(column: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers that ascend as keys do; those of different kinds stand apart."""
+    """Return numbers that ascend as the keys of a column do, kind by kind where kinds are mixed."""
     if column.dtype.kind != "O":
         return column if column.dtype.kind in "biuM" else np.unique(column, return_inverse=True)[1]
     listed = column.tolist()
@@ -402,14 +402,14 @@ def _ranks(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _sortable(key: Any) -> tuple[int, Any]:
-    """Return what a key among Python objects is sorted by."""
+    """Return the sort key of a group key among Python objects: its kind, then its value."""
     kinds = (int, str, bytes, np.datetime64)
     kind_index = [isinstance(key, kind) for kind in kinds].index(True)
     return kind_index, _instant(plain(key)) if kind_index == 3 else key
 
 
 def _taken(column: MemoryColumn, rows: NDArray[np.int64]) -> NDArray[Any]:
-    """Return some rows of a column as an array whose dtype depends on its type alone."""
+    """Return the keys of some rows as an array whose dtype depends on the column's type alone."""
     if isinstance(column, Objects):
         return _of_objects([_plain(column.rows[i]) for i in rows.tolist()])
     if isinstance(column, Values):
@@ -421,7 +421,7 @@ def _taken(column: MemoryColumn, rows: NDArray[np.int64]) -> NDArray[Any]:
 
 
 def _without_views(column: Any) -> Any:
-    """Return a column of Arrow in a type that pyarrow can pick rows of, and cast."""
+    """Return an Arrow column in a type that pyarrow can take rows of, and cast: without views."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -433,7 +433,7 @@ def _without_views(column: Any) -> Any:
 
 
 def _plain(key: Any) -> Any:
-    """Return a key of Python objects in the one form that all keys equal to it have."""
+    """Return the canonical form of a key among Python objects: equal keys have one form."""
     plain_key = plain(key)
     if isinstance(plain_key, str):
         return plain_key.rstrip("\0")
@@ -452,20 +452,20 @@ def _plain(key: Any) -> Any:
 
 
 def _instant(words: Any) -> tuple[int, int]:
-    """Return the seconds since 1970, and the nanoseconds, of the words of a time."""
+    """Return the seconds since 1970, and the nanoseconds, from the two words of a time."""
     low, high = words
     return low if low < 1 << 63 else low - (1 << 64), high - TIME
 
 
 def _in_common_units(array: NDArray[Any]) -> NDArray[Any]:
-    """Return dates in days and times in milliseconds or finer: Polars and Arrow take no others."""
+    """Return dates in days and times in milliseconds or finer, the units of Polars and Arrow."""
     unit = np.datetime_data(array.dtype)[0] if array.dtype.kind == "M" else "D"
     coarse = {"Y": "D", "M": "D", "W": "D", "h": "ms", "m": "ms", "s": "ms"}
     return array.astype(f"M8[{coarse[unit]}]") if unit in coarse else array
 
 
 def _texts_of(array: NDArray[Any]) -> list[Any]:
-    """Return an array of text or bytes as objects."""
+    """Return an array of text or bytes as a list of Python objects, also where text is invalid."""
     raw: dict[int, bytes] = {}
     if array.dtype.kind == "U" and array.nbytes:
         array = np.array(array, array.dtype.newbyteorder("="))
@@ -486,7 +486,7 @@ def _of_objects(listed: list[Any]) -> NDArray[Any]:
 
 
 def _of_arrow(column: Any, of_text: Callable[[Any], Any] = _plain) -> NDArray[Any]:
-    """Return an Arrow column without nulls as an array, with a function of each text."""
+    """Return an Arrow column without nulls as an array; `of_text` converts each text."""
     import pyarrow as pa
 
     kind = column.type
@@ -503,7 +503,7 @@ def _of_arrow(column: Any, of_text: Callable[[Any], Any] = _plain) -> NDArray[An
 
 
 def _whole(key: Any) -> Any:
-    """Return a public key; refuse one of which an array drops the end."""
+    """Return a public key, or refuse a key whose end a NumPy array would drop."""
     checks.keeps_end("keys", key)
     return key
 
@@ -517,7 +517,7 @@ def _texts(column: Any) -> list[Any]:
 
 
 def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
-    """Return the columns of public keys, and whether keys are all their combinations."""
+    """Return public keys by column, and whether all combinations of the columns' keys are keys."""
     table = columns_of_table(keys, "keys") if not isinstance(keys, (list, tuple)) else None
     if table is not None:
         missing = [name for name in by if name not in table]
@@ -540,14 +540,14 @@ def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
 
 
 def _alone(column: MemoryColumn) -> MemoryColumn:
-    """Return a column of Arrow, which may show memory of others, in memory of its own."""
+    """Return an Arrow column as a copy, for its memory may be shared; other columns as they are."""
     if not isinstance(column, Arrow):
         return column
     return Arrow(_without_views(column.chunked).take(np.arange(column.length)))
 
 
 def _copied(column: MemoryColumn, array: NDArray[Any]) -> MemoryColumn:
-    """Return public keys that nobody else can change, typed if they are of one type."""
+    """Return a copy of public keys that the caller cannot change, typed if all have one type."""
     if isinstance(column, Arrow):
         return column
     if isinstance(column, Values):
@@ -556,7 +556,7 @@ def _copied(column: MemoryColumn, array: NDArray[Any]) -> MemoryColumn:
 
 
 def _array(column: MemoryColumn) -> NDArray[Any]:
-    """Return public keys as an array that nobody else can change."""
+    """Return public keys as an array that the caller cannot change."""
     if isinstance(column, Values):
         return column.array.copy()
     if isinstance(column, Arrow):
@@ -572,7 +572,7 @@ def _array(column: MemoryColumn) -> NDArray[Any]:
 
 
 def _dense(column: MemoryColumn, first: int, count: int) -> Int32s | None:
-    """Return codes of integers that follow one another, without a table; None for other rows."""
+    """Return the codes of integer rows among consecutive integer keys; None for other types."""
     if (
         not isinstance(column, Values)
         or column.mask is not None
@@ -586,7 +586,7 @@ def _dense(column: MemoryColumn, first: int, count: int) -> Int32s | None:
 
 
 def one_column(column: Any, name: str) -> tuple[Any, str]:
-    """Return a column of keys as a table, and its name there."""
+    """Return a column of keys as a table of one column, and the name of that column."""
     table = column
     if is_distributed(column) or is_lazy(column):
         table = form_of(column, name, KEYS_RULE)

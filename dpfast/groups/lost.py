@@ -1,4 +1,4 @@
-"""Rows of people that bounding leaves out, below a public limit: what a bar needs to hold bias.
+"""Numbers of rows lost to bounding, up to a public limit, by which error bars cover the bias.
 
 With at most m rows of a person in a group, of c rows min(c, m) count. Let L be a public limit: no
 person has more rows in a group than this. Then bounding leaves out min(c, L) - min(c, m) of them,
@@ -41,7 +41,7 @@ OF_NOISE, OF_LOST = 0.75 * (1 - CONFIDENCE), 0.25 * (1 - CONFIDENCE)
 
 @dataclass(frozen=True)
 class Lost(Counted):
-    """Numbers of rows that are left out of people with too many, by group.
+    """Numbers of rows lost to bounding, by group: those of people with more than `most` rows.
 
     Privacy: neighbors are tables that differ in all rows of a person. Each of the numbers is a sum
     of integers from 0 to `limit` - `most` of people, so integer noise for what one person changes
@@ -80,7 +80,7 @@ class Lost(Counted):
         statistics: Mapping[str, Any],
         error: Callable[[Any, float], Any],
     ) -> None:
-        """Put into the bars of counts and sums, or of totals of these, what is lost of all rows.
+        """Widen the error bars of counts and sums, or of their totals, by rows lost to bounding.
 
         `error` returns what noise exceeds with a failure probability. That of a sum over groups is
         symmetric as well, so the proof holds for totals as they are.

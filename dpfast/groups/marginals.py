@@ -114,12 +114,12 @@ class Residuals(NamedTuple):
 
     @property
     def cells(self) -> int:
-        """How many cells one of them has."""
+        """The number of cells of one residual."""
         return math.prod(self.shape)
 
     @property
     def deviation(self) -> float:
-        """The parameter of the noise of a cell, before its projection."""
+        """The noise scale of a cell, before the noise is projected onto the residual."""
         return math.ldexp(float(self.noise.scale), self.noise.shift) / self.cells
 
     def weights_in(self, cells: int) -> tuple[Floats, Floats]:
@@ -156,12 +156,12 @@ def in_order(attributes: Iterable[int], sizes: Sequence[int]) -> Indices:
 
 
 def subsets_of(attributes: Indices) -> Iterator[Indices]:
-    """Yield all subsets, the empty one first."""
+    """Yield all subsets of some attributes, the empty subset first."""
     return chain.from_iterable(combinations(attributes, k) for k in range(len(attributes) + 1))
 
 
 def squared_move(shape: Sequence[int], neighbors: str) -> int:
-    """Return the square of the most by which a row moves a residual, times its number of cells."""
+    """Return the squared L2 sensitivity of N times a residual, which has N cells."""
     square = math.prod(size * (size - 1) for size in shape)
     if neighbors == "add-remove" or not square or not shape:
         return square
@@ -172,7 +172,7 @@ def squared_move(shape: Sequence[int], neighbors: str) -> int:
 def planned(
     sizes: Sequence[int], weights: Mapping[Indices, float], loss: Loss, neighbors: str
 ) -> tuple[Residuals, ...]:
-    """Return the residuals of weighted marginals, with the noise of the least sum of variances.
+    """Return the residuals of weighted marginals, with noise of the least weighted variance.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def planned(
 
 
 def half_width(parts: Sequence[Residuals], failure: float) -> float:
-    """Return what the noise of a cell of a marginal exceeds with a failure probability.
+    """Return the half-width of the noise of a cell of a marginal, for a failure probability.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def half_width(parts: Sequence[Residuals], failure: float) -> float:
 
 
 class MarginalTables(Mapping[Names, Answer], Noted):
-    """The answer of `dpfast.marginals`: a table for each marginal, all of one release.
+    """The answer of `dpfast.marginals`: a table of counts for each marginal, all of one release.
 
     A marginal is found by its names in any order, and so is each one that is part of it, for
     nothing; they agree, so that a table summed over an attribute is the table without it.
@@ -323,7 +323,7 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         return np.asarray(sum(values * (part.cells / cells) for part, values in parts))
 
     def error(self, *names: str, confidence: Number = CONFIDENCE) -> float:
-        """Return what the error of a cell does not exceed, with a probability.
+        """Return the half-width of the error bar of a cell of a marginal.
 
         Parameters
         ----------
@@ -340,7 +340,7 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         return half_width([part for part, _ in self._parts(names)], 1 - share)
 
     def to_dict(self) -> dict[str, dict[str, list[Any]]]:
-        """Return the tables by names that commas separate, of what JSON has.
+        """Return the tables as a dict of JSON types, by the attribute names joined with commas.
 
         Returns
         -------
@@ -349,7 +349,7 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         return {", ".join(names): table.to_dict() for names, table in self.items()}
 
     def _parts(self, names: Sequence[Any]) -> list[tuple[Residuals, Floats]]:
-        """Return the residuals of a marginal, itself last, with an axis for each of its names."""
+        """Return the residuals of all subsets of a marginal, with an axis for each of the names."""
         positions = [self._index.get(name, -1) if isinstance(name, str) else -1 for name in names]
         whole, parts = in_order(positions, self._sizes), []
         if whole not in self._values:
@@ -439,12 +439,12 @@ class Marginals(Statistic[MarginalTables]):
 
     @property
     def sizes(self) -> list[int]:
-        """How many categories each attribute has."""
+        """The number of categories of each attribute."""
         return [axis.native.bins for axis in self.axes.values()]
 
     @property
     def weights(self) -> dict[Indices, float]:
-        """What a variance of a cell of each marginal counts, by its attributes."""
+        """The weight of a cell's variance in the sum to minimize, by the marginal's attributes."""
         index_of = {name: i for i, name in enumerate(self.axes)}
         sizes, weights = self.sizes, dict(self.importance or ())
         return {
@@ -461,7 +461,7 @@ class Marginals(Statistic[MarginalTables]):
 
 
 class Coded(NamedTuple):
-    """Bins of rows, an attribute in each line, and counts of others, of which so many were read."""
+    """Bins of rows yet to be counted, counts of other rows, and the number of rows read."""
 
     kept: list[NDArray[np.uint32]]
     counts: Any
@@ -470,7 +470,7 @@ class Coded(NamedTuple):
 
 @dataclass(frozen=True)
 class MarginalCounts(Mechanism[MarginalTables]):
-    """Exact counts of the cells of all residuals, and the noise that these get."""
+    """The mechanism that counts the cells of all residuals, and adds noise to the counts."""
 
     statistic: Marginals
     loss: Loss
@@ -495,7 +495,7 @@ class MarginalCounts(Mechanism[MarginalTables]):
         return MarginalTables(self.statistic.axes, self.statistic.requested, self.residuals, noisy)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of a cell, of whatever marginal it is the longest."""
+        """Return the longest error bar that a cell of any marginal has."""
         owner = {attributes: alike for alike in self.residuals for attributes in alike.subsets}
         parts = ([owner[part] for part in subsets_of(names)] for names in self.statistic.weights)
         kinds = {tuple(map(id, residuals)): residuals for residuals in parts}
@@ -504,12 +504,12 @@ class MarginalCounts(Mechanism[MarginalTables]):
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where the counts of each of the `residuals` start, and where the last ones stop."""
+        """The index where the counts of each of the `residuals` start, and the last ones stop."""
         cells = [len(alike.subsets) * alike.cells for alike in self.residuals]
         return [0, *np.cumsum(cells).tolist()]
 
     def _added(self, rows: SqlRows) -> NDArray[np.int64]:
-        """Return the counts of rows in a database, which adds up those of a residual at once."""
+        """Return the counts of all cells from a database, by one statement for each residual."""
         bins = [axis.of_row(rows, i) for i, axis in enumerate(self.statistic.axes.values())]
         present = [Term(rows.present(*bins), 1)]
         counts = []
@@ -523,7 +523,7 @@ class MarginalCounts(Mechanism[MarginalTables]):
         return np.concatenate(counts)
 
     def _rows(self, where: NDArray[np.bool_] | None, chunk: RowChunk) -> Coded:
-        """Return the bins of the rows that are in one of each attribute."""
+        """Return the bins of the rows of a chunk that have a bin of every attribute."""
         axes, kept, read = [axis.native for axis in self.statistic.axes.values()], [], 0
         for columns, rows in stretches(chunk, where):
             bin_codes = np.zeros((len(axes), len(columns[0])), np.uint32)
@@ -542,7 +542,7 @@ class MarginalCounts(Mechanism[MarginalTables]):
         return Coded([], self._counted(both), both.read)
 
     def _counted(self, coded: Coded) -> NDArray[np.int64]:
-        """Return the counts of all cells, those of each residual by themselves."""
+        """Return the counts of the cells of all residuals, residual by residual."""
         counts, jobs = np.zeros(self._starts[-1], np.int64), []
         counts += coded.counts
         if coded.kept:
@@ -559,7 +559,7 @@ class MarginalCounts(Mechanism[MarginalTables]):
 
 
 def attributes(data: Any, per_row: RowArguments, axes: Mapping[str, Bins]) -> Chosen:
-    """Choose the attributes among the columns of a table; those of a matrix are all it has."""
+    """Choose the columns of the attributes in a table, or take all columns of a matrix."""
     table = form_of(data, "data", RULE)
     if isinstance(table, Columns):
         table = table.store.table([table.store.name_of(name, "categories") for name in axes])
@@ -584,7 +584,7 @@ def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
 
 
 def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
-    """Return the requested marginals, if they have few enough cells."""
+    """Return the requested marginals as tuples of names, or refuse too many cells."""
     names = tuple(sizes)
     requested: Iterable[Names]
     if checks.is_whole(ways):
@@ -608,7 +608,7 @@ def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
 
 
 def weights_of(importance: Any, requested: Iterable[Names]) -> tuple[tuple[Names, float], ...]:
-    """Return what the variances of the cells of each marginal count for that is no 1."""
+    """Return the weights of marginals that `importance` gives, for variances of their cells."""
     requested_names, weights = {frozenset(names): names for names in requested}, {}
     names_of_all = sorted(frozenset().union(*requested_names))
     for names, weight in checks.mapping("importance", importance).items():
@@ -622,7 +622,7 @@ def weights_of(importance: Any, requested: Iterable[Names]) -> tuple[tuple[Names
 
 
 def _names(argument: str, value: Any, declared: Sequence[str]) -> Names:
-    """Return the names of a marginal, which are known and different."""
+    """Return the names of a marginal, or refuse unknown or repeated names."""
     listed = (value,) if isinstance(value, str) else value
     is_listed = isinstance(listed, (tuple, list))
     if not is_listed or not all(isinstance(name, str) and name in declared for name in listed):
@@ -634,7 +634,7 @@ def _names(argument: str, value: Any, declared: Sequence[str]) -> Names:
 
 @function_of(Marginals)
 def marginals(data: Any, **arguments: Any) -> Any:
-    """Release all k-way marginals of a table, counts that agree, with the least sum of variances.
+    """Release all k-way marginals of a table as consistent counts of least total variance.
 
     The 2-way marginals of ten attributes are 45 tables of counts. They share totals and tables of
     one attribute, so what a table says that its parts do not, its residual, gets noise of its own.

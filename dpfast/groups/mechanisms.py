@@ -1,4 +1,4 @@
-"""What releases a statistic of all groups: one object for equal public values."""
+"""Mechanisms that release a statistic of all groups; equal public values share one object."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ DRAWN = (ranked.OneQuantile, ranked.Quantiles, ranked.Extreme, ranked.QuantileIn
 
 
 def is_by_group(statistic: object) -> bool:
-    """Tell whether a statistic is one by group."""
+    """Tell whether a statistic can be released by group."""
     kinds = (Linear, Top, *PLAIN, *DRAWN)
     return isinstance(statistic, kinds) and not isinstance(statistic, ranked.IqrInterval)
 
 
 @remembered
 def mechanism_of(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
-    """Return the mechanism of a statistic of numbers, with the loss that it is calibrated for."""
+    """Return the mechanism that releases a statistic by group, calibrated to the offered loss."""
     limits = statistic.limits
     if limits is not None and isinstance(statistic, Weighted) and statistic.weights is None:
         checks.fail("weight_bounds", "given with weights, and only then", limits)
@@ -68,7 +68,7 @@ def mechanism_of(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
 
 @remembered
 def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) -> Quantiles:
-    """Return the mechanism of quantiles of numbers; `is_whole` is said of the column."""
+    """Return the mechanism that draws quantiles by group; `is_whole` says rows are integers."""
     if statistic.method not in ("auto", "exponential"):
         checks.fail("method", "left out by group, where each quantile is drawn", statistic.method)
     bounds, size, numbers = checks.bounds(statistic.bounds), statistic.granularity, None
@@ -87,7 +87,7 @@ def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) ->
 
 
 def quantiles_of(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:
-    """Return the quantiles that are drawn; 0 or 1 for an extreme."""
+    """Return the quantiles that a statistic draws, as fractions; 0 or 1 for an extreme."""
     if isinstance(statistic, ranked.Quantiles):
         qs = ranked.several(statistic.qs)
         if len(set(qs)) < len(qs):
@@ -101,7 +101,7 @@ def quantiles_of(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:
 
 @remembered
 def share(offered: Offer, size: Fraction) -> Offer:
-    """Return a share of what is offered, which is enough for noise."""
+    """Return the offer of a share of the loss, or refuse a share that is too small for noise."""
     amount(offered.loss)
     shared_offer = offered if size == 1 else Offer(part(offered.loss, size), offered.unit)
     amount(shared_offer.loss)

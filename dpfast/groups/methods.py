@@ -30,7 +30,7 @@ OF_ONE_COLUMN = {"str | None": "str", "BoundsEach | Auto": "Bounds | Auto"}
 
 
 class Methods(ABC):
-    """Base of `GroupBy`."""
+    """Base of `GroupBy`, with a method for each statistic that can be released by group."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ def of_agg(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> tuple[Any, Any, Any, Any]:
-    """Return the loss, and the others of what each method takes as `agg` does."""
+    """Return the arguments that each method shares with `agg`: the loss, where, budget and rng."""
     return (epsilon, delta, rho), where, budget, rng
 
 
@@ -58,7 +58,7 @@ OF_AGG = signature(of_agg).parameters
 
 
 def method(entry: Entry) -> Callable[..., Answer]:
-    """Return the method that releases a statistic, of its name."""
+    """Return the method of `GroupBy` that releases a statistic, under the statistic's name."""
     name = entry.name
     of: Callable[..., object] = getattr(stat, name)
 
@@ -105,7 +105,7 @@ DOC = """
 
 
 def _of_one_column(parameter: Parameter) -> Parameter:
-    """Return an argument of a statistic where it has a column."""
+    """Return a parameter of a statistic with the annotation for a single, required column."""
     kind = OF_ONE_COLUMN.get(str(parameter.annotation), str(parameter.annotation))
     if parameter.name in NEEDED:
         return parameter.replace(annotation=kind.removesuffix(" | None"), default=Parameter.empty)

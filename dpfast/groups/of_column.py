@@ -1,4 +1,4 @@
-"""What mechanisms by group read of a table, unless they say otherwise: the numbers of a column."""
+"""The base of mechanisms by group that read a column, and the sums that databases return."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Kept: TypeAlias = NDArray[np.int64] | None
 
 
 class Integers(NamedTuple):
-    """What a row adds where rows are added up in a database.
+    """The integers that each row adds to sums in a database: features, bin, and missing flag.
 
     Attributes
     ----------
@@ -42,14 +42,14 @@ class Integers(NamedTuple):
 def of_numbers(
     rows: SqlRows, numbers: Sequence[Any], grid: Cells, nan: str | float, most: int
 ) -> Integers:
-    """Return the cells of numbers of rows, of which so many count of a unit."""
+    """Return the integer cells of database rows, of which at most `most` count per unit."""
     rounded = [rows.rounded(number, grid) for number in numbers]
     missing = rows.counted(1 - rows.present(*rounded)) if nan == "raise" else None
     return Integers([Feature(u, grid.span, grid.first, most) for u in rounded], missing=missing)
 
 
 class DatabaseSums(NamedTuple):
-    """What a database has added up of some features, by key and bin.
+    """Exact sums of features that a database has added up, by group and bin.
 
     Attributes
     ----------
@@ -72,14 +72,14 @@ class DatabaseSums(NamedTuple):
     again: Callable[[Sequence[Near]], DatabaseSums] | None = None
 
     def by_group(self) -> NDArray[np.object_]:
-        """Return the sums of each group, and last of none."""
+        """Return the sums of each group, with a last row for rows of no group."""
         room = np.zeros((self.groups + 1, len(self.sums)), object)
         np.add.at(room, self.codes, np.stack(self.sums, axis=1))
         return room
 
 
 class OfColumn:
-    """Base of what reads a column, which may be one of times, or none at all."""
+    """Base of mechanisms by group that read a column of numbers or times, or no column."""
 
     __slots__ = ()
 
@@ -108,12 +108,12 @@ class OfColumn:
 
     @property
     def reading(self) -> tuple[Any, ...]:
-        """Return the column, and how it is read; statistics that agree share a look."""
+        """Return the column and how it is read; statistics with equal readings share one read."""
         return (self.column, self.units)
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Return the columns that are read."""
+        """Return the names of the columns that the mechanism reads."""
         return () if self.column is None else (self.column,)
 
     def read(self, columns: Mapping[str, MemoryColumn]) -> Any:
@@ -121,5 +121,5 @@ class OfColumn:
         return None if self.column is None else read(columns[self.column], self.units)
 
     def integers(self, rows: SqlRows) -> Integers:
-        """Return the integers that a row adds, or refuse what no database adds up."""
+        """Return the integers that a row of a database adds, or refuse what no database adds up."""
         checks.fail("bounds", "given in a database (.to_pyarrow() takes rows out)", "auto")

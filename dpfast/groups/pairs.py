@@ -70,7 +70,7 @@ INSIDE = ((1, 1, 0, 0), (1, 0, 1, 0))
 
 @dataclass(frozen=True)
 class GroupQuotient(SumsOfFeatures, Counted):
-    """Quotients of sums of features of two columns.
+    """Base of quotients by group: functions of noisy sums of features of two columns.
 
     Parameters
     ----------
@@ -137,15 +137,15 @@ class GroupQuotient(SumsOfFeatures, Counted):
     @property
     @abstractmethod
     def parts(self) -> list[tuple[float, float]]:
-        """Above which number and in parts of what the numbers of each column count."""
+        """The offset and the size by which each column is scaled: (x - offset) / size."""
 
     @abstractmethod
     def of_rows(self, x: Any, y: Any) -> list[Any]:
-        """Return the features of rows, from numbers in these parts; also of a database."""
+        """Return the features of rows from scaled numbers, in memory or in a database."""
 
     @abstractmethod
     def inner(self, sums: list[Floats], size: float) -> tuple[Floats, Floats]:
-        """Return inner answers, and what no error of theirs exceeds if no noise exceeds `size`."""
+        """Return the inner answers, and bounds on their errors if noise is at most `size`."""
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         return np.zeros((groups + 1, self.features, 2), np.uint64)
@@ -182,7 +182,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
         return self.statistic.value(answer, widths), bars
 
     def bars(self, sums: Floats, size: float) -> Any:
-        """Return what no error of an answer exceeds if no noise exceeds `size`, if that is less."""
+        """Return bounds on the errors of answers for noise up to `size`; infinity for none."""
         return np.inf
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
@@ -190,7 +190,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
 
 
 class GroupRatio(GroupQuotient):
-    """Ratios of sums."""
+    """Ratios of the sums of two columns, by group."""
 
     features: ClassVar[int] = 2
     together: ClassVar[int] = 1
@@ -205,7 +205,7 @@ class GroupRatio(GroupQuotient):
 
     @property
     def sizes(self) -> list[float]:
-        """The largest number of each column."""
+        """The largest absolute value within the bounds of each column."""
         return [max(abs(lo), abs(hi)) for lo, hi in self.statistic.pairs(2)]
 
     @property
@@ -221,7 +221,7 @@ class GroupRatio(GroupQuotient):
 
 
 class GroupCorrelation(GroupQuotient):
-    """Correlations, from sums that no row adds more to than one and a half."""
+    """Correlations by group, from six sums of features to which a row adds at most 3/2 in all."""
 
     features: ClassVar[int] = 6
     together: ClassVar[int] = 6

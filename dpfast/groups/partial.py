@@ -1,4 +1,4 @@
-"""What the partitions of an engine tell of their groups, and how that is put together.
+"""Summaries by group of the partitions of an engine, and how summaries are merged.
 
 A partition is summarized where it is, as a table by itself. Public keys have one place each in
 every summary. Private keys travel with the sums of theirs, and get common codes when two summaries
@@ -35,7 +35,7 @@ S = TypeVar("S")
 
 
 class Partial(NamedTuple):
-    """The sums of some groups, of which each room has one entry; their keys, if private."""
+    """The summary of a partition: sums by group of each statistic, and the keys, if private."""
 
     groups: int
     keys: Mapping[str, NDArray[Any]] | None
@@ -44,7 +44,7 @@ class Partial(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """A table as one chunk."""
+    """The table of a partition, summarized as a single chunk."""
 
     rows: int
     table: Batches
@@ -55,7 +55,7 @@ class Whole(NamedTuple):
 
 @dataclass(frozen=True)
 class AsWhole:
-    """What is made of a partition: some columns as one table."""
+    """A function that makes some columns of a partition one table."""
 
     names: Sequence[str]
 
@@ -65,7 +65,7 @@ class AsWhole:
 
 
 class Summable(Protocol):
-    """What a mechanism needs to be summed in partitions."""
+    """The interface of a mechanism whose sums by group are computed in partitions."""
 
     @property
     def keys(self) -> PublicKeys | PrivateKeys: ...
@@ -80,7 +80,7 @@ class Summable(Protocol):
 
 @dataclass(frozen=True)
 class Summarise:
-    """Summarizes a partition."""
+    """A function that summarizes a partition: the sums by group of each statistic."""
 
     table: Summable
 
@@ -98,7 +98,7 @@ class Summarise:
 
 @dataclass(frozen=True)
 class Merge:
-    """Merges two summaries into a third one."""
+    """A function that merges the summaries of two partitions into a third summary."""
 
     table: Summable
 
@@ -108,7 +108,7 @@ class Merge:
 
 
 def put_together(table: Summable, parts: Sequence[Partial], key: Key) -> tuple[Coder, Partial]:
-    """Return the sums of some summaries, and the codes that their groups have there."""
+    """Return the coder of the groups of all summaries, and the summary that merges them."""
     coder, keys = table.keys.coder(key), None
     codes_of_parts = [np.arange(part.groups, dtype=np.int32) for part in parts]
     if isinstance(coder, PrivateCoder):
@@ -133,7 +133,7 @@ def put_together(table: Summable, parts: Sequence[Partial], key: Key) -> tuple[C
 
 
 def gathered(table: Summable, engine: Engine, stream: BitStream) -> tuple[Coder, Partial]:
-    """Return what all partitions tell, by one pass of the engine; rows of quantiles as `Rows`."""
+    """Return the coder of groups, and the merged summary of all partitions, by one engine pass."""
     names = list(table.reads)
     if table.persons is not None:
         names = list(dict.fromkeys([*names, table.persons.column]))
@@ -150,14 +150,14 @@ def gathered(table: Summable, engine: Engine, stream: BitStream) -> tuple[Coder,
 
 
 def as_rows(part: Partial) -> Batch:
-    """Return the keys of a summary as rows."""
+    """Return the keys of a partition's summary as a batch, with a row for each group."""
     assert part.keys is not None
     columns = {name: column_form(keys, "keys", "keys") for name, keys in part.keys.items()}
     return Batch(0, part.groups, columns)
 
 
 def _moved(room: Any, new_codes: NDArray[np.int32], groups: int) -> Any:
-    """Return a copy of a room whose groups have new codes."""
+    """Return a copy of a statistic's sums (its room) in which groups have new codes."""
     if isinstance(room, (Sparse, Tails)):
         return room.moved(new_codes)
     if isinstance(room, Packed):

@@ -40,20 +40,20 @@ LARGEST_MOVE = 1 << 40
 
 
 def unit_of(largest: int) -> int:
-    """Return the log2 of the unit in which what grows by so much with a row gets noise."""
+    """Return the log2 of the unit in which a sum gets noise, by the most that a row adds."""
     return max(0, largest.bit_length() + ROWS - LARGEST)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is released of each group: the sums of a form, in units of powers of two, with noise."""
+    """The plan of a release: the sums of a form, their units (powers of two), and their noise."""
 
     linear: Basis
     shifts: tuple[int, ...]
     noise: IntegerNoise | SharedNoise | BoxNoise
 
     def draw(self, groups: int, generator: Generator) -> NDArray[np.int64]:
-        """Return the noise of each sum of many groups, in its unit."""
+        """Draw the noise of each sum of `groups` groups, in the unit of the sum."""
         noise, kinds = self.noise, len(self.shifts)
         if not isinstance(noise, BoxNoise):
             return noise.draw(groups * kinds, generator).reshape(kinds, groups)
@@ -61,7 +61,7 @@ class Plan:
         return noise.staircase.draws(groups, generator)
 
     def half_width(self, kind: int, failure: float) -> float:
-        """Return what noise of a kind exceeds with a failure probability, and its unit."""
+        """Return the half-width of the noise of sum `kind`, with the rounding to the sum's unit."""
         noise, shift = self.noise, self.shifts[kind]
         if not isinstance(noise, BoxNoise):
             shift -= noise.shift
@@ -73,7 +73,7 @@ class Plan:
 def moves_alike(
     step: Step, norm: Sensitivity, largest: int, growing: int = 1, weight: float = 1.0
 ) -> tuple[Moves, int]:
-    """Return by what sums by group differ that all get the same noise, and the log2 of their unit.
+    """Return how neighboring sums that share one noise can differ, and the log2 of their unit.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def moves_alike(
 
 
 def moves_of(linear: Basis, step: Step) -> tuple[Moves, tuple[int, ...]]:
-    """Return by what sums by group differ, in their units, and the log2 of these."""
+    """Return how neighboring sums of a form can differ, in units, and the log2 of each unit."""
     most = [max(abs(feature.lo), abs(feature.hi)) for feature in linear.features]
     norm, (first, *more) = step.sensitivity(linear), linear.features
     if norm is not None:  # then all sums get the same noise, for what a row adds to all of them

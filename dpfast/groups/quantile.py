@@ -19,7 +19,7 @@ from ..summaries.order import Ranks
 
 
 class Others(NamedTuple):
-    """Rows of groups of which only those are given that a draw looks at.
+    """The rows of each group that a draw is not given, since the draw looks at only a few rows.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ def draw_quantiles(
     inside: int = 0,
     others: Others | None = None,
 ) -> NDArray[np.int32]:
-    """Draw a cell for each group: of a node of all cells and all rows of the group.
+    """Draw a quantile for each group, as a cell, by the exponential mechanism over all cells.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def draw_quantiles(
 
 
 def draw_widths(widths: Widths, points: list[int], groups: Any, stream: Stream) -> list[int]:
-    """Draw for each group how far the ends of an interval are from a point, in cells.
+    """Draw for each group how far the ends of an interval are from the drawn quantile, in cells.
 
     Parameters
     ----------

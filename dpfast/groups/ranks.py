@@ -57,7 +57,7 @@ WIDEST, FARTHEST = (1 << 31) - 1, 1 << 50
 
 @dataclass(frozen=True, slots=True)
 class Quantiles(OfColumn):
-    """Quantiles of clamped numbers by group, each by a draw of its own; a share of the loss each.
+    """Quantiles of clamped numbers by group: a draw and an equal share of the loss for each.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Quantiles(OfColumn):
 
     @property
     def cells(self) -> Cells:
-        """Return the candidates: whole numbers if rows are, else a fine grid."""
+        """Return the grid of candidates: whole numbers if rows are integers, else a fine grid."""
         lo, hi = self.bounds
         if self.lattice is not None:
             first, last = self.lattice.first, self.lattice.last
@@ -112,7 +112,7 @@ class Quantiles(OfColumn):
         return cells(lo, hi, BITS)
 
     def calibrated(self) -> Self:
-        """Return the same with the loss that is used: without delta where it does not help."""
+        """Return this mechanism with the loss it needs: without delta where delta does not help."""
         loss = self.loss
         if isinstance(loss, Approx):
             pure, zcdp = Pure(loss.epsilon), ZCDP(rho_within(loss.epsilon, loss.delta))
@@ -127,7 +127,7 @@ class Quantiles(OfColumn):
         return {"rate": rates if rates[1:] else rates[0]}
 
     def rate(self, q: Fraction) -> float:
-        """Return the rate of the draws for one of the quantiles, rounded down."""
+        """Return the rate of the draws for quantile `q`, rounded down."""
         loss = self.loss
         if isinstance(loss, Approx):
             loss = ZCDP(rho_within(loss.epsilon, loss.delta))
@@ -150,13 +150,13 @@ class Quantiles(OfColumn):
         return rate
 
     def target(self, q: Fraction) -> DrawParams:
-        """Return the draw of one of the quantiles."""
+        """Return the parameters of the draw for quantile `q`."""
         target = aim_at(q, self.rate(q))
         is_lattice = self.lattice is not None or (self.whole and self.cells.grid == 1)
         return squeezed(target) if is_lattice and not self.extreme else target
 
     def _look(self, q: Fraction) -> tuple[DrawParams, int, int]:
-        """Return a draw, how many ranks inside its target is, and within how many it reads rows."""
+        """Return the draw for `q`, its target's ranks inside an extreme, and the ranks it reads."""
         target = self.target(q)
         inside = int(-(-INSIDE // Fraction(target.rate))) if self.extreme else 0
         reach = width(target.rate, self.base(q).total) + 1 + target.ties
@@ -164,7 +164,7 @@ class Quantiles(OfColumn):
         return target, inside, max(reach, widths.reach + 2 + inside if widths else 0)
 
     def widths(self, q: Fraction) -> Widths | None:
-        """Return the draws of how far the ends of an interval are from a quantile, if any."""
+        """Return the draws of the ends of an interval around quantile `q`; None without one."""
         if self.coverage is None:
             return None
         target, cells = self.target(q), (0, self.cells.span)
@@ -172,11 +172,11 @@ class Quantiles(OfColumn):
         return widths(target.fraction, target.rate, cells, 1 - self.coverage, lie_between)
 
     def base(self, q: Fraction) -> Base:
-        """Return what the candidates weigh for a quantile."""
+        """Return the base measure of the candidates for quantile `q`."""
         return base(self.cells.first, self.cells.last, self.cells.grid, q)
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of a group in ranks, whatever its rows: that of each draw.
+        """Return the error bar of a group in ranks, which holds for any rows of the group.
 
         An extreme is at most as much farther off as its target is inside.
         Sorted draws are off by no more than the one that is farthest off, so all of several have
@@ -191,26 +191,26 @@ class Quantiles(OfColumn):
         return ErrorBar(confidence, None, ranks, RANKS)
 
     def names(self, name: str) -> list[str]:
-        """Return what the columns of the answer are called."""
+        """Return the names of the columns of the answer."""
         if self.coverage is not None:
             return [f"{q}{end}" for q in self._names(name) for end in (" low", "", " high")]
         return [*self._names(name), f"{name} error in ranks"]
 
     def _names(self, name: str) -> list[str]:
-        """Return what the columns of the quantiles are called."""
+        """Return the names of the columns of the quantiles."""
         if len(self.qs) == 1:
             return [name]
         return [f"{name} {label}" for label in labels(list(map(float, self.qs)))]
 
     @property
     def nan_cell(self) -> int:
-        """Return the cell of missing rows, or -1."""
+        """Return the cell that replaces missing rows, or -1 if no cell does."""
         value = nan_policy.replacement(self.nan, *self.bounds)
         return -1 if isinstance(value, str) else self.cells.cell(value)
 
     @property
     def near(self) -> list[Near]:
-        """Return which rows of a group each draw looks at, and a few more."""
+        """Return the ranks of a group's rows that each draw looks at, and a few more."""
         looks = [self._look(q) for q in self.qs]
         return [
             Near(target.fraction / PARTS, inside + reach + 3) for target, inside, reach in looks
@@ -223,15 +223,15 @@ class Quantiles(OfColumn):
         return Integers([Feature(cell, grid.span, 0, self.step.rows)], near=self.near)
 
     def gathered(self, answer: DatabaseSums) -> RowsNear:
-        """Return the rows that a database tells of."""
+        """Return the rows near the ranks of the draws, as a database has counted them."""
         return RowsNear(answer, self.near)
 
     def room(self, groups: int) -> Rows:
-        """Return no rows."""
+        """Return an empty store of rows."""
         return Rows()
 
     def add(self, rows: Rows, codes: NDArray[np.int32], values: Any) -> int:
-        """Add the cells of rows; return how many of those of a group are NaN."""
+        """Add the cells of rows to a store; return how many rows of a group are NaN."""
         grid = self.cells
         row_codes, out = rows.room(len(codes))
         row_codes[...] = codes
@@ -242,7 +242,7 @@ class Quantiles(OfColumn):
         return missing
 
     def merge(self, room: Rows, more: Rows) -> None:
-        """Add other rows."""
+        """Move the rows of another store, `more`, into `room`."""
         room.merge(more)
 
     def columns(
@@ -291,7 +291,7 @@ class Quantiles(OfColumn):
         return dict(zip(self.names(name), [*every, bar], strict=self.coverage is None))
 
     def _numbers(self, cells: NDArray[np.int64], begin: bool = False) -> NDArray[np.float64]:
-        """Return the numbers of cells, or where these begin: rows are on the nearest one."""
+        """Return the numbers that cells stand for, or with `begin` the lower edges of cells."""
         grid, step = self.cells, None if self.lattice is None else self.lattice.step
         halves = 2 * (cells + grid.first) - begin
         if step is None:

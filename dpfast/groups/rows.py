@@ -46,14 +46,14 @@ STEP = 1 << 27
 
 
 class Packed(NamedTuple):
-    """Rows that travel: the codes of their groups, none of them `NONE`, and their cells."""
+    """Rows that can be sent: the codes of their groups, none of them `NONE`, and their cells."""
 
     codes: Codes
     cells: Cells
 
 
 class Block(NamedTuple):
-    """Rows in a file: where their codes and their cells begin, and where those of each part do."""
+    """Rows in a file: where their codes and their cells begin, and where each part begins."""
 
     file: Spill
     codes: int
@@ -70,7 +70,7 @@ class Block(NamedTuple):
 
 @dataclass(slots=True)
 class Parts(ABC):
-    """Rows in parts of ``2**shift`` neighboring groups. Several threads may ask for parts."""
+    """Rows in parts of ``2**shift`` neighboring groups, which several threads may read at once."""
 
     groups: int
     shift: int
@@ -87,16 +87,16 @@ class Parts(ABC):
         """Return the rows of a part by group, and where each of its groups begins."""
 
     def by_draw(self, part: int) -> Iterable[tuple[Cells, NDArray[np.int64], Others | None]]:
-        """Return the same for each draw, and what rows are left out of those for it."""
+        """Return the rows of a part for each draw, where groups begin, and the rows left out."""
         return repeat((*self.rows(part), None))
 
     def close(self) -> None:  # noqa: B027
-        """Forget the rows."""
+        """Close the file of the rows, if there is one."""
 
 
 @dataclass(slots=True)
 class Placed(Parts):
-    """Rows in memory: those of a part side by side, with the low bits of their codes or sorted."""
+    """Rows in memory, part by part: sorted by group, or with the low bits of their codes."""
 
     cells: Cells
     low: Any
@@ -118,7 +118,7 @@ class Placed(Parts):
 
 @dataclass(slots=True)
 class Written(Parts):
-    """Rows in a file."""
+    """Rows in a file, each block of which is sorted by part."""
 
     file: Spill
     blocks: list[Block]
@@ -140,7 +140,7 @@ class Written(Parts):
 
 @dataclass(slots=True)
 class Rows:
-    """Cells of rows and the codes of their groups."""
+    """A store of rows as they are read: their cells and the codes of their groups."""
 
     held: list[tuple[Codes, Cells]] = field(default_factory=list)
     size: int = 0
@@ -152,7 +152,7 @@ class Rows:
     asks: int = field(default_factory=lambda: STEP)
 
     def room(self, rows: int) -> tuple[Codes, Cells]:
-        """Return room for some rows, to be filled and added; large arrays cost less than many."""
+        """Return arrays for the codes and cells of some rows, to be filled and passed to `add`."""
         if self.taken + rows > self.block.shape[1]:
             self.block, self.taken = np.empty((2, max(rows, BLOCK)), np.int32), 0
         self.taken += rows
@@ -160,7 +160,7 @@ class Rows:
         return codes, cells
 
     def add(self, codes: Codes, cells: Cells) -> None:
-        """Add rows. What is given is kept, and may be changed."""
+        """Add rows by their codes and cells; both arrays are kept, and may be changed."""
         self.held.append((codes, cells))
         self.size += ROW * len(codes)
         if self.size < self.asks:
@@ -171,14 +171,14 @@ class Rows:
             self._write(file, np.array([0, self.size // ROW]), *self._joined())
 
     def merge(self, other: Rows) -> None:
-        """Add the rows of another, which has none any more."""
+        """Move the rows of another store into this store."""
         self.held += other.held
         self.size += other.size
         self.blocks += other.blocks
         other.held, other.blocks = [], []
 
     def packed(self) -> Packed:
-        """Return the rows of groups; afterwards there are none here."""
+        """Empty the store, and return the rows that belong to a group."""
         held = [block.read(0) for block in self.blocks] + self.held
         for block in self.blocks:
             block.file.close()
@@ -191,7 +191,7 @@ class Rows:
         )
 
     def by_group(self, groups: int, final: Codes | None = None) -> Parts:
-        """Sort the rows by parts of neighboring groups; afterwards there are none here.
+        """Sort the rows by parts of neighboring groups, and empty the store.
 
         `final` are the codes of groups, if these are not the codes of rows: `groups` for those that
         are left out.
@@ -214,7 +214,7 @@ class Rows:
         return Placed(groups, shift, rows, low, cuts)
 
     def _by_part(self, file: Spill, groups: int, final: Codes | None, shift: int) -> list[Block]:
-        """Write all rows to a file by part, and return where they are."""
+        """Write all rows to a file, sorted by part in blocks, and return the blocks."""
         raw, self.blocks = self.blocks, []
         left = self._joined() if self.held else None
         for codes, cells in [*(block.read(0) for block in raw), *([left] if left else [])]:
@@ -233,7 +233,7 @@ class Rows:
         return blocks
 
     def _joined(self) -> tuple[Codes, Cells]:
-        """Return what is held, and hold nothing."""
+        """Return the rows held in memory as two arrays, and forget them."""
         held, self.held, self.size, self.asks = self.held, [], 0, STEP
         self.block, self.taken = np.empty((2, 0), np.int32), 0
         codes, cells = zip(*held, strict=True)
@@ -249,7 +249,7 @@ EVERY = Near(0.0, 1 << 60)
 
 @dataclass
 class RowsNear:
-    """Cells and groups of the rows near the rank of each draw, with their numbers.
+    """Rows of a database near the rank of each draw: cells, groups, and numbers of rows.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ class RowsNear:
 
 @dataclass(slots=True)
 class PartsNear(Parts):
-    """The same in parts."""
+    """Rows of a database near the rank of each draw, in parts of neighboring groups."""
 
     room: RowsNear
     final: Codes | None
@@ -314,12 +314,12 @@ class PartsNear(Parts):
 
 
 def shift_of(groups: int) -> int:
-    """Return the log2 of the groups of a part."""
+    """Return the log2 of the number of groups in a part."""
     return min(max(0, groups.bit_length() - COARSE), 16)
 
 
 def _final(codes: Codes, groups: int, final: Codes | None) -> Codes:
-    """Return final codes: those of rows of no group are `groups`."""
+    """Return the final codes of rows; rows of no group get the code `groups`."""
     if final is None:
         return np.minimum(codes, np.int32(groups), out=codes)
     return np.append(final, np.int32(groups))[np.minimum(codes, len(final))]

@@ -1,4 +1,4 @@
-"""Statistics by group, said without a loss and without data: what `group_by(...).agg` is given.
+"""Statistics by group, without a loss and without data, as arguments of `group_by(...).agg`.
 
 Each takes the arguments of the plain function of its name, and checks them as that does. The column
 is the name of one of the table. ``dp.stat.mean`` is `dpfast.Mean` by another name, and so on.

@@ -1,4 +1,4 @@
-"""What one step between neighbors can change: the sensitivities of answers by group.
+"""The sensitivities of answers by group: what one step between neighbors can change.
 
 A step is one row, or with ids the rows of one person, that is added or removed (add-remove) or is
 replaced (replace). Let it touch L0 groups and k rows in each: 1 and 1 for a row. Which group a row
@@ -49,7 +49,7 @@ from ..privacy import ZCDP, Pure
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How many groups a step touches on either side, and how many rows in each.
+    """How many groups a step between neighbors touches on either side, and rows in each group.
 
     Parameters
     ----------
@@ -72,16 +72,16 @@ class Step:
 
     @property
     def sides(self) -> int:
-        """1, or 2 where something comes and something goes."""
+        """1 for a step that adds or removes; 2 for a step that replaces."""
         return 2 if self.neighbors == "replace" else 1
 
     @property
     def moves(self) -> int:
-        """In how many groups rows go or come, a group of both sides counted twice."""
+        """The number of groups that gain or lose rows, a group on both sides counted twice."""
         return self.groups * self.sides
 
     def numbers(self, first: int, last: int) -> Sensitivity:
-        """Return the sensitivity of sums by group of integers from `first` to `last`, one each."""
+        """Return the sensitivity of one sum a group, of integers from `first` to `last`."""
         k, largest = self.rows, self.rows * max(abs(first), abs(last))
         moves = self.moves
         if self.sides == 1:
@@ -97,26 +97,26 @@ class Step:
         return Sensitivity(alone, l1, square, max(width, largest), moved)
 
     def vectors(self, size: int, coordinates: int) -> Sensitivity:
-        """Return that of sums by group of vectors that are not negative, of L1 norm `size`."""
+        """Return the sensitivity of sums by group of nonnegative vectors of L1 norm `size`."""
         largest, touched = self.rows * size, self.moves
         many = touched * coordinates
         moved = many, largest
         return Sensitivity(many, touched * largest, touched * largest**2, largest, moved)
 
     def sensitivity(self, linear: Basis) -> Sensitivity | None:
-        """Return that of the sums by group of the features of a form, if it is one of numbers."""
+        """Return the sensitivity of a form's sums by group; None for several without a norm."""
         if linear.norm is not None:
             return self.vectors(linear.norm, len(linear.features))
         first, *more = linear.features
         return None if more else self.numbers(first.lo, first.hi)
 
     def groups_moved(self, growing: int = 0) -> Groups:
-        """Return in how many groups sums differ, of which each has some that rows only add to."""
+        """Return in how many groups neighbors differ; rows only add to `growing` sums of each."""
         every = growing * (self.every or 0) if self.sides == 1 else 0
         return Groups(self.moves, self.groups, every)
 
     def draw_loss(self, loss: Pure | ZCDP) -> Pure | ZCDP:
-        """Return what the draw of a group may cost for one row that is added or removed."""
+        """Return the loss allowed to the draw of one group, for one row added or removed."""
         if isinstance(loss, ZCDP):
             return ZCDP(loss.rho / (self.groups * self.sides**2))
         return Pure(loss.epsilon / (self.groups * self.sides))

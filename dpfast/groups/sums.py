@@ -81,7 +81,7 @@ OF_EACH = "it depends on the rows of each group"
 
 @dataclass(frozen=True, kw_only=True)
 class Sums(OfColumn, ABC):
-    """Base of what is released of sums by group. One object serves all calls that are alike.
+    """Base of mechanisms that release sums by group; equal calls share one object.
 
     Parameters
     ----------
@@ -107,35 +107,35 @@ class Sums(OfColumn, ABC):
     @property
     @abstractmethod
     def nan(self) -> str | float | None:
-        """What becomes of missing numbers; None where there is nothing to say."""
+        """The policy for missing numbers; None where no policy is needed."""
 
     @property
     def unit_ends(self) -> tuple[int, int] | None:
-        """What a unit adds to a sum at least and at most, where its total is clamped."""
+        """The least and the most that a unit adds to a sum, if the unit's total is clamped."""
         return None
 
     @property
     def lost_of_row(self) -> float | None:
-        """The most that a row which is left out changes the answer by; None if that is unknown."""
+        """The most by which leaving a row out changes the answer; None if that is unknown."""
         return None
 
     @abstractmethod
     def calibrated(self) -> Self:
-        """Return the same with the loss of its noise."""
+        """Return this mechanism with the loss that its noise is calibrated to."""
 
     def names(self, name: str) -> list[str]:
-        """Return what the columns of the answer may be called."""
+        """Return the names that the columns of the answer may have."""
         return [name, f"{name} error"]
 
     def error(self, failure: float) -> float | None:
-        """Return what is exceeded with a failure probability, where it is the same in all groups.
+        """Return the half-width of the error bar, if all groups have the same; else None.
 
         In the units of the answer; for times, of their column.
         """
         return None
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of a group of so many rows."""
+        """Return the error bar of a group of `rows` rows, before there is an answer."""
         size = self.error(1 - confidence)
         if size is None:
             return unknown(confidence, OF_EACH)
@@ -143,25 +143,25 @@ class Sums(OfColumn, ABC):
         return ErrorBar(confidence, size, note=note)
 
     def room(self, groups: int) -> NDArray[np.uint64]:
-        """Return the sums of no rows, for so many groups and for rows of none."""
+        """Return sums of 0 for each of `groups` groups, and last for rows of no group."""
         return np.zeros((groups + 1, self.width), np.uint64)
 
     @abstractmethod
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
-        """Add rows to the sums; return how many of them are NaN."""
+        """Add rows to the sums of their groups; return how many of the rows are NaN."""
 
     def merge(self, room: NDArray[Any], more: NDArray[Any]) -> None:
-        """Add other sums."""
+        """Add the sums of other rows, `more`, to those in `room`."""
         join(room, more)
 
     @abstractmethod
     def bound(
         self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int
     ) -> NDArray[Any]:
-        """Return by group what counts of sums of units, whose groups are the `codes`."""
+        """Return sums by group of the units' bounded sums; `codes` are the units' groups."""
 
     def gathered(self, answer: DatabaseSums) -> Any:
-        """Return what `room` holds, of sums that a database has added up."""
+        """Return sums that a database has added up, in the form of sums in memory."""
         return words_of(answer.by_group())
 
     def columns(
@@ -173,14 +173,14 @@ class Sums(OfColumn, ABC):
     def answers(
         self, name: str, totals: NDArray[np.uint64], generator: Generator
     ) -> dict[str, NDArray[Any]]:
-        """Return the columns of the answer for groups whose sums are given."""
+        """Return the columns of the answer, from the exact sums of groups."""
         answers, width = self.finish(totals, generator)
         return {name: answers, **self.error_bar(name, len(totals), width)}
 
     def error_bar(
         self, name: str, groups: int, width: Floats | None = None
     ) -> dict[str, NDArray[Any]]:
-        """Return the column of error bars, where there is one."""
+        """Return the column of error bars by name, or no column if none is known."""
         if width is None:
             error = self.error(1 - CONFIDENCE)
             if error is None:
@@ -192,17 +192,17 @@ class Sums(OfColumn, ABC):
     def finish(
         self, totals: NDArray[np.uint64], generator: Generator
     ) -> tuple[NDArray[Any], Floats | None]:
-        """Return the answers of groups whose sums are given, and their own error bars."""
+        """Return noisy answers from exact sums of groups, and error bars that differ by group."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SumsOfFeatures(Sums):
-    """Base of sums with noise, each of which is made of sums of rows by factors."""
+    """Base of noisy sums, each of which combines sums of rows with integer factors."""
 
     def bound(
         self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int
     ) -> NDArray[Any]:
-        """Return what `Sums.bound` does: of integers of two words each, one behind the other."""
+        """Return bounded sums by group, as `Sums.bound` does, in two words for each sum."""
         ends = self.unit_ends
         most = self.step.rows if ends is None else UNBOUNDED
         parts = [
@@ -215,18 +215,18 @@ class SumsOfFeatures(Sums):
     def parts_of(
         self, room: NDArray[np.uint64]
     ) -> Iterator[tuple[NDArray[np.uint64], Sequence[int]]]:
-        """Yield the sums of which each sum with noise is made, and their factors."""
+        """Yield for each noisy sum the sums of rows that it combines, and their factors."""
 
 
 def bars_like(bars: NDArray[Any], width: Any, units: Any) -> Any:
-    """Return error bars of some width: as durations in units of times, where other bars are."""
+    """Return error bars of a half-width, as durations where `bars` are durations."""
     return units.times.span(np.ceil(width)) if bars.dtype.kind == "m" else width
 
 
 def add_each(
     totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Sequence[Floats], grid: Cells
 ) -> int:
-    """Add several numbers of rows to sums that stand side by side; return how many are NaN."""
+    """Add several numbers of each row to sums side by side; return how many rows are NaN."""
     missing, every, kinds = 0, totals.reshape(-1, 2), np.int32(len(values))
     for kind, numbers in enumerate(values):
         slots = np.where(codes < 0, np.int32(-1), kinds * codes + np.int32(kind))
@@ -236,9 +236,9 @@ def add_each(
 
 
 def total_within(noise: Any, shift: int, groups: int, failure: float) -> float:
-    """Return what the noise of all groups adds up to in size, but with a failure probability.
+    """Return the half-width of the noise of all groups added up, for a failure probability.
 
-    It is `IntegerNoise` or `SharedNoise`; sums are rounded to units of ``2**shift``, the unit here.
+    `noise` is `IntegerNoise` or `SharedNoise`; sums are rounded to ``2**shift``, the unit here.
 
     *Proof.* Independent noise of G groups adds up to the G-fold convolution of its distribution,
     and the part that G groups share to G times one number, independent of the others: either is a
@@ -261,7 +261,7 @@ def total_within(noise: Any, shift: int, groups: int, failure: float) -> float:
 
 
 class Counted(Sums):
-    """Numbers of rows, and base of others and of weights: sums that all get the same noise."""
+    """Numbers of rows by group, and base of mechanisms whose sums all get the same noise."""
 
     nan: ClassVar[Any] = None
     width: ClassVar[int] = 1
@@ -272,7 +272,7 @@ class Counted(Sums):
 
     @property
     def cells(self) -> Cells:
-        """The cells of what is added up."""
+        """The grid of the numbers that are added up."""
         return Cells(1.0, 1, 0)
 
     @property
@@ -282,7 +282,7 @@ class Counted(Sums):
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """The sensitivity of all sums of all groups."""
+        """The sensitivity of all sums of all groups together."""
         return self.step.numbers(*(self.unit_ends or (0, 1)))
 
     @property
@@ -302,7 +302,7 @@ class Counted(Sums):
 
     @property
     def noise(self) -> IntegerNoise | SharedNoise:
-        """The noise, in that unit."""
+        """The noise of each sum, in units of ``2**shift``."""
         return self._noise[1]
 
     @property
@@ -318,7 +318,7 @@ class Counted(Sums):
         return nearest(Fraction(size) * Fraction(self.cells.grid))
 
     def total_error(self, groups: int, failure: float) -> float:
-        """Return what the sum over groups is off by, but with a failure probability."""
+        """Return the half-width of the error of a sum over groups, for a failure probability."""
         return total_within(self.noise, self.shift, groups, failure) * self.cells.grid
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
@@ -326,7 +326,7 @@ class Counted(Sums):
         return 0
 
     def counted(self, rows: SqlRows) -> Any:
-        """Return an integer of each row of a database, missing if the row does not count."""
+        """Return an integer for each row of a database, missing if the row does not count."""
         return rows.present()
 
     def integers(self, rows: SqlRows) -> Integers:
@@ -344,7 +344,7 @@ class Counted(Sums):
         return counts
 
     def clamped(self, counts: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return what units of so many rows count for."""
+        """Return how much units count for, from their numbers of rows."""
         return clamped_counts(counts, self.step.rows, self.unit_ends)
 
     def merge(self, room: NDArray[Any], more: NDArray[Any]) -> None:
@@ -363,7 +363,7 @@ class Counted(Sums):
 
 @dataclass(frozen=True)
 class OfCount(Counted):
-    """Numbers of rows, or of those that are not 0, or not missing, or missing."""
+    """Numbers of rows by group: all rows, or those that are not 0, not missing, or missing."""
 
     statistic: Count
 
@@ -404,7 +404,7 @@ class OfCount(Counted):
 
 
 class CountOfText(OfCount):
-    """Numbers of rows that have a text, a time or an object of any type, or have none."""
+    """Numbers of rows by group with a text, a time or a Python object, or without one."""
 
     is_text: ClassVar[bool] = True
     adds_numbers: ClassVar[bool] = False
@@ -418,7 +418,7 @@ class CountOfText(OfCount):
         return rows.counted(1 - there if self.nan == "only" else there)
 
     def read(self, columns: Mapping[str, MemoryColumn]) -> Any:
-        """Return 0 for each row that is there, and NaN for the others."""
+        """Return 0 for each row with a value, and NaN for each row without one."""
         column = columns[self.column or ""]
         if isinstance(column, Objects):
             return np.array([math.nan if is_missing(row, True) else 0.0 for row in column.rows])
@@ -427,7 +427,7 @@ class CountOfText(OfCount):
 
 @dataclass(frozen=True)
 class OfPeople(Counted):
-    """Numbers of people: of each, one row counts in a group."""
+    """Numbers of people by group: one row of each person counts in a group."""
 
     statistic: Statistic[int]
 
@@ -436,7 +436,7 @@ class OfPeople(Counted):
 
 @dataclass(frozen=True)
 class OfLinear(SumsOfFeatures):
-    """A linear statistic of each group.
+    """The mechanism that releases a linear statistic of each group.
 
     What a row adds, by how much, the answer and its error bar are those of the statistic where the
     number of rows is private: here for arrays, of all groups at once.
@@ -493,7 +493,7 @@ class OfLinear(SumsOfFeatures):
 
     @cached_property
     def arrays(self) -> Arrays:
-        """The column in the arithmetic of all groups at once."""
+        """The bounds and cells of the column, with arithmetic on arrays of all groups."""
         is_rounded = self.statistic.matches is None
         return Arrays(self.axis.lo, self.axis.hi, self.axis.cells, is_rounded=is_rounded)
 
@@ -515,7 +515,7 @@ class OfLinear(SumsOfFeatures):
 
     @cached_property
     def plan(self) -> Plan:
-        """The form and the noise."""
+        """The form of the statistic that is released, and its noise."""
         return plan(self.statistic, self.sums, self.step, self.loss)
 
     def calibrated(self) -> Self:
@@ -536,13 +536,13 @@ class OfLinear(SumsOfFeatures):
 
     @cached_property
     def nan_cell(self) -> int:
-        """The cell of missing numbers; -1 where they are no rows."""
+        """The cell that replaces missing numbers; -1 if no cell does."""
         value = nan_policy.replacement(self.nan, self.axis.lo, self.axis.hi)
         return -1 if isinstance(value, str) else self.cells.cell(value)
 
     @cached_property
     def factors(self) -> list[Factors]:
-        """The factors of each sum that gets noise."""
+        """The factors by which each noisy sum combines sums of rows."""
         return self.plan.linear.factors
 
     def parts_of(
@@ -553,7 +553,7 @@ class OfLinear(SumsOfFeatures):
             yield part, (a, c, b) if part.shape[1] == 4 else (a, b)
 
     def exact(self, totals: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the sums that get noise, in their units."""
+        """Return the exact sums that get noise, in the units of the noise."""
         if totals.dtype == np.int64:
             shifts = enumerate(self.plan.shifts)
             return np.stack([shifted(totals[:, kind], shift) for kind, shift in shifts])
@@ -576,7 +576,7 @@ class OfLinear(SumsOfFeatures):
         return Integers(features, missing=missing)
 
     def of_kind(self, totals: NDArray[np.uint64], kind: int) -> NDArray[np.uint64]:
-        """Return the sums that one with noise is made of."""
+        """Return the sums of rows that the noisy sum `kind` combines."""
         return totals
 
     def finish(
@@ -600,11 +600,11 @@ class OfLinear(SumsOfFeatures):
 
     @cached_property
     def usual_sizes(self) -> EachWithin:
-        """What no noise exceeds, but with the failure probability of error bars."""
+        """The half-widths of the noise, for the confidence of error bars."""
         return EachWithin.of_plan(self.plan, 1 - CONFIDENCE)
 
     def bar(self, rows: int, failure: float) -> float:
-        """Return the error bar of a group of so many rows, before there is an answer."""
+        """Return the half-width of the error bar of a group of `rows` rows, before an answer."""
         noise = EachWithin.of_plan(self.plan, failure)
         return float(self.statistic.bar(self.arrays, noise, float(rows), False))
 
@@ -616,7 +616,7 @@ class OfLinear(SumsOfFeatures):
         return not self.statistic.needs_rows
 
     def total_error(self, groups: int, failure: float) -> float:
-        """Return what the sum over groups is off by, but with a failure probability."""
+        """Return the half-width of the error of a sum over groups, for a failure probability."""
         noise: Any = self.plan.noise  # of one sum of a group, so no joint noise
         (shift,) = self.plan.shifts
         size = total_within(noise, shift - noise.shift, groups, failure)

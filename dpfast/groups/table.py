@@ -58,7 +58,7 @@ ByGroup: TypeAlias = Sums | Quantiles | WithBounds
 
 @dataclass(frozen=True, slots=True)
 class Persons:
-    """Whose row each row is, and how many rows of a person are kept.
+    """The column that names each row's person, and the contribution bounds of a person.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Persons:
     rows_limit: int | None = None
 
     def __str__(self) -> str:
-        """Say what counts of a person, and what error bars know of it."""
+        """Return the contribution bounds in words, with the bias that error bars cover."""
         id = repr(self.name) if self.name else "person"
         parts = [f"{self.max_rows} rows of each {id} in a group"] if self.max_rows else []
         plural = "" if self.max_groups == 1 else "s"
@@ -92,7 +92,7 @@ class Persons:
 
 @dataclass(frozen=True, slots=True)
 class Table(Mechanism[Answer]):
-    """Statistics by group.
+    """The mechanism that releases several statistics by group for one loss.
 
     Parameters
     ----------
@@ -118,18 +118,18 @@ class Table(Mechanism[Answer]):
 
     @property
     def ids(self) -> str | None:
-        """Return whose loss it is, for the budget; None for rows."""
+        """Return the name of the ids, for the budget; None if the privacy unit is a row."""
         return None if self.persons is None else self.persons.name
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return the public parameters; of public keys, their columns."""
+        """Return the public parameters, with public keys as a dict of columns."""
         fields = super(Table, self).parameters
         return fields | ({"keys": self.keys.columns()} if isinstance(self.keys, PublicKeys) else {})
 
     @property
     def loss(self) -> Loss:
-        """Return what all of it costs."""
+        """Return the loss of all statistics and of partition selection together."""
         losses = [statistic.loss for statistic in self.statistics.values()]
         if self.rule is not None:
             losses.append(self.rule.loss)
@@ -137,7 +137,7 @@ class Table(Mechanism[Answer]):
 
     @property
     def parts(self) -> dict[str, Loss]:
-        """Return what the loss is made of, where a part of it is for bounds."""
+        """Return the loss of each part by name, where one part is for drawn bounds."""
         drawn = self._drawn
         if not drawn:
             return super(Table, self).parts
@@ -148,7 +148,7 @@ class Table(Mechanism[Answer]):
 
     @property
     def missing(self) -> Any:
-        """Return what becomes of missing rows, by name unless it is the same in all statistics."""
+        """Return the policy for missing rows: one for all statistics, or by name if they differ."""
         stats = self.statistics.items()
         policies = {name: stat.nan for name, stat in stats if stat.nan is not None}
         every = {*policies.values()}
@@ -156,39 +156,39 @@ class Table(Mechanism[Answer]):
 
     @property
     def of_ranks(self) -> bool:
-        """Return whether rows are kept until it is known which groups there are."""
+        """Tell whether any statistic draws quantiles, for which all rows are kept."""
         return any(isinstance(stat, Quantiles) for stat in self._likes)
 
     @property
     def passes(self) -> int:
-        """Return 1, and one before that chooses rows of people; and both for bounds."""
+        """Return the number of passes over the rows, those for chosen rows and bounds included."""
         drawn = self._drawn.values()
         chosen = self.persons is not None and not all(stat.bounds.adds_units for stat in drawn)
         return 1 + self.chooses_rows + bool(drawn) + chosen
 
     @property
     def chooses_rows(self) -> bool:
-        """Return whether rows of people are chosen, and not only bounded by their sums."""
+        """Tell whether rows of people are chosen, and not only sums of people bounded."""
         return self.persons is not None and not all(stat.adds_units for stat in self._likes)
 
     @property
     def _likes(self) -> list[Any]:
-        """The statistics; in the place of one whose bounds are drawn, one within other bounds."""
+        """The statistics, with placeholder bounds where bounds are still to be drawn."""
         every = self.statistics.values()
         return [stat.like if isinstance(stat, WithBounds) else stat for stat in every]
 
     @property
     def _drawn(self) -> dict[str, WithBounds]:
-        """The statistics whose bounds are drawn."""
+        """The statistics whose bounds are still to be drawn, by name."""
         every = self.statistics.items()
         return {name: stat for name, stat in every if isinstance(stat, WithBounds)}
 
     def reduce(self, source: Batches) -> Batches:
-        """Return the rows as they are: what is kept of them is random."""
+        """Return the rows unchanged: `finish` draws which rows of a person count."""
         return source
 
     def within_bounds(self, source: Batches, generator: Generator) -> Table:
-        """Return the same with bounds that are drawn from all rows that count."""
+        """Return this mechanism with its bounds drawn from all rows that count."""
         drawn = self._drawn
         if not drawn:
             return self
@@ -204,7 +204,7 @@ class Table(Mechanism[Answer]):
         return self.within_bounds(summary, generator).answer(summary, generator)
 
     def answer(self, summary: Batches, generator: Generator) -> Answer:
-        """Return the answer, where all bounds are known."""
+        """Release the answer of a mechanism whose bounds are all known."""
         stream = generator.stream()
         coder, summed = self.group_sums(summary, stream)
         kept = None
@@ -227,7 +227,7 @@ class Table(Mechanism[Answer]):
         order: NDArray[np.int64],
         stream: BitStream,
     ) -> RowFlags:
-        """Return which private keys are shown, in an order of theirs."""
+        """Return which private keys partition selection shows, in the order of codes given."""
         assert self.rule is not None
         shown = self.rule.keep(summary.rooms[None][order].reshape(-1).view(np.int64), stream)
         if isinstance(self.rule.after, Round):
@@ -244,7 +244,7 @@ class Table(Mechanism[Answer]):
         return shown
 
     def _told_of(self, source: Batches, coder: PrivateCoder) -> NDArray[np.uint64]:
-        """Return what people in an engine count for in each group, by codes that there are."""
+        """Return the summed weights of people in each group, by a second pass of an engine."""
         assert source.of_engine is not None
         _, weights = gathered(self, source.of_engine, _rng.check(None).stream())
         room = np.zeros((coder.groups, 1), np.uint64)
@@ -255,7 +255,7 @@ class Table(Mechanism[Answer]):
         return room
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of a group of so many rows; those of several statistics by name."""
+        """Return the error bar of a group of `rows` rows, by name for several statistics."""
         every: Mapping[str, ByGroup] = self.statistics
         bars = {name: stat.expected(rows, confidence) for name, stat in every.items()}
         about = filter(None, [str(self.persons or "")])
@@ -289,24 +289,24 @@ class Table(Mechanism[Answer]):
 
     @property
     def counted(self) -> dict[str | None, Any]:
-        """Return the statistics, and the number of people of each key where a rule asks for it."""
+        """Return the statistics, and under None the count of each key for partition selection."""
         counted: dict[str | None, Any] = dict(self.statistics.items())
         return counted if self.rule is None else {**counted, None: Counted()}
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Return the columns of keys and of statistics."""
+        """Return the names of the columns of keys and of statistics."""
         columns = [name for stat in self.statistics.values() for name in stat.reads]
         return tuple(dict.fromkeys([*self.keys.by, *columns]))
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
-        """Return those of the only statistic, or of several by name."""
+        """Return the noise parameters of the only statistic, or of several by name."""
         every = {name: stat.noise_parameters for name, stat in self.statistics.items()}
         return every if len(every) != 1 else next(iter(every.values()))
 
     def group_sums(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary | Partial]:
-        """Return the sums of all rows that count, wherever they are, and the codes of groups."""
+        """Return the coder of groups and the exact sums, from memory, a database or an engine."""
         statistics = self.statistics.values()
         numbers = [name for kind in statistics if kind.adds_numbers for name in kind.reads]
         rows = source.adding(list(dict.fromkeys(numbers)))
@@ -317,7 +317,7 @@ class Table(Mechanism[Answer]):
         return gathered(self, source.of_engine, stream)
 
     def summed(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary]:
-        """Return the sums of the rows that count, and the codes of groups."""
+        """Return the coder of groups and the exact sums of the rows that count, read here."""
         if self.persons is None:
             grouped = Grouped(self.keys.coder(secret(stream)))
         else:
@@ -326,7 +326,7 @@ class Table(Mechanism[Answer]):
         return grouped.coder, self._summed(source, grouped)
 
     def _bounded(self, source: Batches, stream: BitStream, persons: Persons) -> Grouped:
-        """Return the codes of groups and of people, and which rows of these are chosen."""
+        """Return the coders of groups and of people, and which rows of people are chosen."""
         coder, key = self.keys.coder(secret(stream)), secret(stream)
         if self.shown is not None:  # they have the first codes
             coder.codes(as_rows(self.shown))
@@ -334,7 +334,7 @@ class Table(Mechanism[Answer]):
         return Grouped(coder, kept_rows, UnitCodes(key))
 
     def _kept_rows(self, source: Batches, coder: Coder, persons: Persons, key: Key) -> RowFlags:
-        """Return which rows are kept."""
+        """Return which rows contribution bounding keeps."""
         bounding = Bounding(persons.max_groups, persons.max_rows, key)
         by = self.keys.by
         source.tie([persons.column, *by], key)
@@ -343,7 +343,7 @@ class Table(Mechanism[Answer]):
         return marks_of(source, persons.column, bounding, codes, extra, by, coder.names)
 
     def _summed(self, source: Batches, grouped: Grouped) -> Summary:
-        """Return the sums and the rows of all groups."""
+        """Return the exact sums, and the rows for quantiles, of all groups."""
         spare: list[Summary] = []
         lock, persons = Lock(), self.persons
 
@@ -399,9 +399,9 @@ class Table(Mechanism[Answer]):
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """The codes of groups and, of people, which rows are kept; concurrent releases may share it.
+    """The coder of groups and the rows of people that are kept, shared by concurrent releases.
 
-    Of people there are codes in groups, and flags if rows of theirs are chosen.
+    With ids there are codes of people in groups, and flags of rows if rows are chosen.
 
     *Proof.* What is kept is a function of the rows and of fresh keys that depend on no row. For
     each value of these keys a release satisfies its loss. So releases that share the keys satisfy
@@ -414,7 +414,7 @@ class Grouped:
     _last: local = field(default_factory=local)
 
     def codes(self, batch: Batch, ids: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the codes of the rows of a batch, and those of people in groups.
+        """Return the group of each row of a batch, and the code of its person in that group.
 
         The first are of the rows that are chosen, where some are. Nobody may change either.
         """
@@ -433,7 +433,7 @@ class Grouped:
 
 
 class Summary:
-    """What is added up of the rows of all groups, one room for each statistic.
+    """The exact sums of all groups, in one accumulator (room) for each statistic.
 
     Where keys are private there is one more, for the number of people of each key. Until they are
     bounded, sums of people are those of each of them in each group.
@@ -453,13 +453,13 @@ class Summary:
         return len(units) if units is not None and in_units else self._grouped.coder.groups
 
     def grow(self) -> None:
-        """Make room for all groups and people that there are."""
+        """Enlarge the accumulators to all groups and people seen so far."""
         for name, room in self.rooms.items():
             if isinstance(room, np.ndarray):
                 self.rooms[name] = grown(room, self._size(self.statistics[name]))
 
     def add(self, batch: Batch, codes: NDArray[np.int32], units: NDArray[np.int32]) -> None:
-        """Add the rows of a batch, whose codes are given, and those of people."""
+        """Add the rows of a batch, by the codes of groups and of people in groups."""
         self.grow()
         read: dict[tuple[Any, ...], Any] = {}
         for name, statistic in self.statistics.items():
@@ -470,7 +470,7 @@ class Summary:
             self.missing[name] += statistic.add(self.rooms[name], chosen, read[way])
 
     def bound(self, max_groups: int | None) -> None:
-        """Leave of sums of people what counts, by group."""
+        """Replace the sums of each person by bounded sums by group."""
         coder, units = self._grouped.coder, self._grouped.units
         assert units is not None
         codes = units.groups(max_groups, coder.names())
@@ -484,7 +484,7 @@ class Summary:
     def weights(
         self, rule: Round, max_groups: int | None, shown: RowFlags | None = None
     ) -> NDArray[np.uint64]:
-        """Return what people count for in each group, where those that are `shown` do not count."""
+        """Return the summed weights of people in each group; `shown` groups do not count."""
         coder, units = self._grouped.coder, self._grouped.units
         assert units is not None
         groups = units.groups(max_groups, coder.names(), shown)
@@ -494,7 +494,7 @@ class Summary:
         return room.astype(np.uint64).reshape(-1, 1)
 
     def merge(self, other: Summary) -> None:
-        """Add what another has added up."""
+        """Add the sums of another summary."""
         self.grow()
         for name, room in self.rooms.items():
             self.missing[name] += other.missing[name]
@@ -502,7 +502,7 @@ class Summary:
 
 
 def used(batches: Batches, where: Any, relation: str) -> Batches:
-    """Return the rows with the mask of those that are used, for one release."""
+    """Return the batches with the mask `where` of rows to use, for one release."""
     if where is None:
         return batches.once()
     if batches.adding([]) is not None or is_expression(where):
@@ -513,7 +513,7 @@ def used(batches: Batches, where: Any, relation: str) -> Batches:
 
 
 def _grouped(coder: Coder, batch: Batch) -> NDArray[np.int32]:
-    """Return the codes of the rows of a batch, -1 for those that are left out."""
+    """Return the group code of each row of a batch, -1 for rows that are left out."""
     codes = coder.codes(batch)
     if WHERE in batch.columns:
         codes[~batch.columns[WHERE].array] = -1  # type: ignore[union-attr]

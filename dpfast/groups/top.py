@@ -37,7 +37,7 @@ class Top(Counted):
     k: int = 1
     among: int | None = None
 
-    #: It has no bounds that could be.
+    #: There are no bounds that could be too wide.
     is_wide: ClassVar[bool] = False
 
     def calibrated(self) -> Self:
@@ -48,7 +48,7 @@ class Top(Counted):
 
     @property
     def rate(self) -> float:
-        """Return c of the weights exp(c count), rounded down."""
+        """Return the rate c of a draw's weights exp(c count), rounded down."""
         loss = self.loss
         if isinstance(loss, ZCDP):
             draw_epsilon = range_within(loss.rho / self.k)
@@ -57,7 +57,7 @@ class Top(Counted):
         return float_down(draw_epsilon / (self.step.rows * self.step.sides))
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return how many rows fewer than the most frequent key left the key of a draw has."""
+        """Return the shortfall, in rows, of a drawn key below the most frequent key left."""
         if self.among is None:
             return unknown(confidence, KEYS)
         return shortfall(self.among, self.rate, confidence, COUNTS)
@@ -65,7 +65,7 @@ class Top(Counted):
     def answers(
         self, name: str, totals: NDArray[np.uint64], generator: Generator
     ) -> dict[str, NDArray[Any]]:
-        """Return the places of the keys, roughly the most frequent first."""
+        """Draw keys, as indices among the groups, roughly the most frequent first."""
         counts = totals.reshape(-1).view(np.int64)
         k = min(self.k, len(counts))
         if not k:

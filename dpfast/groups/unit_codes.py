@@ -24,7 +24,7 @@ RowFlags: TypeAlias = NDArray[np.bool_]
 
 
 class UnitCodes:
-    """Codes of units in groups; several threads may ask.
+    """Codes of pairs of a unit and a group, which several threads may ask for at once.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class UnitCodes:
         return len(self._pairs)
 
     def of(self, ids: Any, groups: Int32s) -> Int32s:
-        """Return the codes of rows whose ids and groups are given; -1 without either."""
+        """Return the code of each row's pair of id and group; -1 for a row without either."""
         words, codes = self._words.of(ids).only(groups >= 0), np.empty(len(groups), np.int32)
         low, high, is_short = words.low, None, words.low < 1 << 32
         assert words.present is not None
@@ -68,7 +68,7 @@ class UnitCodes:
     def groups(
         self, max_groups: int | None, names: Int32s | None, shown: RowFlags | None = None
     ) -> Int32s:
-        """Return the group of each code; -1 of those beyond `max_groups` of a unit, and if `shown`.
+        """Return the group of each code; -1 beyond a unit's `max_groups`, and for shown groups.
 
         `names` are hashed in the place of codes of groups, as `Bounding.marks` has them. Whoever
         shares the codes asks for the same, after the same rows, and may not change it.

@@ -38,7 +38,7 @@ from .sums import OfLinear, add_each
 def clamped(
     values: NDArray[Any], limits: tuple[float, float], missing_rule: str | float
 ) -> NDArray[np.float64]:
-    """Return clamped numbers: NaN for what is missing, or what the policy puts in its place."""
+    """Return clamped numbers, in which the policy replaces missing numbers or leaves NaN."""
     values = values.astype(np.float64)
     value = replacement(missing_rule, *limits)
     if not isinstance(value, str):
@@ -47,14 +47,14 @@ def clamped(
 
 
 class WithWeights:
-    """What reads a column of weights beside its own."""
+    """Mixin of mechanisms that read a column of weights beside the column of numbers."""
 
     column: Any
     statistic: Any
 
     @property
     def weights(self) -> str:
-        """The column of the weights."""
+        """The name of the column of weights."""
         return checks.text("weights", self.statistic.weights)
 
     @property
@@ -64,12 +64,12 @@ class WithWeights:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns that are read."""
+        """The names of the columns of numbers and of weights."""
         return (self.column or "", self.weights)
 
 
 class OfWeighted(WithWeights, OfLinear):
-    """Base of a statistic with weights, which reads products in float64."""
+    """Base of sums and means with weights: a row counts as number times weight, in float64."""
 
     def __post_init__(self) -> None:
         (lo, hi), limits = checks.bounds(self.statistic.bounds), self.limits
@@ -118,7 +118,7 @@ class WeightedSum(OfWeighted):
 
     @cached_property
     def axis(self) -> Column:
-        """The bounds of the column, and the cells of products."""
+        """The bounds of the column, and the grid of the products with weights."""
         lo, hi = checks.bounds(self.statistic.bounds)
         every = [x * w for x in (lo, hi) for w in self.limits]
         return Column(lo, hi, cells(min(every), max(every)))
@@ -140,18 +140,18 @@ class WeightedMean(OfWeighted):
 
     @cached_property
     def sums(self) -> Column:
-        """The bounds and the cells of both sums."""
+        """The bounds and the grid of what a row adds to either of the two sums."""
         most = (self.axis.hi - self.axis.lo) * self.limits[1]
         return Column(0.0, most, cells(0.0, most))
 
     @property
     def largest(self) -> int:
-        """The most that a row adds to both sums."""
+        """The most that a row adds to both sums together."""
         return self.sums.span + 2 if self.sums.span else 0
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """The sensitivity of both sums of all groups."""
+        """The sensitivity of both sums of all groups together."""
         return self.step.vectors(self.largest, 2)
 
     @cached_property
@@ -184,7 +184,7 @@ class WeightedMean(OfWeighted):
 
     @cached_property
     def usual_sizes(self) -> EachWithin:
-        """What no noise exceeds, with what is rounded of all rows that there may be."""
+        """The half-widths of the noise, plus the rounding of as many rows as a group may have."""
         base, more = super().usual_sizes, 2.0 ** (ROWS - 1)
         return EachWithin(base.plan, tuple(size + more for size in base.sizes), base.single + more)
 
