@@ -20,14 +20,14 @@ Matrix = NDArray[np.float64]
 
 #: The most answers of one call of a vectorised mechanism.
 CHUNK = 1 << 18
-#: Answers of a round from calls for one answer, since printed text and warnings are of a call.
+#: Answers of a round from calls with size 1, since printed text and warnings belong to a call.
 ALONE = 256
 #: The first column of a row says of what kind the answer is; so many numbers of it follow at most.
 WIDEST = 256
 
 
 def takes_size(mechanism: Callable[..., Any]) -> bool:
-    """Return whether a mechanism has an argument `size`, and so gives many answers at once."""
+    """Return whether a mechanism has an argument `size`, and so returns many answers at once."""
     try:
         return "size" in inspect.signature(mechanism).parameters
     except Exception:  # a callable of C, or whatever else has no signature
@@ -36,7 +36,7 @@ def takes_size(mechanism: Callable[..., Any]) -> bool:
 
 @contextlib.contextmanager
 def heard() -> Iterator[list[Any]]:
-    """Collect printed text and warnings in a list."""
+    """Collect the text and the warnings that code in a ``with`` block prints, in a list."""
     said: list[Any] = []
     out = io.StringIO()
     with warnings.catch_warnings(record=True) as warned:
@@ -49,10 +49,10 @@ def heard() -> Iterator[list[Any]]:
 
 @dataclass
 class Answers:
-    """Calls a mechanism, and writes each answer as a row: its kind, then its numbers.
+    """The answers of a mechanism as rows of numbers: the kind of an answer, then its numbers.
 
     An error is an answer too, by its type: whether a mechanism fails must be as private as what it
-    says. What it prints and warns of is a part of the kind: of the first answer of a call, since
+    returns. Printed text and warnings are a part of the kind: of the first answer of a call, since
     answers are counted as independent.
     """
 
@@ -65,11 +65,11 @@ class Answers:
         self.many = takes_size(self.mechanism)
 
     def kind(self, word: str) -> float:
-        """Return the number that stands for a kind of answers, a new one for a new kind."""
+        """Return the number that stands for a kind of answers; a new kind gets a new number."""
         return float(self.kinds.setdefault(word, len(self.kinds)))
 
     def chunks(self, data: Any, size: int) -> Any:
-        """Yield answers as matrices with `size` rows in all."""
+        """Yield matrices of answers on some data, with `size` rows in all."""
         if not self.many:
             for length in _cut(size):
                 yield self.rows(*zip(*(self._ask(data) for _ in range(length)), strict=True))
@@ -91,7 +91,7 @@ class Answers:
                     yield self.array(answers, text, length)
 
     def _ask(self, data: Any, *size: int) -> tuple[Any, str]:
-        """Return an answer, with printed text and warnings."""
+        """Call the mechanism, and return its answer with the printed text and warnings."""
         with heard() as said:
             answer = self._answer(data, *size)
         return answer, _text(said)
@@ -103,7 +103,7 @@ class Answers:
             return error
 
     def array(self, answer: Any, said: str, length: int) -> Matrix:
-        """Return the answers of one call of a vectorised mechanism."""
+        """Return the answers of one call of a vectorised mechanism as a matrix, a row each."""
         texts = [said, *[""] * (length - 1)] if said else ()
         if isinstance(answer, Exception):
             return self.rows([answer] * length, texts)
@@ -120,7 +120,7 @@ class Answers:
         return self._matrix(kinds, flat)
 
     def rows(self, answers: Sequence[Any], said: Sequence[str] = ()) -> Matrix:
-        """Return the answers of several calls as a matrix; `said` is the printed text of each."""
+        """Return the answers of several calls as a matrix; `said` has the printed text of each."""
         if not any(said) and all(
             type(answer) is type(answers[0]) and type(answer) in _PLAIN for answer in answers
         ):
@@ -138,7 +138,7 @@ class Answers:
         return self._matrix(np.array([self.kind(kind) for kind in kinds]), values)
 
     def _matrix(self, kinds: Matrix, values: NDArray[Any]) -> Matrix:
-        """Return kinds and numbers, with as many columns as the first answers had."""
+        """Return kinds and numbers of answers as one matrix, as wide as the first answers need."""
         if values.dtype.kind == "c":
             values = np.concatenate([values.real, values.imag], axis=1)
         self.width = self.width or min(max(values.shape[1], 1), WIDEST)
@@ -154,7 +154,7 @@ def _cut(size: int) -> list[int]:
 
 
 def _text(said: list[Any]) -> str:
-    """Return printed text and warnings as words, which are part of the kind of an answer."""
+    """Return a short text of what a call printed and warned of, a part of its answer's kind."""
     printed, warned = said
     text = f", with the output {printed[:40]!r}" if printed else ""
     return text + (f", with the warning {warned[0][:60]!r}" if warned else "")
@@ -170,7 +170,7 @@ def _float(value: Any) -> float:
 
 
 def _flat(value: Any) -> tuple[str, list[float]]:
-    """Return the kind of an answer, and its numbers."""
+    """Return the kind of an answer as text, and all numbers in the answer as a list."""
     if isinstance(value, BaseException):
         return f"the error {type(value).__name__}", []
     if isinstance(value, str):
@@ -203,13 +203,13 @@ def _flat(value: Any) -> tuple[str, list[float]]:
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number that is computed from each answer, and its name in words."""
+    """A function from answers to one number each, by which events are defined, with its name."""
 
     words: str
     of: Callable[[Matrix], Matrix]
-    #: Whether only its value tells, and not where it lies.
+    #: Whether it is independent of the data if noise is drawn on a public grid; see `support`.
     support: bool = False
-    #: Kinds of answers by number, if that is what it is of.
+    #: The names of its values, by number, if these are kinds.
     names: tuple[str, ...] = ()
 
 
@@ -218,14 +218,14 @@ def column(j: int) -> Callable[[Matrix], Matrix]:
 
 
 def sort_of_number(v: Matrix) -> Matrix:
-    """Return 0 for a finite number, 1 for NaN, 2 and 3 for infinity, 4 for minus zero."""
+    """Return 0 for each finite number, 1 for NaN, 2 for inf, 3 for -inf, 4 for minus zero."""
     sorts = np.select([np.isnan(v), v == np.inf, v == -np.inf], [1.0, 2.0, 3.0], 0.0)
     sorts[(v == 0) & np.signbit(v)] = 4.0
     return sorts
 
 
 def lowest_bit(v: Matrix) -> Matrix:
-    """Return the exponent of the largest power of two that a number is a multiple of."""
+    """Return the exponent of the largest power of two that divides each number; 2000 for none."""
     whole = np.zeros(len(v), np.int64)
     usable = np.isfinite(v)
     fractions, exponents = np.frexp(np.where(usable, v, 0.0))
@@ -235,7 +235,7 @@ def lowest_bit(v: Matrix) -> Matrix:
 
 
 def last_bits(v: Matrix) -> Matrix:
-    """Return the last four bits of the mantissa."""
+    """Return the last four bits of the mantissa of each float."""
     return (np.ascontiguousarray(v).view(np.uint64) & np.uint64(15)).astype(np.float64)
 
 
@@ -243,7 +243,7 @@ SORTS = ("a finite number", "NaN", "inf", "-inf", "-0.0")
 
 
 def statistics(a: Matrix, b: Matrix, kinds: tuple[str, ...]) -> list[Statistic]:
-    """Return the statistics to compute from answers like these."""
+    """Return the statistics to define events by, for answers `a` and `b` on two neighbors."""
     listed = [Statistic("the kind of the answer", column(0), True, kinds)]
     width = a.shape[1] - 1
     gap = _gaps(a[:, 1:], b[:, 1:])
@@ -277,18 +277,18 @@ def _most(values: Matrix) -> Matrix:
 
 
 def _usual(values: Matrix) -> Matrix:
-    """Return numbers that may be squared: what is none is 0."""
+    """Return numbers clipped so that their squares are finite, with 0 in the place of NaN."""
     return np.clip(np.nan_to_num(values, nan=0.0), -1e150, 1e150)
 
 
 def _gaps(a: Matrix, b: Matrix) -> Matrix:
-    """Return how far the means of the columns are apart, in standard deviations."""
+    """Return the distance of the means of each column of `a` and `b`, in standard deviations."""
     a, b = _usual(a), _usual(b)
     return np.asarray(abs(a.mean(axis=0) - b.mean(axis=0)) / (a.std(axis=0) + b.std(axis=0) + 1e-9))
 
 
 def _classifier(a: Matrix, b: Matrix) -> Callable[[Matrix], Matrix]:
-    """Return Fisher's linear discriminant, from answers of which no event is counted later."""
+    """Return Fisher's linear discriminant of two sets of answers, as a function of answers."""
     a, b = _usual(a), _usual(b)
     spread = np.cov(a, rowvar=False) + np.cov(b, rowvar=False)
     spread += np.eye(len(spread)) * (1e-9 + 1e-6 * np.trace(spread) / len(spread))

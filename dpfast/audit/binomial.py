@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpfast.extend import extra
 from dpfast.privacy import ZCDP, Loss
 
-#: Covers rounding errors of the inverse of the incomplete beta function.
+#: The relative margin for rounding errors of the inverse of the incomplete beta function.
 _OUT = 1e-9
 #: The logarithm of the least level.
 LEAST = -700.0
@@ -48,7 +48,7 @@ def epsilon_between(likely: Any, rare: Any, delta: float) -> Any:
 
 
 def rho_between(likely: Any, rare: Any) -> Any:
-    """Return the least rho of distributions that give an event these probabilities, or 0.
+    """Return the least rho that allows an event of probabilities `likely` and `rare`, or 0.
 
     No event has a larger Renyi divergence than the whole law, for which order times rho is the
     limit (Bun and Steinke, TCC 2016).
@@ -58,7 +58,7 @@ def rho_between(likely: Any, rare: Any) -> Any:
 
 
 def renyi_rho(p: Floats, q: Floats) -> Floats:
-    """Return the largest ratio of Renyi divergence to order, for distributions on axis 0."""
+    """Return the largest ratio of Renyi divergence to order, of p from q on axis 0."""
     most = np.zeros(p.shape[1:])
     with np.errstate(all="ignore"):
         x, y = np.log(p), np.log(q)
@@ -74,7 +74,7 @@ def renyi_rho(p: Floats, q: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Claim:
-    """The amount of a loss that is claimed: an epsilon at a delta, or a rho."""
+    """The claimed loss of a mechanism as numbers: an epsilon at a delta, or a rho."""
 
     amount: float
     delta: float = 0.0
@@ -82,26 +82,26 @@ class Claim:
 
     @classmethod
     def of(cls, loss: Loss) -> Claim:
-        """Return the claim that a mechanism has a loss."""
+        """Return the claim with the amounts of a loss."""
         if isinstance(loss, ZCDP):
             return cls(float(loss.rho), by_rho=True)
         return cls(float(loss.epsilon), float(loss.delta))
 
     def between(self, likely: Any, rare: Any) -> Any:
-        """Return the least amount that allows an event these probabilities, or 0."""
+        """Return the least epsilon or rho that allows an event these two probabilities, or 0."""
         if self.by_rho:
             return rho_between(likely, rare)
         return epsilon_between(likely, rare, self.delta)
 
     def is_refuted(self, likely: int, rare: int, size: int, alpha: float) -> bool:
-        """Tell whether the counts of an event refute the claim at a level; half is for a limit."""
+        """Return whether the counts of an event refute the claim at the level `alpha`."""
         limits = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
         return float(self.between(*limits)) > self.amount
 
     def least(self, size: int, alpha: float) -> float | None:
-        """Return the least share of answers that refutes the claim, if the other data have none.
+        """Return the least share of answers that refutes the claim for an event never seen on x2.
 
-        None is for where not even all of them would.
+        None if not even an event of all answers would refute the claim.
         """
         if not self.is_refuted(size, 0, size, alpha):
             return None
@@ -123,7 +123,7 @@ class Claim:
 def narrowed(
     holds: Callable[[float], bool], low: float, high: float, steps: int
 ) -> tuple[float, float]:
-    """Narrow an interval at whose lower end a condition fails, and at whose upper end it holds."""
+    """Bisect an interval for where `holds` turns from False (lower end) to True (upper end)."""
     for _ in range(steps):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)

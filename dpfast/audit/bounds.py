@@ -1,4 +1,4 @@
-"""Bounds without answers: the loss of known distributions, and the secret bits that it hides."""
+"""Bounds without answers: the loss of known distributions, and the recovery that a loss allows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .binomial import Floats, renyi_rho
 
 #: Covers rounding errors of the bound, and what `pure_within` rounds off its epsilon.
 _UP = 1 + 2.0**-38
-#: Larger losses give the same bound in float64.
+#: The largest loss that is looked at: larger ones give the same bound in float64.
 _MOST = Fraction(1000)
-#: What a sum of probabilities may be off by.
+#: The largest rounding error of a sum of probabilities.
 _ROUNDING = 1e-9
 
 
@@ -237,7 +237,7 @@ def exact_rho(p: Any, q: Any) -> float:
 
 
 def _distributions(p: Any, q: Any, least: float = 0.0) -> tuple[Floats, Floats]:
-    """Return two distributions of mass above `least`, without answers that neither has."""
+    """Check two distributions, of mass above `least`; drop the answers that neither can have."""
     first, second = _probabilities("p", p, least), _probabilities("q", q, least)
     if first.shape != second.shape:
         checks.fail("q", f"of the shape of p, {first.shape}", second.shape)
@@ -246,7 +246,7 @@ def _distributions(p: Any, q: Any, least: float = 0.0) -> tuple[Floats, Floats]:
 
 
 def _probabilities(name: str, probabilities: Any, least: float) -> Floats:
-    """Return probabilities as floats."""
+    """Check that probabilities add up to more than `least` and at most 1; return them as floats."""
     rule = "probabilities, which add up to " + ("1" if least else "more than 0, and to 1 at most")
     values = checks.array(name, probabilities, rule, "biuf").astype(np.float64)
     total = float(values.sum()) if (values >= 0).all() else math.nan

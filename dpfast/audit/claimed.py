@@ -1,4 +1,4 @@
-"""Tests of a claim over many pairs of neighbors, each with a planted fault to find."""
+"""Tests of a privacy claim on many pairs of neighbors, with a planted fault that must be found."""
 
 from __future__ import annotations
 
@@ -114,13 +114,13 @@ def claims(
 
 
 def _worst(reports: list[tuple[str, Audit]]) -> float | None:
-    """Return the least probability that could have been refuted on each pair."""
+    """Return the largest `refutable` of all pairs, or None if a pair has none."""
     bounds = [audit.refutable for _, audit in reports if audit.refutable is not None]
     return max(bounds) if bounds and len(bounds) == len(reports) else None
 
 
 def _listed(pairs: Any) -> list[Pair]:
-    """Return given pairs as a list of at least one."""
+    """Check pairs of datasets, and return them as a list of at least one `Pair`."""
     rule = "tuples (name, x, x2), one at least"
     try:
         listed = [Pair(str(name), x, x2) for name, x, x2 in pairs]
@@ -141,7 +141,7 @@ def measure_pairs(
     samples: int = 20_000,
     confidence: float = 1 - 1e-6,
 ) -> list[tuple[str, Audit]]:
-    """Measure a mechanism on each of several pairs, but for those on which it always fails.
+    """Audit a mechanism on each of several pairs, except those on which it always fails.
 
     NOT PRIVATE: it is for data that are made up for the test.
 
@@ -191,7 +191,7 @@ def measure_pairs(
 
 
 def planted(mechanism: Mechanism, pairs: Sequence[Pair], loss: Loss) -> Mechanism:
-    """Plant a fault: also answer which dataset of the first pair it is, by randomized response."""
+    """Return a mechanism with a planted fault: it also tells, by randomized response, its dataset."""
     claim = Claim.of(loss)
     epsilon = math.sqrt(2 * claim.amount) if claim.by_rho else claim.amount
     lie = 1 / (1 + math.exp(min(2 * epsilon + 1, 700.0)))

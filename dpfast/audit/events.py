@@ -1,7 +1,7 @@
 """Events that distinguish two distributions of answers: tails, atoms, high likelihood ratios.
 
-They are built on one half of the answers at hand and ranked on the other. What is counted later is
-neither.
+Events are built on one half of the answers at hand and ranked on the other half. They are then
+counted in new answers.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from .answers import Matrix, Statistic, statistics
 from .binomial import Claim
 
-#: Bins of a statistic; values that come up again, which are bins of their own; intervals that are
-#: compared one by one.
+#: The number of bins of a statistic; the most repeated values, each a bin of its own; the most
+#: intervals that are compared one by one.
 BINS, ATOMS, FEW = 64, 1 << 14, 6
-#: Standard deviations that a ranking is careful by.
+#: Standard deviations by which a ranking lowers and raises the estimated probabilities.
 CAREFUL = 4.0
 
 Counts = NDArray[np.float64]
@@ -26,15 +26,15 @@ Counts = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Event:
-    """A statistic of the answer is in one of some intervals ``[lo, hi)``."""
+    """An event: a statistic of the answer lies in one of some intervals ``[lo, hi)``."""
 
     statistic: Statistic
     intervals: Matrix
-    #: Whether it is likelier on the second data.
+    #: Whether the event is likelier on the second dataset than on the first.
     swapped: bool
 
     def count(self, rows: Matrix) -> int:
-        """Return in how many answers the event happens."""
+        """Return the number of answers (rows) in which the event happens."""
         values = self.statistic.of(rows)
         if len(self.intervals) <= FEW:
             inside = np.zeros(len(values), bool)
@@ -74,13 +74,13 @@ def _interval(lo: float, hi: float) -> str:
 
 @dataclass(frozen=True)
 class Score:
-    """Rank events by the loss that they would show in `later` answers."""
+    """A score of events: the loss that an event would show in `later` answers."""
 
     claim: Claim
     later: int
 
     def __call__(self, likely: Counts, rare: Counts, size: int, later: int) -> Counts:
-        """Return the loss that counts show, by limits some standard deviations away."""
+        """Return the loss that counts of events show, by limits `CAREFUL` deviations away."""
         k, m, z = likely * (later / size), rare * (later / size), CAREFUL
         low = np.fmax(0.0, k + z * z / 2 - z * np.sqrt(k + z * z / 4)) / later
         high = np.fmin(1.0, (m + z * z / 2 + z * np.sqrt(m + z * z / 4)) / later)
@@ -90,7 +90,7 @@ class Score:
 def choose(
     a: Matrix, b: Matrix, kinds: Sequence[str], most: int, score: Score, support: bool = False
 ) -> list[Event]:
-    """Return the events that distinguish two datasets best, one for each statistic."""
+    """Return the events that best distinguish answers `a` and `b`, at most one a statistic."""
     half = len(a) // 2
     scored = []
     for stat in statistics(a[:half], b[:half], tuple(kinds)):
@@ -113,7 +113,7 @@ def _rank(event: Event, a: Matrix, b: Matrix, score: Score) -> float:
 
 
 def _events(stat: Statistic, x: Matrix, y: Matrix, half: int, score: Score) -> Iterator[Event]:
-    """Yield the best events of a statistic on the first half of the answers, both ways."""
+    """Yield candidate events of a statistic, built on the first half of the answers, both ways."""
     first, second = _numbers(x[:half]), _numbers(y[:half])
     pooled = np.concatenate([first, second])
     if not len(pooled):
@@ -125,7 +125,7 @@ def _events(stat: Statistic, x: Matrix, y: Matrix, half: int, score: Score) -> I
 
 
 def _atoms_only(stat: Statistic, x: Matrix, y: Matrix, half: int, score: Score) -> Iterator[Event]:
-    """Yield the best events made of values that occur more than once."""
+    """Yield candidate events of a statistic that are sets of values that occur more than once."""
     first, second = _numbers(x[:half]), _numbers(y[:half])
     values, times = np.unique(np.concatenate([first, second]), return_counts=True)
     again = times > 1
@@ -148,7 +148,7 @@ def _of_cuts(
     score: Score,
     tails: bool = True,
 ) -> Iterator[Event]:
-    """Yield tails, and unions of the bins between cuts with the largest likelihood ratios."""
+    """Yield the tails, and the unions of bins of largest likelihood ratio, that score best."""
     cuts = np.unique(cuts[np.isfinite(cuts)])
     counts = [
         np.bincount(np.searchsorted(cuts, v, side="right"), minlength=len(cuts) + 1)

@@ -32,7 +32,7 @@ ONE_BY_ONE, MANY = 100_000, 2_000_000
 
 @dataclass(frozen=True)
 class Audit:
-    """The measured loss of a mechanism after so many answers.
+    """The result of an audit: lower bounds on a mechanism's loss, and whether a claim is refuted.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Audit:
         )
 
     def _sight(self) -> str:
-        """Return which events could have refuted the claim, as text."""
+        """Return as text which events the audit was able to refute the claim by."""
         if self.refutable is None:
             return "nothing could have refuted it"
         least = f"from a probability of {self.refutable:.2g}"
@@ -113,7 +113,7 @@ class Audit:
         return html.facts("Audit", rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as numbers and text that JSON can hold.
+        """Return the audit as a dict of numbers and text that JSON can hold.
 
         Returns
         -------
@@ -124,7 +124,7 @@ class Audit:
         return values | {"claim": repr(self.claim)}
 
     def plot(self) -> Figure:
-        """Return a figure of the loss that was shown after so many answers, beside the claim.
+        """Return a figure of the lower bound of the loss by the number of answers, with the claim.
 
         Returns
         -------
@@ -229,7 +229,7 @@ def measure_answers(
     rho: Number | None = None,
     confidence: float = 1 - 1e-6,
 ) -> Audit:
-    """Test a privacy claim on answers that are there, and bound the loss from below.
+    """Test a privacy claim on given answers on two neighbors, and bound the loss from below.
 
     NOT PRIVATE: it is for answers on data that are made up for the test. It is `measure` for what
     another process, language or machine has drawn.
@@ -302,12 +302,12 @@ class Setting:
     samples: int
     confidence: float
     support: bool = False
-    #: Whether the answers are there: all are used, and the first half chooses the events.
+    #: Whether the answers are given: all are used, and the first half chooses the events.
     there: bool = False
 
     @property
     def sizes(self) -> list[int]:
-        """The answers of each round on either data."""
+        """The number of answers on either dataset in each round of the audit."""
         if self.there:
             return [self.samples // 4, self.samples // 2 - self.samples // 4]
         left, sizes = self.samples // 2, list[int]()
@@ -334,7 +334,7 @@ def setting_of(
 
 @dataclass(frozen=True)
 class Shown:
-    """The loss that an event shows after a round."""
+    """A lower bound on the loss, shown by the counts of one event in one round."""
 
     event: Event
     epsilon: float
@@ -348,7 +348,7 @@ class Shown:
     def of(
         cls, event: Event, k: int, m: int, size: int, alpha: float, tests: int, claim: Claim
     ) -> Shown:
-        """Return the loss that an event shows which is counted k times on x and m times on x2."""
+        """Return the loss that an event shows, if it is counted k times on x and m times on x2."""
         likely, rare = (m, k) if event.swapped else (k, m)
         level = alpha / tests / 2
         p, q = at_least(likely, size, level), at_most(rare, size, level)
@@ -362,7 +362,7 @@ class Shown:
         )
 
     def amount(self, claim: Claim) -> float:
-        """Return the epsilon or the rho, whichever is claimed."""
+        """Return the shown rho if rho is claimed, else the shown epsilon."""
         return self.rho if claim.by_rho else self.epsilon
 
     def __str__(self) -> str:
@@ -374,9 +374,10 @@ class Shown:
 
 
 def rounds_of(setting: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, list[Shown]]:
-    """Run the rounds of an audit, to the end or until a claim is refuted.
+    """Run the rounds of an audit, to the end or until the claim is refuted.
 
-    Events of all rounds share the error probability. Returns the audit, and what each event shows.
+    Events of all rounds share the error probability. Returns the audit, and the loss that each
+    event shows.
     """
     claim, alpha = Claim.of(loss), 1 - setting.confidence
     sizes, shown = setting.sizes, list[Shown]()
@@ -418,7 +419,7 @@ def rounds_of(setting: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, lis
 def _count(
     setting: Setting, data: Any, size: int, events: list[Event], kept: list[Matrix], i: int
 ) -> NDArray[np.int64]:
-    """Count events in new answers, some of which are kept to choose the next events from."""
+    """Count events in new answers on one dataset; keep some answers to choose later events from."""
     counts, fresh = np.zeros(len(events), np.int64), list[Matrix]()
     for rows in setting.answers.chunks(data, size):
         counts += [event.count(rows) for event in events]
@@ -442,7 +443,7 @@ def _refuse_failure(setting: Setting) -> None:
 
 @dataclass(frozen=True)
 class Support:
-    """Answers that one of two neighbors gives, and the other hardly ever.
+    """The result of `support`: answers that one of two neighbors gives, and the other hardly ever.
 
     Attributes
     ----------

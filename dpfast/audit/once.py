@@ -1,4 +1,4 @@
-"""Bounds on a loss from one run with many canaries."""
+"""Audits by one run: lower bounds on a loss from one run with many canaries (made-up rows)."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def one_run(
 
 
 def chance(right: int, guesses: int, canaries: int, epsilon: float, delta: float) -> float:
-    """Bound the probability that so many guesses are right, under a loss."""
+    """Return an upper bound on the probability of `right` right guesses or more, under a loss."""
     special = extra("scipy.special", "an audit")
     q = 1 / (1 + math.exp(-epsilon))
     if not right:

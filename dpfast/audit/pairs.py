@@ -10,9 +10,9 @@ import numpy as np
 
 from dpfast.extend import Neighbors, checks
 
-#: From here on, float64 does not have every integer.
+#: The integer from which on float64 does not have every integer.
 WHOLE = 2.0**53
-#: Ends the name of a pair whose special row is not the last.
+#: The end of the name of a pair whose special row is the first and not the last.
 FIRST = ", which is first"
 
 
@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 def neighbors(
     schema: Any, *, neighbors: Neighbors = "add-remove", nan: bool = True, rows: int = 8
 ) -> list[Pair]:
-    """Return pairs of neighbors of a schema that are worth an audit.
+    """Return pairs of neighboring datasets of a schema, to audit a mechanism on.
 
     A row at either end of the bounds, where all others are at one end, in the middle or half at
     either; ties; the first row and the last; bounds that a row lies beyond; NaN, infinities, the
@@ -104,7 +104,7 @@ def neighbors(
 
 
 def _of_column(schema: Any, n: int, relation: str, nan: bool) -> Iterator[tuple[str, Any, Any]]:
-    """Yield named pairs of a column."""
+    """Yield a name and two neighboring columns for each way to go wrong."""
     for name, others, row, instead in _values(schema):
         if row != row and not nan:
             continue
@@ -122,7 +122,7 @@ def _of_column(schema: Any, n: int, relation: str, nan: bool) -> Iterator[tuple[
 
 
 def _alone(schema: Any, relation: str) -> tuple[str, Any, Any]:
-    """Return a dataset of one row, and one of no row or another row."""
+    """Return a name, a column of one row, and its neighbor: of no row, or of another row."""
     _, others, row, _ = _values(schema)[0]
     alone = np.array([row])
     return "one row", alone, np.array([others[0]]) if relation == "replace" else alone[:0]
@@ -132,12 +132,12 @@ Values = list[tuple[str, list[Any], Any, Any]]
 
 
 def _values(schema: Any) -> Values:
-    """Return names, the values of most rows in turn, that of one row, and another of it."""
+    """Return for each pair a name, the usual values, a special row's value, and a replacement."""
     return _words(schema) or _numbers(schema)
 
 
 def _words(schema: Any) -> Values:
-    """Return the words to try in a column, or nothing if the schema has none."""
+    """Return the values of pairs for a column of words, as `_values`; none for other columns."""
     if isinstance(schema, str) or not isinstance(schema, (list, tuple)):
         return []
     if not schema or not all(isinstance(word, str) for word in schema):

@@ -129,12 +129,12 @@ def _answers(answer: Any, matrix: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def least_squares(a: Matrix, y: Matrix) -> Matrix:
-    """Minimize the sum of squared errors, without limits for z. Of all such z take the shortest."""
+    """Minimize the sum of squared errors, without limits for z; return the shortest such z."""
     return np.asarray(np.linalg.lstsq(a, y, rcond=None)[0], np.float64)
 
 
 def sum_of_errors(a: Matrix, y: Matrix) -> Matrix:
-    """Minimize the sum of absolute errors, with variables for what exceeds y or falls short."""
+    """Minimize the sum of absolute errors, by a linear program with two variables an error."""
     sparse = _scipy("sparse")
     m, n = a.shape
     identity = sparse.identity(m, format="csr")
@@ -145,7 +145,7 @@ def sum_of_errors(a: Matrix, y: Matrix) -> Matrix:
 
 
 def largest_error(a: Matrix, y: Matrix) -> Matrix:
-    """Minimize the largest absolute error, with a variable that is no less than any of them."""
+    """Minimize the largest absolute error, by a linear program with a variable that bounds all."""
     m, n = a.shape
     ones = np.ones((m, 1))
     above = np.block([[a, -ones], [-a, -ones]])

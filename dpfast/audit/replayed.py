@@ -1,4 +1,4 @@
-"""Replay of a program on a neighbor with the same private answers: what differs is a leak."""
+"""Replay of a program on neighboring data with one set of private answers, to find leaks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .answers import heard
 
 @dataclass(frozen=True)
 class Replay:
-    """What a program revealed about its data besides its private answers.
+    """The result of a replay: what a program revealed about its data besides its private answers.
 
     Attributes
     ----------
@@ -44,14 +44,14 @@ class Replay:
 
     @property
     def clean(self) -> bool:
-        """Tell whether there are no leaks, and nothing is unchecked."""
+        """Whether the replay found no leaks and left no release unchecked."""
         return not (self.leaks or self.unchecked)
 
 
 def replay(
     function: Callable[[Any], Any], x: Any, x2: Any, *, neighbors: Neighbors = "add-remove"
 ) -> Replay:
-    """Run a program on x, and on its neighbor x2 with the private answers of the first run.
+    """Run a program on x, and on its neighbor x2 with the first run's private answers; find leaks.
 
     NOT PRIVATE: it is for data that are made up for the test. All that a private program says or
     does is a function of its private answers. So, if these are the same, all else must be: the
@@ -126,7 +126,7 @@ def _short(value: Any) -> str:
 
 
 def _run(function: Callable[[Any], Any], data: Any, tape: Tape) -> tuple[Any, ...]:
-    """Return what a run returns, prints, warns of and raises."""
+    """Run a program on data, and return its result, its output, its warnings and its error."""
     result, raised = None, None
     with dp.extend.watched(tape), heard() as said:
         try:
@@ -149,11 +149,11 @@ class Tape:
     again: bool = False
 
     def rewind(self) -> None:
-        """Begin the second run."""
+        """Begin the second run, whose releases are compared with those of the first."""
         self.again = True
 
     def turn(self, release: Any) -> Any:
-        """Keep a release, or compare it with that of the first run and return its answer."""
+        """Record a release, or in the second run compare the releases; return the first answer."""
         if release.is_session:
             self.sessions.append(release.name)
             return release.answer
@@ -195,9 +195,9 @@ def _parameters(value: Any) -> dict[str, Any]:
 
 
 def _alike(a: Any, b: Any, ignored: set[int]) -> bool:
-    """Return whether two public arguments are the same; functions and others pass.
+    """Return whether two public arguments are equal, or cannot be compared, as functions.
 
-    So do the objects `beside` the rows, which are compared with these.
+    Arguments in `ignored` (by their ids) pass, too: they are compared with the rows.
     """
     if id(a) in ignored:
         return True
@@ -211,7 +211,7 @@ def _alike(a: Any, b: Any, ignored: set[int]) -> bool:
 
 
 def _plain(value: Any) -> bool:
-    """Return whether a public argument can be compared: functions cannot."""
+    """Return whether a public argument can be compared; functions cannot."""
     if isinstance(value, (tuple, list)):
         return all(map(_plain, value))
     return value is None or isinstance(value, (str, int, float, Fraction, np.ndarray, Loss))
