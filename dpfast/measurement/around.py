@@ -1,4 +1,4 @@
-"""Mechanisms around another one, whose rows, loss or relation they change.
+"""Mechanisms that wrap another mechanism and change its rows, loss or neighboring relation.
 
 Masks of rows that are replaced: a mechanism under "add-remove" in two steps.
 
@@ -27,7 +27,7 @@ from ..tables.intake import View
 
 @dataclass(frozen=True, slots=True)
 class Around(Mechanism[Value]):
-    """Base of a mechanism around another one, which it is like but for what it says itself.
+    """Base of mechanisms that wrap an `inner` one, and take from there what they do not override.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Around(Mechanism[Value]):
 
 
 class OfKept(Around[Value]):
-    """A mechanism of a column as one of the rows of a view that its mask keeps.
+    """A mechanism that runs its inner mechanism on the rows of a view that the mask keeps.
 
     What a mechanism of rows that are added or removed costs is a fact about the rows that it is
     shown. A row that a mask keeps or not, as a function of that row alone, comes and goes with it.
@@ -79,7 +79,7 @@ class OfKept(Around[Value]):
 
 
 class TwoSteps(Around[Value]):
-    """A mechanism under "add-remove" as one under "replace", with the loss of two steps."""
+    """A mechanism under "replace", at the loss of two steps of one under "add-remove"."""
 
     __slots__ = ()
 
@@ -100,7 +100,7 @@ class TwoSteps(Around[Value]):
 
 
 def in_two_steps(loss: Loss, make: Callable[[Loss], Mechanism[Value]]) -> TwoSteps[Value]:
-    """Return the mechanism that is made under "add-remove" for the loss of either step."""
+    """Return a mechanism under "replace" for a loss: two steps of one made under "add-remove"."""
     try:
         return TwoSteps(make(privacy.group_within(loss, 2)))
     except ArgumentError as error:

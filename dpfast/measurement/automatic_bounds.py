@@ -1,4 +1,4 @@
-"""``bounds="auto"``: a quarter of the loss for the bounds, and the rest for what needs them.
+"""``bounds="auto"``: a quarter of the loss draws the bounds, the rest pays for the statistic.
 
 The two are one release, which costs what is asked for: losses add up, also where what is asked
 second depends on what was answered first (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun
@@ -31,39 +31,39 @@ T = TypeVar("T")
 
 #: The share of the loss that is for the bounds: least error of a mean of `benchmarks/bounds.py`.
 SHARE = Fraction(1, 4)
-#: What error bars within bounds that are drawn do not know.
+#: The note of error bars within drawn bounds, which do not know the bias of clamping.
 DRAWN = "numbers beyond the bounds that were drawn count as these; bias unknown"
 #: Bounds to check arguments with.
 ANY = (0.0, 1.0)
 
 
 def divided(loss: Loss) -> tuple[Loss, Loss]:
-    """Return the loss that is for the bounds, and what is left of it."""
+    """Return the part of a loss that pays for the bounds, and the part left for the statistic."""
     if isinstance(loss, Approx):
         return Pure(loss.epsilon * SHARE), Approx(loss.epsilon * (1 - SHARE), loss.delta)
     return part(loss, SHARE), part(loss, 1 - SHARE)
 
 
 def with_bounds(name: str, bounds: str = "bounds") -> str:
-    """Return the name in the ledger of what has a part of its loss for bounds."""
+    """Return the name in the ledger of a statistic that spends a part of its loss on bounds."""
     return f"{name}, a quarter of it for {bounds}"
 
 
 def extremes(columns: int | None) -> Sequence[Any]:
-    """Return bounds to check arguments with, for so many columns; None for one pair."""
+    """Return an ordinary and the widest pair of bounds to try, repeated for each column if any."""
     pairs = ANY, WIDEST  # products of the widest with weights are the largest
     return pairs if columns is None else [(pair,) * columns for pair in pairs]
 
 
 def trial(make: Callable[[Any], T], bounds: Sequence[Any]) -> T:
-    """Return what is made within bounds, so that no argument is refused once they are drawn.
+    """Call `make` with each of some bounds, to refuse bad arguments, and return the first result.
 
     Parameters
     ----------
     make : callable
         ``make(bound)``.
     bounds : sequence
-        Those that are tried. What is made of the first is returned.
+        The trial bounds. What is made with the first is returned.
 
     Raises
     ------
@@ -83,7 +83,7 @@ NOT_DRAWN = "the bounds, and so the noise, depend on the data"
 
 @dataclass(frozen=True, slots=True)
 class WithBounds(Mechanism[Value]):
-    """A statistic whose bounds are drawn first, for a part of its loss.
+    """The mechanism of a statistic whose bounds are drawn first, for a part of its loss.
 
     Parameters
     ----------
@@ -114,17 +114,17 @@ class WithBounds(Mechanism[Value]):
 
     @property
     def parts(self) -> dict[str, Loss]:
-        """Return what the loss is made of."""
+        """The parts of the loss, by name: that of the bounds, and that of the statistic."""
         return {"bounds": divided(self.loss)[0], self.named: self.remaining_loss}
 
     def reduce(self, source: View) -> tuple[View, Counts]:
-        """Return the rows as they are, too: how they are read next is random."""
+        """Return the view, to be read again within drawn bounds, and the counts to draw from."""
         return source, self.bounds.reduce(source)
 
     def _drawn(
         self, summary: tuple[View, Counts], generator: Generator
     ) -> tuple[Mechanism[Value], Any]:
-        """Return the mechanism within bounds that are drawn, and its summary."""
+        """Draw bounds, and return the statistic's mechanism within these bounds and its summary."""
         source, tails = summary
         pairs = tuple(self.bounds.pairs(tails, generator))
         inner = self.make(pairs[0] if self.bounds.columns is None else pairs)

@@ -1,4 +1,4 @@
-"""The choice of noise: for moves, a loss and an estimate, every family in one table.
+"""The choice of noise for sums that are released together, from one table of all families of noise.
 
 Sums are released together. `Moves` says by what those of neighbors differ, and how much the noise
 of each counts in the estimate. The families, in units of the sizes D_i and with the weights c_i,
@@ -68,14 +68,14 @@ _WIDE = 1 << 50
 
 
 class Groups(NamedTuple):
-    """In how many groups sums differ at once.
+    """In how many groups the sums of neighbors can differ at once.
 
     Parameters
     ----------
     moves : int
         How many moves of the sums of one group make up a difference.
     draws : int
-        Of how many draws the price in rho is no less.
+        Of how many draws of a pure loss the price in rho is.
     every : int, default 0
         How many sums all groups have, which only grow with a unit, those of a group by no more than
         the size of `Moves` together; 0 if that is private, or sums may differ in both directions.
@@ -88,12 +88,12 @@ class Groups(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """By what sums of neighbors differ, and how much the noise of each counts in the estimate.
+    """How far neighbors' sums can be apart, and how much the noise of each counts in the estimate.
 
     Attributes
     ----------
     sizes : tuple of int
-        By how much each differs, at most.
+        By how much each sum differs, at most.
     weights : tuple of float, optional
         The square of what an error of a size in each makes in the estimate. All alike by default.
     counts : int, default 0
@@ -125,11 +125,11 @@ class Moves:
 
     @property
     def moving(self) -> list[int]:
-        """Which of the sums differ at all."""
+        """The indices of the sums that can differ between neighbors."""
         return [i for i, size in enumerate(self.sizes) if size]
 
     def weight(self, i: int) -> float:
-        """Return the weight of a sum.
+        """Return the weight of the noise of a sum in the squared error of the estimate.
 
         Parameters
         ----------
@@ -144,17 +144,17 @@ class Moves:
 
     @property
     def total(self) -> float:
-        """The sum of the weights of what moves."""
+        """The sum of the weights of the sums that can differ between neighbors."""
         return math.fsum(self.weight(i) for i in self.moving)
 
     @property
     def others(self) -> Moves:
-        """What is left without the numbers of rows."""
+        """The moves of all sums but the numbers of rows."""
         return Moves(self.sizes[self.counts :], self.weights[self.counts :], norm=self.norm)
 
 
 def centered_groups(sums: int, most: int, rows: int, shift: Fraction) -> Moves:
-    """Return the moves of counts of groups, or other sums, of units in at most so many of them.
+    """Return the moves of sums of groups, centered by `shift`, of units in at most `most` groups.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class SumNoise(Protocol):
 
     @property
     def loss(self) -> Loss:
-        """What the release of all of them costs."""
+        """The loss of the release of all integers together."""
 
     @property
     def deviations(self) -> list[float]:
@@ -210,7 +210,7 @@ class SumNoise(Protocol):
         """
 
     def sum_half_width(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
-        """Return what a weighted sum of the noise exceeds in size with a failure probability.
+        """Return the half-width of a weighted sum of the noise for a failure probability.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class SumNoise(Protocol):
 
 
 class NoiseCandidate(NamedTuple):
-    """The error of a noise, by which it is chosen, and what makes it.
+    """A candidate of the choice of noise: its error, to compare by, and a function that makes it.
 
     Attributes
     ----------
@@ -256,12 +256,12 @@ Listed: TypeAlias = tuple[NoiseFamily, float, bool]
 
 
 def choose_noise(loss: Loss, moves: Moves) -> NoiseCandidate:
-    """Return the noise of the least error for the release of all sums.
+    """Return the noise of the least error, over all families, for sums that are released together.
 
     Parameters
     ----------
     loss : Pure, Approx or ZCDP
-        Of all of them together. That of the noise may be less.
+        The loss of all sums together. That of the noise may be less.
     moves : Moves
     """
     least = least_noise(loss, moves, (*FAMILIES, *OF_USERS))
@@ -272,7 +272,7 @@ def choose_noise(loss: Loss, moves: Moves) -> NoiseCandidate:
 def least_noise(
     loss: Loss, moves: Moves, families: Iterable[Listed] | None = None
 ) -> NoiseCandidate | None:
-    """Return the noise of the least error; None if no family serves, as may be by group.
+    """Return the noise of the least error, or None where no family has noise for sums of groups.
 
     The families are those of dpfast alone, unless others are given.
     """
@@ -286,9 +286,9 @@ def least_noise(
 
 
 def least_error(ways: Iterable[NoiseCandidate | None]) -> NoiseCandidate:
-    """Return the noise of the least error of some ways to release, of which the first is simplest.
+    """Return the candidate of the least error, of ways to release sums with the simplest first.
 
-    One is taken instead of another before it if it has less error by a twentieth.
+    A candidate replaces an earlier one only if its error is less by a twentieth.
     """
     least: NoiseCandidate | None = None
     for way in ways:
@@ -346,7 +346,7 @@ def _divided(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidat
 
 
 def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> NoiseCandidate:
-    """Return independent noise, each for its part of the loss."""
+    """Return independent noise for each sum, each for a part of the loss."""
     is_laplace = distribution == "laplace"
     parts = _parts(moves, is_laplace)
     deviations: dict[tuple[bool, Fraction], float] = {}
@@ -357,7 +357,7 @@ def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> No
         return integer_noise(loss, sensitivity.divided(parts[i]), distribution)
 
     def deviation(i: int) -> float:
-        """Return that of the noise of a sum, in units of its size, if these are many cells."""
+        """Return the standard deviation of the noise of a sum, in units of the size of the sum."""
         key = i < moves.counts, parts[i]
         if key not in deviations:
             unit = _LARGE if moves.norm is None or i < moves.counts else moves.sizes[i]
@@ -377,7 +377,7 @@ def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> No
 
 
 def _parts(moves: Moves, is_laplace: bool) -> dict[int, Fraction]:
-    """Return the part of the loss of each sum that moves.
+    """Return the part of the loss for each sum that can differ between neighbors, by index.
 
     The ratio of numbers of rows to others, as groups, is rounded to a whole number; so is that of
     others to one another to 10 bits.
@@ -410,7 +410,7 @@ def _parts(moves: Moves, is_laplace: bool) -> dict[int, Fraction]:
 
 
 def _ratio(a: float, b: float) -> tuple[int, int]:
-    """Return whole numbers of nearly the ratio of two, of which one is 1."""
+    """Return two whole numbers, one of them 1, whose ratio is nearly that of two given numbers."""
     if a <= b:
         return 1, max(1, min(_MOST, round(b / a))) if a else _MOST
     return max(1, min(_MOST, round(a / b))) if b else _MOST, 1
@@ -480,7 +480,7 @@ def _head_and_others(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Noise
     )
 
 
-#: Each family.
+#: The families of dpfast.
 FAMILIES: tuple[Listed, ...] = (
     (_alike, 1.0, True),
     (_box_noise, 1.0, False),
@@ -490,5 +490,5 @@ FAMILIES: tuple[Listed, ...] = (
     (_head_and_others, WORTH, False),
     (_shared, WORTH, True),
 )
-#: Those that other packages have added (`noise_families`).
+#: The families that other packages have added (`noise_families`).
 OF_USERS: list[Listed] = []

@@ -29,7 +29,7 @@ LONGEST = 30
 
 
 class Noted:
-    """An answer that says what counts of a person, if the loss is one of people."""
+    """An answer with a note on how many rows of a unit count, where the privacy unit is an id."""
 
     note: str = ""
     #: The columns of keys.
@@ -39,7 +39,7 @@ class Noted:
 
 
 class Answer(dict[str, Any], Noted):
-    """A dict of NumPy arrays of equal length: the columns of keys, and one or more a statistic.
+    """A dict of NumPy arrays of equal length: columns of group keys, and of each statistic.
 
     pandas, Polars and Arrow make a table of it as it is: ``pandas.DataFrame(answer)``,
     ``polars.DataFrame(answer)``, ``pyarrow.table(answer)``.
@@ -55,16 +55,16 @@ class Answer(dict[str, Any], Noted):
     (2 groups)
     """
 
-    #: What a row is about.
+    #: What a row of the table is about.
     unit: ClassVar[str] = "group"
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(next(iter(self.values()), ()))
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the columns as lists of what JSON has: times and bytes as text, no infinity.
+        """Return the columns as lists of JSON's types: times and bytes as text, infinity as None.
 
         Returns
         -------
@@ -111,12 +111,12 @@ class Answer(dict[str, Any], Noted):
         return Answer() if self.sum_groups is None else self.sum_groups(self)
 
     def __reduce__(self) -> Any:
-        """Pickle what is public, and not the mechanism that `totals` asks."""
+        """Pickle the public columns and note, and not the mechanism that `totals` asks."""
         return type(self), (dict(self),), {"note": self.note, "by": self.by}
 
     @property
     def is_noise(self) -> dict[str, NDArray[np.bool_]]:
-        """Which counts, and other whole numbers, have 0 within their error bars, by column.
+        """A mask for each column of counts or other integers: which have 0 within their error bars.
 
         It is computed of the answer (post-processing), and costs nothing.
 
@@ -212,7 +212,7 @@ class Answer(dict[str, Any], Noted):
         return axes[0] if len(names) == 1 else axes
 
     def _bars(self) -> dict[str, str]:
-        """Return the columns of error bars, by the columns of numbers that have them."""
+        """Return the name of the column of error bars for each column of numbers that has one."""
         bars_of: dict[str, str] = {}
         for bars in sorted(self, key=len):
             owner, _, kind = bars.removesuffix(" in ranks").rpartition(" ")
@@ -224,7 +224,7 @@ class Answer(dict[str, Any], Noted):
         return bars_of
 
     def _rows(self) -> Iterator[list[str]]:
-        """Yield the rows to be shown as text; dots for those that are left out."""
+        """Yield the rows of the printed table as lists of text, with dots for rows left out."""
         groups, half = self.groups, SHOWN // 2
         every = self.items()
         columns = [np.ceil(some) if name.endswith(" ranks") else some for name, some in every]
@@ -246,7 +246,7 @@ class Answer(dict[str, Any], Noted):
 
     @property
     def _about(self) -> str:
-        """What stands below the columns."""
+        """The text below the printed columns: the number of groups, and notes."""
         groups = self.groups
         notes = [f"{groups:,} {self.unit}{'' if groups == 1 else 's'}"]
         near = {name: int(column.sum()) for name, column in self.is_noise.items()}
@@ -255,7 +255,7 @@ class Answer(dict[str, Any], Noted):
         return "; ".join([*notes, self.note] if self.note else notes)
 
     def _repr_html_(self) -> str:
-        """Return a table that unfolds, with the error bar of a number behind it."""
+        """Return an HTML table that unfolds, in which each number is followed by its error bar."""
         bars = self._bars()
         behind = {bar: name for name, bar in bars.items() if bar.startswith(f"{name} error")}
         names = [name for name in self if name not in behind]
@@ -279,7 +279,7 @@ def _with_bar(column: str, value: Any, bar: Any) -> str:
 
 
 def labels(numbers: Sequence[float]) -> list[str]:
-    """Return numbers as text, short if that tells them apart."""
+    """Return numbers as text, with six digits if these tell the numbers apart, else with all."""
     short = [f"{number:g}" for number in numbers]
     return short if len(set(short)) == len(short) else list(map(repr, numbers))
 

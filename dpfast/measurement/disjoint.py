@@ -26,20 +26,20 @@ from .statistic import Bounded, Layout, Statistic, Terms
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Two groups of rows, by the key in their last column, and a statistic of each."""
+    """Two groups of rows, told apart by the key in the last column, and the statistic of each."""
 
     statistic: Statistic[Any]
     keys: tuple[Any, Any]
 
     def columns(self) -> tuple[list[Words | None], list[Public | None]]:
-        """Return the words by which each column is read, and the numbers that are sought in it."""
+        """Return the public words, and the public numbers, that each column is compared with."""
         of, keys, is_text = self.statistic, self.keys, isinstance(self.keys[0], str)
         others = [None] * (((isinstance(of, Bounded) and of.width) or 1) - 1)
         words = [None, *others, Words(keys, "keys") if is_text else None]
         return words, [of.sought, *others, None if is_text else ("keys", keys)]
 
     def views(self, view: View) -> list[View]:
-        """Return the views of the rows of each group."""
+        """Return a view of the rows of each group."""
         plain: Any = {
             **dict.fromkeys(("axis", "where", "ids", "weights")),
             "relation": "add-remove",
@@ -60,7 +60,7 @@ def difference(first: Any, second: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Disjoint(Around[Any]):
-    """The answer about the first group less that about the second.
+    """The mechanism of a difference: the answer about the first group less that about the second.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Disjoint(Around[Any]):
     groups : Groups
     title : str
     alone : Mechanism
-        The same without a second step, which has the error bar.
+        The mechanism of one group without the second step of a replaced row; it has the error bar.
     """
 
     groups: Groups
@@ -91,7 +91,7 @@ class Disjoint(Around[Any]):
     def answered(
         self, summary: list[Any], generator: Generator, rows: int | None, confidence: float
     ) -> tuple[Any, ErrorBar]:
-        """Return the difference, and the sum of both error bars, which hold together."""
+        """Return the difference of two answers, and the sum of their error bars as its own."""
         shared = 1 - (1 - confidence) / 2
         pairs = [self.inner.answered(part, generator, rows, shared) for part in summary]
         answers, bars = zip(*pairs, strict=True)
@@ -101,7 +101,7 @@ class Disjoint(Around[Any]):
         return difference(*answers), bar
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of a difference of answers about groups of so many rows each."""
+        """Return the error bar of the difference between two groups of `rows` rows each."""
         failure, widths = 1 - confidence, []
         shares = np.geomspace(1, failure / 200, 65)
         for share in shares[1:]:

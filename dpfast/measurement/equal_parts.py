@@ -1,4 +1,4 @@
-"""An answer of each of several columns, for an equal part of the loss each.
+"""One answer for each of several columns, each for an equal part of the loss.
 
 A row may change the answers of all its columns. Where nothing serves them better together, d
 releases of a d-th of the loss each, of the same rows, are one release of all of it: epsilon, delta
@@ -28,7 +28,7 @@ from ..tables.intake import View
 
 @dataclass(frozen=True, slots=True)
 class EqualParts(Mechanism[NDArray[np.float64]]):
-    """One mechanism a column, all of one kind and of the same loss."""
+    """A mechanism that joins one mechanism for each column, all of one kind and of equal loss."""
 
     columns: tuple[Mechanism[Any], ...]
 
@@ -71,12 +71,12 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
 
 
 def _last(answers: list[Any]) -> NDArray[np.float64]:
-    """Return the answers of each column with the columns last."""
+    """Return the answers of all columns as one array, with the columns in the last axis."""
     return np.moveaxis(np.array(answers, np.float64), 0, -1)
 
 
 def _bars(confidence: float, bars: list[ErrorBar]) -> ErrorBar:
-    """Return the error bar of each column, or why the first one without has none."""
+    """Return one error bar for all columns, or that of the first column whose error is unknown."""
     for bar in bars:
         if bar.half_width is None and bar.ranks is None:
             return bar
@@ -86,7 +86,7 @@ def _bars(confidence: float, bars: list[ErrorBar]) -> ErrorBar:
 
 
 def together(loss: Loss, times: int) -> Loss:
-    """Return the loss of several releases that cost the same."""
+    """Return the loss of several releases together that cost `loss` each."""
     return several(loss, times) if isinstance(loss, Pure) else privacy.compose(*[loss] * times)
 
 
@@ -100,14 +100,14 @@ def part(loss: Loss, share: Fraction) -> Loss:
 
 
 def side_by_side(numbers: list[Any]) -> Any:
-    """Return numbers of each column, or lists of some, with the columns last; None if one lacks."""
+    """Return the numbers of all columns as one list, columns last; None if a column has none."""
     if any(number is None for number in numbers):
         return None
     return np.array(np.broadcast_arrays(*numbers)).T.tolist()
 
 
 def equal_parts(loss: Loss, makers: Sequence[Callable[[Loss], Mechanism[Any]]]) -> EqualParts:
-    """Return the mechanism of several columns, each of which is made for its part of the loss."""
+    """Return one mechanism for several columns, each answered for an equal part of the loss."""
     share = part(loss, Fraction(1, len(makers)))
     try:
         return EqualParts(tuple(make(share) for make in makers))

@@ -1,4 +1,4 @@
-"""Features: the integers that a row adds, and by how much neighboring sums can differ.
+"""Features: the integers that a row adds to sums, and by how much neighboring sums can differ.
 
 A row is a cell u of 0 .. s of its column (`summaries.cells`); with weights it counts w times, w a
 cell of the weights. A feature is an integer a u + b + c u^2 for public factors, times w, and what
@@ -34,7 +34,7 @@ Factors = tuple[int, int, int]
 
 
 class Feature(NamedTuple):
-    """An integer that a row adds: its factors, and the range that it is in.
+    """An integer that a row adds to a sum: its factors, and the least and the largest value.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Feature(NamedTuple):
     missing: int = 0
 
     def centered(self) -> Feature:
-        """Return twice the feature, less the middle of its range.
+        """Return twice the difference between this feature and the middle of its range.
 
         Returns
         -------
@@ -74,7 +74,7 @@ class Feature(NamedTuple):
         )
 
     def of_rows(self, u: Any, most: int, weight: Any = None) -> base.Feature:
-        """Return what rows of a database add, of which so many count of a unit.
+        """Return this feature of rows in a database, of which at most `most` count of each unit.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Feature(NamedTuple):
         return base.Feature(above, self.hi - least, least, most)
 
     def weighted(self, least: int, most: int) -> Feature:
-        """Return the same, times a weight between two cells.
+        """Return this feature times a weight between two cells.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Feature(NamedTuple):
         return self._replace(lo=min(ends), hi=max(ends))
 
     def sensitivity(self, neighbors: str, is_public: bool) -> int:
-        """Return by how much sums of neighbors differ.
+        """Return the largest difference between neighbors' sums of this feature.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Feature(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Numbers of rows, sums of cells and of squared cells, with noise, in parts of `whole`.
+    """The noisy number of rows, sum of cells and sum of squared cells, each in parts of `whole`.
 
     They are integers, or arrays of a number for each group.
     """
@@ -150,7 +150,7 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True)
 class Basis:
-    """Features that are released together.
+    """Features whose sums are released together.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class Basis:
     rounding: Fraction = Fraction(0)
 
     def totals(self, totals: Totals) -> list[int]:
-        """Return the exact sum of each feature.
+        """Return the exact sum of each feature over all rows.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class Basis:
         ]
 
     def moments(self, sums: Sequence[Any], rows: int | None) -> Moments:
-        """Return the moments that noisy sums stand for.
+        """Return the noisy moments, computed from a noisy sum of each feature.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Basis:
 
     @cached_property
     def whole_estimate(self) -> tuple[list[int], int]:
-        """The factors of `estimate`, in parts of a whole number."""
+        """The factors of `estimate` as integers, and their common denominator."""
         whole = math.lcm(*(factor.denominator for factor in self.estimate))
         return [int(factor * whole) for factor in self.estimate], whole
 
@@ -242,16 +242,16 @@ class Basis:
 
     @cached_property
     def _inverse(self) -> tuple[list[Any], int]:
-        """Factors of the moments, in parts of a whole number; 0 for one that no feature has."""
+        """The integer factors of sums in each moment, 0 for an unused one, and a denominator."""
         rows = inverse(tuple(self.factors))
         whole = math.lcm(*(factor.denominator for row in rows for factor in row))
         return [[int(factor * whole) for factor in row] if any(row) else 0 for row in rows], whole
 
 
 def inverse(factors: tuple[Factors, ...]) -> list[list[Fraction]]:
-    """Return what leads back from sums of features to the moments that they are made of.
+    """Return the matrix that leads back from sums of features to the moments in these sums.
 
-    A moment that no feature has is none of the answer's, and has factors of 0.
+    A moment that no feature has is not part of the answer, and has factors of 0.
     """
     used = [j for j in range(3) if any(row[j] for row in factors)]
     size = len(factors)

@@ -29,13 +29,13 @@ CALL_HINTS = get_type_hints(Statistic.prepare)
 
 @cache
 def _type_of(module: str, annotation: Any) -> Any:
-    """Return the type that an annotation of a module says: most are those of a few bases."""
+    """Return the type that an annotation in a module names; cached, for classes share most."""
     is_text = isinstance(annotation, str)
     return eval(annotation, vars(sys.modules[module])) if is_text else annotation
 
 
 def signature_of(kind: type[Statistic[Any]]) -> Signature:
-    """Return the arguments of the public function of a class."""
+    """Return the signature of the public function of a class of statistics."""
     said = [field for field in fields(kind) if field.init and field.name not in OF_TABLES]
     required = signature(kind).parameters
     parameters = [
@@ -55,7 +55,7 @@ def signature_of(kind: type[Statistic[Any]]) -> Signature:
 
 
 def answer_of(kind: type[Statistic[Any]]) -> Any:
-    """Return the type of the answers of a class: of one column, or of each of several."""
+    """Return the type of the answers of a class of statistics, as declared by its generic base."""
     for base in kind.__mro__:
         for of in vars(base).get("__orig_bases__", ()):
             for argument in get_args(of):
@@ -65,7 +65,7 @@ def answer_of(kind: type[Statistic[Any]]) -> Any:
 
 
 def refuse_call(name: str, error: str, arguments: Iterable[str], taken: Signature) -> NoReturn:
-    """Raise the error of a call that gives other arguments than it takes, with the mend."""
+    """Raise an error for a call with wrong arguments, with a hint at the arguments it takes."""
     names = [parameter for parameter in taken.parameters if parameter != "self"]
     unknown = [argument for argument in arguments if argument not in names]
     more = f"; it takes: {listed(names)}" if unknown or "positional" in error else ""
@@ -76,7 +76,7 @@ def refuse_call(name: str, error: str, arguments: Iterable[str], taken: Signatur
 def function_of(
     kind: type[Statistic[Any]], make: Callable[..., Statistic[Any]] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what makes a declaration, with its docstring, the public function of a class.
+    """Return a decorator that makes a declared function the public one of a class of statistics.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ Examples
 
 
 def public(kind: type[Statistic[Any]]) -> Callable[..., Any]:
-    """Return the public function of a class, with the docstring of both."""
+    """Return the public function of a class of statistics, with a docstring made of the class's."""
     head, _, doc = cleandoc(kind.__doc__ or "").partition("\n\n")
     details, _, doc = doc.partition("\n\nParameters\n----------\n")
     entries, *_ = doc.partition("\n\n")
@@ -158,7 +158,7 @@ def public(kind: type[Statistic[Any]]) -> Callable[..., Any]:
     what, taken = head.replace(", as a statistic to measure", ""), signature_of(kind).parameters
 
     def declared(data: Any, **arguments: Any) -> Any:
-        """Replace this docstring."""
+        """Stand for the public function, whose name and docstring are set below."""
 
     declared.__name__ = declared.__qualname__ = snake_case(kind)
     declared.__module__ = kind.__module__

@@ -58,7 +58,7 @@ Answers: TypeAlias = float | NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Column:
-    """Bounds and cells of a column, and the cells of its weights, if it has some.
+    """The bounds and cells of a column, and the cells of its weights where rows have weights.
 
     `misses` says whether a row may have no number here, and then does not count. `of_units` says
     that such a row is left out before units are bounded, so that it adds to no sum.
@@ -82,12 +82,12 @@ class Column:
 
     @property
     def part(self) -> float:
-        """One of `PARTS` of the largest row, in cells."""
+        """The largest row divided by `PARTS`, in cells: the unit in which totals are counted."""
         return max(abs(self.cells.first), abs(self.cells.last)) / PARTS or 1.0
 
     @property
     def product(self) -> Fraction:
-        """A cell times a cell of the weights, or a cell alone, in units of the data."""
+        """The width of a cell, times that of a cell of any weights, in units of the data."""
         return self.unit * (1 if self.weights is None else Fraction(self.weights.grid))
 
     @cached_property
@@ -98,41 +98,41 @@ class Column:
 
     @staticmethod
     def where(test: Any, a: Any, b: Any) -> Any:
-        """Return one of two numbers."""
+        """Return `a` where `test` holds, else `b`."""
         return a if test else b
 
     @staticmethod
     def clip(value: Any, low: Any, high: Any) -> Any:
-        """Return a number between two others."""
+        """Return a number clipped to `low` and `high`."""
         return min(max(value, low), high)
 
     @staticmethod
     def root(value: Any) -> Any:
-        """Return a root, rounded."""
+        """Return the square root of a number, rounded to a float."""
         return math.sqrt(value)
 
     @staticmethod
     def ratio(part: Any, whole: Any) -> Any:
-        """Return a quotient, which a `whole` that is not above 0 has none of: then it is 1."""
+        """Return the quotient of `part` and `whole`, or 1 where `whole` is not above 0."""
         return Fraction(part, whole) if whole > 0 else Fraction(1)
 
     def total(self, basis: Basis, sums: Sequence[Any]) -> Any:
-        """Return the estimate of a basis, in units of the data."""
+        """Return the estimate from the noisy sums of a basis, in units of the data."""
         factors, whole = basis.whole_estimate
         numerator, denominator = self._product
         return quotient(numerator * sum(map(mul, factors, sums)), denominator * whole)
 
     def scaled(self, cells: Any) -> Any:
-        """Return a number of cells, or of cells times weights, in units of the data."""
+        """Convert a number of cells, or of cells times weights, to units of the data."""
         return nearest(self.product * cells)
 
     def square(self, cells: Any) -> Any:
-        """Return a number of squared cells, in units of the data."""
+        """Convert a number of squared cells to squared units of the data."""
         numerator, denominator = self.cells.grid.as_integer_ratio()
         return quotient(cells.numerator * numerator**2, cells.denominator * denominator**2)
 
     def variance(self, moments: Moments, less: int) -> Any:
-        """Return the variance by noisy moments, between 0 and the largest that there can be.
+        """Return the variance from noisy moments, from 0 to the largest variance within bounds.
 
         The sum of squares is divided by the number of rows `less` so many. Of too few rows it is
         half of the largest variance of many.
@@ -143,7 +143,7 @@ class Column:
         return self.spread(second * rows - first**2, rows, rows - less * whole)
 
     def spread(self, pairs: int, rows: int, left: int) -> float:
-        """Return the same by the sum of the squared distances of all pairs of rows, in cells."""
+        """Return the variance from the sum of squared distances of all pairs of rows, in cells."""
         numerator, denominator = self.cells.grid.as_integer_ratio()
         inside = min(max(4 * pairs, 0), (rows * self.span) ** 2)
         return quotient(inside * numerator**2, 4 * rows * left * denominator**2)
@@ -161,16 +161,16 @@ class Column:
         return min(max(value, self.lo), self.hi)
 
     def width(self, part: Any, most: Any = 1, power: int = 1) -> Any:
-        """Return a part of the distance of the bounds, or of its square, but no more than `most`.
+        """Return an error bar's width: a part, up to `most`, of the bounds' distance or its square.
 
-        That is the width of an error bar.
+        `power` is 2 for the square.
         """
         return nearest((self.unit * self.span) ** power * min(part, most))
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What neighbors are, in public words.
+    """The setting of sensitivities: the neighboring relation, a mask, and the rows of a unit.
 
     Parameters
     ----------
@@ -191,14 +191,14 @@ class Setting:
         return self.neighbors == "replace" and not self.masked
 
     def sizes(self, basis: Basis) -> list[int]:
-        """Return by how much each sum of a basis differs."""
+        """Return the largest difference between neighbors in each sum of a basis."""
         return [
             self.rows * feature.sensitivity(self.neighbors, self.is_public)
             for feature in basis.features
         ]
 
     def norm(self, basis: Basis) -> Sensitivity | None:
-        """Return that of all sums of a basis together, if it is less than their sizes say."""
+        """Return the joint sensitivity of a basis's sums; None if the sums' sizes say all."""
         if basis.norm is None:
             return None
         vectors, size = 2 if self.neighbors == "replace" else 1, self.rows * basis.norm
@@ -214,7 +214,7 @@ class OfFeatures(Statistic[Value]):
 
     @abstractmethod
     def forms(self, column: Column, is_public: bool) -> list[Basis]:
-        """Return the forms that it can be released by, the simplest first.
+        """Return the bases that the statistic can be released by, the simplest first.
 
         The number of rows is the first feature of a basis that has it.
 
@@ -295,7 +295,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
 
     @abstractmethod
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
-        """Return how far the answer of some rows is off, but with a failure probability.
+        """Return the half-width of the error bar of the answer about a number of rows.
 
         As `answer`, it is written in the arithmetic of the column.
 
@@ -303,7 +303,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         ----------
         column : Column
         noise : Sizes
-            What noise exceeds with shares of that probability.
+            What noise exceeds with shares of the failure probability.
         rows : int
         is_public : bool
             Whether the number of rows is public.
@@ -314,7 +314,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         """
 
     def row_pairs(self, rows: int) -> int:
-        """Return in how many pairs of public `rows` a row is, if sums are of pairs; else 0.
+        """Return in how many pairs, of `rows` rows, one row is; 0 if sums are not of pairs.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         return 0
 
     def limits_of(self, lo: float, hi: float) -> Any:
-        """Return the limits of the total of a unit, of a column within bounds.
+        """Return the limits that a unit's total is clamped to, for a column with bounds, or None.
 
         Parameters
         ----------
@@ -346,7 +346,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         return -size if lo < 0 else 0.0, size if hi > 0 else 0.0
 
     def unit_ends(self, column: Column) -> tuple[int, int] | None:
-        """Return what a unit adds at least and at most, in cells, where its total is clamped.
+        """Return the least and the largest total of a unit, in cells; None where none is clamped.
 
         Parameters
         ----------
@@ -367,7 +367,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
     def added(
         self, u: Any, column: Column, basis: Basis, most: int, weight: Any = None
     ) -> list[Feature]:
-        """Return what rows of a database add, of which so many count of a unit.
+        """Return the features of rows in a database, of which at most `most` count of each unit.
 
         Parameters
         ----------
@@ -440,7 +440,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
 
 
 class UnitSums(NamedTuple):
-    """The features of each column, of what counts of each unit; of no public number of rows."""
+    """The sums of each column's features, with each unit bounded; the number of rows is private."""
 
     features: list[list[int]]
     rows: int = 0
@@ -448,7 +448,7 @@ class UnitSums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The basis of each column, and the noise of all sums together.
+    """A choice of noise: the basis of each column, and the noise of all sums together.
 
     `counts` is how many numbers of rows come first, that columns share or have for themselves.
     """
@@ -459,7 +459,7 @@ class Plan:
     counts: int = 0
 
     def totals(self, summary: Sequence[Any]) -> list[int]:
-        """Return the exact sums that get noise, from those of each column."""
+        """Return the exact sums that noise is added to, from the summary of each column."""
         if type(summary[0]) is UnitSums:
             return self.ordered(summary[0].features)
         if len(self.forms) == 1:
@@ -469,7 +469,7 @@ class Plan:
         )
 
     def ordered(self, columns: Sequence[list[int]]) -> list[int]:
-        """Return the features of all columns: numbers of rows, and then kind by kind."""
+        """Return the sums of all columns' features as one list: numbers of rows, then by kind."""
         if len(columns) == 1:
             return columns[0]
         kinds = [list(kind) for kind in zip(*columns, strict=True)]
@@ -478,7 +478,7 @@ class Plan:
         return [total for kind in kinds for total in kind]
 
     def sums(self, noisy: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return the sums of each column's basis."""
+        """Return the noisy sums of each column's basis, from the list of all noisy sums."""
         if len(self.forms) == 1:
             return [tuple(noisy)]
         width, rows = len(self.forms), list(noisy[: self.counts])
@@ -487,13 +487,13 @@ class Plan:
         return list(zip(*kinds, strict=True))
 
     def index(self, column: int, kind: int) -> int:
-        """Return which of all sums is one of a column."""
+        """Return the index, in the list of all sums, of a column's sum of one kind of feature."""
         if kind == 0 and self.counts:
             return column % self.counts
         return self.counts + (kind - bool(self.counts)) * len(self.forms) + column
 
     def size(self, column: int, factors: Mapping[int, Fraction], failure: float) -> Fraction:
-        """Return what noise of some kinds times factors exceeds with a failure probability."""
+        """Return a bound on a column's noise times factors, for a failure probability."""
         if isinstance(self.noise, IntegerNoise):
             return self.noise.half_width(failure) * sum(map(abs, factors.values()), Fraction(0))
         factor_of = {self.index(column, kind): factor for kind, factor in factors.items()}
@@ -510,38 +510,38 @@ class Plan:
 
 
 class Sizes(ABC):
-    """What the noise of the sums of one answer exceeds but with a failure probability."""
+    """Bounds on the noise of one answer's sums, which hold but with a failure probability."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def basis(self) -> Basis:
-        """What the sums are of."""
+        """The basis that the sums are of."""
 
     @abstractmethod
     def of(self, kind: int, share: float = 1.0) -> Any:
-        """Return the size of the noise of a sum, for a share of the failure probability."""
+        """Return a bound on the noise of one sum, for a share of the failure probability."""
 
     def alone(self, share: float) -> Any:
-        """Return the size of the noise of the first sum, if it is all that makes an error."""
+        """Return a bound on the noise of the first sum, where no other noise makes an error."""
         return self.of(0, share)
 
     @abstractmethod
     def total(self, factors: Sequence[Fraction], share: float = 1.0) -> Any:
-        """Return the size of a sum of the noise of each sum, times factors."""
+        """Return a bound on the noise of all sums, each times a factor, added up."""
 
     @property
     @abstractmethod
     def answers(self) -> Any:
-        """The answers that the error bars are of, with rows in noisy numbers; None before."""
+        """The noisy answers that error bars are for; None for error bars before the release."""
 
     def least(self, rows: Any, off: Any) -> Any:
-        """Return the least noisy number of rows, which is off by at most so much."""
+        """Return the least noisy number of rows, where the noise in rows is at most `off`."""
         return rows - off if self.answers is None else rows
 
     def farthest(self, column: Column) -> Any:
-        """Return how far an answer may be from a bound, as a part of the distance of the two."""
+        """Return how far an answer may be from a bound, as a part of the bounds' distance."""
         if self.answers is None:
             return 1.0
         away = np.maximum(self.answers - column.lo, column.hi - self.answers)
@@ -564,7 +564,7 @@ class Sizes(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SizesOf(Sizes):
-    """What noise of one column exceeds, by the plan of all."""
+    """Bounds on the noise of one column's sums, by the plan of all columns."""
 
     plan: Plan
     column: int
@@ -589,7 +589,7 @@ class SizesOf(Sizes):
         return self.plan.size(self.column, kinds, share * self.failure)
 
 
-#: So many pairs that the grid plays no part.
+#: A number of pairs of rows so large that rounding to integers plays no part.
 MANY_PAIRS = 1 << 30
 
 
@@ -605,7 +605,7 @@ def plan(
 
     A basis is taken instead of one before it if it has less error by a twentieth, as a mean over
     all columns, each in units of its error with the first basis. A row is in so many `pairs`, if
-    sums are those of pairs.
+    sums are those of pairs of rows.
     """
     is_public = setting.is_public and columns[0].weights is None  # the sum of all weights is not
     forms = [
@@ -622,7 +622,7 @@ def plan(
 
 
 def _size(setting: Setting, basis: Basis) -> Fraction:
-    """Return the square of how much all sums of a basis are off in the answer, by their sizes."""
+    """Return the squared error of an answer where each sum of a basis is off by its sensitivity."""
     pairs = zip(basis.squares, setting.sizes(basis), strict=True)
     return sum((square * size**2 for square, size in pairs), Fraction(0))
 
@@ -635,7 +635,7 @@ def _planned(
     loss: Loss,
     pairs: int,
 ) -> NoiseCandidate:
-    """Return the error of the plan for a basis of each column, and what makes it."""
+    """Return the error of the plan with one basis for each column, and a function that makes it."""
     kinds = [list(kind) for kind in zip(*map(setting.sizes, forms), strict=True)]
     parts = [
         [
@@ -661,12 +661,12 @@ def _planned(
 
 
 def narrow(lo: float, hi: float, width: float) -> Cells:
-    """Return so few cells that a database has room for products of two, which are of a unit."""
+    """Return cells so few that a database has room for a unit's sums of products of two cells."""
     return cells(lo, hi, SQUARES - 1, max(hi - lo, width))
 
 
 def weighted(basis: Basis, column: Column) -> Basis:
-    """Return the basis of rows with weights, if the column has some."""
+    """Return the basis with features times weights, if rows of the column have weights."""
     weights = column.weights
     if weights is None:
         return basis
@@ -676,7 +676,7 @@ def weighted(basis: Basis, column: Column) -> Basis:
 
 @dataclass(frozen=True)
 class LinearMeasurement(Mechanism[Answers], AddsUnits):
-    """A linear statistic with its noise, of one column or of each of several.
+    """The mechanism of a linear statistic with its noise, of one column or of each of several.
 
     Parameters
     ----------
@@ -708,7 +708,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     @cached_property
     def _chosen_for(self) -> Loss:
-        """The loss that noise is chosen for, and what sums of pairs are charged.
+        """The loss that noise is chosen for, which sums of pairs of rows are also charged.
 
         It covers the noise for any number of rows, which may be of another distribution than that
         for two rows: delta is left out where noise for large sums has no use for it.
@@ -742,7 +742,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return self.columns[0].weights is not None
 
     def plan(self, rows: int = 2) -> Plan:
-        """Return forms and noise, for a public number of rows if they depend on it."""
+        """Return the plan of bases and noise, which may depend on a public number of rows."""
         pairs = self.statistic.row_pairs(rows) if self.has_public_rows else 0
         return self._plan(pairs) if pairs else self._plan_of_any
 
@@ -761,7 +761,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     @property
     def integer_noise(self) -> IntegerNoise | SumNoise | None:
-        """The noise, unless it depends on the number of rows."""
+        """The noise of all sums; None where noise depends on the number of rows."""
         return None if self.has_public_rows and self.statistic.row_pairs(2) else self.plan().noise
 
     @property
@@ -821,7 +821,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return [*bounds, self.statistic.limits], [*grids, weights]
 
     def _weighed(self, rows: int, cells: int, weights: int, products: int) -> Totals:
-        """Return the sums of weights, and of weights times cells, of sums from their first cell."""
+        """Return sums of weights, and of weights times cells, from weights less the first cell."""
         assert self.columns[0].weights is not None
         first = self.columns[0].weights.first
         return Totals(weights + rows * first, sum=products + first * cells)
@@ -848,7 +848,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     def _with_bars(
         self, plan: Plan, noisy: Sequence[int], rows: int | None, confidence: float
     ) -> tuple[Answers, ErrorBar]:
-        """Return the answers of noisy sums with their error bars, which are a function of both."""
+        """Return the answers from noisy sums, with error bars by these sums and answers."""
         answers, counts = self._answers(plan, noisy, rows), []
         for basis, sums in zip(plan.forms, plan.sums(noisy), strict=True):
             moments = basis.moments(sums, rows)
@@ -856,9 +856,9 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return answers, self._bars(plan, counts, confidence, np.atleast_1d(answers).tolist())
 
     def tails(self, source: View, generator: Generator) -> Counts:
-        """Return how many units have which totals, in `PARTS` of a row, rounded up.
+        """Return counts of units by their total, in `PARTS` of the largest row, rounded up.
 
-        Of several columns it is that of the total with the most parts.
+        Of several columns, the size of a unit is that of the total with the most parts.
 
         Parameters
         ----------
@@ -884,7 +884,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return reduce(add_counts, map(of, self._rooms(source, key).parts()))
 
     def _rooms(self, source: View, key: Key) -> Units:
-        """Return the sums of each unit: of cells, with squares if there are any, or of products."""
+        """Return the sums of each unit: of cells, and squared cells if read, or of products."""
         matches, (bounds, grids) = self.statistic.matches, self._grids
         scales = [
             (1.0 / c.cells.grid, c.cells.first, c.span, self._replacement_cell(c))
@@ -908,7 +908,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return units
 
     def _units(self, source: View, most: int, key: Key) -> list[list[int]]:
-        """Return the features of each column of what counts of each unit."""
+        """Return the sums of each column's features, with the contribution of each unit bounded."""
         units, squares = self._rooms(source, key), self.statistic.squares
 
         def totals_of(sums: list[int]) -> Totals:
@@ -929,7 +929,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         )
 
     def _added(self, rows: SqlRows, most: int, source: View) -> list[list[int]]:
-        """Return the same of rows in a database, which adds them up."""
+        """Return the sums of each column's features, bounded and added up in a database."""
         cells, weights, added, kept = cells_of(rows, *self._grids, self.nan), [], [], []
         if self.columns[0].weights is not None:
             weights = [cells.pop() + self.columns[0].weights.first]
@@ -941,7 +941,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return [[next(sums) for _ in features] for features in added]
 
     def _replacement_cell(self, column: Column) -> int:
-        """Return the cell of missing numbers; -1 where they are no rows."""
+        """Return the cell that replaces missing numbers; -1 where such rows do not count."""
         value = nan_policy.replacement(self.nan, column.lo, column.hi)
         return -1 if isinstance(value, str) else column.cells.cell(value)
 
@@ -967,7 +967,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     def _bars(
         self, plan: Plan, rows: Sequence[Any], confidence: float, answers: Sequence[Any]
     ) -> ErrorBar:
-        """Return the error bars of columns of so many rows each, or sums of weights."""
+        """Return the error bar of each column, for its number of rows or its sum of weights."""
         bars: dict[Any, float] = {}  # equal columns have equal bars
         cases = list(zip(self.columns, rows, answers, strict=True))
         for i, case in enumerate(cases):

@@ -53,7 +53,7 @@ class Matches(Cells):
 
     @property
     def values(self) -> Sequence[Any]:
-        """The values, of plain types."""
+        """The public values that rows are compared with, as texts or numbers."""
         if self.words is not None:
             return self.words.words
         return () if self.public is None else self.public[1]
@@ -63,7 +63,7 @@ class Matches(Cells):
 
     @property
     def finer(self) -> Matches:
-        """The same two cells, far apart on a grid that also has parts of a row."""
+        """The cells 0 and 1 on a finer grid, which also has parts of a row."""
         return replace(self, grid=2.0**-SQUARES, span=1 << SQUARES)
 
     def cell(self, x: float) -> int:
@@ -79,14 +79,14 @@ class Matches(Cells):
         return self.matched(values)
 
     def rows(self, view: View) -> NDArray[np.float64]:
-        """Return a 0 or a 1 for each row of a view, in another order."""
+        """Return a 0 or a 1 for each row of a view, all zeros first."""
         counts = totals(view.kept, self, None)
         zeros = counts.rows + counts.missing - counts.sum
         return np.repeat([0.0, 1.0], [zeros, counts.sum])
 
 
 def numbers_of(part: MemoryColumn, words: Words, name: str) -> NDArray[np.float64]:
-    """Return the numbers of the words of a column, NaN for anything else."""
+    """Return the number of the public word that each row equals, NaN for any other row."""
     column = words_column(part, words, name)
     out = np.empty(column.length)
     column.fill(0, column.length, out)
@@ -95,13 +95,13 @@ def numbers_of(part: MemoryColumn, words: Words, name: str) -> NDArray[np.float6
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Counts the rows that equal a value, as `Grid` adds up cells."""
+    """A counter of rows that equal a public value, in the place of a `Grid` that adds up cells."""
 
     axis: Axis
     span: int = 1
 
     def matched(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell of each number whether it is in a bin."""
+        """Return whether each number equals a public value."""
         bins = np.zeros(len(values), np.uint32)
         self.axis.place(values, 1, bins)
         return bins < self.axis.bins
@@ -109,12 +109,12 @@ class Compared:
     def write_cells(
         self, values: NDArray[Any], cells: NDArray[np.uint32], gone: NDArray[np.uint8]
     ) -> None:
-        """Write the cell of each row, and that none is missing."""
+        """Write the cell of each row to `cells`, and that no row is missing to `gone`."""
         cells[:], gone[:] = self.matched(values), 0
         cells *= self.span
 
     def totals(self, values: NDArray[Any], squares: bool) -> tuple[int, int, int]:
-        """Return how many rows are missing, the sum of all cells, and of their squares."""
+        """Return the number of missing rows, the sum of all cells, and that of their squares."""
         counts = np.zeros(self.axis.bins + 1, np.int64)
         self.axis.histogram(values, counts)
         count = int(counts[:-1].sum())

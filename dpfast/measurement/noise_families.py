@@ -9,7 +9,7 @@ from .statistic import mechanism_of
 
 
 def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
-    """Try a family of noise of yours wherever noise for sums is chosen, from now on.
+    """Add a family of noise of yours, to be tried from now on wherever noise for sums is chosen.
 
     That is in counts, sums, means, variances, covariances and what is made like them, of one answer
     or of each column. It is not tried for groups and learners.

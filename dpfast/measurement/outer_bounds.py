@@ -83,7 +83,7 @@ LOOSE = 0.75
 
 
 def _prior(gentle: float, steep: float, near: int) -> Floats:
-    """Return minus the logarithm of w, for each public number: multiples of 1/256, exactly."""
+    """Return minus the logarithm of the prior w of each public number, exactly, in 1/256."""
     step = np.arange(1, len(NUMBERS) // 2 + 1, dtype=np.float64)
     turn, flat = ((e - LEAST) * PER_OCTAVE for e in (near, LAST))
     outwards = np.minimum(step, turn) * gentle + np.maximum(step - turn, 0) * steep
@@ -98,7 +98,7 @@ PRIORS = {"": PRIOR, "any size": _prior(1 / 256, 1 / 8, 0), "about 1": _prior(1 
 
 
 class Side:
-    """What the public numbers weigh as one of the bounds.
+    """The weights of the public numbers as candidates for the lower or the upper bound.
 
     Parameters
     ----------
@@ -122,22 +122,22 @@ class Side:
         self.half = Fraction(c) / 2
 
     def exact(self, i: int) -> Fraction:
-        """Return minus the logarithm of what a number weighs."""
+        """Return minus the logarithm of the weight of a public number, exactly."""
         outside, inside = int(self.outside[i]), int(self.inside[i])
         ranks = max(outside - self.target, self.target - inside, Fraction(0))
         return self.half * ranks + Fraction(float(self.prior[i]))
 
 
 class Draw:
-    """Exact draws of the first numbers of a side.
+    """Exact draws of one of the first `stop` public numbers, in proportion to their weights.
 
-    With `more`, the logarithm of each weight is more by that, and the first number is left out.
+    With `more`, the logarithm of each weight is larger by `more`, and the first number is left out.
     """
 
     def __init__(self, side: Side, stop: int, more: Floats | None = None) -> None:
         about = side.about[:stop] if more is None else side.about[:stop] - more
         slack = side.slack + 2.0**-48 * float(np.abs(about).max())
-        #: What distances are measured from.
+        #: What distances, minus the logarithms of weights, are measured from.
         self.best = float(about.min()) - slack
         self.distance = np.maximum(about - self.best, 0.0)
         if more is not None:
@@ -146,16 +146,16 @@ class Draw:
         self.weights = Weights(self.distance, 1.0, None, self.slack)
 
     def exact(self, i: int) -> Fraction:
-        """Return the exact distance of a number."""
+        """Return minus the logarithm of the weight of a public number, less `best`, exactly."""
         more = 0 if self.more is None else Fraction(float(self.more[i]))
         return self.side.exact(i) - more - Fraction(self.best)
 
     def draw(self, size: int, stream: Stream) -> NDArray[np.int64]:
-        """Return the places of some independent draws."""
+        """Return the indices of `size` independent draws."""
         return self.weights.draw(size, self.exact, stream)
 
     def attempts(self, size: int, level: float, stream: Stream) -> NDArray[np.int64]:
-        """Return those of some draws that are kept, of exp(level) that they might weigh."""
+        """Return those of `size` proposed draws that are kept, sum(weights) / exp(level) of all."""
         proposed = self.weights.propose(size, stream)
         distance = self.distance[proposed]
         keep = self.weights.keep(
@@ -169,7 +169,7 @@ class Draw:
 
 
 def sides(summary: Counts, share: Fraction, c: float, prior: Floats = PRIOR) -> tuple[Side, Side]:
-    """Return the draws of a lower and of an upper bound."""
+    """Return the weights of the public numbers as lower and as upper bounds."""
     n = rows(summary)
     allowed, c = share * n, c if share else 2 * c
     above, below = beyond(summary, above=True), beyond(summary, above=False)
@@ -181,9 +181,9 @@ def sides(summary: Counts, share: Fraction, c: float, prior: Floats = PRIOR) -> 
 def draw(
     summary: Counts, share: Fraction, c: float, stream: Stream, size: int = 0, prior: Floats = PRIOR
 ) -> NDArray[np.int64]:
-    """Return the places of a lower and an upper bound among the public numbers.
+    """Draw a lower and an upper bound, and return their indices among the public numbers.
 
-    With `size`, so many independent pairs.
+    With `size`, draw that many independent pairs.
     """
     lower, upper = sides(summary, share, c, prior)
     sums = np.logaddexp.accumulate(-lower.about) + (LOOSE + 8 * lower.slack)
@@ -259,7 +259,7 @@ class DrawnBounds(Mechanism[Any]):
 
     @property
     def rate(self) -> float:
-        """Return c, rounded down."""
+        """The rate c of the exponential mechanism, rounded down."""
         loss = self.loss_of_column
         whole = range_within(loss.rho) if isinstance(loss, ZCDP) else loss.epsilon
         steps = 2 if self.neighbors == "replace" else 1
@@ -273,7 +273,7 @@ class DrawnBounds(Mechanism[Any]):
         return pairs[0] if self.columns is None else np.array(pairs)
 
     def pairs(self, summary: Counts, generator: Generator) -> list[tuple[float, float]]:
-        """Return the pair of each column."""
+        """Draw a lower and an upper bound for each column."""
         return [self._pair(column, generator) for column in summary]
 
     def _pair(self, summary: Counts, generator: Generator) -> tuple[float, float]:
@@ -293,7 +293,7 @@ def drawn_bounds(
     share: Fraction = Fraction(0),
     prior: str = "",
 ) -> DrawnBounds:
-    """Return the mechanism of the bounds of some columns, whose loss together is `loss`.
+    """Return the mechanism that draws bounds of one or several columns, for `loss` in all.
 
     Raises
     ------

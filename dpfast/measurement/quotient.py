@@ -1,4 +1,4 @@
-"""Answers that are quotients of numbers of a noisy answer about columns side by side.
+"""Statistics that are quotients of numbers in a noisy answer about several columns.
 
 What does not look at the rows again costs nothing (Dwork and Roth, 2014, proposition 2.1). So such
 a statistic has the loss and the noise of its `inner` one, under the same neighbors.
@@ -44,7 +44,7 @@ MAY_BE_0 = "the denominator may be 0"
 
 @dataclass(frozen=True, kw_only=True)
 class Quotient(Bounded[Any]):
-    """Base of statistics that are quotients of numbers of a noisy answer.
+    """Base of statistics that are quotients of numbers in the noisy answer of an inner statistic.
 
     Parameters
     ----------
@@ -80,11 +80,11 @@ class Quotient(Bounded[Any]):
     @property
     @abstractmethod
     def inner(self) -> Statistic[Any]:
-        """The statistic whose answer gets noise."""
+        """The inner statistic, of whose noisy answer the quotients are made."""
 
     @abstractmethod
     def parts(self, answer: Floats, off: Floats) -> tuple[Floats, Floats]:
-        """Return numerators, and denominators, not negative, that are off by so much.
+        """Return numerators and, shifted by `off` but at least 0, denominators of inner answers.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Quotient(Bounded[Any]):
 
     @abstractmethod
     def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> ErrorBar:
-        """Return the error bar of quotients about so many rows: infinite if it may be anything.
+        """Return the error bar of quotients for a number of rows, infinite where none is known.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Quotient(Bounded[Any]):
         return np.where(is_there, quotient, 0.0)
 
     def half_widths(self, answer: Floats, widths: Floats) -> Floats:
-        """Return how far quotients are off.
+        """Return the half-widths of the error bars of quotients, from those of inner answers.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class OfQuotient(Around[Any], AddsUnits):
 
     @cached_property
     def usual_widths(self) -> Floats:
-        """The error bar of an inner answer whose noise does not depend on the number of rows."""
+        """The half-widths of an inner answer whose noise does not depend on the number of rows."""
         widths = np.array(self.inner.error(None, CONFIDENCE).half_width)
         widths.flags.writeable = False
         return widths
@@ -189,7 +189,7 @@ class OfQuotient(Around[Any], AddsUnits):
     def _with_bars(
         self, answer: Floats, bar: ErrorBar, confidence: float
     ) -> tuple[float | Floats, ErrorBar]:
-        """Return the quotients of answers whose error bars hold together, and their own bars."""
+        """Return quotients with their error bars, from inner bars that hold together."""
         value = self._quotients(answer)
         if bar.half_width is None:
             return value, replace(bar, confidence=confidence)

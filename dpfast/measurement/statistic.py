@@ -1,4 +1,4 @@
-"""Statistics as values: what is asked, without a loss, a unit or data.
+"""Statistics as values: questions with public parameters, without a loss, a unit or data.
 
     statistic.measure(epsilon=1, unit=unit)  ->  Measurement(data)
     dp.mean(data, bounds=b, epsilon=1)       ==  Mean(bounds=b).prepare(data, epsilon=1).run()
@@ -59,7 +59,7 @@ InUnits: TypeAlias = tuple[S, Units]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How many answers there are, and of which rows.
+    """The layout of an answer: how many columns have one each, and which rows are used.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Layout:
     is_whole: bool = False
 
 
-#: One answer about all rows.
+#: The layout of one answer about all rows.
 ONE_ANSWER = Layout()
 #: What is said of bounds that are so far apart that whole numbers between are no floats.
 WIDE = "bounds are over 2**53 apart, and noise grows with that: give limits of what is measured"
@@ -87,7 +87,7 @@ WIDE = "bounds are over 2**53 apart, and noise grows with that: give limits of w
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a mechanism of rows is made for.
+    """The terms that a mechanism of rows is made for: loss, neighboring relation and layout.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Terms:
         return self.layout.masked and self.neighbors == "replace"
 
     def missing_rule(self, nan: Any) -> str | float:
-        """Return what becomes of missing rows, by whether the number of rows is private.
+        """Return the rule for missing rows, by whether the number of rows is private.
 
         To drop a row is to mask it: a function of that row alone. So what covers masks of replaced
         rows covers rows that are dropped, too.
@@ -129,13 +129,13 @@ class Terms:
 
 
 def snake_case(kind: type) -> str:
-    """Return the name of a class as one of a function."""
+    """Return the name of a class in the snake case of a function's name."""
     return re.sub(r"(?<=.)(?=[A-Z])", "_", kind.__name__).lower()
 
 
 @dataclass(frozen=True)
 class Statistic(ABC, Generic[Value]):
-    """Base of statistics: what is asked, without a loss, a unit or data.
+    """Base of statistics: a question with its public parameters, without a loss, a unit or data.
 
     Parameters
     ----------
@@ -211,9 +211,9 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def sought(self) -> Sought | None:
-        """The public numbers that rows are compared with, which its column has to be able to hold.
+        """The name of an argument and its public numbers, which rows are compared with; or None.
 
-        They come after the name of their argument.
+        The type of the column has to be able to hold these numbers.
         """
         return None
 
@@ -224,11 +224,11 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def chooses_by_rows(self) -> bool:
-        """Tell whether what is made depends on the number of rows, where that is public."""
+        """Tell whether the mechanism depends on the number of rows, where that number is public."""
         return False
 
     def with_limit(self, bound: int) -> Self:
-        """Return the statistic with a bound on the total of a unit, where that is "auto".
+        """Return the statistic with a bound on the total of a unit, in the place of "auto".
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class Statistic(ABC, Generic[Value]):
         return self
 
     def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
-        """Return the statistic whose answer is its error bar, too: lower end, value, upper end.
+        """Return the statistic whose answer is an interval: lower end, value, upper end.
 
         Some have an error bar in ranks, or noise of a secret scale, and units of the data are a
         fact about the rows. Their intervals cost a part of the same loss.
@@ -294,7 +294,7 @@ class Statistic(ABC, Generic[Value]):
 
     @abstractmethod
     def mechanism(self, terms: Terms) -> Mechanism[Value]:
-        """Return the mechanism of the rows of a view.
+        """Return the mechanism that answers this statistic on the rows of a view.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class Statistic(ABC, Generic[Value]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        """Return the rows of data, by types alone.
+        """Return a view of the rows of data, for which types alone are read.
 
         Parameters
         ----------
@@ -345,7 +345,7 @@ class Statistic(ABC, Generic[Value]):
         return self, Units(times, Clipped(0, 0, 0), answer="number")
 
     def in_times(self, answer: Any, units: Units) -> Any:
-        """Return an answer about numbers of units as one about times.
+        """Convert an answer in whole units to one in times or durations.
 
         Parameters
         ----------
@@ -421,7 +421,7 @@ class Statistic(ABC, Generic[Value]):
         return Measurement(mechanism, self, offered, layout, statistic is not self)
 
     def _of_type(self, dtype: Any) -> Statistic[Value]:
-        """Return the statistic of the numbers that a column of a type is read as."""
+        """Return the statistic of the numbers that a column of type `dtype` is read as."""
         try:
             kind = None if dtype is None else np.dtype(dtype)
         except Exception:  # whatever an object thinks of being a type
@@ -504,7 +504,7 @@ class Statistic(ABC, Generic[Value]):
         rng: Generator | None = None,
         measured: Measurement[Value] | None = None,
     ) -> Prepared[Value]:
-        """Return what `prepare` does, for an offer.
+        """Return the release that `prepare` returns, for a loss and a unit that are checked.
 
         Parameters
         ----------
@@ -581,7 +581,7 @@ class Statistic(ABC, Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a call asks for, as a `Question`.
+    """The statistic and the public parameters of a call, as the `Question` of its record.
 
     Parameters
     ----------
@@ -599,7 +599,7 @@ class Call:
     parameters = same_as("measurement.parameters")
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
-        """Return the mechanism whose answer lies between two ends; None if its bar is in units."""
+        """Return the mechanism that also releases two ends; None if the error bar is in units."""
         statistic = self.statistic.with_interval(confidence)
         if statistic is self.statistic:
             return None
@@ -608,7 +608,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class InTimes(WithBar):
-    """What turns answers about numbers of units into times, and their bars into durations."""
+    """A function that turns answers in whole units into times, and error bars into durations."""
 
     statistic: Statistic[Any]
     units: Units
@@ -627,7 +627,7 @@ class InTimes(WithBar):
 
 @once
 def of_numbers(lo: Any, hi: Any, nan: Any) -> tuple[tuple[float, float], str | float | None]:
-    """Return bounds and the policy of missing rows, which are checked."""
+    """Check bounds and the policy for missing rows, and return both."""
     return checks.bounds((lo, hi)), nan_policy.checked(nan)
 
 
@@ -643,9 +643,9 @@ PAID, OF_ROWS = frozenset(("budget", "rng")), ("axis", "where", "ids", "weights"
 def public_call(
     ask: Callable[..., Statistic[Any]], public: Public, relation: Neighbors
 ) -> tuple[Statistic[Any], Offer] | None:
-    """Return what a call asks for, and what it may spend, by its public arguments alone.
+    """Return the statistic of a call and the loss it may spend, from public arguments alone.
 
-    None where there is something beside the rows.
+    None where an axis, a mask, ids or weights come with the rows.
     """
     placed, names, values, _ = public
     named = dict(zip(names, values, strict=True))
@@ -700,7 +700,7 @@ def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
 
 
 def measures_once(ask: Callable[..., Statistic[Value]]) -> Callable[..., Value]:
-    """Return what `measures` does, of a function that makes equal statistics of equal arguments.
+    """Return the public function that `measures` returns, but call `ask` once for equal arguments.
 
     Parameters
     ----------
@@ -755,7 +755,7 @@ class Weighted(Statistic[Value]):
 
 @dataclass(frozen=True, kw_only=True)
 class Automatic(Statistic[Value]):
-    """Base of statistics whose bounds a part of the loss may be for.
+    """Base of statistics whose bounds may be "auto": drawn for a part of the loss.
 
     Parameters
     ----------
@@ -766,7 +766,7 @@ class Automatic(Statistic[Value]):
 
     @property
     def is_auto(self) -> bool:
-        """Tell whether a part of the loss is for the bounds."""
+        """Tell whether bounds are "auto": drawn for a part of the loss."""
         return checks.is_auto(self.bounds)
 
     @property
@@ -780,13 +780,13 @@ class Automatic(Statistic[Value]):
 
     @property
     def nan(self) -> NanPolicy | None:
-        """What becomes of missing numbers: by default no bounds are about them."""
+        """The policy for missing numbers: by default "lower", so that drawn bounds ignore them."""
         return "lower"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounded(Automatic[Value]):
-    """Base of statistics of clamped rows.
+    """Base of statistics of rows that are clamped to bounds.
 
     Parameters
     ----------
@@ -824,7 +824,7 @@ class Bounded(Automatic[Value]):
 
     @property
     def width(self) -> int | None:
-        """For how many columns there are bounds; None if one pair serves all."""
+        """The number of columns with bounds of their own; None if one pair serves all columns."""
         bounds = self.bounds
         return len(bounds) if type(bounds) is tuple and type(bounds[0]) is tuple else None
 
@@ -867,7 +867,7 @@ class Bounded(Automatic[Value]):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Offer:
-    """A loss that may be spent of a unit: one object for equal arguments, so it hashes fast."""
+    """A loss that may be spent, and its unit: one object for equal arguments, to hash fast."""
 
     loss: Loss
     unit: Unit
@@ -877,19 +877,19 @@ class Offer:
 def offer(
     epsilon: Any, delta: Any, rho: Any, neighbors: Neighbors, ids: str | None, max_rows: Any
 ) -> Offer:
-    """Return the loss and the unit of arguments, which are checked."""
+    """Check the arguments of a loss and its privacy unit, and return both."""
     return Offer(privacy.loss(epsilon, delta, rho), Unit(neighbors, ids, max_rows))
 
 
 @remembered
 def mechanism_of(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism[Any]:
-    """Return the mechanism of a statistic for a loss of a unit."""
+    """Return the mechanism of a statistic for an offered loss and privacy unit."""
     statistic.require_numbers()
     return of_unit(statistic, offered.loss, offered.unit, layout)
 
 
 def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -> Mechanism[Any]:
-    """Return the mechanism of a statistic for a loss of a unit, whose bounds may be "auto"."""
+    """Return the mechanism of a statistic for a loss and a unit, whose bounds may be "auto"."""
     limits = statistic.unit_limits
     if unit.ids is None:
         if limits is not None:
@@ -930,7 +930,7 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
 
 
 def _of_columns(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
-    """Return the mechanism of rows; where columns have nothing in common, one mechanism of each."""
+    """Return the mechanism of rows: one for all columns, or one for each if they share nothing."""
     width = terms.layout.columns
     if width is None or statistic.joins_columns:
         return _with_bounds(statistic, terms)
@@ -947,7 +947,7 @@ def _of_columns(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
 
 
 def _of_mask(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
-    """Return the mechanism of the rows that a mask keeps, in two steps if it has to be."""
+    """Return the mechanism of rows that a mask keeps, in two steps if replacing a row needs two."""
     chosen = statistic.chosen(terms)
     if not terms.may_enter or chosen.covers_masks:
         return chosen.mechanism(terms)
@@ -976,7 +976,7 @@ def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Measurement(Around[Value], Preparing[Value]):
-    """A statistic for a loss and a unit: what is charged, the noise, the error bar, a way to run.
+    """A statistic with a loss and a privacy unit: its charge, noise and error bar, to call on data.
 
     It is what `Statistic.measure` returns, never changes, and is called on data.
 
@@ -1021,14 +1021,14 @@ class Measurement(Around[Value], Preparing[Value]):
 
     @property
     def unit(self) -> Unit:
-        """For whom the loss holds."""
+        """The privacy unit that the loss holds for."""
         return self.offered.unit
 
     neighbors = same_as("unit.neighbors")
 
     @property
     def ids(self) -> str | None:
-        """The name of the id whose people the loss is about; None for rows."""
+        """The name of the ids that are the privacy units; None where a unit is a row."""
         return self.unit.ids
 
     @property
@@ -1077,7 +1077,7 @@ class Measurement(Around[Value], Preparing[Value]):
         return self.inner.answered(summary, generator, rows, confidence)
 
     def plan(self, rows: int, units: int, max_rows: Sequence[int] | None = None) -> PlanOfBounds:
-        """Return what bounds on the rows of a unit cost and keep, before anything is spent.
+        """Return the error and the rows kept for each bound on the rows of a unit, before a spend.
 
         Noise grows with the bound, and fewer rows count below it. How many do depends on how they
         are spread over units: the most if evenly, the fewest if one unit has all that it can.
@@ -1132,7 +1132,7 @@ class Measurement(Around[Value], Preparing[Value]):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[Value]:
-        """Check what comes with the rows.
+        """Check data and the arguments of a call, and return the release that it would run.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How many rows lie beyond each of some public numbers, exactly and in one pass.
+"""Exact counts of the rows beyond each of some public numbers, in one pass.
 
 The numbers are 0 and, with either sign, ``2**e (1 + j / 16)``: from ``2**-40`` to ``2**380``,
 sixteen in each octave. Rows are counted by the cells between them
@@ -36,7 +36,7 @@ MISSING, READ = -2, -1
 
 
 def _summary(cells: Counts) -> Counts:
-    """Return a summary of rows counted by the upper 16 bits of a float64, missing ones at last."""
+    """Return a summary of rows, from counts by the upper 16 bits of a float64, missing at last."""
     half = MAGNITUDES // 2
     summary = np.zeros(2 * _SIZE + 3, np.int64)
     for sign, side in ((0, summary[_SIZE + 1 : -2]), (half, summary[:_SIZE][::-1])):
@@ -59,7 +59,7 @@ def of_chunk(chunk: Chunk) -> Counts:
 
 
 def of_counts(numbers: NDArray[np.float64], counts: Counts) -> Counts:
-    """Return a summary of rows of which so many have each of some numbers."""
+    """Return a summary of rows, from numbers and how many rows have each number."""
     cells = np.zeros(MAGNITUDES + 1, np.int64)
     np.add.at(cells, numbers.view(np.uint64) >> np.uint64(48), counts)
     return _summary(cells)
@@ -97,12 +97,12 @@ def with_missing(summary: Counts, value: float) -> Counts:
 
 
 def rows(summary: Counts) -> int:
-    """Return how many rows are numbers."""
+    """Return the number of rows that are not missing."""
     return int(summary[:MISSING].sum())
 
 
 def beyond(summary: Counts, *, above: bool) -> Counts:
-    """Return how many rows lie above each public number, or else below.
+    """Return how many rows lie above each public number or, if `above` is False, below.
 
     A row that has the number itself counts as above it if the number is positive, as below it if it
     is negative, and as neither if it is 0, around which ``2**-40`` to either side is one place.

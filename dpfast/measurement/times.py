@@ -1,4 +1,4 @@
-"""Dates, times and durations in functions of numbers, with bounds of their own kind.
+"""Dates, times and durations in statistics of numbers, with bounds of their own kind.
 
 What such bounds are in units of a column is told by the declared type of the column. A row is read
 as the whole number of units that it lies above the lower bound (of a sum: above 0), clipped to the
@@ -55,7 +55,7 @@ class Units:
     lower: int = 0
 
     def back(self, answer: Any) -> Any:
-        """Return an answer as a time, or those of an array."""
+        """Convert an answer, or an array of answers, from whole units to times or durations."""
         if self.answer == "number":
             return answer
         if self.answer == "point":
@@ -69,7 +69,7 @@ class Units:
         return self.back(np.array(self.number.edges, object) - self.lower)
 
     def of(self, column: MemoryColumn) -> NDArray[np.float64]:
-        """Return the numbers of rows of a table, NaN where one has no time.
+        """Return the rows of a column of times as numbers, NaN where a row has no time.
 
         Raises
         ------
@@ -86,12 +86,12 @@ class Units:
 
 
 def read(column: MemoryColumn, units: Units | None) -> NDArray[Any]:
-    """Return the numbers of rows of a table, which may be those of times."""
+    """Return the rows of a column as numbers, or as numbers of units where they are times."""
     return numbers(column) if units is None else units.of(column)
 
 
 def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, Any, Units]:
-    """Return bounds, and what stands for a missing time, as numbers, and how these are read.
+    """Return bounds and the replacement of missing times as numbers, and how times are read.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def refuse_dates(column: str | None, data: Any) -> NoReturn:
 
 
 def edges_of(times: Times, bins: Any, bounds: Any) -> tuple[list[int], dt.tzinfo | None]:
-    """Return the edges of bins as whole numbers of units, and their zone."""
+    """Return the edges of bins as whole numbers of units, and their time zone."""
     rule = f"at least 2 {times.several} in ascending order"
     if isinstance(bins, (Sequence, np.ndarray)):
         edges, zone = times.ascending("bins", rule, bins)
@@ -155,7 +155,7 @@ def are_times(values: Any) -> bool:
 
 
 def time_column_of(data: Any, axis: Any, ids: Any, weights: Any) -> tuple[TimeColumn | None, Any]:
-    """Return data as a column of times, if they are one, and what is to be read."""
+    """Return the column of times that data are, or None, and the data to be read."""
     if type(data) is np.ndarray and data.dtype.kind not in "mM":
         return None, data
     named = [name for name in (ids, weights) if isinstance(name, str)]
@@ -164,7 +164,7 @@ def time_column_of(data: Any, axis: Any, ids: Any, weights: Any) -> tuple[TimeCo
 
 
 def limits(times: Times, bounds: Any) -> tuple[int, int, dt.tzinfo | None]:
-    """Return public bounds of a column of times as whole numbers of its unit, and their zone."""
+    """Return public bounds of a column of times as whole numbers of its unit, and a time zone."""
     rule = f"a pair of {times.several}, the lower one first"
     counts, zone = times.ascending("bounds", rule, bounds)
     if len(counts) != 2:

@@ -1,4 +1,4 @@
-"""The privacy unit: for whom a loss holds, a row or all rows of one id.
+"""The privacy unit that a loss holds for: a row, or all rows of one id.
 
 A loss of people: a mechanism on at most k rows of each person, by group privacy or at once.
 
@@ -67,7 +67,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """The privacy unit: whose presence a loss hides.
+    """The privacy unit, whose presence a loss hides: a row, or all rows of one id.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Unit:
         return self.neighbors if self.ids is None else "add-remove"
 
     def part(self, loss: Loss, at_once: bool) -> tuple[Loss, int]:
-        """Return a loss for rows that are added or removed, and for how many of them at once it is.
+        """Return the loss for rows that are added or removed, and for how many together that is.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Unit:
 
 
 def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
-    """Return what a row that is added or removed may cost, for a loss of a unit of so many rows.
+    """Return the loss of one added or removed row, for a loss of a unit of at most `max_rows` rows.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
 def added_units(
     rows: SqlRows, features: Sequence[Feature], source: View, nan: Any, kept: Sequence[Any] = ()
 ) -> list[int]:
-    """Return what units of rows of a database count for, of each feature.
+    """Return the sum of each feature over rows of a database, with each unit bounded.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class AddsUnits(ABC):
 
     @abstractmethod
     def of_units(self, source: View, most: int, key: Key) -> Any:
-        """Return the summary of rows of which at most so many count of each unit.
+        """Return the summary of rows, with each unit bounded to at most `most` rows.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class AddsUnits(ABC):
 
 @dataclass(frozen=True, slots=True)
 class OfUnits(Around[Value]):
-    """A mechanism of rows as one of all rows of a unit.
+    """A mechanism of rows, used for a privacy unit of several rows that are bounded.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class OfUnits(Around[Value]):
 
     @property
     def loss(self) -> Loss:
-        """Return what a person's rows cost together."""
+        """The loss of all rows of a unit together."""
         inner = self.inner.loss
         if not self.steps:
             return inner
@@ -246,7 +246,7 @@ class OfUnits(Around[Value]):
 
     @property
     def passes(self) -> int | None:
-        """Return one more, before the others, where rows of units are chosen."""
+        """The passes over the data: one more than `inner` needs where rows of units are chosen."""
         passes = self.inner.passes
         return passes if passes is None or isinstance(self.inner, AddsUnits) else passes + 1
 
@@ -259,7 +259,7 @@ class OfUnits(Around[Value]):
 
     @property
     def note(self) -> str:
-        """What counts of a unit, and what error bars know of it; "" where all does."""
+        """The note on error bars that few rows of a unit count; "" where all rows count."""
         most, unit = self.unit.max_rows, repr(self.unit.ids) if self.unit.ids else "person"
         if most is None:
             return ""
@@ -291,7 +291,7 @@ class OfUnits(Around[Value]):
         return UNBOUNDED if most is None else most
 
     def _kept(self, summary: View, generator: Generator) -> Any:
-        """NOT PRIVATE. Return the summary of what counts of each unit."""
+        """NOT PRIVATE. Return the exact summary of the rows that count of each unit."""
         assert summary.ids is not None
         most, stream = self._most, generator.stream()
         if isinstance(self.inner, AddsUnits):

@@ -1,4 +1,4 @@
-"""``max_rows="auto"`` and the like: a quarter of the loss bounds units, the rest works within it.
+"""``max_rows="auto"`` and the like: a quarter of the loss draws a bound on units' contributions.
 
 *What is drawn.* Each unit has one integer c: its number of rows (`max_rows`), by group its most in
 a group, or its number of groups (`max_groups`); or the size of its total, in 256ths of the largest
@@ -84,20 +84,20 @@ class Parts(int):
 
 
 def candidates(numbers: NDArray[Any], octaves: int) -> NDArray[Any]:
-    """Return those of some numbers that belong to the public numbers above 1."""
+    """Return the part, for candidates above 1, of an array with an entry for each public number."""
     return numbers[_FIRST + 1 : _FIRST + 1 + octaves * PER_OCTAVE]
 
 
 def tails_of(sizes: NDArray[Any], units: NDArray[np.int64] | None = None) -> Counts:
-    """Return how many units have which integers: one has each of `sizes`, or so many."""
+    """Return counts of units by their integer: one unit for each of `sizes`, or `units` of them."""
     values = sizes.astype(np.float64)
     return of_chunk(Chunk(values, 0)) if units is None else of_counts(values, units)
 
 
 def unit_sizes(source: View, count: Callable[[], Units]) -> tuple[NDArray[Any], Any]:
-    """Return numbers of rows that count, and how many units have so many; None if one has each.
+    """Return units' numbers of rows, and how many units have each; None where one unit has each.
 
-    Rows that are no database's are what `count` returns.
+    Of rows that are not in a database, `count` returns the numbers.
     """
     if isinstance(source.source, SqlRows):
         assert source.ids is not None
@@ -106,7 +106,7 @@ def unit_sizes(source: View, count: Callable[[], Units]) -> tuple[NDArray[Any], 
 
 
 def rows_of_units(source: View, generator: Generator) -> Counts:
-    """Return how many units have how many rows, of those that count."""
+    """Return counts of units by their number of rows that a mask keeps."""
     key, ids = secret(generator.stream()), source.ids
     assert ids is not None
     return tails_of(*unit_sizes(source, lambda: unit_rows(ids, key, source.where)[0]))
@@ -114,7 +114,7 @@ def rows_of_units(source: View, generator: Generator) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class WithUnitBound(Around[Value]):
-    """A mechanism of units of which as much counts as is drawn first, for a part of its loss.
+    """A mechanism whose bound on each unit's contribution is drawn first, for a part of the loss.
 
     Privacy: neighbors are datasets that differ in a unit, which is added or removed, or is
     replaced. The draw satisfies its part of the loss (McSherry and Talwar, FOCS 2007; Cesar and
@@ -163,13 +163,13 @@ class WithUnitBound(Around[Value]):
 
     @property
     def passes(self) -> int | None:
-        """Return one more, which counts what units have."""
+        """The passes over the data: one more than `inner` needs, to count what units contribute."""
         passes = self.inner.passes
         return passes if passes is None else passes + 1
 
     @property
     def parts(self) -> dict[str, Loss]:
-        """Return what the loss is made of."""
+        """The parts of the loss, by name: that of the bound, and those of the inner mechanism."""
         return {self.argument: divided(self.offered)[0], **self.inner.parts}
 
     @property
@@ -179,7 +179,7 @@ class WithUnitBound(Around[Value]):
 
     @property
     def integer_noise(self) -> None:
-        """Return no noise, which depends on the bound."""
+        """None, as the noise depends on the bound that is drawn."""
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
@@ -200,11 +200,11 @@ class WithUnitBound(Around[Value]):
         return inner.answered(inner.reduce(summary), generator, rows, confidence)
 
     def _drawn(self, summary: Any, generator: Generator) -> Mechanism[Value]:
-        """Return the mechanism for the bound that is drawn."""
+        """Draw a bound, and return the mechanism for that bound."""
         return self.make(self.bound(self.tails(summary, generator), generator))
 
     def weighed(self, tails: Counts) -> Side:
-        """Return what the numbers weigh, for units with such integers."""
+        """Return the weights of the candidates for the bound, from counts of units."""
         above = beyond(tails, above=True)
         beyond_bound = candidates(above, self.octaves)
         crowd = candidates(np.roll(above, PER_OCTAVE), self.octaves) - beyond_bound
@@ -215,13 +215,13 @@ class WithUnitBound(Around[Value]):
         return Side(score, score, prior, Fraction(0), 2 * rate)
 
     def bound(self, tails: Counts, generator: Generator) -> int:
-        """Return the bound that is drawn for units with such integers."""
+        """Draw a bound, from counts of units by their integer."""
         numbers = candidates(NUMBERS, self.octaves)
         (index,) = Draw(self.weighed(tails), len(numbers)).draw(1, generator.stream())
         return ceil(float(numbers[index])) - 1
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return no error bar."""
+        """Return no error bar, as the noise depends on the bound that is drawn."""
         return unknown(confidence, NOT_DRAWN)
 
 
@@ -233,7 +233,7 @@ def with_unit_bound(
     tails: Callable[[Any, Generator], Counts],
     octaves: Sequence[int] = OCTAVES,
 ) -> WithUnitBound[Value]:
-    """Return the mechanism of units one bound of which is drawn first.
+    """Return a mechanism whose bound on each unit's contribution is drawn first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What bounds on the rows of a unit cost and keep, as far as public numbers tell."""
+"""A table of the error and the rows kept by bounds on the rows of a unit, from public numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .columns_by_name import Answer
 
 
 class PlanOfBounds(Answer):
-    """A table with a row for each bound."""
+    """A table with a row for each bound on the rows of a unit."""
 
     unit: ClassVar[str] = "bound"
 
@@ -21,7 +21,7 @@ class PlanOfBounds(Answer):
 def unit_plan(
     bar: Callable[[int, int], ErrorBar], rows: Any, units: Any, max_rows: Sequence[int] | None
 ) -> PlanOfBounds:
-    """Return a table with a row for each bound; see `Measurement.plan`.
+    """Return a table of the error and the rows kept by each bound; see `Measurement.plan`.
 
     Parameters
     ----------
