@@ -1,4 +1,4 @@
-"""Learners with scikit-learn's conventions, which see nothing of the data but noisy sums.
+"""Learners with the conventions of scikit-learn, which learn from noisy sums over the rows alone.
 
 `fit` asks a sequence of rounds, each a vector of exact sums over the rows with noise. What is
 summed in a round may depend on all answers before it. One allocation of a budget pays for all

@@ -1,4 +1,4 @@
-"""Private additive models: a shape over the public bins of each column, boosted in noisy rounds.
+"""Private additive models: one score for each public bin of each column, from noisy gradients.
 
 The shapes are weights of the indicators of a `Design` in which every column has bins or categories.
 A round is a gradient over all of them (`gradient_rounds`). Going through the columns one after the
@@ -31,7 +31,7 @@ from .scored import ProbabilisticClassifier, Regressor
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Additive(Weighted, Binned):
-    """Learn shapes of columns, for the classifier and for the regressor."""
+    """The common part of the additive classifier and the additive regressor."""
 
     bounds: BoundsOfSome | None = None  # again, as `Weighted` has none
     max_iter: int = 5
@@ -42,7 +42,7 @@ class _Additive(Weighted, Binned):
         return Design(self._columns().for_width(width), "drop")
 
     def _boost(self, rounds: Rounds, gradients: Gradients) -> Floats:
-        """Learn a shape of each column, and return the noisy numbers of rows of each answer."""
+        """Learn the scores of each column's bins; return the noisy row count of each class."""
         weights, counts, means = learned(rounds, gradients)
         spans = gradients.design.spans
         self.intercept_: Any = weights[0]
@@ -56,7 +56,7 @@ class _Additive(Weighted, Binned):
         return counts
 
     def _scores(self) -> Callable[[Floats], Floats]:
-        """Return the function that adds up the terms of some rows."""
+        """Return the function from rows to scores: sums of one learned term for each column."""
         design = self._design(self.n_features_in_)
         shapes = np.concatenate([[self.intercept_], *self.term_scores_])
         weights = shapes.reshape(len(shapes), -1)

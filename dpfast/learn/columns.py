@@ -1,4 +1,4 @@
-"""What is public of the columns and the classes: bounds, bins and categories, and rows by them.
+"""Public facts about columns and classes: bounds, bins and categories, and codes of values.
 
 A row is a code in a column of bins or categories: the number of its value, or a number beyond
 theirs for one that is in no bin or none of the values. In a column of numbers it is clipped to the
@@ -37,7 +37,7 @@ LEAST = 2.0**-900
 
 
 class Classes:
-    """The public labels, in the order that is given.
+    """The public labels of classes, in the order of the argument.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class Classes:
         return self.axis.native.bins
 
     def codes(self, labels: NDArray[Any]) -> NDArray[np.uint32]:
-        """Return the number of each label."""
+        """Return the class number of each label."""
         return self._coder.codes(labels.astype(np.float64, copy=False)[:, None])[:, 0]
 
 
 def _whole(classes: Any, rounded: NDArray[np.float64]) -> NDArray[Any]:
-    """Return integers as they were written, which float64 may round; rounded beyond 64 bits."""
+    """Return class labels as exact 64-bit integers, or the float64 labels if they do not fit."""
     exact = [int(label) for label in classes]
     for kind in (np.int64, np.uint64):
         try:
@@ -74,7 +74,7 @@ def _whole(classes: Any, rounded: NDArray[np.float64]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Columns(Generic[Kind]):
-    """Public facts about the columns, which arguments state for each of them or once for all.
+    """Public facts about columns, stated for each column or once for all of them.
 
     Parameters
     ----------
@@ -92,17 +92,17 @@ class Columns(Generic[Kind]):
 
     @property
     def words(self) -> list[Words | None]:
-        """The words of each column that is text; empty where none is."""
+        """The categories of each text column, None for other columns; empty without any."""
         words = [kind.words if isinstance(kind, Bins) else None for kind in self.kinds]
         return words if any(words) else []
 
     @property
     def numbers(self) -> list[Public | None]:
-        """The categories of each column that are numbers; None for other columns."""
+        """The numeric categories of each column that has some; None for other columns."""
         return [kind.numbers if isinstance(kind, Bins) else None for kind in self.kinds]
 
     def for_width(self, width: int) -> list[Kind]:
-        """Return what is known of each of `width` columns."""
+        """Return the public facts about each of `width` columns, or refuse another width."""
         kinds = [*self.kinds] * (width if self.width is None else 1)
         checks.columns(self.name, len(kinds), width)
         return kinds
@@ -113,9 +113,9 @@ ANY_COLUMNS: Columns[Any] = Columns((), None)
 
 
 def attributes(bins: Any, bounds: Any, categories: Any) -> Columns[Bins]:
-    """Return the public values of each column; arguments as in `dpfast.histogram`.
+    """Return the public bins or categories of each column; arguments as in `dpfast.histogram`.
 
-    One list of categories that are not text, or one number of bins, is that of every column.
+    A single list of categories that are not text, or a single number of bins, is for every column.
     """
     axes, several = axes_of(bins, bounds, categories)
     one_number = isinstance(bins, numbers.Integral)
@@ -140,7 +140,7 @@ class NumberColumn:
 
 
 def columns_of(bounds: Any, categories: Any) -> Columns[NumberColumn | Bins]:
-    """Return public facts about the columns: bounds of some, categories of the others."""
+    """Return public facts about the columns: bounds of numbers, and categories of other columns."""
     if categories is None:
         pairs, several = checks.pairs(bounds)
         return Columns([_number(pair, bounds) for pair in pairs], len(pairs) if several else None)
@@ -175,7 +175,7 @@ def _mixed(bounds: Any, categories: Any) -> list[NumberColumn | Bins]:
 
 
 class Coder:
-    """Compute the codes of rows.
+    """A coder of rows: it replaces each value by the number of its bin or category.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ class Coder:
         return len(self._axes)
 
     def tables(self, counts: NDArray[np.int64], keys: int) -> list[NDArray[np.int64]]:
-        """Return what `cross.count` counts: rows by value and key, the last value being none."""
+        """Return counts of `cross.count` as one table a column: rows by value and key."""
         starts, _ = cross.cells(self.values, keys)
         return [
             counts[start : start + (v + 1) * (keys + 1)].reshape(v + 1, keys + 1)[:, :keys]
@@ -205,7 +205,7 @@ class Coder:
         ]
 
     def codes(self, rows: Floats, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
-        """Return the codes of some rows, in `out` if that is given."""
+        """Return the codes of the values of rows, written to `out` if given."""
         rows = np.ascontiguousarray(rows)
         out = np.empty(rows.shape, np.uint32) if out is None else out
         if len(self._searched) < self.width:
@@ -219,7 +219,7 @@ class Coder:
 
 
 def _first(axis: Bins) -> float | None:
-    """Return the first value, if they are consecutive integers, and not too large."""
+    """Return the first category if categories are consecutive small integers, else None."""
     if axis.words is not None:
         return 0.0
     listed = axis.edges.astype(np.float64)
@@ -230,7 +230,7 @@ def _first(axis: Bins) -> float | None:
 
 
 class Layout:
-    """Columns of numbers, and columns of bins or categories, apart.
+    """The columns of rows, split into columns of numbers and columns of bins or categories.
 
     Parameters
     ----------
@@ -257,11 +257,11 @@ class Layout:
         self._fills = np.array(fills)
 
     def codes(self, rows: Floats) -> NDArray[np.uint32]:
-        """Return the code of each row in each of `axes`."""
+        """Return the codes of rows in the columns of bins or categories."""
         return self.coder.codes(rows[:, [*self.axes]])
 
     def filled(self, rows: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the columns of numbers, with numbers for NaN, and which rows had a NaN."""
+        """Return the columns of numbers with NaN replaced, and which rows had a NaN."""
         x = np.ascontiguousarray(rows[:, [*self.numbers]])
         missing = np.isnan(x)
         absent: NDArray[np.bool_] = np.logical_or.reduce(missing, axis=1)
@@ -271,7 +271,7 @@ class Layout:
 def column_bounds(
     bounds: Any, width: int, bits: int | None = None
 ) -> tuple[tuple[float, float], ...]:
-    """Return the public bounds of each of some columns: one pair for all, or a pair for each.
+    """Return the public bounds of `width` columns, given one pair for all or a pair for each.
 
     With `bits` they are at most 2**bits in size, which leaves room in float64 for what is computed
     from them.
@@ -285,20 +285,20 @@ def column_bounds(
 
 
 def expect_size(pairs: Iterable[tuple[float, float]], bits: int, name: str, argument: Any) -> None:
-    """Refuse bounds above 2**bits in size."""
+    """Refuse bounds whose absolute value is above 2**bits."""
     if max(max(abs(lo), abs(hi)) for lo, hi in pairs) > 2.0**bits:
         checks.fail(name, f"at most 2**{bits} in size", argument)
 
 
 def nan_fills(nan: str | float, bounds: Iterable[tuple[float, float]]) -> tuple[list[float], bool]:
-    """Return the number that a NaN of each column counts as, and whether its row is left out."""
+    """Return the replacement of NaN in each column, and whether rows with a NaN are dropped."""
     fills = [nan_policy.replacement(nan, lo, hi) for lo, hi in bounds]
     return [0.0 if isinstance(x, str) else x for x in fills], any(isinstance(x, str) for x in fills)
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Public limits of columns, as kernels read them: lo, hi, middle, scale, and what NaN is.
+    """Public limits of columns as an array for kernels: lo, hi, middle, scale, and fill for NaN.
 
     A coordinate is ``(x - middle) * scale``, before it is rounded; `scale` is 0 for a column that
     has one value. With `skip`, rows with a NaN are left out.
@@ -322,7 +322,7 @@ def limits(
     centered: bool,
     reach: ArrayLike,
 ) -> Limits:
-    """Return limits for coordinates of -reach .. reach, counted from the middle or else from 0."""
+    """Return the limits of columns whose coordinates are integers in -reach .. reach."""
     lo, hi = np.array(bounds, np.float64).reshape(-1, 2).T
     middle = lo / 2 + hi / 2 if centered else np.zeros(len(lo))
     half = np.maximum(hi - middle, middle - lo)

@@ -1,4 +1,4 @@
-"""Cross-validation for one loss: learn from some folds, score another, for each of them.
+"""Private cross-validation: learn from all folds but one and score that fold, for each fold.
 
 *Folds.* A row is in the fold that a fresh secret key hashes its number to, and with ids in the one
 of its id: all rows of a person are in one fold. The numbers of rows depend on the rows before them,
@@ -50,7 +50,7 @@ MOST = 1000
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """The scores of a learner on folds of rows that it has not learned from, all of them private.
+    """The private scores of a learner on folds of rows that it did not learn from.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def cross_validate(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[CrossValidation]:
-    """Return private scores of a learner on rows that it has not learned from, for one loss.
+    """Return private scores of a learner on rows that it did not learn from, for one loss.
 
     Rows are divided at random into `cv` folds. For each fold a copy of the learner learns from the
     others, and is scored on it.
@@ -197,7 +197,7 @@ def cross_validate(
 
 
 def _part(whole: Loss, neighbors: Any, folds: int) -> Loss:
-    """Return the loss of each of so many answers for a row, or a person, added or removed."""
+    """Return the loss of each fold's releases, for one row or person added or removed."""
     if isinstance(whole, Approx):
         whole = ZCDP.largest(whole.epsilon, whole.delta)
     step = one_row(whole, neighbors, 1)
@@ -205,7 +205,7 @@ def _part(whole: Loss, neighbors: Any, folds: int) -> Loss:
 
 
 def fold_numbers(rows: Rows, folds: int, key: Key) -> NDArray[np.int64]:
-    """Return the fold of each row, by its number, or by its id.
+    """Return the fold of each row, a keyed hash of its row number or its id.
 
     Parameters
     ----------

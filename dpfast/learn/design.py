@@ -1,4 +1,4 @@
-"""Rows as vectors of integers, for learners that are linear in them: numbers, and indicators.
+"""Rows as integer vectors for linear learners: coordinates of numbers, and indicators of bins.
 
 A vector begins with a constant 1. A column of numbers has one coordinate, the distance from the
 middle of its bounds in units of half of their width: -1 .. 1. A column of bins or categories has
@@ -33,7 +33,7 @@ ROWS = 1 << 12
 
 
 class Vectors(NamedTuple):
-    """Some rows: coordinates of numbers, the indices of indicators, which rows have a NaN."""
+    """Vectors of rows: coordinates of numbers, indices of indicators, and which rows have a NaN."""
 
     numbers: Floats
     indices: NDArray[np.intp]
@@ -41,12 +41,12 @@ class Vectors(NamedTuple):
 
     @property
     def less_squares(self) -> Floats:
-        """1 - z^2 of each number z, rounded down."""
+        """The value 1 - z^2 of each number z, rounded down."""
         return np.floor(REACH - self.numbers**2 / REACH)
 
 
 class Design:
-    """What is public of the columns, and the vectors of rows.
+    """The map from rows to vectors, fixed by public facts about the columns.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Design:
         self.middle, self.scale = self._limits.middle, self._limits.scale / REACH
 
     def vectors(self, rows: Floats) -> Vectors:
-        """Return the vectors of some rows. Of a value that is none the index is `size`."""
+        """Return the vectors of rows; a value in no bin or category has the index `size`."""
         lo, hi, middle, scale, _ = self._limits.columns
         x, absent = self._layout.filled(rows)
         numbers = np.rint((np.clip(x, lo, hi) - middle) * scale)
@@ -94,7 +94,7 @@ class Design:
         return Vectors(numbers, indices.astype(np.intp), absent)
 
     def scores(self, vectors: Vectors, weights: Floats) -> Floats:
-        """Return the sums of products with weights, in units of 2**-40 if these are `whole`."""
+        """Return the products of vectors with weights, in units of 2**-40 for `whole` weights."""
         table = np.vstack([weights, np.zeros((1, weights.shape[1]))])
         indicators = np.zeros((len(vectors.absent), weights.shape[1]))
         for index in vectors.indices.T:
@@ -103,7 +103,7 @@ class Design:
         return np.asarray(products + REACH * (indicators + weights[0]))
 
     def sums(self, vectors: Vectors, multiples: Floats) -> NDArray[np.int64]:
-        """Return the sums of multiples of the vectors; shape (columns of `multiples`, size)."""
+        """Return sums over rows of multiples of vectors, shape (columns of `multiples`, size)."""
         sums = np.zeros((multiples.shape[1], self.size + 1))
         sums[:, 0] = REACH * multiples.sum(axis=0)
         sums[:, self.numbers] = multiples.T @ vectors.numbers
@@ -114,7 +114,7 @@ class Design:
 
 
 def _range(axis: Bins) -> tuple[float, float]:
-    """Return the ends of bins, to which numbers are clipped; categories have none."""
+    """Return the outer edges of bins, to which values are clipped; infinite for categories."""
     edges = axis.edges
     if len(edges) == axis.native.bins:
         return -np.inf, np.inf
@@ -122,6 +122,6 @@ def _range(axis: Bins) -> tuple[float, float]:
 
 
 def whole(weights: Floats) -> Floats:
-    """Return weights as integers, those of a score shortened where they are too large in sum."""
+    """Return weights as integers, scaled down for a score whose weights are too large in sum."""
     large = np.abs(weights).sum(axis=0) / (LARGEST - len(weights) * FINE)
     return np.asarray(np.rint(weights / np.maximum(large, 1.0) / FINE))

@@ -1,4 +1,4 @@
-"""The common shape of all learners, as scikit-learn expects it, without scikit-learn.
+"""The base class of all learners, with scikit-learn's conventions but without scikit-learn.
 
 `fit` is the same for all of them: check the arguments, pay for all rounds at once, ask them, and
 keep what was computed from the answers. A learner says in `_training` what it asks.
@@ -72,7 +72,7 @@ class NotFittedError(DpfastError, ValueError, AttributeError):
 
 
 class Training(NamedTuple):
-    """What `fit` is about to do with the rows, known before it pays and before a row is read.
+    """The rounds that `fit` will ask, planned before it pays or reads a row.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Training(NamedTuple):
 
 
 def _shaped(value: Any) -> Any:
-    """Return what is shown of a value: of a large array its type and shape."""
+    """Return a value for display; of a large array only its type and shape."""
     large = isinstance(value, np.ndarray) and value.size > LARGE
     return f"{value.dtype} of shape {value.shape}" if large else value
 
@@ -97,9 +97,9 @@ def _shaped(value: Any) -> Any:
 def as_fitted(
     method: Callable[Concatenate[Learner, Arguments], Answer],
 ) -> Callable[Concatenate[Learner, Arguments], Answer]:
-    """Run a method of what is fitted, with the arguments that `fit` had, whatever they are now.
+    """Run a method of a fitted learner with the arguments that `fit` had, even if changed later.
 
-    What was learned belongs to those: classes, bounds and categories that are set later do not.
+    Learned attributes belong to the classes, bounds and categories of `fit`, not to later ones.
     """
 
     @functools.wraps(method)
@@ -116,7 +116,7 @@ def as_fitted(
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Estimator(ABC):
-    """Learn from noisy sums.
+    """The base class of learners from noisy sums.
 
     A learner is a dataclass. Its fields are the arguments of the constructor, kept as they are, and
     `fit` checks them. What was learned, and is private, is in attributes that end in ``_``.
@@ -197,7 +197,7 @@ class Estimator(ABC):
         return f"{type(self).__name__}({arguments})"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the arguments, and what was learned."""
+        """Return HTML for notebooks: the arguments and the learned attributes."""
         learned = {name: _shaped(value) for name, value in self._learned().items()}
         state = "fitted" if learned else "not fitted"
         return facts(f"{type(self).__name__} ({state})", {**self.get_params(), **learned})
@@ -216,7 +216,7 @@ class Estimator(ABC):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[Self]:
-        """Learn from rows.
+        """Learn from rows, spending the privacy loss of this learner.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Estimator(ABC):
         budget: Budget | None,
         rng: Generator | None,
     ) -> Prepared[Self]:
-        """Learn in a copy: what was learned before stays until everything is learned anew."""
+        """Learn in a copy, so that a failed fit leaves the attributes of an earlier fit."""
         loss, fresh = loss_of(self.epsilon, self.delta, self.rho), self._fresh()
         rows, unit = self._taken(X, y, sample_weight, ids, max_rows, budget)
 
@@ -267,7 +267,7 @@ class Estimator(ABC):
         return replace(fresh._prepared(rows, unit, loss, budget, rng).then(keep), question=question)
 
     def _fresh(self) -> Self:
-        """Return a copy that has learned nothing."""
+        """Return a copy of this learner without learned attributes."""
         fresh = copy.copy(self)
         for name in self._learned():
             delattr(fresh, name)
@@ -283,7 +283,7 @@ class Estimator(ABC):
         budget: Budget | None,
         width: int | None = None,
     ) -> tuple[Rows, Unit]:
-        """Check the data of a call, by types alone; `width` columns were learned from before."""
+        """Check the data arguments by type; return the rows and their privacy unit."""
         id_column, name = (None, None) if ids is None else (checked(ids), id_name(ids))
         if ids is not None and max_rows is None:
             checks.fail("max_rows", "given with ids: how many rows of a person count at most", None)
@@ -302,7 +302,7 @@ class Estimator(ABC):
     def _prepared(
         self, rows: Rows, unit: Unit, loss: Loss, budget: Budget | None, rng: Generator | None
     ) -> Prepared[None]:
-        """Check all other arguments; rows with weights come and go, as `weights` has it."""
+        """Check all other arguments, and return the fit, ready to pay and run."""
         relation, most = unit.neighbors, checks.rows_each(unit.max_rows or 1)
         of_rows = "add-remove" if rows.weights else unit.of_rows
         weights = rows.weights and (rows.weights.most, rows.weights.unit)
@@ -340,23 +340,23 @@ class Estimator(ABC):
 
     @property
     def _bounds(self) -> Any:
-        """Public limits of the columns, or those that were found, or any before that."""
+        """The public limits of the columns: the argument, or with "auto" those found by `fit`."""
         return vars(self).get("bounds_", ANY) if checks.is_auto(self.bounds) else self.bounds
 
     @abstractmethod
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
-        """Check all arguments, and return what `fit` will ask; no row is read."""
+        """Check all arguments and return the rounds that `fit` will ask; no row is read."""
 
     def _columns(self) -> Columns[Any]:
-        """Return public facts about the columns, by default how many the arguments are for."""
+        """Return public facts about the columns; by default, only how many columns there are."""
         return Columns((), None if self.bounds is None else checks.pairs_given(self.bounds))
 
     def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
-        """Return the rows that are learned from; to score them, of the `width` that was learned."""
+        """Return rows to learn from, or with `width` rows to score, checked for that width."""
         return unlabeled_rows(X, self._columns(), width)
 
     def _check_fitted(self) -> None:
-        """Refuse what has learned nothing, by scikit-learn's error too where that is in use."""
+        """Raise `NotFittedError` before `fit`; scikit-learn's error too if that is imported."""
         if "n_features_in_" in vars(self):
             return
         kind: type[Exception] = NotFittedError
@@ -367,18 +367,18 @@ class Estimator(ABC):
         raise kind(f"this {type(self).__name__} is not fitted yet: call fit first")
 
     def _rows(self, X: Any) -> Rows:
-        """Return rows of the columns that were learned from."""
+        """Return the rows of X, and refuse columns other than those of `fit`."""
         rows = unlabeled_rows(X, self._columns(), self.n_features_in_)
         self._expect(rows.width, rows.names)
         return rows
 
     def _expect(self, width: int, names: Sequence[str] | None, argument: str = "X") -> None:
-        """Refuse columns that are not those that were learned from."""
+        """Refuse columns that differ in number or names from the columns of `fit`."""
         names_learned, learner = vars(self).get("feature_names_in_"), type(self).__name__
         expect_same(width, names, self.n_features_in_, names_learned, argument, learner)
 
     def _apply(self, X: Any, size: int, function: Callable[[Floats], Floats]) -> Floats:
-        """Return `size` numbers for each row. This is not private."""
+        """Return `size` numbers for each row, computed by a function. This is not private."""
         return self._rows(X).computed(size, function)
 
     def __sklearn_tags__(self) -> Any:
@@ -400,7 +400,7 @@ class Estimator(ABC):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Weighted(Estimator):
-    """An estimator of rows that may have weights."""
+    """A learner that takes a weight for each row."""
 
     weight_bounds: Bounds | None = None
 
@@ -416,7 +416,7 @@ class Weighted(Estimator):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[Self]:
-        """Learn from rows.
+        """Learn from rows with optional weights, spending the privacy loss of this learner.
 
         Parameters
         ----------
@@ -449,7 +449,7 @@ class Weighted(Estimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Binned(Estimator):
-    """An estimator that learns from bins of numbers and from categories, and takes NaN for none."""
+    """A learner from bins of numbers and from categories; a NaN is in none of them."""
 
     categories: CategoriesEach | None = field(default=None, kw_only=False)
     bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None = None

@@ -1,4 +1,4 @@
-"""Rounds of noisy gradients: how weights of a `Design` are learned from sums over rows alone.
+"""Rounds of noisy gradients: learn the weights of a `Design` from noisy sums over rows.
 
 A row has a vector z of 1 + p + c =: m coordinates that are not 0, none above 1 in size, of which p
 are numbers and 1 + c are 1 (see `design`).
@@ -74,7 +74,7 @@ MOST_ROUNDS = 10_000
 
 
 def times_of(max_iter: Any) -> int:
-    """Return the checked number of rounds."""
+    """Return the checked number of rounds, `max_iter`."""
     times = checks.whole("max_iter", max_iter, 2)
     if times > MOST_ROUNDS:
         checks.fail("max_iter", f"from 2 to {MOST_ROUNDS}", max_iter)
@@ -82,7 +82,7 @@ def times_of(max_iter: Any) -> int:
 
 
 class ClassAnswers:
-    """Rows that belong to one of some classes, or to none and then count nowhere.
+    """Class labels as answers to learn: each row is in one class, or in none and counts nowhere.
 
     Attributes
     ----------
@@ -101,30 +101,30 @@ class ClassAnswers:
         self.outputs = 1 if self.parts == 2 else self.parts
 
     def read(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the parts of each row in units of 1 / SCALE, and whether it has a NaN."""
+        """Return each row's class indicators, in units of 1 / SCALE, and which rows have a NaN."""
         codes = self._classes.codes(labels)
         parts = np.zeros((len(codes), self.parts + 1))
         parts[np.arange(len(codes)), np.minimum(codes, self.parts)] = SCALE
         return np.ascontiguousarray(parts[:, :-1]), np.zeros(len(codes), np.bool_)
 
     def wrong(self, parts: Floats, scores: Floats) -> Floats:
-        """Return the multiples of each row, shape (rows, outputs), in the same units."""
+        """Return the residuals of rows, shape (rows, outputs), in units of 1 / SCALE."""
         left = parts - chances(scores)
         return np.asarray(left[:, 1:] if self.outputs == 1 else left)
 
     def first(self, sums: Floats) -> Floats:
-        """Return the gradient at weights of 0 from the sums of all answers."""
+        """Return the gradient at weights of 0, from the sums of the first round."""
         left: Floats = sums - sums.mean(axis=0)
         return left[1:] if self.outputs == 1 else left
 
     def variance(self, shares: Floats) -> float:
-        """Return the largest variance of a row's gradient at 0, from the shares of all answers."""
+        """Return the variance of a row's gradient at weights of 0, from the shares of classes."""
         variances = shares * (1.0 - shares)
         return float(variances[1] if self.outputs == 1 else variances.sum())
 
 
 class TargetAnswers:
-    """Rows with a number within public bounds, which is divided between the ends of them.
+    """Targets as answers to learn: a row's target is divided between the ends of public bounds.
 
     Attributes and methods are those of `ClassAnswers`.
     """
@@ -141,7 +141,7 @@ class TargetAnswers:
 
     @property
     def half(self) -> float:
-        """Half of the width of the bounds, which is 1 for scores."""
+        """Half of the width of the target's bounds, the unit of scores."""
         return self.bounds[1] / 2 - self.bounds[0] / 2
 
     def read(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -170,7 +170,7 @@ Answers: TypeAlias = ClassAnswers | TargetAnswers
 
 @functools.cache
 def _powers() -> Floats:
-    """Return e**-(STEP i) as integers in units of 2**-30, alike on every machine."""
+    """Return the table of e**-(STEP i) in units of 2**-30, equal on every machine."""
     exact = Context(prec=40)
     fine, coarse = (
         [int((Decimal(-i * times) / 1024).exp(exact).scaleb(24, exact)) for i in range(128)]
@@ -181,7 +181,7 @@ def _powers() -> Floats:
 
 
 def chances(scores: Floats) -> Floats:
-    """Return the probability of each class in units of 1 / SCALE, rounded down, from `scores`.
+    """Return the probability of each class from `scores`, in units of 1 / SCALE, rounded down.
 
     One score for two classes is that of the second, less that of the first.
     """
@@ -196,7 +196,7 @@ def chances(scores: Floats) -> Floats:
 
 
 def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:
-    """Return the parts of the first round, and of each other one; see above."""
+    """Return the sensitivity of the first round, and that of each later round."""
     p, m, size = len(design.numbers), 1 + design.columns, design.size
     sums, gradient = answers.parts * size + p, answers.outputs * size
     wrong = m if answers.outputs == 1 else 2 * m
@@ -212,7 +212,7 @@ def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:
 
 
 class Gradients:
-    """Integer sums of the rows in each round, with their sensitivity.
+    """The integer sums over rows that each round asks for, with their sensitivity.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class Gradients:
         self.parts = _parts(design, answers, relation)
 
     def totals(self, rows: Rows) -> list[int]:
-        """Return the integers of the first round."""
+        """Return the exact integer sums of the first round."""
 
         def integers(vectors: Vectors, parts: Floats) -> NDArray[np.int64]:
             sums = self.design.sums(vectors, parts)
@@ -236,7 +236,7 @@ class Gradients:
         return self._sums(rows, integers, self.parts[0].size)
 
     def gradient(self, rows: Rows, weights: Floats) -> list[int]:
-        """Return the integers of another round; weights are `whole`."""
+        """Return the exact integer gradient at weights that are `whole`."""
 
         def integers(vectors: Vectors, parts: Floats) -> NDArray[np.int64]:
             wrong = self.answers.wrong(parts, self.design.scores(vectors, weights))
@@ -248,7 +248,7 @@ class Gradients:
     def _sums(
         self, rows: Rows, integers: Callable[[Vectors, Floats], NDArray[np.int64]], size: int
     ) -> list[int]:
-        """Sum what `each` makes of some rows; one that is left out has no parts."""
+        """Return sums over rows of what `integers` computes; rows left out count as 0."""
 
         def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
             vectors = self.design.vectors(x)
@@ -263,7 +263,7 @@ class Gradients:
 
 
 class Learned(NamedTuple):
-    """Weights of the coordinates, shape (size, outputs), and what the first round tells.
+    """The learned weights, shape (size, outputs), and the noisy facts of the first round.
 
     `rows` are the noisy numbers of rows of each answer, and `means` those of the coordinates.
     """
@@ -274,7 +274,7 @@ class Learned(NamedTuple):
 
 
 def learned(rounds: Rounds, gradients: Gradients, *, constant: bool = True) -> Learned:
-    """Ask all rounds, and return what is learned; a `constant` that is not wanted is 0."""
+    """Ask all rounds of noisy gradients and return the weights; `constant` False fixes it at 0."""
     answers, numbers = gradients.answers, gradients.design.numbers
     noisy = _noisy(rounds, gradients.totals, gradients.parts[0])
     sums = noisy[: answers.parts * gradients.design.size].reshape(answers.parts, -1)
@@ -314,7 +314,7 @@ def learned(rounds: Rounds, gradients: Gradients, *, constant: bool = True) -> L
 
 
 class _Walk:
-    """Steps by noisy gradients over curvatures."""
+    """A gradient descent whose steps are noisy gradients divided by curvatures."""
 
     def __init__(self, curvature: Floats, noise: float) -> None:
         self._curvature, self._noise, self._length = curvature, noise, 1.0
@@ -324,12 +324,12 @@ class _Walk:
         self._before: Floats | None = None
 
     def limit(self, expected: float, measured: float) -> None:
-        """Shorten steps where a curvature is larger than expected."""
+        """Shorten steps if the measured curvature is larger than expected."""
         if measured > 0 and expected > 0:
             self._length = min(self._length, expected / measured)
 
     def step(self, gradient: Floats) -> None:
-        """Go one step, by less if the last one has shown a larger curvature along it."""
+        """Take one step, shorter if the last step has shown a larger curvature along it."""
         if self._moved is not None and self._before is not None:
             noise = 2.0 * self._noise * math.sqrt(2.0 * float((self._moved**2).sum()))
             measured = float(((self._before - gradient) * self._moved).sum()) - noise
@@ -341,5 +341,5 @@ class _Walk:
 
 
 def _noisy(rounds: Rounds, total: Callable[[Any], list[int]], part: Part) -> Floats:
-    """Ask one round, and return the answers in units of coordinates."""
+    """Ask one round, and return the noisy sums in units of coordinates."""
     return np.array(rounds.ask(total, [part]), np.float64) / UNIT

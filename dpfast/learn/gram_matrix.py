@@ -47,7 +47,7 @@ LONG = 1 << 8
 
 
 def _cells(lo: float, hi: float, grid: float) -> tuple[int, int]:
-    """Return the first and the last cell between two bounds, or else the one next to them."""
+    """Return the first and last grid cell between two bounds, or the nearest cell if none is."""
     low, high = Fraction(lo) / Fraction(grid), Fraction(hi) / Fraction(grid)
     first, last = math.ceil(low), math.floor(high)
     return (first, last) if first <= last else (round(low),) * 2
@@ -110,9 +110,9 @@ class GramMatrix:
         self._limits = low, high, middles
 
     def parts_within(self, loss: Loss, neighbors: str, *, alone: bool = False) -> list[Some]:
-        """Return the parts of a round for a loss.
+        """Return the parts of a round with the least noise for a loss.
 
-        Where nothing else is asked, with a delta too the noise is that which is less.
+        If the parts are asked `alone`, a loss with a delta has the kind of noise that is less.
         """
         parts, whole = self.parts(neighbors), self.whole(neighbors)
         if isinstance(loss, Pure):
@@ -121,7 +121,7 @@ class GramMatrix:
         return [whole] if less and whole.noise(loss, 1).deviation < less else [*parts]
 
     def whole(self, neighbors: str) -> Matrix:
-        """Return all products as one matrix, for an epsilon alone."""
+        """Return all products as one matrix part, whose noise is for the nuclear norm."""
         replaced = neighbors == "replace"
         public_squares = int(replaced and self.constant > 0)  # the number of rows
         return Matrix(self.size, (2 if replaced else 1) * self.most, public_squares)
@@ -129,7 +129,7 @@ class GramMatrix:
     def deviations(
         self, rounds: Rounds, parts: Sequence[Some], uses: int
     ) -> tuple[float, float, float]:
-        """Return those of noise in the number of rows times c^2, in squares, and in products."""
+        """Return the noise deviations of the row count times c^2, squares, and products."""
         first = parts[0]
         if isinstance(first, Matrix):
             deviation = rounds.deviation(first, uses)
@@ -139,7 +139,7 @@ class GramMatrix:
         return deviations[0], deviations[-2], deviations[-1]
 
     def parts(self, neighbors: str) -> list[Part]:
-        """Return the number of rows times c^2 (if there is a c), the squares, and the products.
+        """Return the parts of a round: row count times c^2 (if c is not 0), squares, products.
 
         Integers that are divided by a unit and rounded down change by 1 more each. For units of one
         size that is D all together, measured like the rest; that of the squares may be twice that
@@ -156,7 +156,7 @@ class GramMatrix:
         return [count, squares, products] if self.constant else [squares, products]
 
     def total(self, rows: Rows) -> list[int]:
-        """Return the integers in the order of the parts; c times each column is a product."""
+        """Return the exact integer sums of rows in the order of `parts`."""
         d = self.width
         narrow = d <= kernels.GRAM_MOST_COLUMNS and isa() != "baseline"
         multiply, most = (self._narrow, NARROW) if narrow else (self._wide, WIDE)
@@ -172,14 +172,14 @@ class GramMatrix:
         return self.in_parts(count, np.array(sums[:d], object), products[np.triu_indices(d)])
 
     def in_parts(self, rows: int, sums: NDArray[Any], products: NDArray[Any]) -> list[int]:
-        """Return the integers in the order of the parts; products are an upper triangle."""
+        """Return row count, sums and products (upper triangle) in the order of `parts`."""
         d, c = self.width, self.constant
         edges = [i * d - i * (i - 1) // 2 for i in range(d)]
         both = [*products[edges], *np.delete(products, edges)]
         return [rows * c**2, *both[:d], *(c * sums), *both[d:]] if c else both
 
     def matrix(self, noisy: Sequence[int]) -> Floats:
-        """Return the noisy sums as a symmetric matrix of products of w, with 1 in place of c."""
+        """Return noisy sums as a symmetric matrix of products of w, with 1 in place of c."""
         size = self.size
         matrix = np.zeros((size, size))
         matrix[np.diag_indices(size)] = np.array(noisy[:size], np.float64)
@@ -191,7 +191,7 @@ class GramMatrix:
         return matrix
 
     def _narrow(self, x: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]) -> int:
-        """Add the products of rows, and return how many have a NaN."""
+        """Add sums and products of rows by a kernel, and return how many rows have a NaN."""
         at = kernels.gram_add(x, 1.0 / self.grid, *self._limits, sums, products)
         if at == len(x):
             return 0
@@ -200,7 +200,7 @@ class GramMatrix:
         return missing
 
     def _wide(self, x: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]) -> int:
-        """Do the same by a library for matrices."""
+        """Add sums and products of rows by matrix products, and return how many have a NaN."""
         z, missing = np.empty_like(x), 0
         if kernels.box_whole(x, 1.0 / self.grid, *self._limits, z):
             filled, missing = self._filled(x)
@@ -211,7 +211,7 @@ class GramMatrix:
         return missing
 
     def _filled(self, x: Floats) -> tuple[Floats, int]:
-        """Return rows with numbers for NaN, or without rows that have one, and count these rows."""
+        """Return rows with NaN replaced, or without rows with a NaN, and how many have a NaN."""
         missing = np.isnan(x)
         absent = missing.any(axis=1)
         x = x[~absent] if self._skip else np.where(missing, self._fills, x)

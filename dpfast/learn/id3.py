@@ -68,7 +68,7 @@ _BITS = 120
 
 @lru_cache(maxsize=1 << 16)
 def _information(n: int) -> int:
-    """Return n log2 n in units, rounded."""
+    """Return n log2 n in units of 2**-20, rounded."""
     if n < 2:
         return 0
     mp = context(_BITS)
@@ -76,14 +76,14 @@ def _information(n: int) -> int:
 
 
 def _informations(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the same for many numbers, each looked up once."""
+    """Return `_information` of each count, computed once for each distinct count."""
     distinct, index = np.unique(counts, return_inverse=True)
     values = np.array([_information(n) for n in distinct.tolist()], np.int64)
     return values[index].reshape(counts.shape)
 
 
 def spread(criterion: str, rows: int) -> int:
-    """Return the length of the interval of changes by a row, among at most `rows` rows."""
+    """Return the length of the interval by which one row can change a score."""
     if criterion == "max":
         return 1
     if criterion == "gini":
@@ -93,7 +93,7 @@ def spread(criterion: str, rows: int) -> int:
 
 
 def score(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the exact score of an attribute in each set.
+    """Return the exact score of an attribute in each set of rows, for the exponential mechanism.
 
     Counts have the shape (values, sets, classes).
     """
@@ -113,7 +113,7 @@ def score(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def noisy_score(criterion: str, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the score from noisy counts, those below 0 being 0; in rows or in bits."""
+    """Return the score of an attribute from noisy counts clamped at 0, in rows or in bits."""
     n = np.maximum(counts, 0.0)
     total = n.sum(axis=2)
     if criterion == "max":
@@ -133,7 +133,7 @@ LEAST = 2.0**-40
 
 
 class _Shape:
-    """Nodes by the number of each, of which 0 is the root; those of a `Tree`."""
+    """The structure of a decision tree: the nodes by number, where node 0 is the root."""
 
     __slots__ = ()
 
@@ -142,12 +142,12 @@ class _Shape:
     values: list[int] | NDArray[np.int64]
 
     def below(self, node: int) -> slice:
-        """Return the children of a node that is divided."""
+        """Return the child nodes of a divided node."""
         first = int(self.children[node])
         return slice(first, first + int(self.values[node]) + 1)
 
     def native(self, width: int) -> cross.Tree:
-        """Return the same for the kernels, where a leaf is its own child."""
+        """Return this tree in the form of the kernels, where a leaf is its own child."""
         feature, nodes = np.asarray(self.feature), np.arange(len(self.feature))
         leaf = feature < 0
         columns = np.where(leaf, 0, feature), np.where(leaf, nodes, self.children), self.values
@@ -157,7 +157,7 @@ class _Shape:
 
 @dataclass(slots=True)
 class Nodes(_Shape):
-    """A tree that grows; the attributes `used` are those on the way to each node."""
+    """A tree that grows; `used` holds the attributes on the path to each node."""
 
     feature: list[int] = field(default_factory=lambda: [-1])
     children: list[int] = field(default_factory=lambda: [-1])
@@ -168,7 +168,7 @@ class Nodes(_Shape):
         return len(self.feature)
 
     def divide(self, node: int, attribute: int, values: int) -> range:
-        """Give a leaf a child for each value, which are returned, and one for rows of no value."""
+        """Divide a leaf by an attribute, and return a child for each value."""
         first, ways = len(self), values + 1
         self.feature[node], self.children[node], self.values[node] = attribute, first, values
         self.feature += [-1] * ways
@@ -178,13 +178,13 @@ class Nodes(_Shape):
         return range(first, first + values)
 
     def leaves(self) -> list[int]:
-        """Return the nodes that are not divided."""
+        """Return the leaves: the nodes that are not divided."""
         return [i for i, attribute in enumerate(self.feature) if attribute < 0]
 
 
 @dataclass(frozen=True)
 class Tree(_Shape):
-    """A decision tree that was learned; all of it is private.
+    """A learned decision tree; all of its numbers are private.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ class Tree(_Shape):
 
     @property
     def depth(self) -> int:
-        """Depth of the deepest leaf; 0 for a tree of nothing but its root."""
+        """The depth of the deepest leaf; 0 for a tree with only a root."""
         depth = np.zeros(len(self.feature), np.int64)
         for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
             depth[self.below(i)] = depth[i] + 1
@@ -217,7 +217,7 @@ class Tree(_Shape):
 
     @property
     def leaves(self) -> int:
-        """Number of nodes that are not divided."""
+        """The number of leaves."""
         return int(np.count_nonzero(self.feature < 0))
 
     def chances(self) -> NDArray[np.float64]:
@@ -239,14 +239,14 @@ class Tree(_Shape):
 
 
 def _shares(counts: NDArray[np.float64], default: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the fraction of each class, from noisy counts; the default, if there are none."""
+    """Return the fraction of each class from noisy counts, or the default if none is positive."""
     rows = np.maximum(counts, 0.0)
     rows = np.where(rows.any(axis=1, keepdims=True), rows, default)
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
 def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
-    """Return the fraction of the differences between children that noise does not explain.
+    """Return the shrinkage factor of differences between children: the part noise does not explain.
 
     That is 1 - E / S, or 0 (after James and Stein). S is the sum of the squared differences of
     their counts from their number of rows in the shares p of all together, in deviations, and E its
@@ -262,9 +262,9 @@ def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
 
 
 def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
-    """Return the tree without divisions that noise explains, from noisy counts of its leaves.
+    """Return the tree without the splits that noise explains, from noisy counts of its leaves.
 
-    A division stays where something is kept of what its children differ by, or below it.
+    A split stays if noise does not explain all differences of its children, or if one below stays.
     """
     counts = np.zeros((len(nodes), leaves.shape[1]))
     counts[nodes.leaves()] = leaves
@@ -442,7 +442,7 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
 
 
 class _Growth:
-    """A tree that grows level by level, from released numbers alone.
+    """A decision tree in growth, level by level, from released numbers alone.
 
     Attributes
     ----------
@@ -459,7 +459,7 @@ class _Growth:
         self.open = self._room([0])
 
     def levels(self, most: int) -> int:
-        """Count all rows, and return how deep the tree is to be, at most `most`."""
+        """Return the tree depth, up to `most`, that a noisy row count allows."""
         changes = 0 if self._rounds.neighbors == "replace" else 1
 
         def total(source: Rows) -> list[int]:
@@ -475,7 +475,7 @@ class _Growth:
         return depth
 
     def count(self, level: int) -> None:
-        """Divide the nodes of a level by noisy counts of values and classes."""
+        """Divide the nodes of a level by the attributes that score best on noisy counts."""
         unused, many = self._unused(), len(self._classes)
         values = self._coder.values
         sizes = [(values[attributes] + 1).astype(np.int64) * many for attributes in unused]
@@ -516,7 +516,7 @@ class _Growth:
         self._divide([attributes[i] for attributes, i in zip(unused, chosen, strict=True)])
 
     def finish(self, depth: int) -> Tree:
-        """Count the classes at the leaves with all rounds that are left."""
+        """Count the classes at the leaves with all remaining rounds, and return the pruned tree."""
         leaves, many = self._nodes.leaves(), len(self._classes)
 
         def total(source: Rows) -> list[int]:
@@ -529,7 +529,7 @@ class _Growth:
         return pruned(self._nodes, noisy.reshape(len(leaves), many), deviation)
 
     def _unused(self) -> list[list[int]]:
-        """Return the attributes that are not used on the way to each open node."""
+        """Return for each open node the attributes that its path from the root does not use."""
         used = self._nodes.used
         return [[a for a in range(self._coder.width) if a not in used[node]] for node in self.open]
 
@@ -542,12 +542,12 @@ class _Growth:
         self.open = self._room(below)
 
     def _room(self, nodes: list[int]) -> list[int]:
-        """Return as many of some nodes as there is room to count."""
+        """Return the first nodes, up to the number whose counts fit in memory."""
         cells = int(self._coder.values.sum(dtype=np.int64)) + self._coder.width
         return nodes[: MOST_CELLS // (cells * (len(self._classes) + 1))]
 
     def _tables(self, source: Rows, level: int) -> list[NDArray[np.int64]]:
-        """Count rows by value, node and class for each attribute; the last value is none."""
+        """Count rows by value, open node and class for each attribute; the last value is none."""
         many, slots = len(self._classes), len(self.open)
         counts = self._reduce(source, level, self.open, crossed=True)
         tables = self._coder.tables(counts, slots * many)
@@ -556,7 +556,7 @@ class _Growth:
     def _reduce(
         self, source: Rows, steps: int, nodes: Sequence[int], crossed: bool = False
     ) -> NDArray[np.int64]:
-        """Count the rows of each class at some nodes, `steps` steps from the root.
+        """Count the rows of each class at `nodes`, which are `steps` steps from the root.
 
         If `crossed`, the rows of each value of each attribute are counted; see `Coder.tables`.
         """

@@ -1,4 +1,4 @@
-"""Private k-means: a few rounds of noisy counts and sums around released centers.
+"""Private k-means: a few rounds of noisy counts and sums of the rows nearest to each center.
 
 A round knows k centers. A row belongs to the nearest one, and adds 1 to its count. To the sum of
 column j it adds z_j, the distance of its cell from the public middle in half cells, at most s_j in
@@ -95,7 +95,7 @@ MOST_SQUARE = 2.0**1000
 
 
 class Grid:
-    """Public bounds of each column, and the grid between them.
+    """The public bounds of the columns, and the grid of cells between them.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Grid:
         return len(self.span)
 
     def totals(self, rows: Rows, centers: Floats) -> list[list[int]]:
-        """Count the rows of each center and sum their cells, column by column."""
+        """Return the row count of each center, and the sums of cells, column by column."""
         at, half = self._coordinates(centers)
         k, d = centers.shape
 
@@ -148,7 +148,7 @@ class Grid:
         return [totals[i : i + k] for i in range(0, len(totals), k)]
 
     def labels(self, rows: Rows, centers: Floats) -> NDArray[np.int64]:
-        """Return the number of each row's center; that of centers, where it has none."""
+        """Return the number of each row's nearest center, or k for a row without one."""
         at, half = self._coordinates(centers)
 
         def nearest(x: Floats) -> Floats:
@@ -159,13 +159,13 @@ class Grid:
         return rows.computed(1, nearest)[:, 0].astype(np.int64)
 
     def _coordinates(self, centers: Floats) -> tuple[Floats, Floats]:
-        """Return coordinates of centers inside the grid, and half of their squared lengths."""
+        """Return the coordinates of centers in the grid, and half of their squared lengths."""
         at = np.ascontiguousarray((centers - self.middle) * self.unit)
         return at, np.array([0.5 * math.fsum(squares) for squares in (at * at).tolist()])
 
 
 def evenly(count: int, d: int) -> Floats:
-    """Return points that fill the unit cube evenly, the same every time: an additive recurrence.
+    """Return points that fill the unit cube evenly, from a deterministic additive recurrence.
 
     Column j of point i is frac(1/2 + i / g**j) with g**(d + 1) = g + 1.
     """
@@ -179,7 +179,7 @@ def evenly(count: int, d: int) -> Floats:
 
 
 def spread(k: int, lo: Floats, hi: Floats) -> Floats:
-    """Return k points of a box, the same every time, each as far as possible from those before it.
+    """Return k fixed points of a box, each as far as possible from the points before it.
 
     They keep half of the distance from the walls that k points on a lattice have from each other.
     Very many points are not chosen, but all of the sequence.
@@ -203,7 +203,7 @@ def spread(k: int, lo: Floats, hi: Floats) -> Floats:
 
 
 def centers_of(points: Floats, weights: Floats, k: int) -> Floats:
-    """Return at most k centers for weighted points: all points, if they are no more than that.
+    """Return at most k centers for weighted points: all points, if there are at most k.
 
     Greedy: the next center is the point that leaves the least sum of weighted squared distances.
     Then one center after the other is exchanged for a point as long as that helps, and k-means
@@ -225,7 +225,7 @@ def centers_of(points: Floats, weights: Floats, k: int) -> Floats:
 
 
 def squared_distances(a: Floats, b: Floats) -> Floats:
-    """Return the squared distance of each row of a from each row of b, column after column."""
+    """Return the squared distance of each row of a from each row of b."""
     squares = np.zeros((len(a), len(b)))
     for x, y in zip(a.T, b.T, strict=True):
         squares += (x[:, None] - y) ** 2
@@ -244,7 +244,7 @@ def _greedy(squares: Floats, weights: Floats, k: int) -> NDArray[np.int64]:
 
 
 def _exchange(squares: Floats, weights: Floats, chosen: NDArray[np.int64]) -> None:
-    """Exchange the center and the point that help most, until none help."""
+    """Exchange centers for points, the best exchange first, until none reduces the cost."""
     k, points = len(chosen), np.arange(len(squares))
     for _ in range(PASSES):
         distances = squares[chosen]
@@ -508,7 +508,7 @@ class KMeans(Transformer, Scored):
         return fitted.then(lambda learned: learned.predict(without_ids(X, ids)))
 
     def _transformed(self) -> tuple[int, Callable[[Floats], Floats]]:
-        """Return the number of centers, and the distances of rows from them, without clipping."""
+        """Return the number of centers, and the function from rows to distances from centers."""
         centers = self.cluster_centers_
         return len(centers), lambda rows: np.sqrt(squared_distances(rows, centers))
 
@@ -542,7 +542,7 @@ class KMeans(Transformer, Scored):
         return Grid(column_bounds(self._bounds, width, 900), missing_rule)
 
     def _start(self, grid: Grid, k: int, times: int) -> tuple[Floats, Floats | None]:
-        """Return centers to start with, and the points of the cells of a round before."""
+        """Return the initial centers, and the grid points for a first round of cells, or None."""
         if isinstance(self.init, str):
             name = checks.choice("init", self.init, ("cells", "spread"))
             spread_out = spread(k, grid.lo, grid.hi)
@@ -561,7 +561,7 @@ class KMeans(Transformer, Scored):
 
 
 def _parts(grid: Grid, k: int, relation: str, loss: Loss) -> list[Part] | list[Boxes]:
-    """Return the counts, then the sums of each column; see above.
+    """Return the parts of a round: row counts of centers, then sums of each column.
 
     Columns in a row that are alike are one part. It has the joint sensitivity of them and the
     shares of all of them, so its noise is what each would have.
@@ -591,13 +591,13 @@ def _parts(grid: Grid, k: int, relation: str, loss: Loss) -> list[Part] | list[B
 
 
 def _noise(rounds: Rounds, grid: Grid, parts: Sequence[Part | Boxes], uses: int) -> float:
-    """Return the variance of noise in the sums of a center, of all columns, in coordinates."""
+    """Return the noise variance in the sums of a center, added over columns, in coordinates."""
     _, *sums = (deviation for part in parts for deviation in rounds.deviations(part, uses))
     return float(((np.array(sums) * grid.cell_width / 2 * grid.unit) ** 2).sum())
 
 
 class _Walk:
-    """The rounds of a fit, which depend on released numbers alone.
+    """The rounds of a k-means fit, which depend on released numbers alone.
 
     Attributes
     ----------
@@ -627,21 +627,21 @@ class _Walk:
         self.use(unit)
 
     def use(self, uses: int) -> None:
-        """Use so many rounds at once from now on."""
+        """Set how many rounds each further question uses, and the noise that follows."""
         parts = self.parts(1)
         self.uses, self.noise = uses, _noise(self.rounds, self.grid, parts, uses)
         self.enough = 3.0 * self.rounds.deviation(parts[0], uses)
 
     def parts(self, k: int) -> list[Part] | list[Boxes]:
-        """Return the parts of a round about k centers."""
+        """Return the parts of a round about k centers, with their sensitivity."""
         return _parts(self.grid, k, self.rounds.neighbors, self.rounds.loss)
 
     def ask(self, centers: Floats) -> _Answer:
-        """Ask a round: noisy counts, and sums of shape (k, d)."""
+        """Ask a round about centers: noisy counts, and noisy sums of shape (k, d)."""
         k, grid = len(centers), self.grid
 
         def total(rows: Rows) -> list[int]:
-            """Count rows, and sum distances from the middle in half cells."""
+            """Return row counts, and sums of distances from the middle in half cells."""
             counts, *sums = self.grid.totals(rows, centers)
             integers = list(counts)
             for column, span in zip(sums, grid.span, strict=True):
@@ -657,7 +657,7 @@ class _Walk:
         return answer
 
     def choose(self, first: _Answer) -> None:
-        """Use as many rounds at once as the answer of the first one suggests."""
+        """Choose how many rounds each further question uses, from the first answer."""
         total = float(first.counts.sum()) if self.rows is None else self.rows
         rows = max(total, 0.0) / self.k
         most = (LITTLE if first.live.sum() > self.k else LITTLE_BESIDE_POOR) * self.full * rows**2
@@ -667,9 +667,10 @@ class _Walk:
             self.use(uses)
 
     def count_rows(self) -> bool:
-        """Count all rows; say whether cells are counted next, for how many rounds is chosen, too.
+        """Count all rows with noise, and return whether to count the rows of cells next.
 
-        They have to part each column, and noise has to let see them.
+        That is so if there are enough cells to divide each column, with counts above the noise. The
+        number of rounds for the cells is chosen, too.
         """
         grid, k, rounds = self.grid, self.k, self.rounds
         changes = 0 if rounds.neighbors == "replace" else 1
@@ -695,7 +696,7 @@ class _Walk:
         return False
 
     def count_cells(self, centers: Floats) -> tuple[Floats, Floats]:
-        """Return centers for the noisy counts of cells alone, and the counts of these."""
+        """Return centers from noisy counts of cells alone, and the counts of the centers."""
         grid, points = self.grid, evenly(self.cells, self.grid.width)
         cells = grid.lo + points * (grid.hi - grid.lo)
         part, uses = Part.of_counts(self.cells, 1, self.rounds.neighbors), self.counted
@@ -713,7 +714,7 @@ class _Walk:
         return np.concatenate([chosen, centers[len(chosen) :]]), totals
 
     def summarize(self, cells: Floats, centers: Floats) -> Floats:
-        """Return centers for noisy counts and means of more cells, from a round or two."""
+        """Return centers from noisy counts and means of more cells, in one or two rounds."""
         grid, count = self.grid, 0
         while count != self.k:
             answer = self.ask(cells)
@@ -728,7 +729,7 @@ class _Walk:
         return cells
 
     def finish(self, centers: Floats) -> tuple[Floats, Floats]:
-        """Return the centers after all rounds that are left, and the counts of the last."""
+        """Return the centers after all remaining rounds, and the noisy counts of the last."""
         step = 0
         while self.rounds.remaining:
             answer = self.ask(centers)
@@ -740,7 +741,7 @@ class _Walk:
 
 
 class _Answer:
-    """Noisy counts and sums of a round; `live` are the centers with rows to speak of."""
+    """The noisy counts and sums of a round; `live` marks centers whose counts exceed the noise."""
 
     def __init__(
         self, grid: Grid, counts: Floats, sums: Floats, noise: float, enough: float
@@ -749,11 +750,11 @@ class _Answer:
         self.noise, self.enough, self.live = noise, enough, counts > enough
 
     def means(self, centers: Floats) -> Floats:
-        """Return the mean of the rows of each center; where it was, without any.
+        """Return the noisy mean of each center's rows; a center without rows stays.
 
-        They are drawn to the mean of them all, as far as noise in sums makes them differ. If no
-        center has rows to speak of, all go half way to the mean of all rows: which rows are whose
-        cannot be told then, but where all are can be.
+        Means are shrunk toward the mean of all rows, as far as noise in the sums explains their
+        differences. If no center has a count above the noise, all centers go half way to the mean
+        of all rows, which is still known.
         """
         grid, live, noise = self.grid, self.live, self.noise
         counts, sums, shift = self.counts, self.sums, grid.cell_width / 2 * grid.unit
@@ -776,9 +777,10 @@ class _Answer:
         return moved
 
     def split(self, centers: Floats, step: int) -> Floats:
-        """Put centers with hardly a row to those with most: one on either side of where that was.
+        """Move each center with hardly a row next to a center with the most rows.
 
-        The side is a direction that differs from case to case and does not depend on the data.
+        The two centers go to either side of the old place, in a direction that differs from case to
+        case and does not depend on the data.
         """
         grid, k = self.grid, len(centers)
         moved, weights = centers.copy(), np.where(self.live, self.counts, 0.0)
@@ -796,7 +798,7 @@ class _Answer:
 
 
 def _kept(distances: Floats, noise: Floats | float) -> Floats:
-    """Return the fraction of noisy vectors to keep, `noise` its squared length (James, Stein)."""
+    """Return the James-Stein factors of vectors with noise of squared length `noise`."""
     d = distances.shape[1]
     squares = (distances**2).sum(axis=1)
     lost = max(d - 2, 0) / d * noise / np.where(squares > 0, squares, 1.0)

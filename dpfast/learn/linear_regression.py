@@ -63,7 +63,7 @@ BEYOND, MATTERS = 3.0, 0.1
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearRegression(Weighted, Regressor):
-    """Fit least squares to noisy sums: of all products, or along a line, or the mean alone.
+    """Fit least squares to noisy sums: of all products, along one direction, or the mean alone.
 
     What is asked for depends on the noisy number of rows: products of all features where that is
     enough for them, else a direction and the slope along it. Where noise hides that too, the
@@ -170,11 +170,11 @@ class LinearRegression(Weighted, Regressor):
         return Training(ROUNDS, walk.parts(), learn)
 
     def _keep(self, coef: Floats, intercept: float, errors: Floats | None) -> None:
-        """Keep what is learned of a line."""
+        """Set the learned coefficients, intercept and standard errors."""
         self.coef_, self.intercept_, self.coef_standard_error_ = coef, intercept, errors
 
     def conf_int(self, confidence: float = 0.95) -> Floats:
-        """Return an interval for each coefficient, by its standard error, as of a normal variable.
+        """Return a normal confidence interval for each coefficient, from its standard error.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class LinearRegression(Weighted, Regressor):
         return lambda rows: (rows @ self.coef_ + self.intercept_)[:, None]
 
     def _ridge(self) -> float | None:
-        """Return the ridge, or None for what the noise asks for."""
+        """Return the checked ridge, or None to choose the ridge by the noise."""
         if isinstance(self.ridge, str):
             checks.choice("ridge", self.ridge, ("noise",))
             return None
@@ -225,7 +225,7 @@ class LinearRegression(Weighted, Regressor):
 
 
 class _Learned(NamedTuple):
-    """The noisy number of rows, slopes in units of the bounds, and the value in their middle.
+    """The learned row count, slopes in units of the bounds, and value at their middle.
 
     And the standard errors of the slopes, if they are known.
     """
@@ -238,7 +238,7 @@ class _Learned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Question(Generic[Sums]):
-    """Sums over the rows, with the noise of so many rounds at once."""
+    """Sums over the rows to ask for, with the number of rounds that the question uses."""
 
     sums: Sums
     parts: Sequence[Some]
@@ -253,7 +253,7 @@ class _Question(Generic[Sums]):
 
 
 class _Walk:
-    """Ask rounds of sums of products, and learn coefficients from the answers.
+    """The rounds of a linear regression: ask for sums of products, and solve for coefficients.
 
     Parameters
     ----------
@@ -298,20 +298,20 @@ class _Walk:
             checks.fail("y_bounds", rule, bounds[-1])
 
     def parts(self) -> list[Some]:
-        """Return all that may be asked for."""
+        """Return the parts of all questions that may be asked."""
         moments = (self.first, self.again, self.mean)
         normals = (self.with_line, self.all, self.line)
         return [part for question in (*moments, *normals) for part in question.parts]
 
     def fixed(self, rounds: Rounds, ridge: float) -> _Learned:
-        """Ask for all products, in one round, and add this ridge."""
+        """Learn from all products in one round, with a fixed ridge."""
         products, sides = self.fixed_ridge.ask(rounds), self.fixed_ridge.sums.sides
         return _Learned(
             float(products.values[0, 0]), *products.solve(0.0, ridge, sides, self.centered)
         )
 
     def chosen(self, rounds: Rounds) -> _Learned:
-        """Ask for little, and then what the first answers suggest."""
+        """Ask a first round, then choose the next questions by the noisy answers."""
         first = self.first.ask(rounds)
         d, rows = len(self.moments.live), max(float(first.values[0, 0]), 1.0)
         if d and rows >= MANY * self._noise(rounds, self.all):
@@ -331,11 +331,11 @@ class _Walk:
         return self._along(rounds, first.joined(self.again.ask(rounds)), self.line)
 
     def _noise(self, rounds: Rounds, question: _Question[Normal]) -> float:
-        """Return the size of the noise in the matrix of the products of features."""
+        """Return the size (norm) of the noise in the matrix of products of features."""
         return question.sums.noise(question.deviations(rounds))
 
     def _along(self, rounds: Rounds, before: Products, question: _Question[Normal]) -> _Learned:
-        """Ask for products of the coordinate along a line, and of all else in a question."""
+        """Learn from products with the coordinate of rows along the best line."""
         line = self.moments.line(before, self.centered)
         alone = len(question.sums.live) == 1
 
@@ -353,14 +353,14 @@ class _Walk:
         return _Learned(number, whole, value - along_slope * line.middle / LINE_REACH)
 
     def _solved(self, rounds: Rounds, products: Products, question: _Question[Normal]) -> _Learned:
-        """Return what is learned with the ridge that noise asks for."""
+        """Return the solution of the noisy normal equations, with a ridge for their noise."""
         normal = question.sums
         noise = self._noise(rounds, question) / min(2, len(normal.live))
         solved = products.solve(noise, None, normal.sides, self.centered)
         return _Learned(float(products.values[0, 0]), *solved)
 
     def errors_in_units(self, learned: _Learned) -> Floats | None:
-        """Return standard errors of the coefficients in the units of the rows, if they are known.
+        """Return standard errors of the coefficients in the units of the rows, or None.
 
         That of a feature with one value is 0.
         """
@@ -368,7 +368,7 @@ class _Walk:
         return None if errors is None else np.abs(self.in_units(learned._replace(slopes=errors))[0])
 
     def in_units(self, learned: _Learned) -> tuple[Floats, float]:
-        """Return coefficients and the constant in the units of the rows."""
+        """Return the coefficients and the intercept in the units of the rows."""
         scale, middle = self._scale, self._middle
         coef: Floats = np.zeros(len(scale) - 1)
         if not scale[-1]:

@@ -20,7 +20,7 @@ from .scored import MixedClassifier
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LogisticRegression(MixedClassifier):
-    """Learn probabilities of classes, linear in the logarithm, from noisy gradients alone.
+    """Learn class probabilities with linear log-odds, from noisy gradients alone.
 
     Privacy
     -------
@@ -161,7 +161,7 @@ class LogisticRegression(MixedClassifier):
 
 
 def likely(scores: Floats) -> Floats:
-    """Return the probability of each class from its score; one score is that of the second."""
+    """Return class probabilities from scores; a single score is that of the second class."""
     if scores.shape[1] == 1:
         scores = np.hstack([np.zeros_like(scores), scores])
     numbers = np.exp(scores - scores.max(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Private naive Bayes: what the noisy sums of one round tell of each class, column by column.
+"""Private naive Bayes: the distribution of each column in each class, from one noisy round.
 
 A row of class c adds 1 to the count of c, and for each column to sums of c alone.
 
@@ -54,7 +54,7 @@ MOST = 1 << 22
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NaiveBayes(MixedClassifier):
-    """Learn classes of independent columns, each normal or of categories, from noisy sums alone.
+    """Classify by independent columns, normal or categorical in each class, from noisy sums alone.
 
     Privacy
     -------
@@ -140,7 +140,7 @@ class NaiveBayes(MixedClassifier):
     def _learn(
         self, sums: ClassSums, noisy: list[Floats], deviations: list[float], alpha: float
     ) -> None:
-        """Compute everything that is learned from released numbers."""
+        """Set all learned attributes from released numbers."""
         many, width = sums.classes, sums.layout.width
         counts, *columns = noisy
         live = counts > 3.0 * deviations[0]
@@ -190,7 +190,7 @@ class NaiveBayes(MixedClassifier):
 
 
 class ClassSums:
-    """Counts of classes, and the sums of each class in each column.
+    """The sums that naive Bayes asks for: counts of classes, and sums by class for each column.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ class ClassSums:
         ).T.copy()
 
     def parts(self, relation: str, loss: Loss) -> list[Part]:
-        """Return the counts, then the sums of each column."""
+        """Return the parts of the round: counts of classes, then sums of each column."""
         layout = self.layout
         d = layout.width
         counts = Fraction(1, 1 + math.isqrt(4 * d))
@@ -235,7 +235,7 @@ class ClassSums:
         return parts
 
     def total(self, rows: Rows) -> list[int]:
-        """Return the integers in the order of the parts."""
+        """Return the exact integer sums of rows in the order of `parts`."""
         layout, many = self.layout, self.classes
         p, values = len(layout.numbers), layout.coder.values
         ends = np.cumsum([many + 1, 2 * many * p, cross.cells(values, many)[1]])
@@ -264,7 +264,7 @@ class ClassSums:
         return integers
 
     def _add_numbers(self, x: Floats, key: NDArray[np.uint32], moments: NDArray[np.int64]) -> int:
-        """Add z and z^2 by class; return how many rows have a NaN, which may lose their class."""
+        """Add the sums of z and z^2 by class, and return how many rows have a NaN."""
         numbers, missing = [*self.layout.numbers], 0
         sums = np.zeros((self.classes + 1, 2, len(numbers)))
         every = len(numbers) == self.layout.width

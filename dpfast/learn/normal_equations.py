@@ -1,4 +1,4 @@
-"""What noisy sums say of least squares: products of 1, features and target, and what is left out.
+"""Noisy normal equations: sums of products of 1, features and target, and how to solve them.
 
 Coordinates are in units of half of the width of their bounds, so each is in [-1, 1]. All sums are
 of integers; see `Moments` and `Normal` for what a row changes them by.
@@ -74,13 +74,13 @@ LEAST = 1e-9
 
 
 class Products(NamedTuple):
-    """Noisy sums of products of (1, z, t), and the variances of their noise, which may be inf."""
+    """Noisy sums of products of (1, z, t), and the variances of their noise; inf if unknown."""
 
     values: Floats
     variances: Floats
 
     def joined(self, other: Products) -> Products:
-        """Return the mean of both, each counted by its variance."""
+        """Return the average of two noisy sums, weighted by inverse variance."""
         mine, theirs = 1.0 / self.variances, 1.0 / other.variances
         whole = mine + theirs
         precision = np.where(whole > 0, whole, 1.0)
@@ -88,19 +88,19 @@ class Products(NamedTuple):
         return Products(values, np.where(whole > 0, 1.0 / precision, math.inf))
 
     def only(self, kept: Sequence[int], size: int) -> Products:
-        """Return the same as part of `size` columns, of the others of which nothing is known."""
+        """Return these products inside a matrix of `size` columns, unknown elsewhere."""
         at = np.ix_(kept, kept)
         other = Products(np.zeros((size, size)), np.full((size, size), math.inf))
         other.values[at], other.variances[at] = self
         return other
 
     def ends(self) -> Products:
-        """Return what is said of 1 and t alone."""
+        """Return the products of 1 and t alone."""
         at = np.ix_([0, -1], [0, -1])
         return Products(self.values[at], self.variances[at])
 
     def means(self, centered: bool) -> tuple[float, Floats]:
-        """Return the number of rows, at least 1, and the means of z and t; see above."""
+        """Return the noisy number of rows, at least 1, and the means of z and t."""
         rows, sums = float(self.values[0, 0]), self.values[0, 1:]
         if not centered or rows <= 0:
             return max(rows, 1.0), np.zeros(len(sums))
@@ -108,7 +108,7 @@ class Products(NamedTuple):
         return max(rows, 1.0), np.clip(sums * (rows / spread), -1.0, 1.0)
 
     def around(self, centered: bool) -> tuple[Floats, Floats, Floats]:
-        """Return products of z around the means, those with t, and the latter's variances."""
+        """Return centered products of z, products of z with t, and variances of the latter."""
         rows, mean = self.means(centered)
         x, y, v = mean[:-1], mean[-1], self.variances
         whole = self.values[1:, 1:] - rows * np.outer(mean, mean)
@@ -118,7 +118,7 @@ class Products(NamedTuple):
         return whole[:-1, :-1], whole[:-1, -1], variances
 
     def shown(self, centered: bool) -> float:
-        """Return how far the squared products with t are beyond what noise makes of them.
+        """Return the excess of squared products with t over their expectation under noise.
 
         That is in units of their variances, which add up to the number of features.
         """
@@ -150,7 +150,7 @@ class Products(NamedTuple):
         return slopes, value, self._errors(slopes, solver, centered)
 
     def _errors(self, slopes: Floats, solver: Floats, centered: bool) -> Floats | None:
-        """Return standard errors of slopes, which are `solver` times products with t.
+        """Return standard errors of slopes, where slopes are `solver` times products with t.
 
         None without the number of rows or the squares of t. See above.
         """
@@ -172,7 +172,7 @@ class Products(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A direction, and the place of a row along it, within [-1, 1]: an exact function of the row.
+    """A direction in feature space, and the exact position of a row along it, within [-1, 1].
 
     Coordinates are integers up to `REACH`, `weights` integers that add up to 2**27 or so in size
     for 2**14 columns, so all partial sums are integers below 2**53 in any order.
@@ -184,11 +184,11 @@ class Line(NamedTuple):
 
     @property
     def slopes(self) -> Floats:
-        """How far each coordinate of a row moves that along the line, in units of the bounds."""
+        """The derivative of the position along the line by each coordinate of a row."""
         return np.asarray(self.weights * (REACH / LINE_REACH))
 
     def coordinates(self, x: Floats) -> Floats:
-        """Return the coordinate of each row along the line, NaN for some that are left out."""
+        """Return the position of each row along the line; NaN for a dropped row."""
         lo, hi, middle, scale, fills = self.limits.columns[:, :-1]
         if not self.limits.skip:
             x = np.where(np.isnan(x), fills, x)
@@ -209,7 +209,7 @@ def _totals(
     columns: Callable[[Floats], Floats],
     width: int,
 ) -> tuple[int, NDArray[Any], NDArray[Any]]:
-    """Return the number of rows, sums of all columns, and their products, an upper triangle."""
+    """Return the number of rows, sums of columns, and products of columns (upper triangle)."""
 
     def add(x: Floats, y: NDArray[Any], sums: NDArray[np.int64]) -> int:
         target = np.asarray(y, np.float64)
@@ -226,7 +226,7 @@ def _totals(
 
 
 class Moments:
-    """Sums over rows of 1, t, z, 1 - z^2 and z t, in integers; see above.
+    """Integer sums over rows of 1, t, z, 1 - z^2 and z t; see above.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ class Moments:
         self.live = np.flatnonzero(self.limits.scale[:-1])
 
     def parts(self, relation: str, *, targets: bool = False) -> list[Part]:
-        """Return the parts of a round; of `targets`, two only."""
+        """Return the parts of a round: all kinds of sums, or two kinds for `targets`."""
         d, reach = len(self.live), int(REACH)
         if targets:
             sizes = [(1, Fraction(2), Fraction(2), 1), (1, Fraction(2), Fraction(2), reach)]
@@ -267,7 +267,7 @@ class Moments:
         return parts
 
     def parts_within(self, loss: Loss, relation: str, rounds: Fraction) -> list[Some]:
-        """Return what one of `rounds` asks for, with joint noise where each has less so."""
+        """Return the parts of one of `rounds`, with joint noise where that is less."""
         parts = self.parts(relation)
         d, reach, times = len(self.live), int(REACH), 2 if relation == "replace" else 1
         if not d or not isinstance(loss, Pure):
@@ -280,12 +280,12 @@ class Moments:
         return [*parts[:2], joint] if less else [*parts]
 
     def deviations(self, rounds: Rounds, parts: Sequence[Some], uses: int) -> list[float]:
-        """Return those of the noise of each kind of sums."""
+        """Return the noise deviation of each kind of sums in a round."""
         d = max(1, len(self.live))
         return [x for part in parts for x in rounds.deviations(part, uses)[::d]]
 
     def total(self, rows: Rows, *, targets: bool = False) -> list[int]:
-        """Return the integers in the order of the parts."""
+        """Return the exact integer sums of rows in the order of `parts`."""
         kept, sums, products = _totals(rows, self.limits, self.nan, _same, self.width)
         ends = [kept, sums[-1]]
         if targets:
@@ -296,7 +296,7 @@ class Moments:
         return [*ends, *sums[self.live], *squares, *square[self.live, -1]]
 
     def products(self, noisy: Sequence[int], deviations: Sequence[float]) -> Products:
-        """Return what noisy integers say, from the deviations of the noise in each part."""
+        """Return noisy sums as `Products`, given the noise deviation of each part."""
         d = len(self.live)
         products = Products(np.zeros((d + 2, d + 2)), np.full((d + 2, d + 2), math.inf))
         x, first = np.arange(1, d + 1), np.zeros(d, np.intp)
@@ -315,7 +315,7 @@ class Moments:
         return products
 
     def line(self, products: Products, centered: bool) -> Line:
-        """Return the line along which features tell most of the target, as far as is known.
+        """Return the line that predicts the target best, by the products known so far.
 
         Its slope in a feature is the product with the target over the sum of squares, of which less
         is taken for what noise makes of either.
@@ -327,7 +327,7 @@ class Moments:
         whole = np.clip(squares.diagonal(), 0.0, rows) + 3.0 * noise.mean()
         kept = 1.0 - variances / np.maximum(along**2, variances)
         slopes = kept * along / whole
-        # RowIndices are clipped if they are further than 4 deviations of columns that go apart.
+        # Positions are clipped if they are further than 4 deviations of columns that go apart.
         size = min(float(np.abs(slopes).sum()), 4.0 * math.sqrt(float((slopes**2).sum())))
         weights = np.zeros(self.width - 1)
         if size > 0:
@@ -336,7 +336,7 @@ class Moments:
 
 
 class Normal:
-    """The normal equations in integer coordinates; see `gram_matrix` for what a row changes.
+    """The normal equations in integer coordinates; their sensitivity is that of `gram_matrix`.
 
     Coordinates of features are in [-1, 1], those of the target in [-b, b], beside a constant c, and
     those along a line, if there is one, in [-l, l], l^2 the number d of features. A row's products
@@ -381,11 +381,11 @@ class Normal:
         self.deviations = self.gram.deviations
 
     def total(self, rows: Rows, columns: Callable[[Floats], Floats] = _same) -> list[int]:
-        """Return the integers in the order of the parts of `gram`."""
+        """Return the exact integer sums of rows in the order of the parts of `gram`."""
         return self.gram.in_parts(*_totals(rows, self.limits, self.nan, columns, self.gram.width))
 
     def products(self, noisy: Sequence[int], deviations: Sequence[float]) -> Products:
-        """Return what noisy integers say, from the deviations of the noise in each part."""
+        """Return noisy sums as `Products`, given the noise deviation of each part."""
         matrix, first = self.gram.matrix(noisy), int(self.centered)
         size = len(matrix)
         variances = np.full((size, size), deviations[-1] ** 2)
@@ -405,11 +405,11 @@ class Normal:
         return kept.only(of, len(self._kept) + 1)
 
     def of_mean(self, deviations: Sequence[float]) -> float:
-        """Return the deviation of the sum of targets."""
+        """Return the noise deviation of the sum of targets."""
         return deviations[-1] / (self.gram.constant * max(float(self.gram.reach[-1]), 1.0))
 
     def noise(self, deviations: Sequence[float]) -> float:
-        """Return the size of the noise in the products of `sides` times z, as a matrix.
+        """Return the norm of the noise in the matrix of products of `sides` times z.
 
         A matrix of d columns whose entries have the deviation s beside the diagonal, and not more
         than sqrt(2) s on it, has eigenvalues of about 2 sqrt(d) s at most. This is a little less.

@@ -33,7 +33,7 @@ from .transformer import Invertible
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Components(Invertible):
-    """The common part of PCA and TruncatedSVD."""
+    """The common base of `PCA` and `TruncatedSVD`."""
 
     _estimator_type = "transformer"
     _centered: ClassVar[bool]
@@ -63,10 +63,10 @@ class _Components(Invertible):
 
     @abstractmethod
     def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> Floats:
-        """Learn from the noisy matrix, and return the components."""
+        """Set the learned attributes from the noisy matrix, and return the components."""
 
     def _middle(self) -> Floats | float:
-        """Return the row that has all coordinates 0."""
+        """Return the row whose coordinates are all 0: the mean, or 0."""
         return 0.0
 
     def _transformed(self) -> tuple[int, Callable[[Floats], Floats]]:
@@ -79,7 +79,7 @@ class _Components(Invertible):
 
 
 def _largest(matrix: Floats, count: int) -> tuple[Floats, Floats]:
-    """Return all eigenvalues, none below 0, and the vectors of the `count` largest.
+    """Return all eigenvalues, clamped at 0, and the eigenvectors of the `count` largest.
 
     The largest entry of each vector is positive.
     """
@@ -90,7 +90,7 @@ def _largest(matrix: Floats, count: int) -> tuple[Floats, Floats]:
 
 
 class PCA(_Components):
-    """Learn principal components from one noisy release of the number of rows, sums, products.
+    """Learn principal components from one noisy release of row count, sums and products.
 
     Privacy
     -------
@@ -166,7 +166,7 @@ class PCA(_Components):
 
 
 class TruncatedSVD(_Components):
-    """Learn right singular vectors of the rows as they are from one noisy release of products.
+    """Learn right singular vectors of uncentered rows from one noisy release of products.
 
     Privacy
     -------

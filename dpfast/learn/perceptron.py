@@ -1,4 +1,4 @@
-"""A private perceptron: rounds of noisy sums over the rows that a hyperplane misplaces.
+"""A private perceptron: rounds of noisy sums over the rows that a hyperplane misclassifies.
 
 A round knows a vector w. A row z with label y that is not on its side, y <w, z> <= 0, adds 1 to a
 count and y z to a sum, of length at most r. So a row that is added or removed changes the count by
@@ -55,7 +55,7 @@ COUNT = Part(1, 1, 1, 1)
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Perceptron(Weighted, Classifier):
-    """Learn a hyperplane between two classes from noisy counts and sums of wrong rows alone.
+    """Learn a hyperplane between two classes from noisy sums over misclassified rows alone.
 
     Privacy
     -------
@@ -167,7 +167,7 @@ class Perceptron(Weighted, Classifier):
     def _learn(
         self, rounds: Rounds, coordinates: Coordinates, centered: bool, parts: Sequence[Some]
     ) -> None:
-        """Move a vector, of which the constant is the last entry, by released numbers alone."""
+        """Learn the weights and the intercept from rounds of released numbers alone."""
 
         def total(w: Floats, last: bool, rows: Rows) -> list[int]:
             number, labels, *sums = coordinates.wrong(rows, w[:-1], float(w[-1]) * REACH)
@@ -195,7 +195,7 @@ class Perceptron(Weighted, Classifier):
 
     @as_fitted
     def decision_function(self, X: Any) -> Floats:
-        """Return on which side of the hyperplane each row is, above 0 for class 1, and how far.
+        """Return the signed score of each row, above 0 on the side of class 1.
 
         NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
 
@@ -302,7 +302,7 @@ class Coordinates:
 def _parts(
     coordinates: Coordinates, centered: bool, relation: str, loss: Loss
 ) -> list[Part] | list[Boxes]:
-    """Return the count, then the sums, of which that of a constant is the last; see above."""
+    """Return the parts of a round: the count of wrong rows, then sums of their coordinates."""
     size = coordinates.width + centered
     if isinstance(loss, Pure) and relation != "replace" and coordinates.sizes is not None:
         sizes = (1, *coordinates.sizes, *[REACH] * centered)

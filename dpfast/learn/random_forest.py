@@ -1,4 +1,4 @@
-"""A private random forest: public divisions, and noisy counts of the classes at all leaves.
+"""A private random forest: public random splits, and noisy class counts at all leaves.
 
 *One round for all trees.* A row is in one leaf of each of T trees, so it changes T counts by 1
 each, and where it is replaced, 2 T of them. That is a vector of L1 norm T and L2 norm the square
@@ -45,7 +45,7 @@ MOST_DEPTH = 20
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomForestClassifier(MixedClassifier):
-    """Learn trees that divide at random thresholds, from noisy counts of classes at their leaves.
+    """Learn trees with random public splits, from noisy counts of classes at their leaves.
 
     Privacy
     -------
@@ -142,7 +142,7 @@ class RandomForestClassifier(MixedClassifier):
         return Training(1, [part], learn)
 
     def _learn(self, counts: Floats, deviation: float) -> None:
-        """Compute everything that is learned from released numbers."""
+        """Set all learned attributes from released numbers."""
         many, rows = counts.shape[2], counts.sum(axis=2, keepdims=True)
         whole = np.maximum(rows, 0.0) + 2.0 * max(deviation, LEAST) * many**0.5
         self.leaf_counts_ = counts
@@ -174,7 +174,7 @@ class RandomForestClassifier(MixedClassifier):
 
 
 class RandomSplits:
-    """The divisions of all trees.
+    """The random splits of all trees, which depend on public facts and a seed alone.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ class RandomSplits:
         self._ranks = [_orders(generator, trees, int(v)) for v in self.layout.coder.values]
 
     def leaves(self, rows: Floats) -> tuple[NDArray[np.bool_], Iterator[NDArray[np.intp]]]:
-        """Return which rows have a NaN in a column of numbers, and all leaves, tree by tree."""
+        """Return which rows have a NaN, and the leaf of each row, tree by tree."""
         numbers, absent = self.layout.filled(rows)
         table = rows.copy()
         table[:, [*self.layout.numbers]] = numbers
@@ -230,7 +230,7 @@ class RandomSplits:
             yield node - len(feature)
 
     def counts(self, rows: Rows, classes: Classes, nan: str | float) -> list[int]:
-        """Count rows by tree, leaf and class."""
+        """Return the number of rows by tree, leaf and class."""
         shape = len(self.feature), 2**self.depth, len(classes)
         trees, leaves, many = shape
 
@@ -248,7 +248,7 @@ class RandomSplits:
 
 
 def _orders(generator: InsecureGenerator, trees: int, values: int) -> Floats:
-    """Return the number of each value in each tree, and that of none of them."""
+    """Return a random rank of each category in each tree; -1 for a value in no category."""
     order = _uniform(generator, (trees, values)).argsort(axis=1, kind="stable")
     ranks: Floats = np.full((trees, values + 1), -1.0)
     ranks[:, :-1] = order.argsort(axis=1, kind="stable")
@@ -260,7 +260,7 @@ def _ends(column: NumberColumn | Bins) -> tuple[float, float]:
 
 
 def _thresholds(feature: NDArray[np.intp], drawn: Floats, ends: Floats) -> Floats:
-    """Return where each node divides what has come to it, a part of the way that was drawn."""
+    """Return the threshold of each node, at a drawn fraction of the node's range of the column."""
     nodes = len(feature)
     boxes: Floats = np.empty((2 * nodes + 1, *ends.shape))
     boxes[0] = ends

@@ -1,4 +1,4 @@
-"""The rows that a learner reads: features, labels and weights, and exact sums over them.
+"""The rows that a learner reads: features, labels and weights, with exact sums over rows.
 
 Labels are an array of their own, or one of the columns. Either way they keep their place among the
 rows, so whoever brings or changes a row does so with its label.
@@ -50,7 +50,7 @@ NO_LABELS: NDArray[Any] = np.empty(0)
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows, with labels and weights if they have some.
+    """The rows of a fit, with optional labels, weights and ids.
 
     Attributes
     ----------
@@ -82,14 +82,14 @@ class Rows:
 
     @property
     def length(self) -> int | None:
-        """Number of rows; None when that is not known without reading."""
+        """The number of rows; None if it is unknown without reading."""
         return self.source.length
 
     def bounded(self, max_rows: int, generator: Generator) -> Rows:
-        """Return the rows of which at most so many are kept of each person.
+        """Return these rows with at most `max_rows` rows of each person kept.
 
-        Which of more is a uniform choice by a fresh secret key, made once for all that is asked of
-        them; see `measurement.unit`.
+        If a person has more rows, a fresh secret key chooses uniformly, once for all rounds; see
+        `measurement.unit`.
         """
         if self.ids is None:
             return self
@@ -146,7 +146,7 @@ class Rows:
         most: int = BLOCK,
         room: int = 0,
     ) -> list[int]:
-        """Return exact sums of integers of the rows, however large they are.
+        """Return exact sums over the rows of `size` integers, of any magnitude.
 
         Parameters
         ----------
@@ -185,14 +185,14 @@ class Rows:
         return integers
 
     def computed(self, size: int, function: Callable[[Floats], Floats]) -> Floats:
-        """Return `size` numbers for each row, none of which may be NaN. This is not private."""
+        """Return `size` numbers for each row; refuse NaN. This is not private."""
         rows = self.mapped(size, lambda features, _: function(features))
         chunks = rows.reduce(lambda chunk: [(chunk.start, chunk.rows)], lambda a, b: a + b)
         blocks = [block for _, block in sorted(chunks, key=lambda chunk: chunk[0])]
         return answers(np.concatenate([np.empty((0, size)), *blocks]))
 
     def mapped(self, width: int, function: Callable[[Floats, NDArray[Any]], Floats]) -> RowSource:
-        """Return rows of `width` numbers, each a function of a row and its label."""
+        """Return rows of `width` numbers, computed from the features and label of each row."""
         cut = replace(self, source=None, ids=None, kept=None)._blocks  # type: ignore[arg-type]
 
         def change(chunk: RowChunk) -> RowChunk:
@@ -208,7 +208,7 @@ class Rows:
     def _blocks(
         self, chunk: RowChunk, most: int, indices: RowIndices | None = None
     ) -> Iterator[Block]:
-        """Yield features and labels of a chunk, or of some rows of it, `most` at a time."""
+        """Yield features and labels of a chunk, or of its rows `indices`, `most` at a time."""
         rows, labels = chunk.rows, NO_LABELS
         if self.last_is_label:
             *names, label = rows.dtype.names or ()
@@ -224,7 +224,7 @@ class Rows:
 
 
 def matrices(rows: NDArray[Any], width: int, most: int) -> Iterator[Floats]:
-    """Yield the rows as matrices of at most `most` rows, each valid until the next is made."""
+    """Yield rows as matrices of at most `most` rows; each matrix is reused for the next."""
     rows = _plain(rows)
     names = rows.dtype.names
     if names is None and rows.dtype == F8 and rows.flags.c_contiguous:
@@ -246,7 +246,7 @@ def matrices(rows: NDArray[Any], width: int, most: int) -> Iterator[Floats]:
 
 
 def _plain(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return records that begin with their fields, all float64, as a matrix without a copy."""
+    """Return records of float64 fields as a matrix without a copy, and other rows unchanged."""
     kind = rows.dtype
     size, extra = divmod(kind.itemsize, F8.itemsize)
     if kind.names is None or extra or not rows.flags.c_contiguous:
@@ -258,7 +258,7 @@ def _plain(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def answers(numbers: Floats) -> Floats:
-    """Return numbers that were computed from rows; refuse NaN, which is no answer."""
+    """Return numbers computed from rows, or raise an error if one is NaN."""
     if np.isnan(numbers).any():
         raise DataError("X holds NaN or infinite numbers, for which there is no answer")
     return numbers
@@ -270,20 +270,20 @@ def answers(numbers: Floats) -> Floats:
 
 
 def carry(halves: NDArray[np.int64]) -> None:
-    """Leave numbers below 2**32 as the low halves, to which then 2**62 can be added."""
+    """Carry the low halves into the high halves, so that 2**62 can be added without overflow."""
     halves[0] += halves[1] >> 32
     halves[1] &= (1 << 32) - 1
 
 
 def added(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sum of two such arrays, ready for more."""
+    """Return the sum of two arrays of halves, with the low halves carried."""
     halves = a + b
     carry(halves)
     return halves
 
 
 def wholes(halves: NDArray[np.int64]) -> NDArray[Any]:
-    """Return the integers, as Python's."""
+    """Return halves joined to exact Python integers."""
     high, low = halves
     if np.abs(high).max(initial=0) >= 1 << 30:
         high, low = high.astype(object), low.astype(object)
@@ -298,7 +298,7 @@ def labeled_rows(
     width: int | None = None,
     relation: str = "replace",
 ) -> Rows:
-    """Return the rows of X with the labels y.
+    """Return the rows of X with the labels or targets y.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def unlabeled_rows(X: Any, columns: Columns[Any] = ANY_COLUMNS, width: int | Non
 def _expect_numbers(
     X: Any, y: Any, numbers: Sequence[Public | None], labels: Public | None = None
 ) -> tuple[Any, Any]:
-    """Refuse public numbers that can equal nothing; return the rows, which may be read once."""
+    """Refuse categories that no value of X or y can equal; return X and y, readable once more."""
     name = y if isinstance(y, str) else None
     if any(numbers) or (labels is not None and name is not None):
         X = form_of(X, "X", ROWS)
@@ -376,7 +376,7 @@ def _expect_numbers(
 
 
 def expect_dense(X: Any) -> None:
-    """Refuse sparse matrices and complex numbers, by their type, in the words of scikit-learn."""
+    """Refuse sparse matrices and complex numbers, in the words that scikit-learn uses."""
     sparse = sys.modules.get("scipy.sparse")
     if sparse is not None and sparse.issparse(X):
         why = ": sparse input is not supported, but what its toarray() returns is"
@@ -386,7 +386,7 @@ def expect_dense(X: Any) -> None:
 
 
 def names_of(X: Any, source: RowSource) -> tuple[str, ...] | None:
-    """Return the names of the columns of X, which `source` reads; None for a plain array."""
+    """Return the column names of X from its source; None for a plain array."""
     return None if isinstance(X, np.ndarray) and X.dtype.names is None else source.dtype.names
 
 
@@ -398,7 +398,7 @@ def expect_same(
     argument: str = "X",
     learner: str = "it",
 ) -> None:
-    """Refuse columns that are not `learned` many, or not `known`, where both have names.
+    """Refuse columns that differ in number, or in names if both have names, from the fitted ones.
 
     The hints are those that scikit-learn gives.
     """

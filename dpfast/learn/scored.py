@@ -1,4 +1,4 @@
-"""Learners that tell how well they describe rows: classifiers, regressors, and their scores."""
+"""Learners with a private score: classifiers, regressors, and their scores."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Value = TypeVar("Value", covariant=True)
 
 
 class Score(NamedTuple):
-    """What a private score is made of.
+    """The statistic, the numbers of each row, and the formula of a private score.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Scoring(Around[Value]):
-    """A statistic of rows that were made for a score, and have no ids: those of people are chosen.
+    """The mechanism of a score, on rows whose contribution bounds were applied before.
 
     It has noise for all rows of a person at once, whichever these are.
     """
@@ -70,15 +70,15 @@ class _Scoring(Around[Value]):
 
 
 class Scored(Estimator):
-    """An estimator that tells how well it describes rows."""
+    """A learner with a score of how well it describes rows."""
 
     @abstractmethod
     def _score(self) -> Score:
-        """Return what a private score is made of."""
+        """Return the statistic and the formula of the private score."""
 
     @abstractmethod
     def _exact_score(self, X: Any, y: Any) -> float:
-        """Return the score of rows, which is not private."""
+        """Return the exact score of rows, which is NOT PRIVATE."""
 
     @as_fitted
     def score(
@@ -94,10 +94,10 @@ class Scored(Estimator):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> float:
-        """Return how well rows are described: of classes the share that is predicted.
+        """Return a score of how well this learner describes rows: for classes, the accuracy.
 
-        Of targets it is the coefficient of determination, R squared, at most 1; of clusters minus
-        the sum of the squared distances to the nearest center.
+        For targets the score is the coefficient of determination, R squared, at most 1; for
+        clusters, minus the sum of the squared distances to the nearest center.
 
         Without a loss this is scikit-learn's score, and NOT PRIVATE: it is an exact statistic of
         these rows. Do not publish that of secret rows.
@@ -168,7 +168,7 @@ class Scored(Estimator):
     def _scored(
         self, rows: Rows, unit: Unit, loss: Loss, budget: Budget | None, rng: Generator | None
     ) -> Prepared[float]:
-        """Return the private score of the rows that are kept."""
+        """Return the release of the private score, ready to pay and run."""
         statistic, numbers, answer, width = self._score()
         mechanism = mechanism_of(statistic, Offer(loss, unit), Layout(width, rows.kept is not None))
         title = f"score of {self._name}"
@@ -182,20 +182,20 @@ class Scored(Estimator):
 
 
 class Supervised(Scored):
-    """An estimator that learns a label or a target of each row."""
+    """A learner of a label or a target for each row."""
 
     _supervised = True
 
     @abstractmethod
     def _numbers(self) -> Callable[[Floats], Floats]:
-        """Return the function that computes the numbers of each row that its prediction follows."""
+        """Return the function from rows to the numbers that predictions follow from."""
 
     @abstractmethod
     def _predicted(self, numbers: Floats) -> NDArray[Any]:
-        """Return the prediction for some rows, to be compared with labels as they are read."""
+        """Return predictions from the numbers of rows, comparable with labels as read."""
 
     def _labels(self) -> Bins | None:
-        """Return the public labels, if there are some."""
+        """Return the public labels of the classes; None without classes."""
         return None
 
     def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
@@ -207,7 +207,7 @@ class Supervised(Scored):
         y: Any,
         compare: Callable[[NDArray[Any], NDArray[Any]], Compared],
     ) -> list[Compared]:
-        """Return what `compare` makes of predictions and labels, block by block."""
+        """Return the results of `compare` on predictions and labels, one for each block."""
         rows = self._read(X, y, "replace", self.n_features_in_)
         self._expect(rows.width, rows.names)
         numbers = self._numbers()
@@ -220,19 +220,19 @@ class Supervised(Scored):
 
 
 def _agreements(predicted: NDArray[Any], labels: NDArray[Any]) -> tuple[int, int]:
-    """Return how many predictions are the labels, and how many there are."""
+    """Return the number of correct predictions, and the number of labels."""
     return int(np.count_nonzero(predicted == labels)), len(labels)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Classifier(Supervised):
-    """An estimator that learns which of some classes a row belongs to."""
+    """A learner that predicts the class of a row."""
 
     _estimator_type = "classifier"
     classes_: NDArray[np.generic] = field(init=False)
 
     def _class_indices(self, numbers: Floats) -> NDArray[Any]:
-        """Return the place of the class of each row among `classes_`."""
+        """Return the index in `classes_` of the predicted class of each row."""
         return np.asarray(numbers.argmax(axis=1))
 
     def _predicted(self, numbers: Floats) -> NDArray[Any]:
@@ -240,7 +240,7 @@ class Classifier(Supervised):
 
     @as_fitted
     def predict(self, X: Any) -> NDArray[np.generic]:
-        """Return the class of each row: the likeliest one, and the first of several.
+        """Return the likeliest class of each row; the first in the order of classes if several tie.
 
         NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
 
@@ -285,7 +285,7 @@ class Classifier(Supervised):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Regressor(Supervised):
-    """An estimator that learns a number of each row."""
+    """A learner that predicts a number for each row."""
 
     _estimator_type = "regressor"
     y_bounds: Bounds = field(init=False)
@@ -329,7 +329,7 @@ class Regressor(Supervised):
         return numbers.reshape(-1)
 
     def _score(self) -> Score:
-        """Return the means of t, t**2 and e**2, targets t in -1 .. 1 and e half of what is left."""
+        """Return the statistic of R squared: means of t, t**2 and e**2, e half of t's residual."""
         lo, hi = checks.bounds(self.y_bounds, "y_bounds")
         middle, half, numbers = (lo + hi) / 2, (hi - lo) / 2 or 1.0, self._numbers()
 
@@ -362,20 +362,20 @@ class Regressor(Supervised):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ProbabilisticClassifier(Classifier):
-    """A classifier of public classes, by numbers that say how likely each is for a row."""
+    """A classifier that predicts the probability of each public class."""
 
     classes: ArrayLike = field(init=False)
 
     @abstractmethod
     def _columns(self) -> Columns[Any]:
-        """Return public facts about the columns, each of numbers, bins or categories."""
+        """Return public facts about each column: numbers, bins or categories."""
 
     def _labels(self) -> Bins:
         return Classes(self.classes).axis
 
     @as_fitted
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class for each row, as learned.
+        """Return the probability of each class for each row, by the learned model.
 
         NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
 
@@ -414,7 +414,7 @@ class ProbabilisticClassifier(Classifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MixedClassifier(Weighted, ProbabilisticClassifier):
-    """A classifier of rows with columns of numbers and of categories."""
+    """A classifier of rows with columns of numbers and columns of categories."""
 
     bounds: BoundsOfSome | None = None
     categories: CategoriesEach | None = None

@@ -36,7 +36,7 @@ LEAST = 2.0**-40
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StandardScaler(Invertible):
-    """Scale columns to mean 0 and deviation 1 by one noisy release of means and variances.
+    """Scale columns to mean 0 and standard deviation 1, from one noisy release of moments.
 
     Privacy
     -------
@@ -119,7 +119,7 @@ class StandardScaler(Invertible):
         return Training(1, parts, learn)
 
     def _learn(self, noisy: Floats, design: Design, deviation: float) -> None:
-        """Compute everything that is learned from released numbers."""
+        """Set all learned attributes from released numbers."""
         self.n_rows_ = float(noisy[0])
         rows = max(self.n_rows_, 1.0)
         sums, squares_left = np.split(noisy[1:] / rows, 2)
@@ -170,13 +170,13 @@ class StandardScaler(Invertible):
         return np.array(list(names), object)
 
     def _used(self) -> tuple[Floats, Floats]:
-        """Return what is subtracted, and what is divided by."""
+        """Return the subtracted means and the divisors, as `with_mean` and `with_std` say."""
         mean = self.mean_ if self.with_mean else np.zeros_like(self.mean_)
         return mean, self.scale_ if self.with_std else np.ones_like(self.scale_)
 
 
 def _parts(width: int, relation: str) -> list[Part]:
-    """Return the number of rows, then the sums; see above."""
+    """Return the parts of the round: the number of rows, then sums of z and 1 - z^2."""
     size = 2 * width
     if relation == "replace":
         l1, l2_squared = 5 * width * REACH // 2, 4 * width * (REACH + 1) ** 2
@@ -187,7 +187,7 @@ def _parts(width: int, relation: str) -> list[Part]:
 
 
 def _totals(rows: Rows, design: Design, missing_rule: str | float) -> list[int]:
-    """Return the integers in the order of the parts."""
+    """Return the exact integer sums of rows in the order of the parts."""
 
     def add(x: Floats, _: Any, sums: NDArray[np.int64]) -> int:
         vectors = design.vectors(x)

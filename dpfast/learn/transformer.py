@@ -1,4 +1,4 @@
-"""Learners that compute other numbers from each row, as arrays or as tables of pandas."""
+"""Learners that transform rows to arrays or pandas tables of other numbers."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ FORMS = ("default", "pandas")
 
 
 def without_ids(X: Any, ids: Any) -> Any:
-    """Return rows without the column of ids, if that is one of theirs."""
+    """Return X without its column of ids, if `ids` names one."""
     return split_units(X, ids, 0, "X")[0] if isinstance(ids, str) else X
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Transformer(Weighted):
-    """An estimator that computes other numbers from each row."""
+    """A learner that transforms each row to other numbers."""
 
     #: What was said to `set_output`, where and as scikit-learn copies it to a clone.
     _sklearn_output_config: dict[str, str] = field(init=False)
@@ -58,11 +58,11 @@ class Transformer(Weighted):
 
     @abstractmethod
     def _transformed(self) -> tuple[int, Callable[[Floats], Floats]]:
-        """Return how many numbers `transform` computes from a row, and the function of rows."""
+        """Return the number of output columns, and the function that transforms rows."""
 
     @as_fitted
     def transform(self, X: Any) -> Transformed:
-        """Return the coordinates of the rows: distances from centers, along components, or scaled.
+        """Return transformed rows: distances from centers, component scores, or scaled columns.
 
         NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
 
@@ -134,7 +134,7 @@ class Transformer(Weighted):
         return fitted.then(lambda learned: learned.transform(without_ids(X, ids)))
 
     def set_output(self, *, transform: Literal["default", "pandas"] | None = None) -> Self:
-        """Choose the form of what `transform` and `fit_transform` return.
+        """Choose an array or a pandas table as the output of `transform` and `fit_transform`.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class Transformer(Weighted):
     def get_feature_names_out(
         self, input_features: Sequence[str] | None = None
     ) -> NDArray[np.object_]:
-        """Return names for the columns of `transform`: the name of the class, and a number.
+        """Return output column names of `transform`: the class name and a number.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Transformer(Weighted):
         return np.array([f"{name}{i}" for i in range(self._transformed()[0])], object)
 
     def _container(self) -> str:
-        """Return what `transform` returns by `set_output`, or else by scikit-learn's setting.
+        """Return the output format: from `set_output`, or else from scikit-learn's setting.
 
         Raises
         ------
@@ -222,7 +222,7 @@ class Transformer(Weighted):
         return str(container)
 
     def _in_form(self, numbers: Floats, X: Any) -> Transformed:
-        """Return the numbers as an array, or a DataFrame if `set_output` says so."""
+        """Return the numbers as an array, or as a DataFrame if the output format is pandas."""
         if self._container() == "default":
             return numbers
         pandas, labels = extra("pandas", "transform='pandas'"), labels_of(X)
@@ -232,15 +232,15 @@ class Transformer(Weighted):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Invertible(Transformer):
-    """A transformer whose numbers lead back to rows."""
+    """A transformer with an inverse: from transformed numbers back to rows."""
 
     @abstractmethod
     def _inverted(self) -> tuple[int, Callable[[Floats], Floats]]:
-        """Return how many numbers a row has, and the function from transformed rows to rows."""
+        """Return the number of input columns, and the function that inverts `transform`."""
 
     @as_fitted
     def inverse_transform(self, X: Any) -> Floats:
-        """Return rows from what `transform` makes of them.
+        """Return rows from transformed numbers, the inverse of `transform`.
 
         NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
 

@@ -1,4 +1,4 @@
-"""Rows with weights: in all that a learner asks for a row counts as often as its weight says.
+"""Rows with weights: a row counts in every sum of a learner as often as its weight says.
 
 A weight is clipped to public bounds, 0 <= lo <= hi, and put on the nearest cell k of a public grid,
 a <= k <= b, with 2**15 cells or more between 0 and hi. Its value is k units, a power of two each.
@@ -46,7 +46,7 @@ from ..tables.engine import of_engine
 from ..tables.forms import as_column
 from ..tables.memory import Column
 
-#: RowIndices of some rows of a chunk.
+#: The indices of some rows of a chunk.
 RowIndices: TypeAlias = NDArray[np.intp]
 
 #: About the log2 of the number of cells between 0 and hi; of hi, at most.
@@ -58,7 +58,7 @@ RULE = "one number for each row"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A weight for each row, as a number of times that it counts.
+    """A weight for each row, as an integer multiple of a public unit.
 
     Parameters
     ----------
@@ -75,16 +75,16 @@ class Weights:
 
     @property
     def most(self) -> int:
-        """How often a row counts at most, b."""
+        """The largest count of a row, b."""
         return self.cells.last
 
     @property
     def unit(self) -> float:
-        """The weight of a row that counts once."""
+        """The weight of a row that counts once: the width of a grid cell."""
         return self.cells.grid
 
     def times(self, start: int, stop: int) -> tuple[NDArray[np.uint32], int]:
-        """Return how often each of some rows counts, and how many weights are NaN."""
+        """Return the count of each row of a range, and the number of NaN weights."""
         values = flat(beside_of(self.column, start, stop, "sample_weight"))
         times, gone = np.empty(len(values), np.uint32), np.zeros(len(values), np.bool_)
         self.cells.native.write_cells(values, times, gone.view(np.uint8))
@@ -100,10 +100,10 @@ class Weights:
         merge: Callable[[S, S], S],
         keep: NDArray[np.bool_] | None = None,
     ) -> tuple[S, int]:
-        """Return the sum over a chunk by its weights, and how many of these are NaN.
+        """Return the weighted sum over a chunk, and the number of NaN weights.
 
-        ``some(chunk, places)`` sums some rows of a chunk, and `merge` adds two such sums. Rows that
-        `keep` leaves out count 0 times.
+        ``some(chunk, indices)`` sums some rows of a chunk once, and `merge` adds two such sums.
+        Rows that `keep` leaves out count 0 times.
         """
 
         def summarize_block(at: int) -> tuple[S, int]:
@@ -118,7 +118,7 @@ class Weights:
         return reduce(lambda a, b: (merge(a[0], b[0]), a[1] + b[1]), blocks)
 
     def check(self, rows: int, missing: int) -> None:
-        """Refuse more or fewer weights than rows, and a NaN that is not allowed."""
+        """Refuse weights that differ in number from the rows, and NaN unless allowed."""
         if rows != self.column.length:
             refuse_length("sample_weight")
         nan_policy.refuse("raise" if self.nan == "raise" else "drop", missing)
@@ -129,7 +129,7 @@ def repeated(
     summarize: Callable[[RowIndices], S],
     merge: Callable[[S, S], S],
 ) -> S:
-    """Return the sum over rows that count so many times, from sums of some rows once."""
+    """Return the sum over rows counted `times` times, from sums of sets of rows counted once."""
     bits = int(times.max(initial=0)).bit_length()
     summary = summarize(_with(times, max(bits - 1, 0)))
     for bit in reversed(range(bits - 1)):
@@ -141,14 +141,14 @@ def repeated(
 
 
 def _with(times: NDArray[np.uint32], bit: int) -> RowIndices:
-    """Return the places of those that have a bit."""
+    """Return the indices of rows whose count has this bit set."""
     return np.flatnonzero(times & np.uint32(1 << bit))
 
 
 def weights_of(
     sample_weight: Any, bounds: Any, source: RowSource, relation: str, nan: Any
 ) -> Weights:
-    """Return the weights of the rows of a source.
+    """Return the checked weights of the rows of a source.
 
     Raises
     ------
