@@ -1,4 +1,4 @@
-"""Exact global, local and smooth sensitivities of statistics. NOT PRIVATE: do not publish them."""
+"""Global, local and smooth sensitivities of statistics. NOT PRIVATE: do not publish them."""
 
 from .tree import TreeCost
 from .triangles import Triangles

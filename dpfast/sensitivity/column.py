@@ -1,4 +1,4 @@
-"""Sensitivities of one column: checked arguments, ranks, exact sums of order statistics."""
+"""Base of the sensitivities of statistics of one column, and exact sums of sorted rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BITS = 60
 
 
 class Clamped(NamedTuple):
-    """A column that is clamped to bounds, with the neighboring relation: checked arguments."""
+    """Checked arguments of a sensitivity: an unread column, its bounds, neighboring relation."""
 
     ranks: Ranks
     lo: float
@@ -35,14 +35,14 @@ class Clamped(NamedTuple):
     nan: str | float
 
     def windows(self, rules: Sequence[Callable[[int], int]], width: int) -> list[Window]:
-        """Return the rows around some ranks, in one pass, unless missing rows are an error."""
+        """Return the rows around the ranks of some rules, in one pass, or refuse missing rows."""
         self.ranks.prefetch([(rule, width) for rule in rules])
         windows = [self.ranks.window(rule, width) for rule in rules]
         nan_policy.refuse(self.nan, windows[0].nan)
         return windows
 
     def rows(self) -> int:
-        """Count the rows that are not missing, in a pass."""
+        """Return the number of rows that are not missing, by a pass over the data."""
         return self.windows([lambda n: 1], 0)[0].n
 
 
@@ -56,19 +56,19 @@ class ColumnSensitivity(KnownSensitivity):
     @property
     @abstractmethod
     def limits(self) -> tuple[float, float] | None:
-        """The public limits of the weights; None for rows that all count the same."""
+        """The public limits of the rows' weights; None without weights."""
 
     def largest_change(self, span: Fraction, rows: int | None, neighbors: str) -> Fraction:
-        """Return the global sensitivity for bounds that are `span` apart."""
+        """Return the exact global sensitivity for bounds that are `span` apart."""
         return span
 
     @abstractmethod
     def local_of(self, column: Clamped, at_distance: int) -> float:
-        """Return the local sensitivity of a column, the largest within a distance; NOT PRIVATE."""
+        """Return the largest local sensitivity within a distance of a column; NOT PRIVATE."""
 
     @abstractmethod
     def smooth_of(self, column: Clamped, beta: float) -> float:
-        """Return a smooth bound on the local sensitivity of a column; NOT PRIVATE."""
+        """Return a beta-smooth bound on the local sensitivity of a column; NOT PRIVATE."""
 
     def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
         lo, hi = self._pair()
@@ -81,7 +81,7 @@ class ColumnSensitivity(KnownSensitivity):
         return self.smooth_of(self.clamped(data, neighbors), beta)
 
     def clamped(self, data: Any, neighbors: Neighbors) -> Clamped:
-        """Return the column of data, of which nothing has been read."""
+        """Return the data as a clamped column, without reading a row."""
         lo, hi = self._pair()
         missing_rule = nan_policy.of_rows(self.nan, is_private=neighbors == "add-remove")
         missing = nan_policy.replacement(missing_rule, lo, hi)
@@ -96,7 +96,7 @@ class ColumnSensitivity(KnownSensitivity):
 
 
 def share(value: Any) -> Fraction:
-    """Check the proportion that is cut off at each end."""
+    """Return the checked proportion of rows to cut off at each end, as an exact fraction."""
     proportion = checks.fraction("proportion", value)
     if not 0 <= 2 * proportion < 1:
         checks.fail("proportion", "a number that is at least 0 and less than 0.5", value)
@@ -125,23 +125,23 @@ class Cells:
         np.cumsum(low.astype(np.int64), out=self._limbs[1, 1:])
 
     def below(self, i: int) -> int:
-        """Return the sum of the `i` smallest."""
+        """Return the exact sum of the `i` smallest values, in cells."""
         high, low = self._limbs[:, i]
         return (int(high) << _BITS // 2) + int(low)
 
     def at(self, i: int) -> int:
-        """Return the value of rank `i`, counted from 1."""
+        """Return the value of rank `i`, counted from 1, in cells."""
         return self.below(i) - self.below(i - 1)
 
     def near(self, value: Fraction, most: int) -> range:
-        """Return ranks, up to `most`, whose values are nearest to `value` on either side."""
+        """Return the ranks, up to `most`, of the values nearest to `value` on either side."""
         cells = float(value * self.unit / (self.unit * (1 << _BITS)))
         i = int(np.searchsorted(self._y[:most], cells)) + 1
         return range(max(1, i - 2), min(most, i + 2) + 1)
 
 
 class MirroredCells(Cells):
-    """Cells with every value x replaced by ``hi - x``; NOT PRIVATE."""
+    """Cells of the mirrored column, each value x replaced by ``hi - x``; NOT PRIVATE."""
 
     def __init__(self, cells: Cells) -> None:
         self._cells = cells
@@ -157,7 +157,7 @@ class MirroredCells(Cells):
 
 
 def both_sides(column: Clamped) -> tuple[Cells, Cells]:
-    """Return all of the column as sorted cells, and mirrored. `hi` must be above `lo`."""
+    """Return the whole column as sorted cells and as mirrored cells, for `hi` above `lo`."""
     (window,) = column.windows([lambda n: 1], FARTHEST)
     cells = Cells(window.values, column.lo, column.hi)
     return cells, MirroredCells(cells)

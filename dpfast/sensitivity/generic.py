@@ -1,4 +1,4 @@
-"""The smooth sensitivity of any statistic, from the user's own A(k)."""
+"""The smooth sensitivity of any statistic, from a function A(k) that the user writes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def smooth_of_function(
     stop: int | None,
     most: float | None,
 ) -> float:
-    """NOT PRIVATE. Return the largest of ``exp(-beta k) A(k)`` for a user's own A.
+    """NOT PRIVATE. Return a smooth sensitivity, the largest ``exp(-beta k) A(k)``, for a user's A.
 
     Beyond `stop` A(k) counts as `most`, or if that is None as A(stop). Arguments must be checked.
     """
@@ -57,14 +57,14 @@ def _sound(value: Any, most: float | None) -> float:
 
 
 def _values(function: Callable[..., Any], args: tuple[Any, ...], stop: int | None) -> Iterator[Any]:
-    """Yield A(k) for k = 0, 1, ... up to `stop`."""
+    """Yield the user's A(k), unchecked, for k = 0, 1, ... up to `stop` or without end."""
     if jit.is_compiled(function):
         return _compiled(jit.DistanceLoop(function, args), stop)
     return map(lambda k: function(k, *args), itertools.count())
 
 
 def _compiled(loop: jit.DistanceLoop, stop: int | None) -> Iterator[float]:
-    """Yield A(k) of a compiled function, which is called for many k at a time."""
+    """Yield the user's A(k) from a compiled function, which is called for many k at a time."""
     first, size = 0, _FEW
     while True:
         out = np.empty(size if stop is None else min(size, stop + 1 - first))

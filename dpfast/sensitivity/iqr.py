@@ -28,7 +28,7 @@ RULES = [rank_rule(q) for q in QUARTILES]
 
 
 def iqr_bound(lower: float, upper: float, neighbors: str, most: float) -> float:
-    """Return the sensitivity of the distance of two quartiles from those of the quartiles.
+    """Return a bound on an interquartile range's sensitivity from those of both quartiles.
 
     `most` is the global sensitivity: the smaller of two smooth bounds is smooth.
     """
@@ -36,7 +36,7 @@ def iqr_bound(lower: float, upper: float, neighbors: str, most: float) -> float:
 
 
 class Quartiles(NamedTuple):
-    """The two quartiles and a smooth bound for their distance; NOT PRIVATE."""
+    """The two quartiles and a smooth bound on their distance's sensitivity; NOT PRIVATE."""
 
     lower: float
     upper: float
@@ -44,7 +44,7 @@ class Quartiles(NamedTuple):
 
 
 def smooth_quartiles(column: Clamped, beta: float) -> Quartiles:
-    """NOT PRIVATE. Return the quartiles of a column and a smooth bound, for checked arguments."""
+    """NOT PRIVATE. Return the quartiles of a column, and a smooth bound for their distance."""
     ranks, lo, hi, neighbors, _ = column
     if lo < hi:
         width = first_width(beta, lo, hi, effective_floor(0.0, lo, hi))
@@ -58,7 +58,7 @@ def smooth_quartiles(column: Clamped, beta: float) -> Quartiles:
 
 
 class IqrSensitivity(ColumnSensitivity):
-    """Sensitivities of the distance of the quartiles, of ranks ceil(n / 4) and ceil(3 n / 4).
+    """Sensitivities of the interquartile range, between ranks ceil(n / 4) and ceil(3 n / 4).
 
     The distance of no rows is ``hi - lo``.
 

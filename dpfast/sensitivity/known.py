@@ -1,4 +1,4 @@
-"""What a statistic says about its sensitivities."""
+"""The protocol by which a statistic returns its global, local and smooth sensitivities."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .._core.types import Neighbors
 
 
 class KnownSensitivity(ABC):
-    """Base of statistics that know their sensitivities, for `dpfast.sensitivity`.
+    """Base of statistics with known sensitivities, for the functions of `dpfast.sensitivity`.
 
-    The statistics of one column inherit it; so may yours. Its functions are called with checked
-    arguments, and the proofs of what they return are those of whoever writes them. No float that
-    they return may be below the proved number.
+    The statistics of one column inherit this class; so may yours. The methods are called with
+    checked arguments, and whoever writes a method has to prove its sensitivity. No float that a
+    method returns may be below the proved number.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class KnownSensitivity(ABC):
 
     @abstractmethod
     def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
-        """Return the most that one row can change the statistic of any data.
+        """Return the global sensitivity: the most one row can change the statistic of any data.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class KnownSensitivity(ABC):
 
     @abstractmethod
     def local_sensitivity(self, data: Any, at_distance: int, neighbors: Neighbors) -> float:
-        """Return the most that one row can change it, of any data within a distance; NOT PRIVATE.
+        """Return the largest local sensitivity of any data within a distance; NOT PRIVATE.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class KnownSensitivity(ABC):
 
     @abstractmethod
     def smooth_sensitivity(self, data: Any, beta: float, neighbors: Neighbors) -> float:
-        """Return a smooth upper bound on the local sensitivity; NOT PRIVATE.
+        """Return a beta-smooth upper bound on the local sensitivity of data; NOT PRIVATE.
 
         Parameters
         ----------
@@ -92,6 +92,6 @@ class KnownSensitivity(ABC):
 
 
 def only(relation: Neighbors, statistic: str, neighbors: str) -> None:
-    """Refuse the other relation for a statistic."""
+    """Raise an error unless `neighbors` is the only `relation` that a statistic supports."""
     if neighbors != relation:
         checks.fail("neighbors", f"{relation!r} for {statistic}", neighbors)

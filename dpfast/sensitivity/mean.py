@@ -1,4 +1,4 @@
-"""Sensitivities of the sum and of the mean.
+"""Sensitivities of the sum and of the mean of a clamped column, with proofs.
 
 Write R for the distance of the bounds, w for the rows that two neighbors share.
 
@@ -33,11 +33,11 @@ from .rounding import float_up, inflated, rounded_up
 
 
 class SumSensitivity(ColumnSensitivity):
-    """Sensitivities of the sum; exact, but for rounding up. Cost: a pass.
+    """Sensitivities of the sum of a clamped column: exact, but rounded up.
 
-    *Under "add-remove"* all three are ``max(abs(lo), abs(hi))``. *Under "replace"*, with R =
-    hi - lo: global R (0 of no rows); local ``max(hi - min x, max x - lo)``, and R from distance 1
-    on; smooth the larger of the local one and ``exp(-beta) R``.
+    Cost: a pass. *Under "add-remove"* all three are ``max(abs(lo), abs(hi))``. *Under "replace"*,
+    with R = hi - lo: global R (0 of no rows); local ``max(hi - min x, max x - lo)``, and R from
+    distance 1 on; smooth the larger of the local one and ``exp(-beta) R``.
     """
 
     def largest_change(self, span: Fraction, rows: int | None, neighbors: str) -> Fraction:
@@ -58,7 +58,9 @@ class SumSensitivity(ColumnSensitivity):
 
 
 class MeanSensitivity(ColumnSensitivity):
-    """Sensitivities of the mean; that of no rows is the middle of the bounds. R = hi - lo.
+    """Sensitivities of the mean of a clamped column.
+
+    The mean of no rows is the middle of the bounds, and R = hi - lo.
 
     *Global*: R / n under "replace", with a public n (0 of no rows); R / 2 under "add-remove".
     *Local*: exact within a relative ``2**-48``. Cost: a pass under "replace"; a sort of the column
@@ -105,7 +107,7 @@ class MeanSensitivity(ColumnSensitivity):
 
 
 def _largest(side: Cells, count: int, v: int, k: int) -> Fraction:
-    """Return the largest change by v where w is the `count` smallest rows but for k of them."""
+    """Return the largest change of a mean by a row v, next to `count` rows, k of them changed."""
     best = Fraction(0)
     for b in range(k + 1):
         kept = max(count - (k - b), 0)
@@ -116,7 +118,7 @@ def _largest(side: Cells, count: int, v: int, k: int) -> Fraction:
 
 
 def _reach(column: Clamped, at_distance: int) -> tuple[int, Fraction]:
-    """Return the number of rows, and the largest change of one that is replaced."""
+    """Return the number of rows, and the largest change of a sum by a replaced row."""
     lo, hi = column.lo, column.hi
     first, last = column.windows([lambda n: 1, lambda n: n], 0)
     if not first.n or lo == hi:

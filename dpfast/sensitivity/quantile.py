@@ -1,4 +1,4 @@
-"""Sensitivities of the lower quantile, an order statistic, for both neighboring relations."""
+"""Sensitivities of the lower quantile, an order statistic, under both neighboring relations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIRST_REACH = 20.0
 
 
 class QuantileBound(NamedTuple):
-    """A quantile with its sensitivity and the rows behind it; NOT PRIVATE."""
+    """A quantile, its smooth sensitivity, the number of rows and that of missing; NOT PRIVATE."""
 
     value: float
     sensitivity: float
@@ -32,11 +32,11 @@ class QuantileBound(NamedTuple):
 
 
 class SmoothBound:
-    """Smooth bound on the local sensitivity of a quantile: its public numbers, which are checked.
+    """The public parameters of a smooth bound on the local sensitivity of a quantile.
 
     Pairs of ranks at a distance ``k`` have the weight ``exp(-beta k)``, so a window of
     ``ln(R / S) / beta`` ranks around the quantile decides. The first window gives a lower bound of
-    S, and with it the width that is certainly enough. Mostly the first window has it.
+    S, and from it the width that is certainly enough. Mostly the first window is that wide.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class SmoothBound:
             self.width = first_width(beta, lo, hi, self.least)
 
     def of(self, ranks: Ranks) -> QuantileBound:
-        """NOT PRIVATE. Return the quantile of a column and its bound."""
+        """NOT PRIVATE. Return the exact quantile of a column with its smooth bound."""
         lo, hi, rule = self.lo, self.hi, self.rule
         if not hi > lo:
             window = ranks.window(rule, 0)
@@ -92,7 +92,7 @@ class SmoothBound:
 
 
 def first_width(beta: float, lo: float, hi: float, least: float) -> int:
-    """Return how many ranks on either side mostly decide; pairs beyond may be worth `least`."""
+    """Return the width in ranks of a first window, mostly enough to decide a smooth bound."""
     width = reach(beta, lo, hi, least) + 1
     if beta * FARTHEST > _FIRST_REACH:
         width = min(width, math.ceil(_FIRST_REACH / beta) + 1)
@@ -102,7 +102,7 @@ def first_width(beta: float, lo: float, hi: float, least: float) -> int:
 def local_in_window(
     window: Window, q: Fraction, lo: float, hi: float, distance: int, neighbors: str
 ) -> float:
-    """Return A(k) from a window of at least k + 1 ranks either way. Arguments must be checked."""
+    """Return a quantile's A(k), k = `distance`, from a window of k + 1 ranks or more either way."""
     n = window.n
     k = min(distance, n + 1)  # all rows and one more: no dataset is farther
     rows = column(window, lo, hi)
@@ -127,7 +127,7 @@ class QuantileSensitivity(ColumnSensitivity):
     @property
     @abstractmethod
     def share_below(self) -> Fraction:
-        """Return the share of the rows that are below."""
+        """The share q of the rows that are below the quantile."""
 
     def local_of(self, column: Clamped, at_distance: int) -> float:
         _, lo, hi, neighbors, _ = column

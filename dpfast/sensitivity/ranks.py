@@ -1,4 +1,4 @@
-"""Sensitivities of order statistics: rank rules, limits of floats, windows for the kernels."""
+"""Helpers for sensitivities of order statistics: rank rules, float limits, kernel windows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FARTHEST = 1 << 60
 
 
 def rank_rule(q: Fraction) -> Callable[[int], int]:
-    """Return ``m(n) = max(1, ceil(q n))`` in integers: a float product can be off by one row."""
+    """Return the rule of a quantile's rank among n rows, ``m(n) = max(1, ceil(q n))``, exactly."""
     p, r = q.numerator, q.denominator
 
     def rule(n: int) -> int:
@@ -27,36 +27,37 @@ def rank_rule(q: Fraction) -> Callable[[int], int]:
 
 
 def kept_ends(proportion: Fraction) -> tuple[Callable[[int], int], Callable[[int], int]]:
-    """Return the first and the last rank that are kept of n rows, as rules."""
+    """Return two rules for the first and the last rank of n rows that a trimmed mean keeps."""
     return lambda n: math.floor(proportion * n) + 1, lambda n: n - math.floor(proportion * n)
 
 
 def of_nothing(q: Fraction, lo: float, hi: float) -> float:
-    """Return the quantile of no rows, a public value."""
+    """Return the public value that counts as the q-quantile of no rows, one of the bounds."""
     return lo if 2 * q <= 1 else hi
 
 
 def effective_floor(floor: float, lo: float, hi: float) -> float:
-    """Return the public floor in use, below which products would leave the normal float64."""
+    """Return the public floor of a smooth bound, large enough to keep products normal float64."""
     return max(floor, (hi - lo) * 2.0**-1000, 2.0**-1022)
 
 
 def reach(beta: float, lo: float, hi: float, least: float) -> int:
-    """Return a distance beyond which no pair of ranks is worth `least`, rounded up safely."""
+    """Return a distance in ranks beyond which no pair of ranks contributes `least` to a bound."""
     distance = (math.log(hi - lo) - math.log(least)) / beta * (1 + 1e-9) + 1e-9
     return FARTHEST if distance >= FARTHEST else max(0, math.floor(distance)) + 1
 
 
 def column(window: Window, lo: float, hi: float) -> Column:
-    """Return the order statistics of a window as the kernel takes them."""
+    """Return the rows of a window, with n and the bounds, as the native kernel takes them."""
     return Column(window.values, window.first, window.n, lo, hi)
 
 
 def starts(q: Fraction, window: Window, margin: int) -> tuple[NDArray[np.int64], int]:
-    """Return the least ``n' >= 1`` for which the rule gives each rank of the window.
+    """Return the least number of rows for which the rank rule of q gives each rank of a window.
 
-    There are `margin` entries more at either end, and two that the kernel needs. Rank 0 has the
-    entry 0. Ranks that the rule never reaches (``q = 0``) have numbers beyond all data.
+    Numbers are 1 or more. The window is extended by `margin` ranks at either end, and by two that
+    the kernel needs. Rank 0 has the entry 0. Ranks that the rule never reaches (``q = 0``) have
+    numbers beyond all data.
     """
     p, r = q.numerator, q.denominator
     first = max(0, window.first - 1 - margin)

@@ -1,4 +1,4 @@
-"""Rounding towards more noise, and the largest of A(k) e^(-beta k).
+"""Rounding of sensitivities towards more noise, and the largest of A(k) e^(-beta k).
 
 The computed weight of a distance k has a relative error of at most (beta k + 2) units, and what is
 not 0 has beta k < 746, so a candidate is wrong by less than 2**-43. `inflated` raises the winner by
@@ -13,7 +13,7 @@ from fractions import Fraction
 
 
 def float_up(amount: Fraction) -> float:
-    """Return the least float64 that is not below `amount`."""
+    """Return the least float64 that is not below an exact `amount`."""
     try:
         result = float(amount)
     except OverflowError:
@@ -22,21 +22,22 @@ def float_up(amount: Fraction) -> float:
 
 
 def rounded_up(amount: float) -> float:
-    """Return an upper bound of the exact number, for an `amount` after a few roundings."""
+    """Return an upper bound of the exact number that a few roundings have changed to `amount`."""
     return amount * (1.0 + 2.0**-50) if amount else 0.0
 
 
 def inflated(amount: float) -> float:
-    """Return an upper bound of a computed maximum of weighted candidates; 0 stays 0."""
+    """Return an upper bound of the exact maximum of weighted candidates computed as `amount`."""
     return math.nextafter(amount * (1.0 + 2.0**-42), math.inf) if amount else 0.0
 
 
 def largest(
     at: Callable[[int], float], *, beta: float, most: float, stop: int, least: float = 0.0
 ) -> float:
-    """Return the largest of `least` and ``at(k) e^(-beta k)`` for k = 0 .. stop, not `inflated`.
+    """Return a smooth sensitivity, the largest ``at(k) e^(-beta k)`` or `least`, not `inflated`.
 
-    No ``at(k)`` is above `most`. Distances that cannot win are not asked for.
+    Distances k are 0 .. `stop`. No ``at(k)`` is above `most`. Distances that cannot be largest are
+    not computed.
     """
     best = least
     for k in range(stop + 1):

@@ -1,4 +1,4 @@
-"""Sensitivities of the cost of a minimum spanning tree: public graph, one private weight changes.
+"""Sensitivities of a minimum spanning tree's cost: public edges, one private weight replaced.
 
 Weights are clamped and counted from the lower bound, so they lie in [0, R]. Of the edges that cross
 a cut, let w_t be the t-th lightest weight (R if there are fewer). Then
@@ -38,13 +38,13 @@ from .known import KnownSensitivity, only
 from .ranks import effective_floor
 from .rounding import float_up, inflated, rounded_up
 
-#: What a message calls it.
+#: The name in errors.
 _TREE = "a spanning tree, of which one weight is replaced"
 
 
 @dataclass(frozen=True, eq=False)
 class TreeCost(KnownSensitivity):
-    """The cost of a minimum spanning tree, for `dpfast.sensitivity`: the data are its weights.
+    """The cost of a minimum spanning tree, for `dpfast.sensitivity`: the data are edge weights.
 
     The edges are public, and neighbors differ in one weight, which is replaced. A graph that is not
     connected has a spanning forest.
@@ -129,7 +129,7 @@ class TreeCost(KnownSensitivity):
 
 
 class _Cuts:
-    """A graph of clamped weights, and c_e(t) for the edges e of a minimum spanning forest.
+    """A graph with clamped weights, and the sizes c_e(t) of its minimum cuts.
 
     NOT PRIVATE. Weights count from the lower bound on.
     """
@@ -157,7 +157,7 @@ class _Cuts:
         self.tree = self._kruskal() if self.reach else []
 
     def _kruskal(self) -> list[int]:
-        """Return the edges of a minimum spanning forest by their numbers, the lightest first."""
+        """Return the numbers of the edges of a minimum spanning forest, the lightest first."""
         parent = list(range(self._nodes))
 
         def root(v: int) -> int:
@@ -177,11 +177,11 @@ class _Cuts:
         return float(self._weights[edge])
 
     def first(self, edge: int) -> int:
-        """Return the first level above the edge's weight (or the number of levels)."""
+        """Return the index of the first level above an edge's weight, or the number of levels."""
         return int(np.searchsorted(self.levels, self._weights[edge], side="right"))
 
     def capacity(self, edge: int, level: int) -> int:
-        """Return c_e(t) for the edge and the threshold ``levels[level]``."""
+        """Return c_e(t), a minimum cut's size, for an edge and the threshold ``levels[level]``."""
         module = extra("scipy.sparse.csgraph", "a cut of a graph")
         network = self._flows.get(level)
         if network is None:
@@ -198,7 +198,7 @@ class _Cuts:
 
 
 def _highest(cuts: _Cuts, edge: int, most: int, reached: float) -> float:
-    """Return the highest threshold with a cut of at most `most` edges, if above `reached`."""
+    """Return the highest threshold with a cut of up to `most` lighter edges, if above `reached`."""
     low = cuts.first(edge) - 1  # here the cut is empty
     high = len(cuts.levels)
     while high - low > 1:
@@ -211,11 +211,11 @@ def _highest(cuts: _Cuts, edge: int, most: int, reached: float) -> float:
 
 
 def _best(cuts: _Cuts, edge: int, beta: float, best: float) -> float:
-    """Return the largest candidate of one edge of the tree, if it is above `best`."""
+    """Return the larger of `best` and of one tree edge's candidates for the smooth sensitivity."""
     weight, first, last = cuts.weight(edge), cuts.first(edge), len(cuts.levels) - 1
 
     def worth(level: int, size: int) -> float:
-        """Return the larger candidate at a threshold, for a cut of this size."""
+        """Return the larger of both candidates at a threshold with a minimum cut of `size`."""
         t = float(cuts.levels[level])
         alone = t * math.exp(-beta * size)
         return max(alone, (t - weight) * math.exp(-beta * (size - 1))) if size else alone

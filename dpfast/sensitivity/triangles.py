@@ -1,4 +1,4 @@
-"""Sensitivities of the number of triangles of a graph, one edge added or removed.
+"""Sensitivities of the number of triangles of a graph, with one edge added or removed.
 
 Adding or removing the edge (i, j) changes the number by a_ij, the common neighbors of i and j. With
 b_ij vertices beside exactly one of them, k changed edges make at most
@@ -100,7 +100,7 @@ class Triangles(KnownSensitivity):
 
 
 def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:
-    """Return a graph as a symmetric matrix of 0 and 1 with an empty diagonal."""
+    """Return the checked graph as a symmetric adjacency matrix of 0 and 1."""
     rule = "a symmetric matrix of 0 and 1 with zeros on its diagonal, or pairs of nodes"
     array = checks.array("data", graph, rule)
     if array.dtype.kind not in "biuf":
@@ -128,7 +128,7 @@ def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:
 
 
 def _fronts(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
-    """Return the pairs (a, b) that no other pair exceeds in both."""
+    """Return the pairs (a_ij, b_ij) of a graph that no other pair exceeds in both numbers."""
     n = len(matrix)
     degree = matrix.sum(axis=1, dtype=np.float64).astype(np.int64)
     most = np.full(max(n - 1, 1), -1, np.int64)

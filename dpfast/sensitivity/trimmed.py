@@ -1,4 +1,4 @@
-"""Sensitivities of the trimmed and the winsorized mean (under "add-remove": `trimmed_add_remove`).
+"""Sensitivities of the trimmed and winsorized mean ("add-remove" is in `trimmed_add_remove`).
 
 x ascends, and x_i = lo for i < 1, x_i = hi for i > n. m = floor(proportion n) rows are cut off at
 each end, and L = n - 2 m are left.
@@ -41,7 +41,7 @@ Sensitivity = Callable[[Column, int], float]
 
 
 class Ends(NamedTuple):
-    """The rows around the two ends of the part that is kept; NOT PRIVATE."""
+    """The rows around both ends of the rows that a trimmed mean keeps; NOT PRIVATE."""
 
     n: int
     cut: int
@@ -49,7 +49,7 @@ class Ends(NamedTuple):
     upper: Column
     with_upper: Column
     with_lower: Column
-    low: float  # the least and the largest row that is kept
+    low: float  # the least row that is kept, and `high` the largest
     high: float
 
     def bound(self, of: Sensitivity, winsorized: bool) -> float:
@@ -64,7 +64,7 @@ class Ends(NamedTuple):
 
 
 def _ends(column: Clamped, proportion: Fraction, width: int) -> Ends | None:
-    """Find the ranks within `width` of the two ends; None for no rows."""
+    """Return the rows within `width` ranks of both ends of the rows kept; None for no rows."""
     # Nothing is needed beyond what is cut off: extended ranks are the bounds.
     low, high = column.windows(kept_ends(proportion), width)
     n = low.n
@@ -91,7 +91,7 @@ def _ends(column: Clamped, proportion: Fraction, width: int) -> Ends | None:
 
 
 def from_ranks(column: Clamped, proportion: Fraction, beta: float, winsorized: bool) -> Kept:
-    """NOT PRIVATE. Return a smooth bound, and the rows that the statistic is clamped to.
+    """NOT PRIVATE. Return a smooth bound of a trimmed or winsorized mean, and its outermost rows.
 
     Arguments must be checked.
     """
@@ -124,7 +124,9 @@ def from_ranks(column: Clamped, proportion: Fraction, beta: float, winsorized: b
 
 
 class TrimmedSensitivity(ColumnSensitivity):
-    """Sensitivities of the trimmed and the winsorized mean; m = floor(proportion n), R = hi - lo.
+    """Sensitivities of the trimmed and the winsorized mean of a clamped column.
+
+    Let m = floor(proportion n) and R = hi - lo.
 
     *Global*, under "replace" alone, for a public n: ``R / (n - 2 m)``, or winsorized
     ``(m + 1) R / n``, and R where one row is kept. (One row changes both ends only if it crosses
@@ -164,5 +166,5 @@ class TrimmedSensitivity(ColumnSensitivity):
 
 
 def _divided(amount: float, by: int) -> float:
-    """Return an upper bound of the quotient, at most two units above it."""
+    """Return an upper bound of the quotient ``amount / by``, at most two float64 steps above it."""
     return math.nextafter(amount / by, math.inf) if amount else 0.0

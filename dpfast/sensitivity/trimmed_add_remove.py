@@ -1,4 +1,4 @@
-"""Trimmed and winsorized means under "add-remove", where the rows cut off change with n.
+"""Smooth bounds for trimmed and winsorized means under "add-remove", where rows cut vary with n.
 
 x ascends, x_i = lo for i < 1 and x_i = hi for i > n, p = a / b in lowest terms, m = floor(p n) rows
 are cut off at each end, L = n - 2 m are left. The mean of no rows is the middle of the bounds.
@@ -59,7 +59,7 @@ from .rounding import inflated, rounded_up
 
 
 class Kept(NamedTuple):
-    """A smooth bound with the order statistics behind it; NOT PRIVATE."""
+    """A smooth bound of a trimmed mean, with n, the rows cut, the outermost kept; NOT PRIVATE."""
 
     sensitivity: float
     n: int
@@ -101,7 +101,7 @@ def largest_pair(
 
 
 def smooth_moving(clamped: Clamped, p: Fraction, beta: float, winsorized: bool) -> Kept:
-    """NOT PRIVATE. Return a smooth bound for checked arguments with lo < hi."""
+    """NOT PRIVATE. Return a smooth bound of a trimmed or winsorized mean, for lo < hi."""
     lo, hi = clamped.lo, clamped.hi
     least = effective_floor(0.0, lo, hi)
     rate = beta * 0.875 / float(max(2 * p, 1 - p)) * (1 - 2.0**-50)
@@ -136,7 +136,7 @@ def smooth_moving(clamped: Clamped, p: Fraction, beta: float, winsorized: bool) 
 
 
 def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
-    """Return the largest ``exp(-beta d / 8) / max(1, divisor - slope d)``, d >= 0, rounded up."""
+    """Return a smooth bound, ``max_d exp(-beta d / 8) / max(1, divisor - slope d)``, d >= 0."""
     if divisor <= 1:
         return 1.0
     decay = math.exp(-beta * 0.125 * (1 - 2.0**-40) * float((divisor - 1) / slope))
@@ -144,7 +144,7 @@ def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
 
 
 def _pair(windows: list[Window], p: Fraction, rate: float, clamped: Clamped) -> float:
-    """Return the smooth bound of the pair (m, m), inflated."""
+    """Return the smooth bound of the pair (m, m) of this module's docstring, inflated."""
     low, high = windows
     n, lo, hi = low.n, clamped.lo, clamped.hi
     cut = math.floor(p * n)
@@ -168,7 +168,7 @@ def _ends(
     least: float,
     width: int,
 ) -> float:
-    """Return the larger smooth sensitivity of the two outermost rows that are kept."""
+    """Return the larger smooth sensitivity of the least and the largest row that are kept."""
     low, high = windows
     n, lo, hi = low.n, clamped.lo, clamped.hi
     mirrored = -high.values.astype(np.float64)[::-1]
@@ -182,7 +182,7 @@ def _ends(
 
 
 def _starts(p: Fraction, first: int, count: int, margin: int) -> tuple[NDArray[np.int64], int]:
-    """Return the least ``n >= 1`` with ``floor(p n) + 1`` at each rank, as `ranks.starts` does."""
+    """Return the least n with ``floor(p n) + 1`` equal to each rank, as `ranks.starts` does."""
     begin = max(0, first - 1 - margin)
     stop = first + count + margin + 4
     a, b = p.numerator, p.denominator

@@ -1,4 +1,4 @@
-"""Sensitivities of the variance; n is public and one row is replaced, or rows come and go.
+"""Sensitivities of the variance and standard deviation, under both neighboring relations.
 
 The population variance of w + u, for the n - 1 rows w with the mean c, is a constant plus
 (n - 1) / n**2 (u - c)**2. So from w + u to w + v it changes by (n - 1) / n**2 times
@@ -42,9 +42,10 @@ from .rounding import float_up, inflated, largest, rounded_up
 
 
 class VarianceSensitivity(ColumnSensitivity):
-    """Sensitivities of the variance, which is 0 of fewer than two rows. R = hi - lo.
+    """Sensitivities of the variance of a clamped column.
 
-    `ddof` is 0 for the population's variance, which divides by n, or 1 for the sample's.
+    `ddof` is 0 for the population's variance, which divides by n, or 1 for the sample's. The
+    variance of fewer than two rows is 0, and R = hi - lo.
 
     *Global* and *local*, under "replace" alone: ``R**2 (n - 1) / n**2`` or ``R**2 / n`` for a
     public n; the local one exact within a relative ``2**-44``. Under "add-remove" release noisy
@@ -95,7 +96,7 @@ class VarianceSensitivity(ColumnSensitivity):
 
 
 class StdSensitivity(VarianceSensitivity):
-    """Bounds on the sensitivities of the standard deviation, the root of the variance.
+    """Bounds on the sensitivities of the standard deviation of a clamped column.
 
     Two roots differ by no more than the root of the difference. So the roots of the sensitivities
     of the variance are bounds, of which the global one is reached from equal rows; and that of a
@@ -113,12 +114,12 @@ class StdSensitivity(VarianceSensitivity):
 
 
 def _root_up(amount: float) -> float:
-    """Return an upper bound of the root."""
+    """Return an upper bound of the square root of `amount`."""
     return math.nextafter(math.sqrt(amount), math.inf) if amount else 0.0
 
 
 def _factor(n: int, ddof: int) -> Fraction:
-    """Return the change of the variance when (u - c)**2 changes by 1."""
+    """Return the change of a variance of n rows per unit of (u - c)**2."""
     return Fraction(n - 1, n * n) if ddof == 0 else Fraction(1, n) if n > 1 else Fraction(0)
 
 
@@ -130,7 +131,7 @@ def _squarable(column: Clamped) -> None:
 
 
 def _largest_square(side: Cells, k: int) -> Fraction:
-    """Return the largest of the squares above at distance k, in cells, for b = hi."""
+    """Return the largest squared change at distance k, in cells, for b = hi (module docstring)."""
     n, span = side.n, side.span
     best = Fraction(0)
     if k:
@@ -147,14 +148,14 @@ def _largest_square(side: Cells, k: int) -> Fraction:
 
 
 def _at(sides: tuple[Cells, Cells], ddof: int) -> Callable[[int], float]:
-    """Return A(k), in the data's units squared, right to a relative 2**-46."""
+    """Return the variance's A as a function of k, exact within a relative 2**-46."""
     n = sides[0].n
     scale = sides[0].unit ** 2 * _factor(n, ddof)
     return lambda k: float_up(scale * max(_largest_square(side, min(k, n)) for side in sides))
 
 
 def _of_rows(column: Clamped, n: int, ddof: int, beta: float) -> float:
-    """Return the bound under "add-remove"."""
+    """Return the smooth bound for a variance under "add-remove", from the number of rows alone."""
     least = 2 if ddof else 4
     divisor = max(n if ddof else n + 1, least)
     decay = math.exp(-beta * max(n - (2 if ddof else 3), 0)) / least

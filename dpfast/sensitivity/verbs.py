@@ -1,4 +1,4 @@
-"""The sensitivities of a statistic, each by one verb. NOT PRIVATE, unless global."""
+"""Functions of the global, local and smooth sensitivity. NOT PRIVATE, unless global."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .known import KnownSensitivity
 def global_(
     statistic: KnownSensitivity, *, rows: int | None = None, neighbors: Neighbors = "add-remove"
 ) -> float:
-    """NOT PRIVATE if `rows` or bounds are not public. Return the most that one row can change.
+    """NOT PRIVATE unless `rows` and bounds are public. Return the global sensitivity.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def local(
     at_distance: int = 0,
     neighbors: Neighbors = "add-remove",
 ) -> float:
-    """NOT PRIVATE. Return the local sensitivity of a statistic within a distance of data.
+    """NOT PRIVATE. Return the largest local sensitivity of a statistic within a distance of data.
 
-    It is the most that one more row can change the statistic of any data that differ in at most
+    This is the most that one more row can change the statistic of any data that differ in at most
     `at_distance` rows; 0 gives the local sensitivity of the data. Do not scale noise to it:
     neighbors may have very different local sensitivities.
 
@@ -130,7 +130,7 @@ def smooth(
     stop: int | None = None,
     most: Number | None = None,
 ) -> float:
-    """NOT PRIVATE. Return the smooth sensitivity of a statistic, or of an A(k) of your own.
+    """NOT PRIVATE. Return the smooth sensitivity of a statistic, or from a function A(k) of yours.
 
     It is the largest of ``exp(-beta d) LS(y)`` over all data ``y`` that differ from `data` in ``d``
     rows, where ``LS`` is the most that one more row can change the statistic. Noise scaled to it,
@@ -236,7 +236,7 @@ def smooth(
 
 
 def _checked(statistic: Any) -> KnownSensitivity:
-    """Check that a statistic has sensitivities."""
+    """Return the statistic, or raise an error if it has no known sensitivities."""
     if not isinstance(statistic, KnownSensitivity):
         rule = "one of known sensitivity, as dpfast.Median(bounds=(0, 9))"
         checks.fail_kind("statistic", rule, statistic)

@@ -1,12 +1,12 @@
-"""Randomized response: each record is randomized by itself, so that nobody has to be trusted.
+"""Randomized response (local model): each record is randomized alone, so no curator is trusted.
 
-This is the local model, the exception in this library: noise enters once a record and not once a
-release. What comes out is a private answer for each record, which may be stored, shown and shared;
-its loss is that record's. The price is accuracy: a fraction of n records is known to about
+The local model is the exception in this library: noise is added to each record and not to each
+release. A release is a private answer for each record, which may be stored, shown and shared; the
+loss is that of the record. The price is accuracy: a fraction of n records is known to about
 ``1 / (epsilon sqrt(n))``, not ``1 / (epsilon n)``. Where one party may see the data, count them
 with noise instead.
 
-The distribution of every answer is exact, as the coins are that decide whether the truth is told: a
+The distribution of every answer is exact, as are the coins that decide whether an answer is true: a
 coin compares its irrational probability with as many random bits as the comparison takes
 (``csrc/statistics/response.c``; in one of 2**72 flips with mpmath).
 """
@@ -62,9 +62,9 @@ __all__ = [
     "unary",
 ]
 
-#: Whether estimates are numbers or arrays.
+#: The type of an estimate's numbers: floats, or arrays.
 Value = TypeVar("Value", float, Floats)
-#: What is one value, and not an array of them.
+#: The types of one value in place of an array of values.
 Scalar: TypeAlias = int | float | np.bool_ | np.number
 Of: TypeAlias = Literal["data", "population"]
 Stream: TypeAlias = BitStream | Script
@@ -75,7 +75,7 @@ class _Paid(TypedDict, total=False):
     rng: Generator | None
 
 
-#: Bytes that are worked on at a time, which stay in the cache.
+#: The number of bytes that are processed at a time, few enough to stay in the cache.
 PART = 1 << 18
 
 
@@ -98,18 +98,18 @@ class Coin:
         return self.others / (grown + self.others)
 
     def decide(self, stream: Stream) -> bool:
-        """Decide a coin whose first 72 bits are those of the probability of heads."""
+        """Draw the rest of a coin whose first 72 bits equal those of the probability of heads."""
         tail = Tail(self.first << 64 | self.second, stream.word)
         tail.bits = 72
         return tail.below(self.probability)
 
     def flip(self, bits: NDArray[np.uint8], stream: Stream) -> None:
-        """Change each of the contiguous `bits` (0 or 1) where a coin of its own shows heads."""
+        """Invert each of the contiguous `bits` (0 or 1) whose independent coin shows heads."""
         if _native.flip(self.first, self.second, bits, stream):
             self._settle(bits, stream)
 
     def answer(self, values: NDArray[Any], out: NDArray[Any], stream: Stream) -> None:
-        """Write whether `values` are not 0 to `out`, and change these bits as `flip` does."""
+        """Write to `out` whether `values` are not 0, each bit inverted if its coin shows heads."""
         if _native.binary(self.first, self.second, values, out, stream):
             self._settle(out, stream)
 
@@ -124,7 +124,7 @@ coin = lru_cache(maxsize=256)(Coin)
 def leading(epsilon: Fraction, others: int) -> int:
     """Return the first 72 bits of ``others / (exp(epsilon) + others)``.
 
-    It is irrational, so enough digits settle every bit.
+    The number is irrational, so enough digits decide every bit.
     """
     near = Interval.of(others << 72) / (exp(Interval.of(epsilon)) + others)
     low, high = (math.floor(min(end, Decimal(1 << 72))) for end in (near.low, near.high))
@@ -148,7 +148,7 @@ def leading_slowly(epsilon: Fraction, others: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Responses(Mechanism[Any]):
-    """Mechanism of answers for each row, under the replace relation."""
+    """The mechanism of randomized response: a private answer for each row, under "replace"."""
 
     loss: Loss
     name: str
@@ -172,9 +172,10 @@ def _respond(
     rng: Generator | None,
     categories: int = 2,
 ) -> Prepared[Any]:
-    """Prepare the answers; a scalar of NumPy for a scalar.
+    """Return the prepared release of an answer for each entry of the data, with the loss of a row.
 
-    A row is one place along the first axis, and pays for all of its answers.
+    A row is one index of the first axis, and its loss is that of all its answers. A scalar has a
+    NumPy scalar as its answer.
     """
     answers_per_row = max(1, math.prod(data.shape[1:])) if isinstance(data, np.ndarray) else 1
     loss = Pure(epsilon)
@@ -191,16 +192,16 @@ def _respond(
 
 
 def _unsigned(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-    """Return contiguous integers as they are, in the unsigned type of the width of another.
+    """Return integers as a contiguous flat array of the unsigned dtype as wide as `kind`.
 
-    What was negative is then large, and no category.
+    A negative integer becomes a large one, which is no category.
     """
     fitting = np.ascontiguousarray(array, kind.newbyteorder("=")).reshape(-1)
     return fitting.view(f"u{kind.itemsize}")
 
 
 def _like(out: NDArray[Any], kind: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return unsigned integers in that type and shape."""
+    """Return flat unsigned integers as an array of the dtype `kind` and of a shape."""
     return out.view(kind.newbyteorder("=")).astype(kind, copy=False).reshape(shape)
 
 
@@ -212,7 +213,7 @@ def binary(bits: Any, *, epsilon: Number, **others: Unpack[_Paid]) -> NDArray[An
 def binary(
     bits: Any, *, epsilon: Number, budget: Budget | None = None, rng: Generator | None = None
 ) -> Prepared[NDArray[Any] | np.generic]:
-    """Answer a yes-or-no question for each record: the truth, or now and then its opposite.
+    """Randomize a yes-or-no answer for each record: return the truth or, at random, its opposite.
 
     The truth is told with probability ``exp(epsilon) / (1 + exp(epsilon))``, exactly, and
     independently for each entry.
@@ -285,7 +286,7 @@ def binary(
 
 
 def _bits(rows: Any) -> NDArray[Any]:
-    """Return an array that is not 0 where the answer is yes, in the answers' dtype."""
+    """Return rows as an array that is not 0 where a row means yes, in the dtype of the answers."""
     if not isinstance(rows, np.ndarray):
         kind = np.bool_ if str(rows.type) == "bool" else np.int64
         chunks = [each_row(array, lambda values: values != 0, 0) for array in rows.chunks]
@@ -313,7 +314,7 @@ def kary(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[NDArray[Any] | np.generic]:
-    """Answer with one of k categories for each record: the true one, or a uniform other one.
+    """Randomize a category for each record: return the true one or a uniform other one of k.
 
     The truth is told with probability ``exp(epsilon) / (exp(epsilon) + k - 1)``, exactly, and each
     other category with ``1 / (exp(epsilon) + k - 1)``.
@@ -410,10 +411,11 @@ def unary(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[NDArray[np.bool_]]:
-    """Answer with one bit for each of k categories and each record (optimized unary encoding).
+    """Randomize k bits for each record, one for each category (optimized unary encoding).
 
     The bit of the true category is a fair coin; each other bit is 1 with probability
-    ``1 / (exp(epsilon) + 1)``, exactly. For many categories this says more than one answer does.
+    ``1 / (exp(epsilon) + 1)``, exactly. For many categories the bits tell more than an answer of
+    `kary`.
 
     Privacy
     -------
@@ -487,9 +489,9 @@ def unary(
 
 
 def _alike(epsilon: Fraction) -> int:
-    """Return the categories of one answer that costs at least as much as the bits of `unary`.
+    """Return the k for which an answer of `kary` costs at least as much as the bits of `unary`.
 
-    Their ratio is e^epsilon, 1 or e^-epsilon, with e^epsilon / N, 1/2 and 1 / N for
+    The bits' likelihood ratio is e^epsilon, 1 or e^-epsilon, with e^epsilon / N, 1/2 and 1 / N for
     N = 2 (e^epsilon + 1). So it is of k answers with N = e^epsilon + k - 1 (a k that is rounded
     down costs more).
     """
@@ -498,7 +500,7 @@ def _alike(epsilon: Fraction) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Estimate(Generic[Value]):
-    """Fraction of all records that private answers estimate: post-processing, at no further loss.
+    """A fraction of all records with its confidence interval, estimated from private answers.
 
     Attributes
     ----------
@@ -530,9 +532,9 @@ class Estimate(Generic[Value]):
 def _estimate(
     count: Any, n: int, keep: float, stray: float, gap: float, of: str, confidence: Any
 ) -> Estimate[Any]:
-    """Estimate a fraction from the `count` of n answers that say yes.
+    """Estimate the fraction of records that are yes, from the `count` of n private yes answers.
 
-    A record says yes with probability `keep` if that is so, else `stray`; gap = keep - stray.
+    A record answers yes with probability `keep` if yes is true, else `stray`; gap = keep - stray.
     """
     checks.choice("of", of, get_args(Of))
     level = checks.positive("confidence", confidence)
@@ -566,7 +568,7 @@ def _estimate(
 
 
 def _probabilities(epsilon: Any, others: int) -> tuple[float, float, float]:
-    """Return the probability of the truth, of each other answer, and the difference.
+    """Return the probability of the true answer, of each other answer, and their difference.
 
     The difference is computed without cancellation.
     """

@@ -1,4 +1,4 @@
-"""A value and a smooth bound of the caller's, released with noise scaled to the bound."""
+"""Release a value that the caller computed, with noise scaled to the caller's smooth bound."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _SmoothRelease(Smooth):
     name: ClassVar[str] = "smooth release"
 
     def reduce(self, source: tuple[Any, Any]) -> tuple[float, float]:
-        """Check the value and the smooth bound that the caller has computed."""
+        """Return the caller's value, clamped to the bounds, and the caller's smooth bound."""
         value, bound = source
         bound = checks.real(bound(self.calibration.beta) if callable(bound) else bound)
         number = checks.real(value)
@@ -48,7 +48,7 @@ def smooth_beta(
     rho: Number | None = None,
     noise: NoiseName = "auto",
 ) -> float:
-    """Return the largest smoothness `beta` of a smooth bound for a loss; it is public.
+    """Return the largest `beta` of a smooth bound that noise of a loss admits, a public number.
 
     Parameters
     ----------
@@ -95,10 +95,10 @@ def smooth_release(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[float]:
-    """Release a value with noise scaled to a smooth bound on its local sensitivity.
+    """Release a value that you computed, with noise scaled to its smooth sensitivity.
 
-    For statistics that have no function of their own here: the value and the bound may come from
-    `dpfast.sensitivity`, from `dpfast.sensitivity.smooth`, or from a proof of yours.
+    This is for statistics without a function of their own here: the value and the bound may come
+    from `dpfast.sensitivity`, from `dpfast.sensitivity.smooth`, or from a proof of yours.
 
     Privacy
     -------

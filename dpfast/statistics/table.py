@@ -1,9 +1,9 @@
-"""The table of statistics: a line for each, from which everything that names statistics is made.
+"""The table of all statistics: an entry with the name, class and command options of each.
 
-That is what `dpfast` exports of them, the words of jobs, the commands with their options, what
-`dpfast.mechanism` takes, the methods of groups with `dpfast.stat`, the reference, the types of the
-stubs (`tools/stubs.py`), and the battery of tests. A new statistic is a file and a line here.
-`dpfast` reads it first of all, so it imports nothing of it.
+From this table are made: the exports of `dpfast`, the words of jobs, the commands with their
+options, the arguments of `dpfast.mechanism`, the methods of groups with `dpfast.stat`, the
+reference, the types of the stubs (`tools/stubs.py`), and the battery of tests. A new statistic is a
+file and an entry here. `dpfast` reads this module first, so the module imports nothing of `dpfast`.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from typing import Any, Literal, NamedTuple, cast
 
 
 class Entry(NamedTuple):
-    """A line of the table.
+    """A statistic's entry in the table: its names, its command options, and its kind of data.
 
     Attributes
     ----------
     word : str
-        What jobs call it: its public function, behind the module where it is not in `dpfast`.
+        The name in jobs: that of the public function, after the module where it is not in `dpfast`.
     home : str
         The module of `dpfast` that has the function and the class.
     statistic : str or None
-        The class whose objects are the statistic; None if there is none.
+        The class of the statistic; None if there is no class.
     what : str
-        What it is, after "Release".
+        What the statistic is, as a phrase that follows "Release".
     options : str or None
-        The arguments that its command has options for, with a default that is not the usual one;
-        None if it has no command.
+        The arguments for which the command has options, with a default where it is not the usual
+        one; None without a command.
     data : {"column", "columns", "words", "groups"}, default "column"
-        What the data of one answer are; of "groups" the last column says of which one a row is.
+        The data of one answer; with "groups" the last column is the group of a row.
     by_group : bool, default True
-        Whether `GroupBy` has a method of its name, and `dpfast.stat` the class.
+        Whether `GroupBy` has a method of this name, and `dpfast.stat` has the class.
 
     Examples
     --------
@@ -51,17 +51,17 @@ class Entry(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the function."""
+        """The name of the public function, without its module."""
         return self.word.rpartition(".")[2]
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The public function."""
+        """The public function that releases the statistic."""
         return self._of_home(self.name)
 
     @property
     def kind(self) -> Any:
-        """The class of the statistic; None if there is none."""
+        """The class of the statistic; None if there is no class."""
         return None if self.statistic is None else self._of_home(self.statistic)
 
     def _of_home(self, name: str) -> Callable[..., Any]:
@@ -76,10 +76,10 @@ class Table(dict[str, Entry]):
 
 
 TOTALS, RANKS, TRIMMED = "statistics.totals.api", "statistics.quantiles.api", "statistics.trimmed"
-#: The options of what has noise for a smooth sensitivity, or is drawn.
+#: The options of statistics that have smooth sensitivity noise, or are drawn.
 RANKED = "bounds granularity noise method nan"
 
-#: Word, home, class, what it is, options; and what is not as usual.
+#: The entries: word, home, class, phrase after "Release", options, and fields not at their default.
 TABLE = (
     Entry("count", TOTALS, "Count", "the number of rows", "nan per_unit nonnegative"),
     Entry("count_nonzero", TOTALS, "CountNonzero", "the number of rows that are not 0",
@@ -139,5 +139,5 @@ TABLE = (
     Entry("ptr.release", "statistics.ptr", None, "an answer, or none", by_group=False),
 )  # fmt: skip
 
-#: The same by word.
+#: The entries by word.
 STATISTICS = Table({entry.word: entry for entry in TABLE})

@@ -1,4 +1,4 @@
-"""Trimmed and winsorized means with noise for their smooth sensitivity, from exact integer sums.
+"""Private trimmed and winsorized means: exact integer sums with smooth sensitivity noise.
 
 x ascends, m = floor(proportion n) rows are cut off at each end, a = x_(m+1) and b = x_(n-m) are the
 outermost of those that are kept. Windows of ranks give a, b and the smooth bound. A second pass
@@ -43,7 +43,7 @@ from .ranked import Ranked
 
 @dataclass(frozen=True, slots=True)
 class SmoothMean(Smooth):
-    """A trimmed or a winsorized mean; see `dpfast.trimmed_mean`."""
+    """The mechanism of a trimmed or winsorized mean with smooth sensitivity noise."""
 
     proportion: Fraction
     winsorized: bool
@@ -77,7 +77,7 @@ class SmoothMean(Smooth):
 
 @dataclass(frozen=True, kw_only=True)
 class MeanOfRanks(Ranked[float | Floats], TrimmedSensitivity):
-    """Base of means that leave the lowest and the highest rows out, or pull them in."""
+    """Base of means that trim the lowest and the highest rows, or clamp them to the rows kept."""
 
     proportion: Number = 0.1
     noise: NoiseName = "auto"
@@ -110,7 +110,7 @@ class MeanOfRanks(Ranked[float | Floats], TrimmedSensitivity):
 
 @dataclass(frozen=True)
 class TrimmedMean(MeanOfRanks):
-    """The mean without the lowest and the highest rows, as a statistic to measure.
+    """The mean of a column without its lowest and highest rows, as a statistic to measure.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class TrimmedMean(MeanOfRanks):
 
 @dataclass(frozen=True)
 class WinsorizedMean(MeanOfRanks):
-    """The mean whose lowest and highest rows are pulled in, as a statistic to measure.
+    """The mean with the lowest and highest rows clamped to those kept, as a statistic to measure.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class WinsorizedMean(MeanOfRanks):
 
 @function_of(TrimmedMean)
 def trimmed_mean(data: Any, **arguments: Any) -> Any:
-    """Release the mean of a column without its lowest and its highest rows.
+    """Release the trimmed mean of a column, that without its lowest and highest rows.
 
     ``floor(proportion n)`` rows are left out at each end. The noise is then scaled to how far the
     data are spread, not to how wide the bounds are, so wide bounds cost next to nothing.
@@ -261,7 +261,7 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
 
 @function_of(WinsorizedMean)
 def winsorized_mean(data: Any, **arguments: Any) -> Any:
-    """Release the mean of a column whose lowest and highest rows are pulled in.
+    """Release the winsorized mean of a column, its lowest and highest rows clamped to those kept.
 
     ``floor(proportion n)`` rows at each end count as the nearest row that is kept.
 

@@ -1,4 +1,4 @@
-"""A statistic in words, as a job writes it: its word in the table, and its arguments."""
+"""Statistics from mappings, as jobs write them: the word in the table, and the arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .table import TABLE
 
 
 def statistic_of(name: str, value: Any) -> Any:
-    """Return a statistic, which may be a mapping with its word and its arguments, as in jobs."""
+    """Return the checked statistic, made from its word and arguments if given as a mapping."""
     if isinstance(value, Mapping):
         arguments = dict(value)
         kinds = [entry for entry in TABLE if entry.kind is not None]

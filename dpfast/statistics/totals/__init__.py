@@ -1,1 +1,1 @@
-"""Counts, sums, means and variances: exact integers with noise for their global sensitivity."""
+"""Private counts, sums, means and variances: exact integers with noise for their sensitivity."""

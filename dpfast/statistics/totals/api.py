@@ -1,7 +1,6 @@
-"""Counts, `sum`, `mean`, `variance` and `std` of a column, or of each column of a table.
+"""Public functions of counts, sums, means, variances and standard deviations of columns.
 
-What they are is in `count` and `moments`, and what they share in `measurement.linear`. Here are
-the public functions, which check the arguments.
+The statistics are defined in `count` and `moments`, over `measurement.linear`.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ def count(data: Any, **arguments: Any) -> Any:
 
 @function_of(CountNonzero)
 def count_nonzero(data: Any, **arguments: Any) -> Any:
-    """Release how many rows of a column are not 0, or of each of several.
+    """Release the number of rows that are not 0 in a column, or in each of several columns.
 
     Privacy
     -------
@@ -172,7 +171,7 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
 
 @function_of(Sum)
 def sum(data: Any, **arguments: Any) -> Any:
-    """Release the sum of a column, or of each of several, each row clamped to public bounds.
+    """Release the sum of a column, or of each of several columns, rows clamped to public bounds.
 
     Privacy
     -------
@@ -304,7 +303,7 @@ def sum(data: Any, **arguments: Any) -> Any:
 
 @function_of(Mean)
 def mean(data: Any, **arguments: Any) -> Any:
-    """Release the mean of a column, or of each of several, each row clamped to public bounds.
+    """Release the mean of a column, or of each of several columns, rows clamped to public bounds.
 
     Privacy
     -------
@@ -389,10 +388,9 @@ def mean(data: Any, **arguments: Any) -> Any:
 
 @function_of(Variance)
 def variance(data: Any, **arguments: Any) -> Any:
-    """Release the variance of a column, or of each of several, rows clamped to public bounds.
+    """Release the variance of a column, or of each of several columns, rows clamped to bounds.
 
-    It is that of the rows themselves, the mean squared deviation from their own mean, unless `ddof`
-    is given.
+    Unless `ddof` is given, the variance is the mean squared deviation of the rows from their mean.
 
     Privacy
     -------
@@ -472,7 +470,7 @@ def variance(data: Any, **arguments: Any) -> Any:
 
 @function_of(Std)
 def std(data: Any, **arguments: Any) -> Any:
-    """Release the standard deviation of a column, or of each of several: the root of `variance`.
+    """Release the standard deviation of a column, or of each of several: the root of a variance.
 
     Privacy
     -------

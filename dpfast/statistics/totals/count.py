@@ -1,9 +1,9 @@
-"""Numbers of rows, of one column or of each of several.
+"""Private numbers of rows, of one column or of each of several columns.
 
 A row adds 0 or 1 to each count. Either the counts get noise; or, where a row is added or removed,
 the number of all rows n and 2 q - n of each count q, which differ by 1 too: a count is half of
-their sum, and a half is rounded up or down alike. The number of all rows does not change where one
-is replaced, and is public then; columns that nobody looks at have one count.
+their sum, and a half is rounded up or down with equal probability. The number of all rows does not
+change where one is replaced, and is public then; columns whose values do not matter have one count.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ from ..consistent import not_below_0
 Counts: TypeAlias = int | Integers
 
 HALF = Fraction(1, 2)
-#: The variance of what rounding of a half adds, where every other number is one.
+#: The variance that rounding of a half adds, where every other number is a half.
 ROUNDING = Fraction(1, 8)
-#: Every row, those that have a number, those that have none, and those that are not 0.
+#: The features that count every row, rows with a number, rows without one, and rows that are not 0.
 EVERY = Feature((0, 1, 0), 1, 1, missing=1)
 PRESENT = Feature((0, 1, 0), 0, 1)
 MISSING = Feature((0, 0, 0), 0, 1, missing=1)
@@ -59,29 +59,29 @@ NONZERO = Feature((1, 0, 0), 0, 1)
 
 
 class _Nonzero:
-    """Counts the numbers that are not 0, as cells of which 0 is the first and all else the last."""
+    """A native grid of two cells that counts numbers: 0 is on the first, others on the last."""
 
     @staticmethod
     def totals(values: NDArray[Any], squares: bool) -> tuple[int, int, int]:
-        """Return how many are NaN, how many others are not 0, and 0."""
+        """Return the numbers of NaNs and of other values that are not 0, and 0 for squares."""
         nan = int(np.count_nonzero(values != values)) if values.dtype.kind == "f" else 0
         return nan, int(np.count_nonzero(values)) - nan, 0
 
 
 class Nonzero:
-    """Two cells: 0 and everything else."""
+    """A grid of two cells, 0 and all other values, so that a sum of cells counts nonzero rows."""
 
     native, span = _Nonzero, 1
 
     @staticmethod
     def of_row(rows: SqlRows, column: int) -> Any:
-        """Return the cell of each row of a database."""
+        """Return the database expression for the cell of each row: 0 for a value of 0, else 1."""
         return 1 - rows.among(column, (0.0,))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Count(OfFeatures[Counts]):
-    """The number of rows, or of those that have a number or none, as a statistic to measure.
+    """The number of rows, of rows with a number, or of rows without, as a statistic to measure.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Count(OfFeatures[Counts]):
     needs_column: ClassVar[bool] = False
     #: Which rows count, by the word of `nan`.
     features: ClassVar[Mapping[Any, Feature]] = {"keep": EVERY, "drop": PRESENT, "only": MISSING}
-    #: What tells numbers that count from others; None where all do.
+    #: The grid that tells numbers that count from others; None where all numbers count.
     cells: ClassVar[Celled | None] = None
 
     def __post_init__(self) -> None:
@@ -138,7 +138,7 @@ class Count(OfFeatures[Counts]):
 
     @property
     def feature(self) -> Feature:
-        """The feature of a row that is summed."""
+        """The integer feature of a row whose sum is the count."""
         return self.features[self.nan]
 
     @property
@@ -158,7 +158,7 @@ class Count(OfFeatures[Counts]):
         return [alone, Basis(centered, (HALF**2, HALF**2), halves, rounding=ROUNDING)]
 
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
-        if axis is None and not self.looks:  # no more is looked at
+        if axis is None and not self.looks:  # no value is read
             return read(data, rows_alone, **rows)
         return read(data, all_columns, axis=axis, with_ids=True, **rows)
 
@@ -169,23 +169,23 @@ class Count(OfFeatures[Counts]):
         return measurement
 
     def counted(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return a mask of the numbers that count."""
+        """Return a mask of the `values` that count."""
         if self.nan == "keep":
             return np.ones(len(values), np.bool_)
         return np.asarray((values == values) == (self.nan == "drop"))
 
     def totals(self, counted: int, rows: int) -> Totals:
-        """Return the totals of `rows` rows, of which `counted` count."""
+        """Return the exact totals of a column with `rows` rows, of which `counted` count."""
         missing = counted if self.nan == "only" else rows - counted
         return Totals(rows - missing, missing)
 
     def of_rows(self, rows: SqlRows, column: int) -> Any:
-        """Return an integer of each row of a database, missing if the row does not count."""
+        """Return the database expression of an integer of each row, missing if not counted."""
         is_present = rows.present(*([rows.among(column, ())] if self.looks else []))
         return rows.counted(1 - is_present if self.nan == "only" else is_present)
 
     def public_count(self, source: View) -> int | None:
-        """Return the count where rows need not be read for it."""
+        """Return the count if it is known without reading rows, else None."""
         where, length = source.where, None if source.has_labels else source.length
         if self.looks or length is None or where is None:
             return None if self.looks else length
@@ -193,7 +193,7 @@ class Count(OfFeatures[Counts]):
 
 
 def rows_of_each_unit(source: View, key: Key) -> Units:
-    """Return how many rows each unit has, whose ids stand beside the rows."""
+    """Return the number of rows of each privacy unit, from ids that are apart from the rows."""
     assert source.ids is not None
     public_count = None if source.has_labels else source.length
     units, read = unit_rows(source.ids, key, source.where)
@@ -258,7 +258,7 @@ class CountNonzero(Count):
 
 @dataclass(frozen=True)
 class CountMeasurement(Mechanism[Counts], AddsUnits):
-    """A count with its noise, or the counts of several columns."""
+    """The mechanism of a count, or of the counts of several columns, with integer noise."""
 
     statistic: Count
     columns: int | None
@@ -267,7 +267,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan of the sums and their noise."""
+        """The plan of which sums get noise, and of the noise."""
         column = Column(0.0, 1.0, Cells(1.0, 0, 1), misses=self.statistic.nan == "drop")
         columns = (column,) * (self.columns or 1)
         return linear.plan(self.statistic, columns, self.setting, self.offered_loss)
@@ -311,7 +311,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
     @staticmethod
     def tails(source: View, generator: Generator) -> TailCounts:
-        """Return how many units have how many rows."""
+        """Return the number of privacy units with each number of rows, as tail counts."""
         return rows_of_units(source, generator)
 
     def of_units(self, source: View, most: int, key: Key) -> list[Totals]:
@@ -357,7 +357,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         return not_below_0(counts) if self.statistic.nonnegative else counts
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of each count, that of the noise: a whole number, as errors are."""
+        """Return the error bar of each count: a whole number, as the errors of counts are."""
         basis = self.plan.forms[0]
         size = SizesOf(self.plan, 0, 1 - confidence).total(basis.estimate)
         whole = math.floor(size + (HALF if basis.rounding else 0))
@@ -366,5 +366,5 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
 
 def half_of(number: int, generator: Generator) -> int:
-    """Return half of a whole number, rounded up or down alike."""
+    """Return half of a whole number, a remaining 1/2 rounded up or down with equal probability."""
     return number // 2 + (below(2, generator.stream()) if number % 2 else 0)

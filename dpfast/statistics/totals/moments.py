@@ -1,4 +1,4 @@
-"""Sums, means and variances: their features, their answers and their error bars.
+"""Private sums, means and variances: the features of a row, the answers and their error bars.
 
 A row is a cell u of 0 .. s.
 
@@ -45,17 +45,17 @@ from ...summaries.totals import Totals
 from ...tables.times import Times
 
 HALF = Fraction(1, 2)
-#: No data have so many rows, and float64 can tell it from one more.
+#: More rows than any data have, a number that float64 tells from one more.
 MOST = 1 << 52
-#: How much of the variance of noise in a centered sum is in a variance; see above.
+#: The share of the variance of a centered sum's noise that enters a variance; see above.
 TENTH = Fraction(101, 1000)
-#: The number of rows that have a number, and that of all.
+#: The features that count the rows with a number, and all rows.
 ROWS = Feature((0, 1, 0), 1, 1)
 EVERY = Feature((0, 1, 0), 1, 1, missing=1)
 
 
 def centered(span: int) -> Feature:
-    """Return w = 2 u - s."""
+    """Return the feature w = 2 u - s, a row's centered cell, for cells u of 0 .. s."""
     return Feature((2, -span, 0), -span, span)
 
 
@@ -218,7 +218,7 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
 
 
 class Pairs(Basis):
-    """The sum of squared distances of all pairs of rows, whose number is public."""
+    """The sum of squared distances of all pairs of rows, for a public number of rows."""
 
     def totals(self, totals: Totals) -> list[int]:
         return [totals.rows * totals.squares - totals.sum**2]
@@ -276,7 +276,7 @@ class Variance(Linear, VarianceSensitivity):
 
     @property
     def less(self) -> int:
-        """By how much the number of rows is less, at most that of all rows that there can be."""
+        """The ddof by which the divisor is less than the number of rows, clamped to `MOST`."""
         return min(self.ddof, MOST)
 
     def answer(self, column: Column, basis: Basis, sums: Sequence[Any], rows: int | None) -> Any:

@@ -1,1 +1,1 @@
-"""Counts of ranges of an ordered domain, from a tree of noisy counts."""
+"""Private counts of ranges of an ordered domain, from a tree of noisy counts."""

@@ -2,7 +2,7 @@
 
 A row is in at most one node of each level. A row that is added or removed changes one count of each
 by 1, and one that is replaced two: with h levels the L1 sensitivity of all counts, and the square
-of the L2 sensitivity, is h and 2 h. A person adds at most m to each level in all
+of the L2 sensitivity, is h and 2 h. A unit adds at most m to each level in all
 (`statistics.histogram`), so they are h m and h m^2.
 """
 
@@ -36,7 +36,7 @@ from .counts import TreeCounts
 
 @dataclass(frozen=True, kw_only=True)
 class TreeHistogram(Binned[TreeCounts]):
-    """Counts of public bins and of parts of neighboring ones, as a statistic to measure.
+    """Counts of public bins and of blocks of adjacent bins (a tree), as a statistic to measure.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class TreeHistogram(Binned[TreeCounts]):
     def answer(
         self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
     ) -> TreeCounts:
-        """Return the counts with their noise, which their error bars need."""
+        """Return consistent noisy counts of the bins, with the noise that error bars need."""
         levels = [level >> noise.shift for level in level_sums(counts, self.width)]
         drawn = noise.draw(sum(map(len, levels)), generator)
         noise_of_levels = np.split(drawn, np.cumsum([len(level) for level in levels])[:-1])
@@ -91,7 +91,7 @@ class TreeHistogram(Binned[TreeCounts]):
         return TreeCounts(consistent(noisy, self.width), self.edges, self.width, noise, 2.0**-parts)
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float:
-        """Return the longest error bar of the count of one bin."""
+        """Return the half-width of the longest error bar among the counts of single bins."""
         bins = self.shape[0]
         factors = [weights(bins, self.width, i, i + 1) for i in kinds_of_bins(bins, self.width)]
         return 2.0**-parts * max(noise.weighted_half_width(of_bin, failure) for of_bin in factors)
@@ -101,13 +101,13 @@ class TreeHistogram(Binned[TreeCounts]):
 
     @property
     def width(self) -> int:
-        """The fan-out, which a mechanism has."""
+        """The fan-out of the tree, which is chosen by the time a mechanism is made."""
         assert self.fan_out is not None
         return self.fan_out
 
 
 def of_levels(terms: Terms, sizes: list[int]) -> Sensitivity:
-    """Return the sensitivity of the counts of all levels of a tree."""
+    """Return the sensitivity of the counts of all levels of a tree together."""
     if terms.has_ids:
         return of_people(terms.rows << PARTS, sum(sizes), len(sizes))
     changes = len(sizes) * (2 if terms.neighbors == "replace" else 1)
@@ -115,7 +115,7 @@ def of_levels(terms: Terms, sizes: list[int]) -> Sensitivity:
 
 
 def best_fan_out(bins: int, terms: Terms) -> int:
-    """Return the fan-out of the least mean variance of cumulative counts, by public numbers."""
+    """Return the fan-out with the least mean variance of cumulative counts, by public numbers."""
 
     def cost(fan_out: int) -> float:
         noise = integer_noise(terms.loss, of_levels(terms, level_sizes(bins, fan_out)))
@@ -128,9 +128,9 @@ def best_fan_out(bins: int, terms: Terms) -> int:
 def tree_histogram(data: Any, **arguments: Any) -> Any:
     """Release counts of public bins in order, for ranges, a cumulative distribution and quantiles.
 
-    Of a `histogram` the error of a range of k bins grows like the root of k. Here neighboring bins
-    are counted together too, and so are those, up to a few large parts. A range is made of few
-    nodes of this tree, so its error hardly depends on its length.
+    With a `histogram` the error of a range of k bins grows like the root of k. Here blocks of
+    adjacent bins are counted too, and blocks of blocks, up to a few large ones. A range consists of
+    few nodes of this tree, so its error hardly depends on its length.
 
     Privacy
     -------

@@ -1,4 +1,4 @@
-"""Trees of bins, and the estimates of all of them together that agree with one another.
+"""Trees of bins, and consistent estimates of bins by least squares from noisy counts of nodes.
 
 The bins are the leaves. Every `fan_out` neighbors have a parent, the last parent of a level perhaps
 fewer, up to a level of at most `fan_out` nodes, which is the top. A count of each node has
@@ -28,7 +28,7 @@ from ..._core.types import Floats
 
 
 def level_sizes(bins: int, fan_out: int) -> list[int]:
-    """Return how many nodes each level has, the top first and the bins last."""
+    """Return the number of nodes of each level of the tree, the top first and the bins last."""
     sizes = [bins]
     while sizes[0] > fan_out:
         sizes.insert(0, -(-sizes[0] // fan_out))
@@ -36,7 +36,7 @@ def level_sizes(bins: int, fan_out: int) -> list[int]:
 
 
 def level_sums(leaves: NDArray[np.int64], fan_out: int) -> list[NDArray[np.int64]]:
-    """Return the counts of the nodes of each level, the top first."""
+    """Return the counts of the nodes of each level, the top first, from counts of the bins."""
     levels = [leaves]
     while len(levels[0]) > fan_out:
         levels.insert(0, np.add.reduceat(levels[0], np.arange(0, len(levels[0]), fan_out)))
@@ -60,7 +60,7 @@ def consistent(levels: Sequence[NDArray[np.generic]], fan_out: int) -> Floats:
 
 
 def shares(bins: int, first: float, stop: float) -> Floats:
-    """Return the share of each bin that lies between two positions in bins."""
+    """Return the share of each bin that lies between two offsets, which are in bins."""
     indices = np.arange(bins)
     return np.asarray(np.clip(stop - indices, 0, 1) - np.clip(first - indices, 0, 1))
 
@@ -81,7 +81,7 @@ def weights(bins: int, fan_out: int, first: float, stop: float) -> Floats:
 
 
 def kinds_of_bins(bins: int, fan_out: int) -> list[int]:
-    """Return bins of which every other one has the same weights as one, in another order.
+    """Return bins such that each other bin has the noise weights of one of them, permuted.
 
     A path from the top follows the last nodes of the levels, which may have fewer children, and
     then leaves them for nodes that all have as many.
@@ -94,7 +94,7 @@ def kinds_of_bins(bins: int, fan_out: int) -> list[int]:
 
 
 def spread_of_prefixes(bins: int, fan_out: int) -> float:
-    """Return the mean variance of the estimates of the first 0 .. k - 1 bins, in one variance.
+    """Return the mean variance of all prefix sums' estimates, in units of a node's variance.
 
     For a tree all of whose nodes have as many children, but for the top, which may have fewer, and
     so k bins in all, no fewer than `bins`. Let a prefix end within node v, after j whole children
@@ -120,7 +120,7 @@ def spread_of_prefixes(bins: int, fan_out: int) -> float:
 
 
 def fan_outs(bins: int) -> list[int]:
-    """Return the least fan-out of each number of levels."""
+    """Return the candidate fan-outs: the least fan-out for each number of levels."""
     candidates = [max(bins, 2)]
     for levels in range(2, bins.bit_length() + 1):
         least = max(2, round(bins ** (1 / levels)) - 1)

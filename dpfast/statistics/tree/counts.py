@@ -1,4 +1,4 @@
-"""What a tree of noisy counts tells, which is post-processing."""
+"""The answer of a tree histogram, whose methods are post-processing of noisy counts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class _Fields(NamedTuple):
 
 
 class TreeCounts(_Fields, RangeCounts):
-    """The answer of `dpfast.tree_histogram`.
+    """The answer of `dpfast.tree_histogram`: private counts of bins, for sums over ranges.
 
     Attributes
     ----------
     counts : ndarray of float64, shape (bins,)
         The private number of rows in each bin, by least squares from all nodes of the tree. They
-        are unbiased, so they may be negative; sums of neighboring ones are what they are for.
+        are unbiased, so they may be negative; they are meant for sums of adjacent bins.
     edges : ndarray
         As of `dpfast.histogram`.
     fan_out : int
@@ -36,7 +36,7 @@ class TreeCounts(_Fields, RangeCounts):
     noise : IntegerNoise
         The noise of each node.
     unit : float
-        What the noise is in parts of: a row, or of people a small part of one.
+        The unit of the noise: a row, or with `ids` a small part of a row.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class TreeCounts(_Fields, RangeCounts):
         return weights(len(self.counts), self.fan_out, first, stop)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the first counts with their edges, and the noise."""
+        """Return the HTML for a notebook: the first counts with their edges, and the noise."""
         deviation = self.unit * self.noise.deviation
         about = {
             "rows, estimated": f"{self.total:,.0f}",

@@ -1,1 +1,1 @@
-"""Linear queries that are known beforehand, with the least noise for all of them."""
+"""Private answers to a known set of linear queries, with noise planned for these queries."""

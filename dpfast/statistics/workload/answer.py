@@ -1,4 +1,4 @@
-"""What a workload tells, which is post-processing of noisy sums."""
+"""The answer of a workload, whose methods are post-processing of noisy sums."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ class _Fields(NamedTuple):
 
 
 class WorkloadCounts(_Fields, RangeCounts):
-    """The answer of `dpfast.workload`.
+    """The answer of `dpfast.workload`: private counts of bins, made for its queries.
 
     Attributes
     ----------
     counts : ndarray of float64, shape (bins,) or one bin count for each dimension
         The private number of rows in each bin, by least squares from all noisy sums. They are
-        unbiased, so they may be negative; the queries are what they are for.
+        unbiased, so they may be negative; they are meant for answers to the queries.
     edges : ndarray
         As of `dpfast.histogram`.
     queries : Queries
-        What was known beforehand.
+        The queries for which the noise was planned.
     strategy : Strategy
         The sums of bins that got noise; its ``certificate`` is the mean squared error of all
         queries over a bound that no strategy with Gaussian noise is below.
     noise : IntegerNoise
         The noise of each sum.
     unit : float
-        What the noise is in parts of: a row, or of people a small part of one.
+        The unit of the noise: a row, or with `ids` a small part of a row.
 
     Examples
     --------
@@ -66,28 +66,28 @@ class WorkloadCounts(_Fields, RangeCounts):
 
     @property
     def answers(self) -> Floats:
-        """The private answer of each query; of all ranges, those of the prefix sums.
+        """The private answer of each query, or for the queries "ranges" of each prefix sum.
 
-        They are sums of ``counts``, unbiased, and agree with one another.
+        The answers are sums of ``counts``, unbiased, and consistent with one another.
         """
         return np.asarray(self.queries.rows(self.counts.size) @ self.counts.ravel())
 
     @property
     def deviations(self) -> Floats:
-        """The standard deviation of the error of each of the `answers`, which is public."""
+        """The public standard deviation of the error of each of the `answers`."""
         return np.asarray(self.unit * self.noise.deviation * np.linalg.norm(self._weights, axis=1))
 
     @property
     def covariance(self) -> Floats:
-        """The covariance of the errors of the counts, of shape (bins, bins), which is public.
+        """The public covariance matrix C of the errors of the counts, of shape (bins, bins).
 
-        With queries Q it is Q C Q' of their answers, whichever they are.
+        The answers to any queries Q have errors of the covariance Q C Q'.
         """
         inverse = self.unit * self.noise.deviation * self.strategy.inverse
         return np.asarray(inverse @ inverse.T)
 
     def half_widths(self, confidence: float = 0.95) -> Floats:
-        """Bound the error of each of the `answers`, with a probability.
+        """Return the half-width of the error bar of each of the `answers`.
 
         Parameters
         ----------
@@ -105,14 +105,14 @@ class WorkloadCounts(_Fields, RangeCounts):
 
     @property
     def _weights(self) -> Floats:
-        """The weight of each noise in each answer."""
+        """The weight of each noisy sum's noise in each answer."""
         return np.asarray(self.queries.rows(self.counts.size) @ self.strategy.inverse)
 
     def _factors(self, first: float, stop: float) -> Floats:
         return np.asarray(shares(len(self.counts), first, stop) @ self.strategy.inverse)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the first answers with their deviations, and the noise."""
+        """Return the HTML that a notebook shows: answers with their deviations, and the noise."""
         answers, deviations = self.answers, self.deviations
         about = {
             "queries": str(self.queries),

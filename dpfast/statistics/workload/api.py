@@ -1,4 +1,4 @@
-"""`workload`: linear queries about a histogram that are known before the noise is drawn.
+"""`workload`: private answers to linear queries about a histogram, with noise planned for them.
 
 A row adds a column of the strategy's integers to the sums, and one that is replaced takes another
 column away (`strategy`). A person adds at most m rows in all, in parts of a row, to bins, and so at
@@ -31,7 +31,7 @@ from .strategy import GRID, Strategy, best_strategy
 
 @dataclass(frozen=True, kw_only=True)
 class Workload(Binned[WorkloadCounts]):
-    """Linear queries about counts of public bins, as a statistic to measure.
+    """Answers to linear queries about counts of public bins, as a statistic to measure.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Workload(Binned[WorkloadCounts]):
 
     @cached_property
     def strategy(self) -> Strategy:
-        """The sums that get noise, planned for the queries."""
+        """The sums of bins that get noise, planned for the least error of the queries."""
         return best_strategy(self.queries, prod(self.shape))
 
     def sensitivity(self, terms: Terms) -> Sensitivity:
@@ -100,7 +100,7 @@ class Workload(Binned[WorkloadCounts]):
     def answer(
         self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
     ) -> WorkloadCounts:
-        """Return the answers with their noise, which their error bars need."""
+        """Return noisy counts of the bins by least squares, with the noise that error bars need."""
         noisy, unit = noise.add(self.strategy.add(counts), generator), 2.0**-parts
         counts_of_bins = self.strategy.inverse @ np.array([unit * total for total in noisy])
         return WorkloadCounts(
@@ -108,7 +108,7 @@ class Workload(Binned[WorkloadCounts]):
         )
 
     def bar(self, noise: IntegerNoise, parts: int, failure: float) -> Any:
-        """Return the error bar of the count of each bin."""
+        """Return the half-width of the error bar of each bin's count."""
         widths = [noise.weighted_half_width(factors, failure) for factors in self.strategy.inverse]
         return (2.0**-parts * np.array(widths)).reshape(self.shape).tolist()
 
@@ -118,11 +118,11 @@ class Workload(Binned[WorkloadCounts]):
 
 @function_of(Workload)
 def workload(data: Any, *others: Any, **arguments: Any) -> Any:
-    """Release answers to linear queries about public bins, with noise for just these queries.
+    """Release answers to linear queries about counts of public bins, with noise planned for them.
 
-    Which queries will be put is known beforehand: prefix sums, all ranges, or any matrix of numbers
-    of which each row is a query, the sum over bins of a number times the count. Sums of bins get
-    noise, which are planned so that the answers err least, all together.
+    The queries are prefix sums, all ranges, or any matrix of numbers: each row of the matrix is a
+    query, the sum over bins of a number times the count. Noise is added to sums of bins, which are
+    planned for the least total squared error of the answers.
 
     Privacy
     -------

@@ -1,4 +1,4 @@
-"""Linear queries about the counts of bins: a matrix of numbers, or a word for many of them."""
+"""Linear queries about counts of bins: a matrix of numbers, or the word "prefix" or "ranges"."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = 4096
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """Queries as `dpfast.workload` takes them: a word, or the numbers of a matrix, row by row."""
+    """Checked queries of `dpfast.workload`: a word, or the numbers of a matrix, row by row."""
 
     word: str
     numbers: bytes = b""
@@ -37,13 +37,13 @@ class Queries:
         return "{} queries about {} bins".format(*self.matrix.shape)
 
     def rows(self, bins: int) -> Floats:
-        """Return the queries as a matrix, of all ranges the prefix sums that they are made of."""
+        """Return the queries as a matrix, for "ranges" the prefix sums that ranges are made of."""
         return np.tri(bins) if self.matrix is None else self.matrix
 
     def gram(self, bins: int) -> Floats:
-        """Return the Gram matrix of the queries, in whose rows and columns are bins.
+        """Return the Gram matrix W'W of the queries W, of shape (bins, bins).
 
-        It is in units that make the largest number of a query 1. Of two bins i <= j, counted from
+        Its units make the largest number of a query 1. Of two bins i <= j, counted from
         0, bins - j prefix sums have both, and (i + 1) (bins - j) ranges.
         """
         if self.matrix is not None:
@@ -56,7 +56,7 @@ class Queries:
 
 
 def queries_of(value: Any) -> Queries:
-    """Return queries that are checked."""
+    """Return checked queries from a word or a matrix, or raise an error."""
     if isinstance(value, Queries):
         return value
     if isinstance(value, str):

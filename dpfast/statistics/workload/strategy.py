@@ -1,4 +1,4 @@
-"""What is counted with noise, so that known queries err least: the matrix mechanism.
+"""The matrix mechanism: plan which sums of bins get noise, so that known queries err least.
 
 Let x be the counts of n bins, W the matrix of the queries and A a strategy: what is released is
 A x with Gaussian noise, and W x is estimated by least squares. With the columns of A no longer than
@@ -44,7 +44,7 @@ from .queries import MOST, Queries
 
 #: The log2 of the units of a strategy, and of the parts that counts are multiplied in.
 GRID = 20
-#: How much of the unit matrix is mixed in, and the least weight, in parts of the largest.
+#: The share of the unit matrix that is mixed in, and the least weight relative to the largest.
 RIDGE, LEAST = 2.0**-12, 1e-6
 #: The error over the bound at which the search ends, and its most rounds for few bins.
 GOOD, ROUNDS = 1.005, 100
@@ -52,16 +52,16 @@ GOOD, ROUNDS = 1.005, 100
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """Sums of bins that get noise.
+    """The strategy of a matrix mechanism: the sums of bins that get noise, and their inverse.
 
     Attributes
     ----------
     sums : ndarray of float64, shape (bins, bins)
-        Integers: how often each sum has each bin, in units of ``2**-GRID``.
+        Integers: the coefficient of each bin in each sum, in units of ``2**-GRID``.
     inverse : ndarray of float64, shape (bins, bins)
-        What leads from the sums back to the bins.
+        The matrix that maps the sums back to counts of bins.
     weights : ndarray of float64, shape (bins,)
-        Those l of the lower bound.
+        The weights l of the lower bound.
     certificate : float
         The mean squared error of all queries over a lower bound for all strategies with Gaussian
         noise, under add-remove: at least 1.
@@ -73,7 +73,7 @@ class Strategy:
     certificate: float
 
     def sensitivity(self, neighbors: str) -> Sensitivity:
-        """Return by how much the sums of neighbors differ, exactly."""
+        """Return the exact sensitivity of the sums, for a neighboring relation."""
         gram = self.sums.T @ self.sums
         squares, l1 = gram.diagonal(), int(np.abs(self.sums).sum(axis=0).max())
         l2_squared = squares.max()
@@ -84,7 +84,7 @@ class Strategy:
         return Sensitivity(len(gram), l1, int(l2_squared))
 
     def add(self, counts: NDArray[np.int64]) -> list[int]:
-        """Return the exact sums of counts, which are of any size."""
+        """Return the exact sums for counts of bins, without overflow for counts of any size."""
         totals = [0] * len(counts)
         for shift in range(0, 64, GRID):
             part = counts >> shift if shift + GRID > 63 else counts >> shift & (1 << GRID) - 1
@@ -95,7 +95,7 @@ class Strategy:
 
 @lru_cache(maxsize=4)
 def best_strategy(queries: Queries, bins: int) -> Strategy:
-    """Return a strategy of nearly the least error for queries about `bins` bins."""
+    """Return a strategy with nearly the least mean squared error for queries about `bins` bins."""
     gram = queries.gram(bins)
     weights = np.sqrt(gram.diagonal())
     unit = 2.0**GRID * np.eye(bins)
@@ -124,7 +124,7 @@ def best_strategy(queries: Queries, bins: int) -> Strategy:
 
 
 def _with_error(inner: Floats, gram: Floats) -> tuple[tuple[Floats, Floats], float]:
-    """Return a strategy's sums, their inverse, and its error at the same sensitivity."""
+    """Return the integer sums of a strategy X, their inverse, and their error for equal loss."""
     mixed = (1 - RIDGE) * inner
     np.fill_diagonal(mixed, 1)
     sums = np.rint(np.linalg.cholesky(mixed).T * 2.0**GRID)
