@@ -48,7 +48,7 @@ ARGUMENTS = (
 
 
 def printable(text: str, most: int = MOST) -> str:
-    """Return a text as a terminal can show it, whatever somebody has called a column or a key.
+    """Return a text that a terminal can show, whatever a column or a key is called.
 
     What is not printable is escaped, as ``\\x1b``; what is long is cut in its middle.
 
@@ -108,7 +108,7 @@ class EntropyError(DpfastError, RuntimeError):
 
 
 class NativeError(DpfastError, RuntimeError):
-    """The compiled kernels cannot run as asked, for instance on a forced instruction set."""
+    """The compiled kernels cannot run, for instance with an instruction set that is forced."""
 
 
 class BudgetError(DpfastError):
@@ -167,7 +167,7 @@ class SlowWarning(UserWarning):
 
 
 class PrivacyAdvice(UserWarning):
-    """The call does what it says, and promises little, or answers with little but noise.
+    """The call is correct, but it promises little privacy, or answers with little but noise.
 
     It comes before the spend, and is a function of public arguments and types, never of rows. It
     names what is odd, why, and the mend, and is silenced as every warning is:
@@ -176,7 +176,7 @@ class PrivacyAdvice(UserWarning):
 
 
 def _holds_no_rows(value: object) -> bool:
-    """Tell whether what Python writes of a value is an argument: other objects may write rows."""
+    """Tell whether a value may be shown in a message: other objects may write rows."""
     if isinstance(value, dict):
         value = list(chain(value, value.values()))
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -1,4 +1,4 @@
-"""Mechanisms and sources of your own, behind the one door that spends.
+"""Mechanisms and sources of your own, released by one function that spends their loss.
 
 A *source* is a column that can be passed over as often as asked: any object with what `Source`
 lists is data everywhere an array is. A *mechanism* is what `release` spends for and runs: any
@@ -109,7 +109,7 @@ def release(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[Value]:
-    """Spend the loss of a mechanism, then run it on data: `reduce`, and `finish`.
+    """Spend the loss of a mechanism, then run its `reduce` and `finish` on data.
 
     Privacy
     -------
@@ -189,7 +189,7 @@ def release(
 
 @dataclass(frozen=True, slots=True)
 class Adapted(Mechanism[Value]):
-    """A mechanism of which `inner` does the work: any object that has the least of one."""
+    """A mechanism that wraps `inner`, an object with only the required parts of a mechanism."""
 
     inner: MechanismLike[Value]
     loss: privacy.Loss
@@ -208,13 +208,13 @@ class Adapted(Mechanism[Value]):
         return self.inner.finish(summary, generator)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of an object that has one."""
+        """Return the error bar of the wrapped object, or an unknown one if it has none."""
         error = checks.attribute(self.inner, "error")
         return unknown(confidence, UNKNOWN) if error is None else error(rows, confidence)
 
 
 def adapted(mechanism: MechanismLike[Value]) -> Mechanism[Value]:
-    """Return a mechanism with the whole protocol, of an object that has all that one needs."""
+    """Return a full mechanism for an object that has the required parts of a mechanism."""
     try:
         loss, relation, name = mechanism.loss, mechanism.neighbors, mechanism.name
         functions = {"reduce": mechanism.reduce, "finish": mechanism.finish}
@@ -236,7 +236,7 @@ def adapted(mechanism: MechanismLike[Value]) -> Mechanism[Value]:
 
 
 def instruction_sets() -> dict[str, Any]:
-    """Return which instruction set kernels use, and which ones they are built for.
+    """Return the instruction set that the kernels use, and all that they are built for.
 
     Returns
     -------
@@ -324,7 +324,7 @@ def integer_noise(
 def key_rule(
     loss: privacy.Loss, max_groups: int = 1, *, neighbors: Neighbors = "add-remove"
 ) -> PartitionSelection:
-    """Return the rule that shows private keys of the fewest people (partition selection).
+    """Return the partition selection rule that shows private keys of the fewest people.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ __all__ = [
 
 
 class Generator(ABC):
-    """Base class of what every ``rng=`` argument accepts.
+    """Base class of the generators of random bits that every ``rng=`` argument accepts.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Generator(ABC):
 
     @abstractmethod
     def stream(self) -> BitStream:
-        """Return the stream of this thread in this process, ready to use.
+        """Return the stream of random bits of this thread in this process, ready to use.
 
         Returns
         -------
@@ -162,7 +162,7 @@ def _key_from_system() -> bytes:
 
 
 class _ThreadStream(threading.local):
-    """The stream of one thread."""
+    """The stream of random bits of one thread."""
 
     stream: BitStream | None = None
 
@@ -309,7 +309,7 @@ def SecureBitGenerator() -> ChaCha20:
 
 
 def branch(stream: BitStream) -> BitStream:
-    """Return a stream with a key from another: what is drawn of one says nothing of the other.
+    """Return a stream of random bits with a key from another stream, independent of its bits.
 
     So parts of a release can be drawn in any order, by any threads, with the same bits.
 

@@ -1,1 +1,1 @@
-"""What every room uses: argument checks, types, missing values, roots, error bars, progress."""
+"""Helpers for all rooms: argument checks, types, missing values, roots, error bars, progress."""

@@ -20,7 +20,7 @@ PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def advise(text: str) -> None:
-    """Warn of something public, at the innermost line that is not of this package.
+    """Warn of a public fact, at the innermost line of code outside of this package.
 
     Parameters
     ----------

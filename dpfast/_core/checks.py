@@ -97,7 +97,7 @@ def real(value: Any) -> float | None:
 
 
 def attribute(value: Any, name: str, default: Any = None) -> Any:
-    """Return an attribute of what a user gave, or `default` whatever looking for it raises."""
+    """Return an attribute of a user's object, or `default` if looking it up raises an error."""
     try:
         return getattr(value, name, default)
     except Exception:  # of a __getattr__ or a property, whose text is none of ours
@@ -105,17 +105,17 @@ def attribute(value: Any, name: str, default: Any = None) -> Any:
 
 
 def has(value: Any, name: str) -> bool:
-    """Tell whether what a user gave has an attribute; whatever looking for it raises says no."""
+    """Tell whether a user's object has an attribute; an error in looking it up means no."""
     return attribute(value, name, _NOTHING) is not _NOTHING
 
 
 def items(sequence: Iterable[Any]) -> list[Any]:
-    """Return what a sequence of a user's holds, however long it says that it is."""
+    """Return the items of a user's sequence as a list, whatever length it claims to have."""
     return list(iter(sequence))  # `list` would believe that, and ask for as much memory
 
 
 def assign(frozen: object, **values: object) -> None:
-    """Set fields of a frozen dataclass that have been checked, in its ``__post_init__``."""
+    """Set checked fields of a frozen dataclass, in its ``__post_init__``."""
     for name, value in values.items():
         object.__setattr__(frozen, name, value)
 
@@ -159,7 +159,7 @@ def plain(value: Any, other: Callable[[Any], Any]) -> Any:
 
 
 def mapping(argument: str, value: Any) -> Mapping[Any, Any]:
-    """Return a mapping; pairs are one, too, as statistics, mechanisms and jobs have them."""
+    """Return a mapping as a dict; a list of pairs, as statistics and jobs hold one, counts too."""
     kinds = tuple, list
     are_pairs = isinstance(value, kinds) and value != []
     if are_pairs and all(isinstance(entry, kinds) and len(entry) == 2 for entry in value):
@@ -244,7 +244,7 @@ def scale(name: str, value: Any) -> float:
 
 
 def share(name: str, value: Any) -> float:
-    """Return a part of all, which is neither none of it nor all.
+    """Return a share, a number greater than 0 and less than 1, as a float.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def share(name: str, value: Any) -> float:
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether this is an integer, and neither a bool nor a time difference of NumPy."""
+    """Tell whether a value is an integer, and neither a bool nor a time difference of NumPy."""
     return isinstance(value, numbers.Integral) and real(value) is not None
 
 
@@ -319,7 +319,7 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
 
 
 def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """Return the shape of an array of float64 that fits into the memory, as NumPy takes it.
+    """Return a shape, as NumPy takes it, of an array of float64 for which there is memory.
 
     `common` is what broadcasts to it, and the shape where the value is None.
     """
@@ -384,7 +384,7 @@ def path(name: str, value: Any) -> str:
 
 
 def rows_each(value: Any, name: str = "max_rows") -> int:
-    """Return how many rows of a person count at most, as an integer that a file can hold.
+    """Return a contribution bound, how many rows of a person count, as an int below 2**63.
 
     Parameters
     ----------
@@ -475,7 +475,7 @@ def ratio(value: Any) -> Fraction:
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> str:
-    """Return one of a few words.
+    """Return a word, checked to be one of those allowed.
 
     Parameters
     ----------
@@ -579,7 +579,7 @@ def columns(name: str, count: int, width: int) -> None:
 
 
 def neighbors(value: Any) -> Neighbors:
-    """Return a neighboring relation.
+    """Return a neighboring relation, checked to be "replace" or "add-remove".
 
     Parameters
     ----------
@@ -656,7 +656,7 @@ def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
 
 
 def is_auto(bounds: Any) -> bool:
-    """Tell whether bounds are left to a part of the loss."""
+    """Tell whether bounds are "auto", so that a part of the loss pays for finding them."""
     return isinstance(bounds, str) and bounds == "auto"
 
 
@@ -686,7 +686,7 @@ def power_of_two(name: str, value: Any) -> float:
 
 
 def nan_policy(value: Any, relation: str) -> str | float:
-    """Return a policy for NaN and null."""
+    """Return a checked policy for NaN and null."""
     words = ("raise", "lower", "upper", "drop")
     rule = "'raise', 'lower', 'upper', 'drop' or a public replacement number"
     if isinstance(value, str):
@@ -742,7 +742,8 @@ def array(name: str, value: Any, rule: str, kinds: str = "") -> NDArray[Any]:
 def entries(name: str, count: int, rows: int | None, relation: str) -> None:
     """Check that there is one entry for each row, where the number of rows is known and public.
 
-    Under add-remove it is private, and whether it equals `given` is an answer: a pass finds out.
+    Under add-remove the number of rows is private. Whether it equals `count` would be an answer, so
+    only a pass over the data finds out.
     """
     if relation == "replace" and rows is not None and count != rows:
         fail(name, f"as long as the data, {rows} rows", f"{count} rows")

@@ -76,7 +76,7 @@ class ErrorBar:
     note: str = ""
 
     def __str__(self) -> str:
-        """Say it in words: "± 3", "within 33 rows in order", or why it is not known."""
+        """Return the error in words: "± 3", "within 33 rows in order", or why it is not known."""
         if isinstance(self.half_width, dict):
             sizes = self.half_width.items()
             return "; ".join(f"{name} {ErrorBar(0, h, self.ranks[name])}" for name, h in sizes)
@@ -89,19 +89,19 @@ class ErrorBar:
 
 
 def _text(size: Any, number: Callable[[float], str]) -> str:
-    """Return the text of a size, which may be a time, or of several ones."""
+    """Return the text of one half-width or rank, or of a list of them."""
     if isinstance(size, list):
         return ", ".join(_text(some, number) for some in size)
     return number(size) if isinstance(size, (int, float)) else str(size)
 
 
 def unknown(confidence: float, why: str) -> ErrorBar:
-    """Return no error bar, and the reason."""
+    """Return an error bar without a size, which states why none is known."""
     return ErrorBar(confidence, note=why)
 
 
 def shortfall(candidates: int, rate: float, confidence: float, note: str = SCORES) -> ErrorBar:
-    """Return how far the score of a draw is below the best one: McSherry and Talwar's bound.
+    """Return the error bar of a drawn candidate's score, by McSherry and Talwar's bound.
 
     Weights are ``exp(rate score)``. All candidates that are farther below the best than g together
     weigh at most ``candidates exp(-rate g)`` times as much as that one.
@@ -111,22 +111,24 @@ def shortfall(candidates: int, rate: float, confidence: float, note: str = SCORE
 
 
 def grown_error(error: Fraction, off: Fraction, rows: int, least: Fraction, ddof: int) -> Fraction:
-    """Return the error of v R / (R - ddof) over R / (R - ddof), where v <= 1/4 has `error`.
+    """Return the error of a variance v R / (R - ddof), in units of R / (R - ddof).
 
-    R is the noisy number of rows. It is off by at most `off`, and at least `least`.
+    The variance v is at most 1/4 and has `error`.
+
+    R is the noisy number of rows, which is off by at most `off`, and is at least `least`.
     """
     return error + Fraction(ddof, 4) * off / (rows * (least - ddof)) if ddof else error
 
 
 def normal(failure: float) -> float:
-    """Return what a standard normal number exceeds in size with a failure probability."""
+    """Return the t that a standard normal number exceeds in size with probability `failure`."""
     from statistics import NormalDist  # not everybody who imports needs it
 
     return -NormalDist().inv_cdf(failure / 2)
 
 
 def within_box(failure: float, dimensions: int) -> float:
-    """Return what a coordinate of box noise exceeds in size with a failure probability.
+    """Return the t that a coordinate of box noise exceeds in size with probability `failure`.
 
     The noise has density exp(-max |z_i|). A coordinate is r u, with r a gamma number of k + 1 and u
     uniform between -1 and 1, so its tail is E max(0, 1 - t / r) = Q(k + 1, t) - Q(k, t) t / k for
@@ -137,14 +139,14 @@ def within_box(failure: float, dimensions: int) -> float:
 
 
 def gamma_weights(shape: int, points: int = 4_000) -> tuple[Floats, Floats]:
-    """Return probabilities and the sizes of a gamma number, on a grid."""
+    """Return the probabilities and values of a gamma number of a given shape, on a grid."""
     size = np.linspace(0.0, shape + 12 * math.sqrt(shape) + 40, points + 1)[1:]
     weight = np.exp((shape - 1) * np.log(size) - size - math.lgamma(shape))
     return np.asarray(weight * (size[1] - size[0])), size
 
 
 def sum_of_uniforms(sides: Sequence[Floats], t: Any) -> Floats:
-    """Return how likely a sum of uniform numbers, each between -side and side, is above t.
+    """Return the probability that a sum of uniform numbers, each of -side .. side, exceeds t.
 
     The volume beyond a plane in a box, by its corners: with n sides a_i it is the sum over signs s
     of prod(s) max(0, sum(s_i a_i) - t)^n / (n! 2^n prod(a)).
@@ -158,10 +160,10 @@ def sum_of_uniforms(sides: Sequence[Floats], t: Any) -> Floats:
 
 
 def laplace_and_uniform(scale: float, a: Floats, t: float) -> Floats:
-    """Return how likely a Laplace number and a u are above t >= 0, u uniform between -1 and 1.
+    """Return the probability that a Laplace number plus `a` u exceeds t >= 0, u uniform in -1 .. 1.
 
-    For either side of 0, given u = y, it is e^(-t / s) cosh(y / s) for |y| < t, and 1 - e^(-|y| /
-    s) sinh(t / s) beyond.
+    Given a u = y, the sum exceeds t in size with the probability e^(-t / s) cosh(y / s) for
+    |y| < t, else 1 - e^(-|y| / s) sinh(t / s). Half of its mean over y is that of one side.
     """
     ends = np.exp(-abs(a - t) / scale) - np.exp(-(a + t) / scale)
     return np.asarray((np.maximum(0, a - t) + scale / 2 * ends) / (2 * a))
@@ -173,7 +175,7 @@ def symmetric_sum(
     failure: float,
     most: float = math.inf,
 ) -> float:
-    """Return what a weighted sum of symmetric numbers exceeds with a failure probability.
+    """Bound the size of a weighted sum of symmetric numbers, but for a probability of `failure`.
 
     Let S be the sum, and N a normal number of a 128th of its deviation, c 3.3 times that. Where S
     exceeds t + c, so does S + N exceed t unless N exceeds c, so P(|S| > t + c) is at most
@@ -217,7 +219,7 @@ def symmetric_sum(
 
 
 def sum_of_two(first: Floats, second: Floats, shares: Floats, failure: float) -> float:
-    """Return what the sizes of two independent errors add up to, but with a failure probability.
+    """Bound the sum of the sizes of two independent errors, but for a probability of `failure`.
 
     Each exceeds a width with at most the share behind it. So it is no larger, in law, than a number
     that takes each width with the difference of the shares around it, and is infinite else.
@@ -249,7 +251,7 @@ def _upper(k: int, t: float) -> float:
 
 
 def solve(tail: Callable[[float], float], failure: float) -> float:
-    """Return where a falling function comes down to a failure probability, from above."""
+    """Return where a falling tail function comes down to a failure probability, rounded up."""
     low, high = 0.0, 1.0
     while tail(high) > failure:
         high *= 2

@@ -1,4 +1,4 @@
-"""Libraries that only some calls need."""
+"""Optional libraries, which only some calls need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import MissingExtraError
 
 
 def extra(name: str, purpose: str) -> Any:
-    """Return a module of a library that only some calls need.
+    """Return a module of an optional library, or raise an error that says how to install it.
 
     Parameters
     ----------

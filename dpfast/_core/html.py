@@ -1,4 +1,4 @@
-"""Tables of HTML, for notebooks."""
+"""HTML tables for notebooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 10_000
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]], shown: int | None = None) -> str:
-    """Return a table with a head.
+    """Return an HTML table with a row of titles.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def _table(head: str, lines: Iterable[str]) -> str:
 
 
 def facts(title: str, about: Mapping[str, Any], details: str = "") -> str:
-    """Return a title, a table of names with their values, and further HTML.
+    """Return HTML of a title, a table of names with their values, and further HTML.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def facts(title: str, about: Mapping[str, Any], details: str = "") -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text as HTML, with signs that turn or hide what is around them as codes."""
+    """Return a text escaped for HTML, with characters that hide or turn text written as codes."""
     parts = (printable(part, len(part) + 4) for part in text.split("\xa0"))  # which keeps words
     return escape("\xa0".join(parts))
 

@@ -1,4 +1,4 @@
-"""Where the header of the C interface is."""
+"""The folder of the header of the C interface."""
 
 from __future__ import annotations
 

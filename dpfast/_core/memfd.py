@@ -21,7 +21,7 @@ def memfd() -> int | None:
 
 
 def seal(fd: int, *, written: bool) -> None:
-    """Forbid to resize memory, and once it is `written` to map it for writing.
+    """Forbid to resize a memory file and, once it is `written`, to map it for writing.
 
     Existing maps may still be written to.
     """

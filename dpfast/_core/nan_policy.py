@@ -9,12 +9,12 @@ from . import checks
 
 
 def checked(nan: Any) -> str | float | None:
-    """Return the policy of a statistic; None where the rows that it is for will decide."""
+    """Return a checked policy for NaN and null, or None, which leaves the choice to `of_rows`."""
     return None if nan is None else checks.nan_policy(nan, "add-remove")
 
 
 def of_rows(nan: Any, *, is_private: bool) -> str | float:
-    """Return the policy for rows whose number is private or public.
+    """Return the policy for NaN and null of rows whose number is private or public.
 
     By default missing rows are dropped, as SQL and data frames do it, where how many are left is
     private anyhow. Where the number of rows is public they are an error.
@@ -25,7 +25,7 @@ def of_rows(nan: Any, *, is_private: bool) -> str | float:
 
 
 def replacement(nan: str | float, lo: float, hi: float) -> str | float:
-    """Return the number that replaces a missing value, or "drop".
+    """Return the number that replaces a missing value under a policy, or "drop".
 
     Under "raise" missing rows are dropped and counted. Whether there are any is an answer, so the
     error comes when the pass is over.

@@ -1,4 +1,4 @@
-"""What is made once for equal public values: checks, plans and mechanisms.
+"""A cache of what functions return for public values: checks, plans and mechanisms.
 
 Nothing that is kept here may hold rows or secrets: a function is given public values alone. All of
 its values together are bounded by the bytes that they take.
@@ -28,14 +28,14 @@ _SHARED = (type, ModuleType, FunctionType)
 
 
 class _Kept:
-    """The entries of all functions, and about how many bytes they take."""
+    """The cached entries of all functions, and about how many bytes they take."""
 
     def __init__(self) -> None:
         self.entries: list[dict[Any, Any]] = []
         self.bytes, self.lock = 0, Lock()
 
     def add(self, entries: dict[Any, Any], key: Any, value: Any) -> None:
-        """Add to the entries of a function. Without room for more, forget those of all first."""
+        """Add an entry of a function, or forget the entries of all functions first to make room."""
         size = bytes_of((key, value), MOST_BYTES)
         if size >= MOST_BYTES:
             return
@@ -46,7 +46,7 @@ class _Kept:
             self.bytes += size
 
     def clear(self) -> None:
-        """Forget all values."""
+        """Forget the cached entries of all functions."""
         for entries in self.entries:
             entries.clear()
         self.bytes = 0
@@ -58,7 +58,7 @@ forget = _kept.clear
 
 
 class Remembered(Protocol[Args, Value]):
-    """A function that remembers its values."""
+    """A function with a cache of its results."""
 
     __wrapped__: Callable[Args, Value]
     cache_clear: Callable[[], None]
@@ -67,7 +67,7 @@ class Remembered(Protocol[Args, Value]):
 
 
 def remembered(make: Callable[Args, Value], *, plain: bool = False) -> Remembered[Args, Value]:
-    """Return a function with a cache, by values that have a hash.
+    """Return a function that caches its results by hashable public arguments.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def remembered(make: Callable[Args, Value], *, plain: bool = False) -> Remembere
 
 
 def once(check: Callable[Args, Value]) -> Remembered[Args, Value]:
-    """Return a check of positional values, which is made once for equal plain ones."""
+    """Return a check that is made only once for equal positional arguments of plain types."""
     return remembered(check, plain=True)
 
 

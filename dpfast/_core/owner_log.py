@@ -36,7 +36,7 @@ _opening = threading.Lock()
 
 
 class _Lines(logging.Handler):
-    """A file that gets one object of JSON for each record, at once, so that processes share it."""
+    """A handler that writes each record at once, as a line of JSON, to a file of all processes."""
 
     def __init__(self, file: int) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ def _facts(record: logging.LogRecord) -> dict[str, Any]:
 
 @lru_cache(1)
 def _opened(path: str, level: str) -> logging.Logger:
-    """Open the log, or refuse what the environment says of it."""
+    """Open the owner's log, or refuse the file or the level that the environment names."""
     checks.choice(LEVEL, level, LEVELS)
     try:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -99,7 +99,7 @@ named: tuple[str, str] | None = None
 
 
 def read_environment() -> None:
-    """Read what the environment names: once, for small releases would take longer otherwise."""
+    """Read the log's file and level from the environment, once, to keep small releases fast."""
     global named
     path = os.environ.get(FILE)
     named = (path, os.environ.get(LEVEL, "info")) if path else None
@@ -109,7 +109,7 @@ read_environment()
 
 
 def _log() -> logging.Logger | None:
-    """Return the log if the environment names one."""
+    """Return the owner's log if the environment names one."""
     if named is None:
         return None
     with _opening:  # or threads that are the first would each open it, and close the others'
@@ -117,7 +117,7 @@ def _log() -> logging.Logger | None:
 
 
 def _peak_memory() -> int | None:
-    """Return the most bytes that this process has had in memory, where the system says it."""
+    """Return the peak memory of this process in bytes, None where the system does not say it."""
     try:
         import resource
     except ImportError:  # Windows
@@ -134,7 +134,7 @@ def write(event: str, level: int = logging.INFO, **facts: Any) -> None:
 
 
 def begin() -> float:
-    """Return the time at which something begins; refuse a log that cannot be written.
+    """Return the time at which an event begins; refuse a log that cannot be written.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def begin() -> float:
 
 
 def end(event: str, began: float, **facts: Any) -> None:
-    """Write what has taken how long, and the error that is on its way up, if there is a log."""
+    """Write to the log, if any, how long an event took and the error that is being raised."""
     log, error = _log(), sys.exc_info()[1]
     if log is not None:
         facts |= {"seconds": time.perf_counter() - began, "peak_memory": _peak_memory()}
@@ -156,7 +156,7 @@ def end(event: str, began: float, **facts: Any) -> None:
 
 @contextmanager
 def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
-    """Write what a block has taken, as `begin` and `end` do.
+    """Write to the log, if any, how long a ``with`` block took and the error that it raised.
 
     Yields
     ------
@@ -171,7 +171,7 @@ def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
 
 
 def hide_error(error: BaseException) -> str:
-    """Return what may be shown of an error whose text may quote rows; the owner's log has it all.
+    """Return what is safe to show of an error whose text may quote rows, and log the whole error.
 
     Raise an error of your own with this text *after* the ``except`` block, so that the first one
     is not its context.
@@ -211,7 +211,7 @@ def hide_error(error: BaseException) -> str:
 
 
 def hiding(run: Callable[[], T], refusal: Callable[[str], Exception]) -> T:
-    """Return what a library returns; of an error of its own raise the refusal, which has its kind.
+    """Return the result of `run`, or raise `refusal` with the kind of an error that may quote rows.
 
     The first error is let go before, so that it is no context of the second: it may quote a row.
     """

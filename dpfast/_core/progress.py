@@ -70,7 +70,7 @@ def reporter(
 def _counted(
     show: Callable[[int, int | None], Any], total: int | None
 ) -> Iterator[Callable[[int], None]]:
-    """Add up ticks, and show the sum every `PERIOD` and at the end."""
+    """Yield a function that adds up blocks, and show the sum every `PERIOD` and at the end."""
     lock = threading.Lock()
     done, due = 0, time.monotonic() + PERIOD
 

@@ -89,7 +89,7 @@ def _ask(n: int | None) -> None:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Use no other threads in this one, whose caller has spread the work already."""
+    """Let calls in this thread use no other threads: its caller has spread the work already."""
     before = getattr(_here, "alone", False)
     _here.alone = True
     try:
@@ -99,7 +99,7 @@ def alone() -> Iterator[None]:
 
 
 def is_asked() -> bool:
-    """Tell whether the user has said how many threads there are to be."""
+    """Tell whether the user has set the number of threads."""
     return _chosen is not None or bool(os.environ.get(VARIABLE, "").strip())
 
 
@@ -117,7 +117,7 @@ def _number() -> int:
 
 
 def _is_worker() -> bool:
-    """Tell whether this process is one of several that somebody else has started for a pool."""
+    """Tell whether this process is a worker of multiprocessing, joblib, Dask or Spark."""
     processes = sys.modules.get("multiprocessing.process")  # not imported: no pool, no worker
     if processes is not None and processes.current_process().name != "MainProcess":
         return True
@@ -148,7 +148,7 @@ def _quota() -> int | None:
 
 
 def run_in_threads(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
-    """Return ``work(item)`` of each item, in up to `workers` threads."""
+    """Return the list of ``work(item)`` for all items, computed in up to `workers` threads."""
     if workers == 1 or len(items) <= 1:
         return [work(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it

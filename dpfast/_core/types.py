@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 
 class HasArray(Protocol):
-    """What NumPy makes an array of: one of NumPy itself, or a column of another library."""
+    """An object that NumPy makes an array of: a NumPy array, or a column of another library."""
 
     def __array__(self) -> NDArray[Any]: ...
 

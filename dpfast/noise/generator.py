@@ -402,7 +402,7 @@ class Sampler:
         return at[()] if items is None else np.take(items, at[()], axis=along)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Bring an array or a list into random order, in place.
+        """Bring an array or a list itself into random order, and return nothing.
 
         Parameters
         ----------

@@ -186,7 +186,7 @@ def draw_array(
 def in_chunks(size: int, stream: BitStream, draw: Callable[[int, int, BitStream], None]) -> None:
     """Draw many samples in chunks, each with random bits of its own, on several threads.
 
-    Where a piece begins depends on `size` alone, so no number of threads changes any bit.
+    Where a chunk begins depends on `size` alone, so no number of threads changes any bit.
 
     Parameters
     ----------

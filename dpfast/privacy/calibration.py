@@ -55,7 +55,7 @@ def float_down(amount: Number) -> float:
 
 
 def range_within(rho: Number) -> Fraction:
-    """Return an epsilon for which a draw of bounded range is rho-zCDP.
+    """Return nearly the largest epsilon for which a draw of bounded range is rho-zCDP.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def range_within(rho: Number) -> Fraction:
 
 
 def pure_within(rho: Number) -> Fraction:
-    """Return an epsilon for which a pure loss is rho-zCDP.
+    """Return nearly the largest epsilon for which a pure loss is rho-zCDP.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def pure_within(rho: Number) -> Fraction:
 
 
 def laplace_within(rho: Number, draws: int = 1, cells: int = 0) -> Fraction:
-    """Return an epsilon for which draws of Laplace noise are rho-zCDP.
+    """Return nearly the largest epsilon for which draws of Laplace noise are rho-zCDP.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _laplace(rho: Fraction, cells: int) -> Fraction:
 
 
 def _inverse(rho: Fraction, price: Callable[[Fraction], Fraction], part: int) -> Fraction:
-    """Invert a price, by the secant method in logarithms and then down to a price within `rho`.
+    """Return nearly the largest epsilon whose price in rho is at most `rho`, by the secant method.
 
     A price is at most epsilon, and at most ``epsilon**2 / part``, its limit for a small epsilon.
     """

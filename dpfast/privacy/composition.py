@@ -303,7 +303,7 @@ def _grouped(loss: Loss, size: int) -> Loss | None:
 
 
 def steps(relation: Neighbors, wanted: Neighbors, max_rows: int | None = None) -> int | None:
-    """Return how many neighbors of one relation lie between two of another; None if it has none.
+    """Return how many steps of one neighboring relation make one of another; None if none do.
 
     Without `max_rows` both relations are of the same unit, rows or people. With it the given one is
     of rows, and the wanted one of people who have at most so many rows each.

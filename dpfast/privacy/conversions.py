@@ -20,7 +20,7 @@ LEAST_DELTA = Decimal("1e-9999")
 
 
 def _mean_loss(epsilon: Fraction) -> Interval:
-    """Return epsilon tanh(epsilon / 2)."""
+    """Return the mean loss of randomized response, epsilon tanh(epsilon / 2)."""
     x = Interval.of(epsilon)
     if x.high > 300:  # 1 - tanh(150) < 10**-129
         return x
@@ -30,7 +30,10 @@ def _mean_loss(epsilon: Fraction) -> Interval:
 
 @lru_cache(maxsize=1024)
 def rho_of_pure(epsilon: Fraction) -> Fraction:
-    """Return the tight rho = epsilon tanh(epsilon / 2). A budget in rho asks at each spend."""
+    """Return the tight rho of a pure loss, epsilon tanh(epsilon / 2), rounded up.
+
+    It has a cache, since a budget in rho asks at each spend.
+    """
     return min(up(_mean_loss(epsilon).high, LEAST_DELTA), epsilon**2 / 2)
 
 
@@ -53,7 +56,7 @@ def _root(f: Callable[[Decimal], tuple[Decimal, Decimal]], low: Decimal, high: D
 
 
 def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
-    """Return the least epsilon for delta over all orders a = 1 + t of the Renyi divergence.
+    """Return the least epsilon of rho-zCDP at delta, over all Renyi orders a = 1 + t.
 
     epsilon = (1 + t) rho + ln(t / (1 + t)) + (ln(1 / delta) - ln(1 + t)) / t, of which the slope
     in t is rho - (ln(1 / delta) - ln(1 + t)) / t**2.
@@ -74,10 +77,10 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
 
 
 def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
-    """Return the least delta for epsilon over all orders a = 1 + t, or None if none is below 1.
+    """Return the least delta of rho-zCDP at epsilon, over all Renyi orders, or None if not below 1.
 
-    ln(delta) = t ((1 + t) rho - epsilon) - ln(1 + t) - t ln(1 + 1 / t), of which the slope in t is
-    (1 + 2 t) rho - epsilon - ln(1 + 1 / t).
+    For the order a = 1 + t, ln(delta) = t ((1 + t) rho - epsilon) - ln(1 + t) - t ln(1 + 1 / t), of
+    which the slope in t is (1 + 2 t) rho - epsilon - ln(1 + 1 / t).
     """
     r, e = Interval.of(rho), Interval.of(epsilon)
 
@@ -103,7 +106,7 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
 
 @lru_cache(maxsize=256)
 def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return nearly the largest rho of which the least epsilon for delta is at most `epsilon`.
+    """Return nearly the largest rho whose least epsilon at delta is at most `epsilon`.
 
     `epsilon` is at least LEAST_EPSILON.
     """
@@ -129,7 +132,7 @@ def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return the least epsilon' at delta: ln(e^epsilon - delta (1 + e^epsilon)).
+    """Return the least epsilon' of a pure loss at delta: ln(e^epsilon - delta (1 + e^epsilon)).
 
     Every pure-epsilon pair is a post-processing of randomized response, whose hockey-stick
     divergence at epsilon' is (e^epsilon - e^epsilon') / (1 + e^epsilon).
@@ -141,7 +144,10 @@ def pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction | None:
-    """Return delta (e^(size epsilon) - 1) / (e^epsilon - 1), or None if it is not below 1."""
+    """Return delta for groups of `size` rows, or None if it is not below 1.
+
+    It is delta (e^(size epsilon) - 1) / (e^epsilon - 1).
+    """
     if size == 1:
         return delta
     if size * epsilon > 10**6:
@@ -152,7 +158,7 @@ def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction | Non
 
 
 def group_delta_within(epsilon: Fraction, delta: Fraction, size: int) -> Fraction:
-    """Return nearly the largest delta of one row with `group_delta` of at most `delta`.
+    """Return nearly the largest delta of one row whose `group_delta` is at most `delta`.
 
     That rounds up at the 15th digit, so the target has 15 digits. Both enclose their values to far
     less than the part of 10**-30 that is left out.
@@ -165,7 +171,10 @@ def group_delta_within(epsilon: Fraction, delta: Fraction, size: int) -> Fractio
 
 
 def advanced_epsilon(epsilons: list[Fraction], delta: Fraction) -> Fraction:
-    """Return sqrt(2 ln(1 / delta) sum e_i^2) + sum e_i tanh(e_i / 2), or sum e_i if less."""
+    """Return the epsilon of advanced composition, or the sum of all epsilons if that is less.
+
+    The former is sqrt(2 ln(1 / delta) sum e_i^2) + sum e_i tanh(e_i / 2).
+    """
     squares = Interval.of(sum((e * e for e in epsilons), Fraction(0)))
     mean = Interval.of(0)
     for e in epsilons:

@@ -72,14 +72,14 @@ class LossDistribution:
 
     @classmethod
     def _of(cls, kind: str, step: float, *parameters: Any, **more: Any) -> LossDistribution:
-        """Return the distribution that a function of dp-accounting computes."""
+        """Return the loss distribution that the function `kind` of dp-accounting computes."""
         module = "dp_accounting.pld.privacy_loss_distribution"
         make = getattr(extra(module, "a privacy-loss distribution"), kind)
         return cls(make(*parameters, value_discretization_interval=step, **more), step)
 
     @classmethod
     def of(cls, loss: Pure | Approx, *, interval: Number = 1e-4) -> LossDistribution:
-        """Return the distribution that dominates every mechanism with this loss.
+        """Return the loss distribution that dominates those of all mechanisms with a loss.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class LossDistribution:
     def gaussian(
         cls, scale: Number, *, sensitivity: Number = 1.0, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Return the distribution for Gaussian noise with standard deviation `scale`.
+        """Return the loss distribution of Gaussian noise with standard deviation `scale`.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class LossDistribution:
     def laplace(
         cls, scale: Number, *, sensitivity: Number = 1.0, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Return the distribution for Laplace noise, density ~ ``exp(-|z| / scale)``.
+        """Return the loss distribution of Laplace noise, density ~ ``exp(-|z| / scale)``.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class LossDistribution:
     def discrete_laplace(
         cls, scale: Number, *, sensitivity: int = 1, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Return the distribution for integer noise, probability ~ ``exp(-|z| / scale)``.
+        """Return the loss distribution of integer noise, probability ~ ``exp(-|z| / scale)``.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class LossDistribution:
     def randomized_response(
         cls, epsilon: Number, *, categories: int = 2, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Return the distribution for `dpfast.response.kary`, for a replaced row.
+        """Return the loss distribution of `dpfast.response.kary`, for a replaced row.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class LossDistribution:
         return cls._of("from_randomized_response", step, uniform, k)
 
     def compose(self, *others: LossDistribution) -> LossDistribution:
-        """Return the distribution for these releases one after the other.
+        """Return the loss distribution of these releases and `others` together.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class LossDistribution:
         return LossDistribution(held, self._interval)
 
     def times(self, times: int) -> LossDistribution:
-        """Return the distribution for `times` such releases.
+        """Return the loss distribution of `times` releases like this one.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class LossDistribution:
         return LossDistribution(held, self._interval)
 
     def to_approx(self, delta: Number) -> Approx:
-        """Return the least epsilon for `delta`.
+        """Return the loss (epsilon, delta) with the least epsilon for `delta`.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class LossDistribution:
         return epsilon
 
     def to_approx_delta(self, epsilon: Number) -> Approx:
-        """Return the least delta for `epsilon`.
+        """Return the loss (epsilon, delta) with the least delta for `epsilon`.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ def least_epsilon(of: Callable[[float], float], delta: Number) -> Approx | None:
 
 
 def _step(interval: Any, range_of_losses: float) -> float:
-    """Return the step of the grid of losses, checked to leave not too many of them."""
+    """Return the step of the grid of losses; refuse one that makes too many grid points."""
     step = checks.positive("interval", interval)
     if not range_of_losses <= step * _MOST_PLACES:
         least = range_of_losses / _MOST_PLACES
@@ -295,7 +295,7 @@ def _step(interval: Any, range_of_losses: float) -> float:
 
 
 def _unit(scale: Any, sensitivity: Any) -> float:
-    """Return the noise scale for a sensitivity of 1. Its rounding is far below the margins."""
+    """Return the noise scale in units of the sensitivity, rounded by far less than the margins."""
     unit = checks.positive("scale", scale) / checks.positive("sensitivity", sensitivity)
     if not unit > 2.0**-500:
         checks.fail("scale", f"more than {2.0**-500:.3g} of the sensitivity", scale)
@@ -303,7 +303,7 @@ def _unit(scale: Any, sensitivity: Any) -> float:
 
 
 def _exponent(epsilon: Fraction) -> float:
-    """Return an epsilon as a float, rounded up. Check that float64 holds its exponential."""
+    """Return an epsilon as a float, rounded up; refuse one whose exponential overflows."""
     if epsilon > 700:
         checks.fail("epsilon", "at most 700, for float64", float(epsilon))
     return _float_up(epsilon)

@@ -85,7 +85,7 @@ class Interval:
         return Interval.of(other) / self
 
     def sqrt(self) -> Interval:
-        """Return the square root of nonnegative numbers, which `decimal` rounds correctly."""
+        """Return an interval that encloses the square root, which `decimal` rounds correctly."""
         return Interval(
             max(_ZERO, DOWN.next_minus(DOWN.sqrt(self.low))), UP.next_plus(UP.sqrt(self.high))
         )
@@ -96,18 +96,18 @@ def _widened(low: Decimal, high: Decimal) -> Interval:
 
 
 def exp(x: Interval) -> Interval:
-    """Return e^x."""
+    """Return an interval that encloses e^x."""
     result = _widened(DOWN.exp(x.low), UP.exp(x.high))
     return Interval(max(_ZERO, result.low), result.high)
 
 
 def log(x: Interval) -> Interval:
-    """Return the logarithm of positive numbers, relatively good only far from 1."""
+    """Return an interval that encloses ln(x), x > 0, relatively narrow only far from 1."""
     return _widened(DOWN.ln(x.low), UP.ln(x.high))
 
 
 def expm1(x: Interval) -> Interval:
-    """Return e^x - 1 of positive numbers."""
+    """Return an interval that encloses e^x - 1, x > 0."""
     if x.high >= _SMALL:
         return exp(x) - 1
     # x + x**2 / 2 is what the series begins with, and the rest is below x**3 / 4.
@@ -116,7 +116,7 @@ def expm1(x: Interval) -> Interval:
 
 
 def log1p(x: Interval) -> Interval:
-    """Return ln(1 + x) of numbers above -1."""
+    """Return an interval that encloses ln(1 + x), x > -1."""
     size = max(x.low.copy_abs(), x.high.copy_abs())
     if size >= _SMALL:
         return log(x + 1)
@@ -126,12 +126,12 @@ def log1p(x: Interval) -> Interval:
 
 
 def log_of(x: Fraction) -> Interval:
-    """Return the logarithm of a positive fraction, relatively good near 1 too."""
+    """Return an interval that encloses a fraction's logarithm, relatively narrow near 1 too."""
     return log1p(Interval.of(x - 1)) if Fraction(1, 2) < x < 2 else log(Interval.of(x))
 
 
 def up(x: Decimal, least: Decimal) -> Fraction:
-    """Return a number of 15 digits that is not below `x`, and at least `least`.
+    """Return `x` rounded up to 15 digits, or `least` if that is larger.
 
     15 digits survive a conversion to float64, so the number is shown exactly.
     """
@@ -139,7 +139,7 @@ def up(x: Decimal, least: Decimal) -> Fraction:
 
 
 def down(x: Decimal) -> Fraction:
-    """Return a number of 15 digits that is not above `x` >= 0."""
+    """Return `x` >= 0 rounded down to 15 digits."""
     short = _SHORT.copy()
     short.rounding = decimal.ROUND_FLOOR
     return Fraction(short.plus(x))

@@ -91,12 +91,12 @@ class Filter:
 
     @property
     def spent(self) -> Loss | None:
-        """The sum of all losses so far, or None."""
+        """The sum of all losses so far, or None if nothing was spent."""
         return self._of(self._spent)
 
     @property
     def remaining(self) -> Loss | None:
-        """The largest loss that is still allowed, or None."""
+        """The largest loss that is still allowed, or None if nothing is left."""
         return self._of(self._most - self._spent)
 
     def spend(self, loss: Pure | ZCDP) -> bool:

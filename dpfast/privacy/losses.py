@@ -32,7 +32,7 @@ def _delta(value: Any) -> Fraction:
 
 
 def shown(amount: Fraction) -> tuple[str, str]:
-    """Return a decimal and its ratio: "" if the decimal is exact, "..." if it is too long."""
+    """Return an amount as a decimal, and its ratio: "" for an exact decimal, "..." if too long."""
     text = repr(float(amount)).removesuffix(".0")
     if Fraction(text) == amount:
         return text, ""
@@ -44,7 +44,7 @@ def shown(amount: Fraction) -> tuple[str, str]:
 
 
 def _show(amount: Fraction) -> str:
-    """Return a decimal if it is exact and short, else a ratio with its value."""
+    """Return an amount as text: a decimal if it is exact and short, else a ratio with its value."""
     text, ratio = shown(amount)
     if not ratio:
         return text
@@ -53,7 +53,7 @@ def _show(amount: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Amounts:
-    """Exact amounts, shown as decimals."""
+    """The base class of losses: exact amounts, shown as decimals."""
 
     #: The names of the amounts.
     amounts: ClassVar[tuple[str, ...]]
@@ -141,7 +141,7 @@ class Pure(_Amounts):
         return ZCDP.of_pure(self)
 
     def to_approx(self, delta: Number) -> Approx:
-        """Return the least epsilon at `delta`.
+        """Convert to (epsilon, delta), with the least epsilon at `delta`.
 
         Parameters
         ----------

@@ -41,7 +41,7 @@ def _power(context: Context, x: Decimal, times: int) -> Decimal:
 def _sums(
     context: Context, p: Decimal, odds: Decimal, back: Decimal, times: int
 ) -> Iterator[tuple[Decimal, Decimal]]:
-    """Yield A(m) and B(m), rounded by the context, for m = k, k - 1, ..., 0."""
+    """Yield the tail sums A(m) and B(m), rounded by the context, for m = k, k - 1, ..., 0."""
     a = above = _power(context, p, times)
     b = below = context.multiply(a, _power(context, odds, times))
     yield above, below
@@ -54,9 +54,9 @@ def _sums(
 
 
 def _tails(odds: Interval, times: int) -> Iterator[tuple[int, Interval, Interval]]:
-    """Yield m, A(m) and B(m) for m = k, k - 1, ..., 0. `odds` is e^-epsilon.
+    """Yield m and enclosures of the tail sums A(m) and B(m) for m = k, k - 1, ..., 0.
 
-    All factors are positive, so the lower ends follow from lower ends.
+    `odds` is e^-epsilon. All factors are positive, so the lower ends follow from lower ends.
     """
     p, back = 1 / (odds + 1), 1 / odds
     low = _sums(DOWN, p.low, odds.low, back.low, times)
@@ -88,7 +88,7 @@ def _least_epsilon(epsilon: Fraction, times: int, delta: Fraction) -> Fraction:
 
 
 def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
-    """Return the least delta at an epsilon, which is 0 if no loss exceeds that."""
+    """Return the least delta of the composition at an epsilon; 0 if no loss exceeds epsilon."""
     if wanted >= times * epsilon:
         return Fraction(0)
     if times * epsilon > _FARTHEST:
@@ -106,7 +106,7 @@ def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
 def optimal_composition(
     loss: Pure | Approx, times: int, *, delta: Number | None = None, epsilon: Number | None = None
 ) -> Approx:
-    """Return the exact loss of `times` releases of one and the same loss.
+    """Return the exact total loss of `times` releases that have the same loss each.
 
     Parameters
     ----------

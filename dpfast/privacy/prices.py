@@ -75,7 +75,7 @@ _GOLDEN = Decimal("0.61803398874989484820458683436563811772")
 
 @lru_cache(maxsize=1024)
 def rho_of_laplace(epsilon: Fraction, cells: int) -> Fraction:
-    """Return the rho of Laplace noise on an integer of sensitivity `cells`, continuous for 0."""
+    """Return the rho of Laplace noise for a sensitivity of `cells`; 0 means continuous noise."""
     most = rho_of_pure(epsilon)
     if not _SMALLEST < epsilon < _LARGEST or cells == 1:
         return most
@@ -101,7 +101,7 @@ def rho_of_range(epsilon: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def rho_of_response(epsilon: Fraction, categories: int) -> Fraction:
-    """Return the rho of randomized response with so many categories."""
+    """Return the rho of randomized response with `categories` answers."""
     most = rho_of_pure(epsilon)
     if epsilon >= _LARGEST or categories <= 2:
         return most
@@ -116,9 +116,10 @@ def rho_of_response(epsilon: Fraction, categories: int) -> Fraction:
 
 
 def _highest(x: Interval, categories: int) -> Decimal | None:
-    """Return the supremum over Renyi orders, rounded up; None if it is not inside the range.
+    """Return the rho of randomized response by a search, or None if an end of the range is higher.
 
-    Where the variance of the loss is at most twice its mean, the rise ends before it begins.
+    Where the variance of the loss is at most twice its mean, D_a / a falls from the start, and the
+    mean is the supremum.
     """
     grown, whole = expm1(x), expm1(x) + categories
     mean = x * grown / whole

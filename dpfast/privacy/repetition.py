@@ -59,7 +59,7 @@ LEAST_GAMMA, LEAST_ETA, MOST_ETA = Fraction(1, 10**6), Fraction(1, 10**6), 100
 
 
 def run_parameters(gamma: Number, eta: Number) -> tuple[Fraction, Fraction]:
-    """Return checked parameters of a number of runs."""
+    """Return gamma and eta, the checked parameters of a random number of runs."""
     g, n = checks.fraction("gamma", gamma), checks.fraction("eta", eta)
     if not LEAST_GAMMA <= g < 1:
         checks.fail("gamma", "at least 1e-6 and less than 1", gamma)
@@ -70,7 +70,7 @@ def run_parameters(gamma: Number, eta: Number) -> tuple[Fraction, Fraction]:
 
 
 def mean_runs(gamma: Fraction, eta: Fraction) -> Interval:
-    """Return E[K]."""
+    """Return the mean number of runs, E[K]."""
     g, bits = Interval.of(gamma), -log_of(gamma)
     odds = (1 - g) / g
     if not eta:
@@ -139,7 +139,7 @@ def repeated_selection(
 
 
 def _epsilon(rho: Fraction, gamma: Fraction, eta: Fraction, delta: Fraction) -> Fraction:
-    """Return the epsilon of the best of runs that are rho-zCDP."""
+    """Return the epsilon, at delta, of the best of a random number of rho-zCDP runs."""
     bits, r = -log_of(gamma), Interval.of(rho)
     middle = bits if bits.high <= r.low else (r * bits).sqrt() * 2 - r
     part = down((Interval.of(delta) / mean_runs(gamma, eta)).low)

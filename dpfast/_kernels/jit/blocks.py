@@ -37,7 +37,7 @@ _lock = threading.Lock()
 
 @functools.cache
 def _intrinsics() -> tuple[Any, Any, dict[str, Any]]:
-    """Return what all loops share: a counter, rows without one, and writers of answers."""
+    """Return compiled helpers: an atomic counter, rows without reference counts, answer writers."""
     numba = load()
     from numba import literal_unroll
     from numba.np import arrayobj
@@ -46,7 +46,7 @@ def _intrinsics() -> tuple[Any, Any, dict[str, Any]]:
 
     @numba.extending.intrinsic
     def add(typingctx, counts, i, amount):  # type: ignore[no-untyped-def]
-        """``counts[i] += amount`` as one step for all threads; what was there before."""
+        """Add `amount` to ``counts[i]`` in one atomic step, and return the count before."""
 
         def code(context, builder, signature, args):  # type: ignore[no-untyped-def]
             array = make_array(signature.args[0])(context, builder, args[0])
@@ -57,7 +57,7 @@ def _intrinsics() -> tuple[Any, Any, dict[str, Any]]:
 
     @numba.extending.intrinsic
     def uncounted(typingctx, rows):  # type: ignore[no-untyped-def]
-        """Return the same array without a count of references.
+        """Return the array `rows` without a count of references.
 
         The call that an exception passes through keeps its references. One to a block would keep
         all rows in memory for ever.
@@ -93,7 +93,7 @@ def _intrinsics() -> tuple[Any, Any, dict[str, Any]]:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _single_call(function: Any) -> Any:
-    """Return one call alone, which tells the type that is returned."""
+    """Return one compiled call of a function, from which Numba tells the type of its answer."""
 
     @load().njit
     def call(block):  # type: ignore[no-untyped-def]
@@ -104,13 +104,13 @@ def _single_call(function: Any) -> Any:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _interprets(on_block: Any, block: Any) -> bool:
-    """Tell whether the call of this type of block, by `_single_call`, calls the interpreter."""
+    """Tell whether `_single_call`, compiled for a type of block, calls the interpreter."""
     return "PyObject_CallFunctionObjArgs" in on_block.inspect_llvm((block,))
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _loop(function: Any, layout: str) -> Any:
-    """Return the loop of one thread.
+    """Return the compiled loop over blocks that each thread runs.
 
     Numba's options (fastmath, error_model, boundscheck) for the user's function are those that the
     user gave. A block is a part of `rows`; or of `source`, from where it is copied to the start of
@@ -152,7 +152,7 @@ def _loop(function: Any, layout: str) -> Any:
 def compiled(
     name: str, of: str, function: Any, taken: Any, mend: str = ""
 ) -> tuple[Any, str, int | None]:
-    """Compile one call for an argument of a Numba type, and find what it returns.
+    """Compile one call of a function for an argument of a Numba type, and find what it returns.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def compiled(
 
 
 class BlockLoop:
-    """A compiled function for blocks of one form.
+    """The compiled loop of a function over blocks of one dtype and dimension.
 
     The first time for a function and a form it is compiled, which takes a second or so. The GIL is
     released inside the loop.
@@ -296,7 +296,7 @@ class BlockLoop:
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the same memory as an array of the type that the loop is compiled for."""
+    """Return a read-only view of an array, of the type that the loop is compiled for."""
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view

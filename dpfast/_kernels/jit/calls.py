@@ -20,7 +20,7 @@ _QUERY = "a function compiled by Numba that takes one element and returns a real
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _distance_loops(function: Any) -> tuple[Any, Any]:
-    """Return the loop, and one call alone, which tells the type that is returned."""
+    """Return the compiled loop over distances, and one call, which tells the type of its answer."""
     numba = load()
 
     @numba.njit(nogil=True)
@@ -37,7 +37,7 @@ def _distance_loops(function: Any) -> tuple[Any, Any]:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _query_loops(function: Any) -> tuple[Any, Any]:
-    """Return the same for a query."""
+    """Return the compiled loop over elements, and one call, which tells the type of its answer."""
     numba = load()
 
     @numba.njit(nogil=True)
@@ -64,7 +64,7 @@ def _expect_real(
 
 
 class DistanceLoop:
-    """The loop over a local sensitivity, compiled for the types of its arguments."""
+    """The loop of a local sensitivity over distances, compiled for the types of its arguments."""
 
     def __init__(self, function: Any, args: tuple[Any, ...]) -> None:
         self._args = args
@@ -78,19 +78,19 @@ class DistanceLoop:
         )
 
     def fill(self, first: int, out: NDArray[np.float64]) -> None:
-        """``A(first), A(first + 1), ...``"""
+        """Fill `out` with the local sensitivities ``A(first), A(first + 1), ...``."""
         self._fill(first, out, self._args)
 
 
 class QueryLoop:
-    """The loop over a query, compiled for the type of the elements."""
+    """The loop of a query over the elements of a universe, compiled for their type."""
 
     def __init__(self, function: Any) -> None:
         self._function = function
         self._fill, self._single_call = _query_loops(function)
 
     def values(self, elements: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the value at each element."""
+        """Return the value of the query at each element."""
         function, kind = self._function, elements.dtype
         _expect_real(
             "query", _QUERY, function, self._single_call, lambda numba: (numba.from_dtype(kind),)

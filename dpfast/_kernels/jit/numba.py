@@ -1,4 +1,4 @@
-"""Numba, only when it is needed, and what every loop over a user's function asks of it."""
+"""Numba, imported only when needed, and helpers for every loop over a user's function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REMEMBERED = 64
 
 
 def load() -> Any:
-    """Return the module.
+    """Return the Numba module, imported when it is needed first.
 
     Raises
     ------
@@ -32,11 +32,10 @@ def load() -> Any:
 
 
 def is_compiled(function: Any) -> bool:
-    """Tell whether it is made by ``numba.njit`` or ``numba.jit``. Numba is not imported for the
-    answer.
+    """Tell whether ``numba.njit`` or ``numba.jit`` made a function, without importing Numba.
 
-    A ``numba.cfunc`` or ``numba.vectorize`` object is not: it has forgotten the types of its
-    arguments or brings a loop of its own, and can be called like a plain function.
+    A ``numba.cfunc`` or ``numba.vectorize`` object does not count: it has forgotten the types of
+    its arguments or brings a loop of its own, and can be called like a plain function.
     """
     if sys.modules.get("numba") is None:
         return False  # then nothing can have been made by it
@@ -47,7 +46,7 @@ def is_compiled(function: Any) -> bool:
 
 @contextmanager
 def compiling(name: str, rule: str, function: Any) -> Iterator[None]:
-    """Whatever goes wrong inside is the one error about the argument `name`.
+    """Turn every error inside a ``with`` block into one error about the argument `name`.
 
     Numba's own errors are one family, but its passes let those of Python through as well, and
     ``typeof`` has none of its own.
@@ -61,8 +60,8 @@ def compiling(name: str, rule: str, function: Any) -> Iterator[None]:
 def returned(call: Any, types: tuple[Any, ...]) -> Any:
     """Return the Numba type that `call` returns for arguments of these types.
 
-    It is compiled for them the first time, under Numba's own lock. A function that was given
-    signatures of its own is fitted to them by its caller, and so can only be asked through one.
+    `call` is compiled for them the first time, under Numba's own lock. A function that was given
+    signatures of its own is fitted to them by its caller, so `call` has to be one that calls it.
     """
     if types not in call.overloads:
         call.compile(types)

@@ -35,7 +35,7 @@ def _barrier() -> Any:
 
     @numba.extending.intrinsic
     def barrier(typingctx):  # type: ignore[no-untyped-def]
-        """Nothing before it is merged with what comes after it."""
+        """Keep the compiler from merging work before this call with work after it."""
 
         def code(context, builder, signature, args):  # type: ignore[no-untyped-def]
             builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], True)
@@ -67,13 +67,13 @@ def _loop(function: Any, layout: str) -> Any:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _draws(compiled: Any, row: Any) -> bool:
-    """Tell whether the call asks for the state of a generator, which all rows of a thread share."""
+    """Tell whether a compiled call draws random numbers, whose state all rows of a thread share."""
     code = compiled.inspect_llvm((row,))
     return any(f"numba_get_{kind}_random_state" in code for kind in ("np", "py"))
 
 
 class RowLoop:
-    """A compiled function for rows of one form.
+    """The compiled loop of a function over rows of one dtype and width.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class RowLoop:
             returned(self._fill, (rows, numba.types.Array(numba.float64, 2, "C")))
 
     def values(self, rows: NDArray[Any], size: int) -> NDArray[np.float64]:
-        """Return the value of each row, or `size` of them: shape (rows, size).
+        """Return the `size` numbers of the function for each row: an array of shape (rows, size).
 
         A row for which the function raises, or returns None or an array of another length, is NaN.
         """

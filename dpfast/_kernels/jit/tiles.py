@@ -27,7 +27,7 @@ _lock = threading.Lock()
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _loops(function: Any) -> tuple[Any, Any]:
-    """Return the loop over tiles, and one call alone, which tells the type that is returned.
+    """Return the compiled loop over tiles, and one call, which tells the type of a score.
 
     Numba compiles each of them once for each type of data, under its own lock. Its options
     (fastmath, error_model, boundscheck) for the user's function are those that the user gave.
@@ -49,7 +49,7 @@ def _loops(function: Any) -> tuple[Any, Any]:
 
 
 def _result(numba: Any, kind: Any) -> np.dtype[Any] | None:
-    """Return what holds every value of a Numba type without loss."""
+    """Return the dtype that holds all values of a Numba type exactly; None for no real numbers."""
     if not is_real(numba, kind):
         return None
     if isinstance(kind, numba.types.Float):
