@@ -1,4 +1,4 @@
-"""Rows that an engine of the user's holds in partitions: Dask or Spark.
+"""Rows that a user's engine, Dask or Spark, holds in partitions.
 
 A partition is data in memory to the task that is given it, so a task makes of it what would be made
 of such data anywhere else, and passes over that. What travels to a task is this recipe, which is
@@ -46,7 +46,7 @@ TREE = 8
 
 
 class Moved(NamedTuple):
-    """Rows on their way to a partition: `number` is where they began, `rows` their bytes."""
+    """Some rows of one partition as bytes, on their way to the partition `destination`."""
 
     destination: int
     number: int
@@ -54,13 +54,13 @@ class Moved(NamedTuple):
 
 
 class Arrived(NamedTuple):
-    """The rows that have come to a partition."""
+    """The rows that have been moved to a partition, as a list of `Moved`."""
 
     values: list[Moved]
 
     @classmethod
     def of(cls, table: Readable) -> Arrived:
-        """Return the rows of a table whose columns are the fields of `Moved`."""
+        """Return the moved rows of a table whose columns are the fields of `Moved`."""
         columns = chosen(table, Moved._fields).held_columns.values()
         return cls(list(map(Moved, *map(as_list, columns))))
 
@@ -69,7 +69,7 @@ class Arrived(NamedTuple):
 
 
 class Part(NamedTuple, Generic[S]):
-    """A summary, and the rows of each partition that it is of, by number."""
+    """A summary of some partitions, with the number of rows of each partition."""
 
     rows: Mapping[int, int]
     summary: S
@@ -77,7 +77,7 @@ class Part(NamedTuple, Generic[S]):
 
 @dataclass(frozen=True)
 class Task(Generic[S]):
-    """What is done with a partition: a function without state that can be sent and repeated.
+    """The work on one partition: a function without state, which can be sent and repeated.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Task(Generic[S]):
         return Part({number: summary[0]}, summary[1])
 
     def join(self, parts: Sequence[Part[S]]) -> Part[S]:
-        """Return the summary of several, each partition of which counts once."""
+        """Return one part that merges several, in which each partition counts once."""
         return reduce(self._joined, parts)
 
     def _joined(self, a: Part[S], b: Part[S]) -> Part[S]:
@@ -129,7 +129,7 @@ def _both(merge: Callable[[S, S], S], a: tuple[int, S], b: tuple[int, S]) -> tup
 
 
 def counted(summarise: Callable[[Any], S], first: int, chunk: Any) -> tuple[int, S]:
-    """Return how many rows a chunk has, and its summary.
+    """Return the number of rows of a chunk, and its summary.
 
     Rows are numbered from `first` on: in the order of partitions, with gaps between them, for
     nobody knows how many rows those before have.
@@ -142,7 +142,7 @@ def counted(summarise: Callable[[Any], S], first: int, chunk: Any) -> tuple[int,
 
 
 class Engine(Elsewhere):
-    """A table or an array in partitions, which can be passed over as often as asked.
+    """A table or an array in partitions, which can be read in passes as often as needed.
 
     Attributes
     ----------
@@ -162,25 +162,25 @@ class Engine(Elsewhere):
 
     @abstractmethod
     def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
-        """Run a task on all partitions, of a table on these columns only, and join what it makes.
+        """Run a task on all partitions, on `columns` only if it is a table, and join the summaries.
 
         None if there is no partition.
         """
 
     @abstractmethod
     def together(self, column: str, columns: Sequence[str]) -> Engine:
-        """Return some columns of the rows that have an id, all rows of an id in one partition."""
+        """Return `columns` of the rows that have an id, with all rows of an id in one partition."""
 
     @abstractmethod
     def exchange(self, task: Task[list[Moved]], columns: Sequence[str] | None) -> Engine:
-        """Return a table of the rows that a task moves, those of a destination in one partition.
+        """Return a table of the rows that a task moves, each in the partition of its destination.
 
         Its columns are the fields of `Moved`.
         """
 
     @property
     def length(self) -> int | None:  # type: ignore[override]
-        """Rows; None when that is not known without reading."""
+        """The number of rows; None when that is not known without reading."""
         return None if self.lengths is None else sum(self.lengths)
 
     @property
@@ -189,7 +189,7 @@ class Engine(Elsewhere):
 
     @property
     def empty(self) -> Readable:
-        """A partition without rows, of which columns of times may be read as numbers."""
+        """A partition without rows, in which columns of times may be read as numbers."""
         return with_numbers(self.as_numbers, self.like)
 
     def name_of(self, column: Any, argument: str) -> str:
@@ -230,7 +230,7 @@ class Engine(Elsewhere):
         return self.reduce(Task(rows.make, summarise, merge), rows.make.columns)
 
     def declared(self, task: Task[S], columns: Sequence[str] | None) -> Task[S]:
-        """Return a task that refuses partitions of other types than are declared."""
+        """Return a task that refuses a partition whose types differ from those declared."""
         return replace(task, types=types_of(self.like, columns), as_numbers=self.as_numbers)
 
     def __copy__(self) -> Engine:
@@ -242,7 +242,7 @@ class Engine(Elsewhere):
         raise TypeError("data of an engine stay with the driver")
 
     def reduce(self, task: Task[S], columns: Sequence[str] | None) -> S:
-        """Make a pass: the summary of all partitions.
+        """Make a pass over all partitions and return the merged summary.
 
         Raises
         ------
@@ -278,7 +278,7 @@ class Engine(Elsewhere):
 
 
 def types_of(table: Readable, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
-    """Return the type of each of some columns, or of all; that of an array under the name None.
+    """Return the types of some or all columns by name; that of an array under the name None.
 
     A type is that of the values, in whatever form they lie: of a dictionary that of its entries.
     """
@@ -289,7 +289,7 @@ def types_of(table: Readable, columns: Sequence[str] | None = None) -> dict[str 
 
 
 def _type_of(column: Readable) -> tuple[Any, ...]:
-    """Return the type of the values, the shape of a row, and whether some can be masked."""
+    """Return the type of a column's values, the shape of a row, and whether rows can be masked."""
     if isinstance(column, Values):
         dtype, is_masked = column.array.dtype, isinstance(column.original, np.ma.MaskedArray)
         kind = array_kind(dtype) if dtype.kind in "USTO" else dtype.newbyteorder("=")
@@ -308,7 +308,7 @@ def _type_of(column: Readable) -> tuple[Any, ...]:
 
 
 def expect_types(data: Any, types: Mapping[str | None, Any]) -> Readable:
-    """Return the form of a partition whose types are those that are declared.
+    """Return a partition in a readable form, or refuse it if its types are not those declared.
 
     Raises
     ------
@@ -328,7 +328,7 @@ def expect_types(data: Any, types: Mapping[str | None, Any]) -> Readable:
 
 
 def destinations_of(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the partition that each id goes to, and which rows have an id.
+    """Return the partition to which each id is sent, and a mask of the rows that have an id.
 
     Equal ids go to one place whatever form they have, by the words that bounding compares. The key
     of hashes is no secret: it only spreads the ids, which the engine sees anyway.
@@ -344,12 +344,12 @@ def destinations_of(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray
 
 
 def column_of(name: str | None, table: Readable) -> Source:
-    """Return a column of a partition as a source: that of a name, or all there is."""
+    """Return the column `name` of a partition as a source; None for the only column."""
     return source_of(table if name is None else chosen(table, [name]).held_columns[name])
 
 
 def with_numbers(columns: Mapping[str, AsNumbers], table: Readable) -> Readable:
-    """Return a partition whose columns of times have been made whole numbers."""
+    """Return a partition with some columns of times converted to whole numbers."""
     if not isinstance(table, Table) or not columns:
         return table
     read = dict(table.held_columns)
@@ -366,7 +366,7 @@ def exchanged(
     summarise: Callable[[Arrived], S],
     merge: Callable[[S, S], S],
 ) -> S:
-    """Move rows of an engine, those of a destination together, and pass over them."""
+    """Move rows of an engine to the partitions of their destinations, and summarise them there."""
     engine, columns = rows.store, rows.make.columns
     assert isinstance(engine, Engine)
     moved = engine.exchange(engine.declared(Task(rows.make, cut, operator.add), columns), columns)
@@ -374,7 +374,7 @@ def exchanged(
 
 
 def of_engine(source: Any) -> bool:
-    """Tell whether rows are those of an engine or a database, whose order nobody promises."""
+    """Tell whether rows are held by an engine or a database, which promises no order of rows."""
     source = checks.attribute(source, "base", source)
     if isinstance(source, (TableRows, Columns)):
         return not source.store.has_order
@@ -382,6 +382,6 @@ def of_engine(source: Any) -> bool:
 
 
 def refuse_array(argument: str, value: Any) -> NoReturn:
-    """Refuse an array beside the rows of an engine."""
+    """Refuse an array as `argument` beside the rows of an engine, which have no order."""
     rule = "left out, or the name of a column, for data of an engine (filter or join them there)"
     checks.fail_kind(argument, rule, value)

@@ -1,4 +1,4 @@
-"""Files and streams as stores of columns: batches that are read again in each pass."""
+"""Files and streams as stores of columns, read in batches in each pass."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SAMPLED, FEWEST = 64, 8
 
 
 def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """Return a few values from each of several places of a file as one sample; None if it misleads.
+    """Return values from several offsets of a file as one sample; None if that would mislead.
 
     It would if they stand in order where they were taken, or if places differ so much more than
     independent draws do (a column that drifts) that a pass which samples is the cheaper way.
@@ -68,7 +68,7 @@ def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any
 
 
 class Reader(Elsewhere):
-    """One or more files of the same columns that can be read as often as asked.
+    """One or more files with the same columns, which can be read as often as needed.
 
     A format gives `batches`: generators that together yield every row once, each to be run in a
     thread of its own while the kernel works on what has come already.
@@ -93,40 +93,40 @@ class Reader(Elsewhere):
     @property
     @abstractmethod
     def names(self) -> Sequence[str]:
-        """The columns, of several files those of the first."""
+        """The names of the columns; of several files, those of the first."""
 
     @abstractmethod
     def find(self, column: str | int | None) -> str:
-        """Return the name of a column by its name or number, the same in every file."""
+        """Return the name of a column, given by name or number, which every file must share."""
 
     def numbers(self, name: str) -> Numbers:
-        """Return how to read a column of numbers, or refuse one that holds none."""
+        """Return how to read a column of numbers, or refuse a column that holds none."""
         typed = self.typed(name)
         assert isinstance(typed, Arrow)
         return arrow.numbers(typed.chunked.type, name, self.paths[0])
 
     @abstractmethod
     def may_have_nulls(self, name: str) -> bool:
-        """By the schema, which is public, and not by looking."""
+        """Tell whether a column may hold nulls, by its public schema and not by its rows."""
 
     def holds_text(self, name: str) -> bool:
-        """Tell whether a column is one of text, by its type; none of a file of text is."""
+        """Tell whether a column is declared as text; a column of a text file never is."""
         return holds_words(self.typed(name))
 
     def holds_times(self, name: str) -> bool:
-        """Tell whether a column is one of times that can be read as numbers, by its type."""
+        """Tell whether a column holds times that can be read as numbers, by its type."""
         typed = self.typed(name)
         return isinstance(typed, Arrow) and times_of(typed) is not None
 
     def numbers_of(self, name: str, column: MemoryColumn) -> MemoryColumn:
-        """Return a column of numbers, which may have been read as cells of a file of text."""
+        """Return a column as numbers, converted if it was read as the cells of a text file."""
         return column
 
     @abstractmethod
     def batches(
         self, want: Want, rows: int, workers: int | None = None
     ) -> Sequence[Generator[Rowed]]:
-        """Return one generator for each thread that is worth having, of all rows.
+        """Return generators that together yield all rows, one for each thread to start.
 
         Each yields the pieces of the columns that are wanted: of `rows` rows or fewer where a
         format decodes so few at a time, else as they lie in the file.
@@ -167,20 +167,20 @@ class Reader(Elsewhere):
         return F8 if can_be_missing else self.dtype(names[0]), None
 
     def nulls(self, name: str | None) -> int | None:
-        """About how many rows of a column are null, by its last sample; None if there is none."""
+        """Return about how many rows of a column are null, by its last sample; None without one."""
         share = self._null_shares.get(name or "")
         return None if share is None or self.length is None else int(share * self.length)
 
     def look(
         self, parts: Sequence[int], name: str, rows: int, words: RandomWords
     ) -> Iterator[MemoryColumn]:
-        """Yield about so many rows of a column from each of some parts."""
+        """Yield about `rows` rows of a column from each of some parts, such as row groups."""
         raise AssertionError("there are no parts")
 
     def sample_column(
         self, name: str | None, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
-        """Return values of one part of each of some equal stretches of the parts.
+        """Return a random sample of a column, from one part of each of some equal stretches.
 
         None where these would say little about the rest: few parts, order, drift.
         """
@@ -200,7 +200,7 @@ class Reader(Elsewhere):
         return _pooled([chunk.values for chunk in taken], self.dtype(name))
 
     def identity(self) -> list[tuple[str, int, int]]:
-        """Tell which files they are, as far as their names, sizes and times of change tell."""
+        """Return the path, size and time of change of each file, by which a change is noticed."""
         return [
             (os.path.realpath(path), size, changed)
             for path, (_, _, size, changed) in zip(self.paths, self._seen, strict=True)
@@ -210,7 +210,7 @@ class Reader(Elsewhere):
         return [_stamp(path) for path in self.paths]
 
     def check_unchanged(self) -> None:
-        """Refuse to read on when a file is no longer the one that was scanned.
+        """Refuse to read on if a file has changed since it was scanned.
 
         Two passes over different rows would be a release about no dataset at all.
         """
@@ -219,7 +219,7 @@ class Reader(Elsewhere):
                 raise SourceError(f"{path.name} was changed after it was scanned: scan it again")
 
     def no_rows(self, want: Want) -> Sequence[MemoryColumn]:
-        """Return columns of no rows."""
+        """Return the columns of a pass without rows, each of its type."""
         return [self.typed(name, name in want.text) for name in want.names]
 
     def reduce(
@@ -231,7 +231,7 @@ class Reader(Elsewhere):
         rows: int = BATCH,
         workers: int | None = None,
     ) -> S:
-        """Make one pass: summarise all that `convert` makes of the rows, and merge that.
+        """Make one pass: convert the rows of each batch, summarise the results and merge those.
 
         `convert` is called in the threads that decode, `summarise` and `merge` in this one. It is
         checked that the rows are as many as the file's own header says.
@@ -327,18 +327,18 @@ class Reader(Elsewhere):
         return self.reduce(want, convert, summarise, merge, ROWS)
 
     def _chunks(self, name: str, column: MemoryColumn) -> Iterator[Chunk]:
-        """Return the chunks of a column of numbers."""
+        """Return an iterator over the chunks of a column of numbers."""
         source = cast(MemorySource, source_of(self._numbered(name, column)))
         return source.chunks(0, source.length)
 
     def _numbered(self, name: str, column: MemoryColumn) -> MemoryColumn:
-        """Return a column, or the numbers as which a column of times is read."""
+        """Return a column, converted to whole numbers if it is a column of times read as such."""
         read = self.as_numbers.get(name)
         return column if read is None else numbered(column, read.numbers)
 
 
 class SchemaReader(Reader):
-    """Files whose columns have Arrow types, one schema for each file.
+    """Files whose columns have Arrow types, with one schema for each file.
 
     Only wanted columns are looked at: each must be in every file, under one name, of types that
     have a common one.
@@ -370,14 +370,14 @@ class SchemaReader(Reader):
         return any(schema.field(schema.get_field_index(name)).nullable for schema in self.schemas)
 
     def _kinds(self, name: str) -> Iterator[tuple[Any, Path]]:
-        """Yield how a column is read in each file: as of the common type, if there is one."""
+        """Yield the type as which each file's column is read: the common type, if one exists."""
         kinds = [schema.field(schema.get_field_index(name)).type for schema in self.schemas]
         common = arrow.wider(kinds)
         for kind, path in zip(kinds, self.paths, strict=True):
             yield kind if common is None else common, path
 
     def _casts(self, names: Sequence[str]) -> list[list[Any]]:
-        """Return what the columns of each file are cast to; None if they stay as they are."""
+        """Return the types to which each file's columns are cast; None where no cast is needed."""
         columns = [[kind for kind, _ in self._kinds(name)] for name in names]
         return [
             [
@@ -389,7 +389,7 @@ class SchemaReader(Reader):
 
 
 def as_typed(column: MemoryColumn, typed: MemoryColumn | None) -> MemoryColumn:
-    """Return a column as a reader makes it; cells of a file of text are read as their own type."""
+    """Return a column; bytes become text if `typed` says that the column is read as text."""
     import pyarrow as pa
 
     is_text = isinstance(typed, Arrow) and typed.chunked.type == pa.string()
@@ -399,7 +399,7 @@ def as_typed(column: MemoryColumn, typed: MemoryColumn | None) -> MemoryColumn:
 
 
 def widened(arrays: Iterable[Any], casts: Iterable[Any]) -> list[Arrow]:
-    """Return columns of a file as of the types that all files have in common."""
+    """Return columns of a file, cast to the types that all files have in common."""
     return [Arrow.of(arrow.widened(array, kind)) for array, kind in zip(arrays, casts, strict=True)]
 
 
@@ -409,5 +409,5 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
 
 
 def stamp_of(file: os.stat_result) -> tuple[int, int, int, int]:
-    """Return what changes when a file is written to, or replaced by another."""
+    """Return what identifies a state of a file: device, inode, size and time of change."""
     return (file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns)

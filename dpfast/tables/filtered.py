@@ -1,4 +1,4 @@
-"""Some rows of files: those that public conditions on their columns keep.
+"""Keep the rows of files that pass public conditions on their columns.
 
 A condition looks at one row alone. So of two files that differ in a row that came or went, what is
 kept differs in that row, or not at all. A row that is *replaced* may enter what is kept, or leave
@@ -74,7 +74,7 @@ RULE = 'a table such as {column = "delay", above = 0}, or a list of these'
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One test of one column; a missing value passes none.
+    """One test of one column, such as above 0; a missing value does not pass.
 
     Parameters
     ----------
@@ -98,11 +98,11 @@ class Condition:
 
     @property
     def is_text(self) -> bool:
-        """Tell whether the column is compared with texts."""
+        """Tell whether the column is compared with text."""
         return isinstance(self.values[0], str)
 
     def typed(self, store: Store) -> Condition:
-        """Return the condition for the type of its column, or refuse a column of another type."""
+        """Return this condition in the terms of its column's type, or refuse a wrong type."""
         name = store.name_of(self.column, "where")
         is_listed = self.is_text and self.test in LISTS
         typed = store.typed(name, is_listed)
@@ -118,7 +118,7 @@ class Condition:
         return self
 
     def _typed_times(self, typed: MemoryColumn) -> Condition:
-        """Return the condition in units of a column of times, of which texts are ISO 8601."""
+        """Return this condition with values in units of a column of times; texts are ISO 8601."""
         times = times_of(typed)
         assert times is not None
         values = [_time(value) if isinstance(value, str) else value for value in self.values]
@@ -127,16 +127,16 @@ class Condition:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are looked at."""
+        """The names of the columns that the test reads."""
         return (self.column,)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Those of them that are read as text."""
+        """The names of the columns that the test reads as text."""
         return (self.column,) if self.is_text else ()
 
     def keep(self, reader: Reader, columns: Sequence[MemoryColumn]) -> NDArray[np.bool_]:
-        """Tell which rows pass, by their columns."""
+        """Return a mask of the rows that pass the test, from the columns that the test reads."""
         (column,) = columns
         if not (self.is_text or self.of_times):
             column = reader.numbers_of(self.column, column)
@@ -180,7 +180,7 @@ class Condition:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ArrowTest:
-    """A test of each row by an expression of pyarrow, whose functions are of single rows.
+    """A test of each row by a pyarrow expression whose functions look at single rows.
 
     A row passes if the expression is true. One for which it is null, or has no value because a
     cast, a division or a sum fails, does not: an error would tell of that row. So where a batch
@@ -202,16 +202,16 @@ class ArrowTest:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are looked at."""
+        """The names of the columns that the expression reads."""
         return tuple(self.types)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Those of them that are read as cells where no types are declared."""
+        """The names of the columns that are read as text where no type is declared."""
         return self.columns
 
     def typed(self, store: Store) -> ArrowTest:
-        """Return the test for the types of its columns, which are those that it cannot do without.
+        """Return this test with the types of the columns that its expression needs.
 
         A row of nulls is public, and shows whether the expression fits.
         """
@@ -232,7 +232,7 @@ class ArrowTest:
         return ArrowTest(self.expression, used)
 
     def keep(self, reader: Reader, arrow_columns: Sequence[MemoryColumn]) -> NDArray[np.bool_]:
-        """Tell which rows pass, by their columns."""
+        """Return a mask of the rows that pass the test, from the columns that the test reads."""
         import pyarrow as pa
 
         columns = {
@@ -256,7 +256,7 @@ class ArrowTest:
         return True
 
     def _true(self, table: Any) -> NDArray[np.bool_]:
-        """Tell for which rows the expression is true; none may fail."""
+        """Return a mask of the rows for which the expression is true, or raise if a row fails."""
         import pyarrow as pa
 
         keep = np.zeros(table.num_rows, np.bool_)
@@ -266,7 +266,7 @@ class ArrowTest:
         return keep
 
     def _passing(self, table: Any) -> NDArray[np.bool_]:
-        """Tell for which rows the expression is true, of which some may fail."""
+        """Return a mask of the rows for which the expression is true; it may fail for others."""
         try:
             return self._true(table)
         except _arrow_errors():
@@ -278,7 +278,7 @@ class ArrowTest:
 
 
 def _arrow_type(column: MemoryColumn) -> Any:
-    """Return the type that a column has in a test: one that Arrow can pick rows of."""
+    """Return the Arrow type of a column in a test, of which pyarrow can pick rows."""
     import pyarrow as pa
 
     if not isinstance(column, Arrow):
@@ -290,20 +290,20 @@ def _arrow_type(column: MemoryColumn) -> Any:
 
 
 def _arrow_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of an expression: all of Arrow, for any other would tell of a row."""
+    """Return the errors of pyarrow that a row may cause in an expression, which are not shown."""
     import pyarrow as pa
 
     return (pa.ArrowException,)
 
 
 def is_expression(where: Any) -> bool:
-    """Tell whether something is an expression of pyarrow, which is not imported for that."""
+    """Tell whether `where` is a pyarrow expression, without importing pyarrow."""
     compute = sys.modules.get("pyarrow.compute")
     return compute is not None and isinstance(where, compute.Expression)
 
 
 def conditions(where: Any, name: str = "where") -> tuple[Condition | ArrowTest, ...]:
-    """Return the conditions of a table, or of a list of tables, of which a row passes all.
+    """Return the conditions that a table, or a list of tables, sets on rows that are kept.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition | ArrowTest, 
 
 
 def _values(name: str, test: str, value: Any) -> tuple[Any, ...]:
-    """Return what a column is compared with: numbers of Python, times, or texts."""
+    """Return the values with which a column is compared: Python numbers, times or texts."""
     is_list = test in ("in", "not_in")
     rule = "a list of numbers, times or texts" if is_list else "a number, a time or a text"
     values = value if is_list else [value]
@@ -368,7 +368,7 @@ def _values(name: str, test: str, value: Any) -> tuple[Any, ...]:
 
 
 def _time(text: str) -> Any:
-    """Return the date or the time of a text, or the text if it is neither."""
+    """Return the date or time that a text in ISO 8601 says, or the text if it says neither."""
     for read in (date.fromisoformat, datetime.fromisoformat):
         with suppress(ValueError):
             return read(text)
@@ -376,7 +376,7 @@ def _time(text: str) -> Any:
 
 
 def filtered(reader: Reader, where: Sequence[Condition | ArrowTest]) -> Reader:
-    """Return a reader of the rows that pass all conditions, whose number nobody knows.
+    """Return a reader of the rows that pass all conditions; their number is private.
 
     Those of a reader that has some already stay.
 
@@ -399,7 +399,7 @@ def filtered(reader: Reader, where: Sequence[Condition | ArrowTest]) -> Reader:
 
 
 def passing(data: Any, where: Any) -> Columns:
-    """Return those rows of columns of files that pass an expression of pyarrow.
+    """Return columns of files with only the rows that pass a pyarrow expression.
 
     Raises
     ------
@@ -415,7 +415,7 @@ def passing(data: Any, where: Any) -> Columns:
 
 
 def condition_of(data: Any) -> str | None:
-    """Return the conditions that rows of files or of a database pass, as text; None for all rows.
+    """Return the conditions on the rows of files or of a database, as text; None without any.
 
     Parameters
     ----------
@@ -434,7 +434,7 @@ def condition_of(data: Any) -> str | None:
 def _kept(
     where: Sequence[Condition | ArrowTest], reader: Reader, want: Want, convert: Convert[T]
 ) -> tuple[Want, Convert[T]]:
-    """Return what a pass wants, and what it makes of rows, for those that pass all conditions."""
+    """Return the wants and conversion of a pass, changed to rows that pass `where`."""
     texts = frozenset(name for condition in where for name in condition.texts)
     more = dict.fromkeys(name for condition in where for name in condition.columns)
     names = tuple(dict.fromkeys([*want.names, *more]))
@@ -464,7 +464,7 @@ def _kept(
 def _among_words(
     words: Sequence[str], column: MemoryColumn
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell which rows of a column of text are words, and which are there."""
+    """Return two masks of the rows of a text column: is one of `words`, and is not missing."""
     import pyarrow as pa
 
     is_word = ~np.isnan(Words(words).of(column))
@@ -477,7 +477,7 @@ def _among_words(
 
 
 def _picked(column: MemoryColumn, keep: NDArray[np.bool_]) -> MemoryColumn:
-    """Return the rows of a column that are kept."""
+    """Return the rows of a column that the mask `keep` selects."""
     import pyarrow as pa
 
     if keep.all():

@@ -1,4 +1,4 @@
-"""Rows of a `Source` that is not of this library."""
+"""Read the rows of a `Source` that is not defined in this library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NUMBERED = "number each row once from 0 in the starts of its chunks"
 
 
 def foreign_rows(source: Source) -> RowSource:
-    """Return one column as float64: nobody but its pass can say whether it has nulls.
+    """Return the column of a foreign source as rows of float64, in which a null is NaN.
 
     Blocks are a function of row numbers, so it is checked that the chunks number their rows, and
     that nulls come with their places.

@@ -1,4 +1,4 @@
-"""What data are, told once and by their type alone: no row is looked at.
+"""Recognise the type of data once, without a look at any row.
 
 `column_form` is the one place where a column of the user's in this process is asked what it is, and
 `in_memory.local_form` asks what has columns with names. Whoever reads data is given the answer:
@@ -60,9 +60,7 @@ MENDS = {
 
 
 class Objects(MemorySource):
-    """One Python object after another, without a dtype, like a list: as one column, float64 and
-    NaN. Nothing is read before the first pass.
-    """
+    """A list-like column of Python objects without a dtype, read as float64 with NaN in a pass."""
 
     nulls = 0
     width: int | None = None
@@ -79,7 +77,7 @@ class Objects(MemorySource):
         return ArraySource(values)
 
     def cut(self, start: int, stop: int) -> Objects:
-        """Return some of its rows."""
+        """Return the rows `start` .. `stop` - 1 of this column."""
         return Objects(self.rows[start:stop])
 
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
@@ -99,7 +97,7 @@ class Objects(MemorySource):
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """A NumPy array of any shape and dtype, and what was given: `mask` is that of a masked one.
+    """A NumPy array of any shape and dtype, with the object from which it was made, and its mask.
 
     Times are `aware` if they have a time zone; the array has them in UTC.
     """
@@ -115,7 +113,7 @@ class Values:
         return len(self.array) if self.array.ndim else 0
 
     def cut(self, start: int, stop: int) -> Values:
-        """Return some of its rows."""
+        """Return the rows `start` .. `stop` - 1 of this array."""
         mask = None if self.mask is None else self.mask[start:stop]
         array = self.array[start:stop]
         values = (
@@ -147,14 +145,14 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """One column as a `pyarrow.ChunkedArray`."""
+    """One Arrow column, as a `pyarrow.ChunkedArray`."""
 
     chunked: Any
     row_index: Any = None
 
     @classmethod
     def of(cls, array: Any) -> Arrow:
-        """Return a `pyarrow.Array` as a column."""
+        """Return a `pyarrow.Array` as an `Arrow` column."""
         import pyarrow as pa
 
         return cls(pa.chunked_array([array]))
@@ -165,12 +163,12 @@ class Arrow:
 
     @property
     def array(self) -> Any:
-        """Its rows as one `pyarrow.Array`, where they lie if they are one already."""
+        """All rows as one `pyarrow.Array`, without a copy if the column has one chunk."""
         chunked = self.chunked
         return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
     def cut(self, start: int, stop: int) -> Arrow:
-        """Return some of its rows."""
+        """Return the rows `start` .. `stop` - 1 of this column."""
         return Arrow(self.chunked.slice(start, stop - start))
 
     def source(self, name: str) -> Source:
@@ -189,7 +187,7 @@ Readable: TypeAlias = MemoryColumn | WithRows | RowSource | Source
 
 
 def source_of(column: Readable, name: str = "data") -> Source:
-    """Return the source of one column; a source is taken as it is."""
+    """Return a source that reads one column; a source is returned as it is."""
     if isinstance(column, (Values, Arrow, WithRows)):
         return column.source(name)
     if isinstance(column, (MemorySource, Source)):  # in this order: a protocol is slow to tell
@@ -198,7 +196,7 @@ def source_of(column: Readable, name: str = "data") -> Source:
 
 
 def as_column(data: Any, name: str, rule: str) -> Column:
-    """Return the numbers of anything that is neither a table nor records; of a list, one a row.
+    """Return the numbers of any column or matrix; of a list, one number for each row.
 
     Raises
     ------
@@ -210,7 +208,7 @@ def as_column(data: Any, name: str, rule: str) -> Column:
 
 
 def is_readable(data: Any) -> TypeGuard[Readable]:
-    """Tell whether data can be passed over as they are."""
+    """Tell whether data can be read in passes without a conversion."""
     if type(data) is dict:
         return False  # columns by their names
     try:
@@ -220,7 +218,7 @@ def is_readable(data: Any) -> TypeGuard[Readable]:
 
 
 def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
-    """Tell what `data` are that must not be a table: rows without names."""
+    """Return `data` as a column or matrix without names, by type; refuse a table."""
     if type(data) is np.ndarray and data.dtype.kind != "O":  # what most calls have
         return Values(data, data)
     if isinstance(data, (Values, Arrow, Objects)):
@@ -253,7 +251,7 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
 
 
 def mend_of(data: Any) -> str:
-    """Return what makes a column of an object that is none, by its type; "" of all others."""
+    """Return a hint how to make a column of an object that is no column; "" if there is none."""
     if isinstance(data, (str, bytes, os.PathLike)):
         return "; for a file, dpfast.scan; for a column, table['name']"
     kinds = (kind.__name__ for kind in type(data).__mro__)
@@ -261,7 +259,7 @@ def mend_of(data: Any) -> str:
 
 
 def index_of(data: Any) -> Any:
-    """Return the index of a column or a frame of pandas, or of what was made of one, else None."""
+    """Return the pandas index of a column, a frame, or a form made of one; None without one."""
     kind = type(data)
     if hasattr(kind, "row_index"):
         return data.row_index
@@ -269,13 +267,13 @@ def index_of(data: Any) -> Any:
 
 
 def title_of(column: Any) -> str:
-    """Return the name that a column of pandas or Polars has, or ""."""
+    """Return the name of a column of pandas or Polars, or ""."""
     title = attribute(column, "name")
     return title if isinstance(title, str) else ""
 
 
 def names_of(data: Any) -> tuple[str, ...]:
-    """Return the names that columns of data have, as far as they have some."""
+    """Return the names of the columns of data; empty if the columns have no names."""
     title = title_of(data)
     if title:
         return (title,)
@@ -292,7 +290,7 @@ def names_of(data: Any) -> tuple[str, ...]:
 
 
 def is_distributed(data: Any) -> bool:
-    """Tell whether an engine holds the data, by what their type has."""
+    """Tell whether an engine or a database holds the data, by the attributes of their type."""
     kind = type(data)  # an object may answer to any name
     return (
         is_spark(data)
@@ -302,23 +300,23 @@ def is_distributed(data: Any) -> bool:
 
 
 def is_spark(data: Any) -> bool:
-    """Tell whether data are a dataframe of Spark, by what their type has."""
+    """Tell whether data are a Spark dataframe, by the attributes of their type."""
     return hasattr(type(data), "mapInArrow") and hasattr(type(data), "sparkSession")
 
 
 def is_sql(data: Any) -> bool:
-    """Tell whether data are an expression of Ibis, which somebody has imported then."""
+    """Tell whether data are an Ibis expression, without importing Ibis."""
     core = sys.modules.get("ibis.expr.types")
     return core is not None and isinstance(data, core.Expr)
 
 
 def is_lazy(data: Any) -> bool:
-    """Tell whether data are a lazy frame of Polars, by what their type has."""
+    """Tell whether data are a lazy frame of Polars, by the attributes of their type."""
     return hasattr(type(data), "collect_batches") and hasattr(type(data), "collect_schema")
 
 
 def is_interchanged(data: Any) -> bool:
-    """Tell whether data say what they hold by the dataframe interchange protocol alone."""
+    """Tell whether data can be read by the dataframe interchange protocol alone."""
     kind = type(data)
     others = (*TYPED, *SPEAKS_ARROW, "iloc", "__len__")
     return hasattr(kind, "__dataframe__") and not any(
@@ -327,19 +325,19 @@ def is_interchanged(data: Any) -> bool:
 
 
 def is_arrow(data: Any) -> bool:
-    """Tell whether `data` is best read through Arrow: it says its type, and has no NumPy array."""
+    """Tell whether to read `data` through Arrow: it supports Arrow and has no NumPy dtype."""
     if isinstance(attribute(data, "dtype"), np.dtype):
         return False
     return type(data).__name__ == "Categorical" or any(has(data, name) for name in SPEAKS_ARROW)
 
 
 def has_zone(data: Any) -> bool:
-    """Tell whether a column of pandas declares that its times have a time zone."""
+    """Tell whether a column of pandas declares a time zone for its times."""
     return attribute(attribute(data, "dtype"), "tz") is not None
 
 
 def unwrapped(data: Any) -> Any:
-    """Return what a column of pandas holds, by the type that it declares.
+    """Return the array that a pandas column holds, in a dtype that its declared type decides.
 
     What NumPy makes of such a column has a dtype that depends on the rows: on a null among them, or
     on whether a sparse one has a gap. Everything else is returned as it is.
@@ -358,9 +356,7 @@ def unwrapped(data: Any) -> Any:
 
 
 def is_untyped(data: Any) -> bool:
-    """Tell whether `data` are one object after another, by their own type and without a look at
-    any.
-    """
+    """Tell whether `data` are Python objects without a dtype, such as a list, by their type."""
     if isinstance(data, (list, tuple)):
         return True
     dtype = attribute(data, "dtype")
@@ -384,7 +380,7 @@ def _is_buffer(data: Any) -> bool:
 
 
 def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
-    """Return the rows of untyped data, in a form that can be cut into slices."""
+    """Return the rows of data without a dtype as a sequence that can be sliced."""
     if type(data) is list or type(data) is tuple:  # a class of its own may lie about its length
         return data
     if isinstance(data, np.ma.MaskedArray):
@@ -396,14 +392,14 @@ def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
 
 
 def unmasked(data: Any) -> NDArray[Any]:
-    """Return a masked array as one of objects, None behind the mask."""
+    """Return a masked array as an array of objects, with None for masked entries."""
     out: NDArray[Any] = np.ma.getdata(data).astype(object)
     out[np.ma.getmaskarray(data)] = None
     return out
 
 
 def fill_matrix(some: Sequence[Any], out: NDArray[np.float64]) -> None:
-    """Write rows of as many numbers as `out` is wide, NaN for a row that is missing."""
+    """Write rows to the matrix `out`, each of as many numbers as `out` has columns, or missing."""
     width = out.shape[1]
     if all(type(row) in (list, tuple) and len(row) == width for row in some):
         fill_numbers(list(chain.from_iterable(some)), out.reshape(-1))
@@ -428,7 +424,7 @@ def _entries(row: Any, width: int) -> Sequence[Any]:
 
 
 def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
-    """Return the columns of a table by name; None if `data` are no table."""
+    """Return the columns of a table by name; None if `data` are not a table."""
     if isinstance(data, np.ndarray):
         return {key: data[key] for key in data.dtype.names} if data.dtype.names else None
     if isinstance(data, (dict, Mapping)):  # in this order: an abstract class is slow to tell
@@ -449,7 +445,7 @@ def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
 
 
 def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
-    """Return the columns of anything that is a table in Arrow's eyes; None if it is one column."""
+    """Return the columns of a table that Arrow can read, by name; None if `data` are one column."""
     pa = pyarrow_for(name)
     rule = "a table of numbers"
     if not isinstance(data, (pa.Table, pa.RecordBatch)):
@@ -464,7 +460,7 @@ def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
 
 
 def chunked(data: Any, name: str, rule: str) -> Any:
-    """Return a column as a `pyarrow.ChunkedArray`."""
+    """Return a column as a `pyarrow.ChunkedArray`, or refuse a table."""
     # Types of the columns of a table a library might guess from the rows.
     column = None if has(data, "columns") else streamed(data, name, rule)
     if column is None or pyarrow_for(name).types.is_struct(column.type):
@@ -473,7 +469,7 @@ def chunked(data: Any, name: str, rule: str) -> Any:
 
 
 def streamed(data: Any, name: str, rule: str) -> Any:
-    """Return what speaks Arrow as a `pyarrow.ChunkedArray`; a table is one of structs."""
+    """Return an object that exports Arrow data as a `pyarrow.ChunkedArray`; a table has structs."""
     pa = pyarrow_for(name)
     if not isinstance(data, (pa.Array, pa.ChunkedArray)):
         make = pa.chunked_array if has(data, "__arrow_c_stream__") else pa.array
@@ -482,19 +478,19 @@ def streamed(data: Any, name: str, rule: str) -> Any:
 
 
 def pyarrow_for(name: str) -> Any:
-    """Return the pyarrow module, or the line that installs it."""
+    """Return the pyarrow module, or raise an error that tells how to install it."""
     return extra("pyarrow", f"reading {name}")
 
 
 def numpy_array(data: Any) -> NDArray[Any]:
-    """Return the NumPy array that anything on this machine which holds one gives."""
+    """Return the NumPy array of any object that holds one in this machine's memory."""
     if has(data, "__dlpack__") and not has(data, "__array__"):
         return np.from_dlpack(data)
     return np.asarray(data)
 
 
 def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) -> Any:
-    """``convert(data)``, or one error (`name` must be `rule`) that repeats no value.
+    """Return ``convert(data)``, or raise that `name` must be `rule`, without a value of the data.
 
     Libraries like to quote the value that they stumbled on. That would be an answer about the data
     before anything is spent, so the new error is raised after the old one has been let go.

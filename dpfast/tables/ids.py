@@ -1,4 +1,4 @@
-"""Ids and keys beside rows: what they may be made of."""
+"""Check the ids that stand beside rows, and put them there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .pick import listed, nearest
 
 
 def with_ids(rows: RowSource, ids: Any) -> RowSource:
-    """Return rows, each with its id beside it, if ids are given."""
+    """Return rows with an id beside each row, if `ids` are given."""
     if ids is None:
         return rows
     column = as_ids(ids)
@@ -33,12 +33,12 @@ def with_ids(rows: RowSource, ids: Any) -> RowSource:
 
 
 def _refuse_ids() -> NoReturn:
-    """Raise the error of ids that are not as many as the rows, whose number may be private."""
+    """Raise the error that ids and rows differ in number, without the numbers."""
     raise DataError("there must be one id for each row, but their numbers differ")
 
 
 def as_ids(ids: Any) -> Any:
-    """Return the ids of an array, a list or a column of a data frame, which can be sliced.
+    """Return the ids of an array, a list or a column as a sequence that can be sliced.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def as_ids(ids: Any) -> Any:
 
 
 def checked(ids: Any) -> Any:
-    """Return ids as the name of a column, or as the form of one that holds ids.
+    """Return `ids` as the name of a column, or as a column that can hold ids.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def checked(ids: Any) -> Any:
 
 
 def entries(column: MemoryColumn) -> Any:
-    """Return the rows of a column as they lie, which can be cut into slices."""
+    """Return the rows of a column in the object that holds them, which can be sliced."""
     if isinstance(column, Objects):
         return column.rows
     if isinstance(column, Arrow):
@@ -75,7 +75,7 @@ def entries(column: MemoryColumn) -> Any:
 
 
 def as_list(column: Any) -> list[Any]:
-    """Return the rows of a column, or of what `entries` returns, as Python objects."""
+    """Return the rows of a column, or of an object from `entries`, as Python objects."""
     rows = entries(column) if isinstance(column, (Objects, Values, Arrow)) else column
     if isinstance(rows, np.ndarray):
         return list(rows.tolist())
@@ -83,17 +83,17 @@ def as_list(column: Any) -> list[Any]:
 
 
 def id_name(ids: Any) -> str:
-    """Return the name of an id, as the call or the column says it; "" for ids without a name."""
+    """Return the name of the ids, from the call or from their column; "" for ids without one."""
     return ids if isinstance(ids, str) else title_of(ids)
 
 
 def no_column(ids: Any, names: Collection[str], argument: str = "ids") -> NoReturn:
-    """Raise the error about ids, or another argument, that name no column of a table."""
+    """Raise the error that `ids`, or another argument, names no column of the table."""
     mends = {"ids": " or one id for each row", "weights": " or one number for each row"}
     rule = f"the name of a column{nearest(str(ids), names)}{mends.get(argument, '')}"
     checks.fail(argument, rule, ids, f"; the table has: {listed(names)}" if names else "")
 
 
 def no_names(ids: Any) -> NoReturn:
-    """Raise the error about ids by name of data that have no names."""
+    """Raise the error that `ids` is a name although the data have no named columns."""
     checks.fail("ids", "one id for each row (these data have no columns with names)", ids)

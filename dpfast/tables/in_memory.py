@@ -1,4 +1,4 @@
-"""Tables in memory: columns that lie here, each in a form of its own."""
+"""Tables in memory, of which each column has a form of its own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .threads import in_parts
 
 
 class InMemory(Store):
-    """Columns by name, where they lie.
+    """Named columns in memory.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ class InMemory(Store):
 
 
 def named(columns: Mapping[str, MemoryColumn], original: Any = None, name: str = "data") -> Table:
-    """Return columns in memory as a table; `given` is what they were made of."""
+    """Return columns in memory as a table that was made of `original`."""
     return Table(InMemory(columns, original, name), list(columns))
 
 
 def local_form(data: Any, name: str, rule: str) -> Readable:
-    """Tell what `data` are: one column, a matrix, a table, a file or a source.
+    """Return `data` as a column, a matrix, a table, a file or a source, by type.
 
     `rule` is what the argument `name` must be, for the error about what holds no data.
 

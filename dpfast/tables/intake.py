@@ -1,4 +1,4 @@
-"""The one intake: what a public function is handed becomes one typed view, by types alone.
+"""Turn the arguments of a public function into one typed view of the data, by types alone.
 
 `read` is called once in a public function, with the function that says what is read: `all_columns`,
 `each_column`, `one_column`, `whole_rows`, `text_column` or `rows_alone`. No row is looked at, and
@@ -55,7 +55,7 @@ RECORDS = "0 (or -2) for data of several columns, and left out for one: a row ha
 
 @dataclass(slots=True)  # a frozen one takes a microsecond more to make
 class View:
-    """What a release reads, and what stands beside it.
+    """The data that a release reads, with the mask, weights and ids that belong to rows.
 
     Attributes
     ----------
@@ -94,18 +94,18 @@ class View:
 
     @property
     def _sources(self) -> list[Any]:
-        """What is read: the columns that are read one by one, or all as one."""
+        """The sources to read: one for each column, or one for all."""
         return self.source if isinstance(self.source, list) else [self.source]
 
     @property
     def length(self) -> int | None:
-        """How many rows there are; None when that is not known without reading."""
+        """The number of rows; None when that is not known without reading."""
         length: int | None = self._sources[0].length
         return length
 
     @property
     def is_whole(self) -> bool:
-        """Whether all numbers are integers, by the types of their columns."""
+        """Whether all columns hold integers, by their types."""
         for source in self._sources:
             if not (source.is_whole if isinstance(source, SqlRows) else source.dtype.kind in "iu"):
                 return False
@@ -113,39 +113,39 @@ class View:
 
     @property
     def engine(self) -> str:
-        """What reads the rows, as `Store.engine`; "memory" of any other source."""
+        """The kind of engine that reads the rows, as `Store.engine`; "memory" if there is none."""
         data = self.data if isinstance(self.data, Columns) else self._sources[0]
         store = checks.attribute(data, "store")
         return store.engine if isinstance(store, Store) else "memory"
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The names of the columns that were given, as far as they have some."""
+        """The names of the columns of the data; empty if the columns have no names."""
         return names_of(self.data)
 
     @property
     def condition(self) -> str | None:
-        """Which rows count, as text; None for all."""
+        """The condition that rows must pass to count, as text; None if all rows count."""
         if self.where is not None:
             return MASK
         source = self._sources[0]
         return condition_of(source if isinstance(source, SqlRows) else self.data)
 
     def chosen(self, most: int, secret: str) -> View:
-        """Return at most so many rows of each unit, of rows that are in a database."""
+        """Return a view of at most `most` random rows of each unit, for rows in a database."""
         assert self.ids is not None
         some = [rows.chosen(self.ids.column, most, secret) for rows in self._sources]
         return replace(self, source=some if isinstance(self.source, list) else some[0])
 
     @property
     def columns(self) -> list[Source]:
-        """The columns that are read one by one."""
+        """The sources of columns that are read one by one."""
         assert isinstance(self.source, list)
         return self.source
 
     @property
     def kept(self) -> Any:
-        """One column, or several, or those of their rows that are used."""
+        """The source to read, or the list of sources, with only the rows that `where` keeps."""
         source: Any = self.source
         if self.where is None:
             return source
@@ -159,7 +159,7 @@ Chosen: TypeAlias = tuple[Any, bool, int]
 
 
 class RowArguments(NamedTuple):
-    """What a call says beside its data; `ids` are those that come with whole rows."""
+    """The arguments of a call that belong to rows; `ids` only where rows are read whole."""
 
     axis: Any = None
     weights: Any = None
@@ -167,7 +167,7 @@ class RowArguments(NamedTuple):
 
     @property
     def last(self) -> str | None:
-        """The column of weights, if they have a name."""
+        """The name of the column of weights, if the weights are given by name."""
         return self.weights if isinstance(self.weights, str) else None
 
 
@@ -182,7 +182,7 @@ def read(
     ids: Any = None,
     with_ids: bool = False,
 ) -> View:
-    """Read what data are, and what stands beside them, by their types alone.
+    """Return one view of the data and of the arguments beside them, by their types alone.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def read(
 
 
 def plain(data: Any) -> View | None:
-    """Return the view of a column of numbers that kernels read where it lies; None for other data.
+    """Return the view of an array that kernels read without a copy; None for any other data.
 
     It is what `read` returns of one column, where nothing stands beside the rows.
     """
@@ -244,7 +244,7 @@ def plain(data: Any) -> View | None:
 
 
 def _weights(weights: Any, source: Source | RowSource, relation: str) -> Column | None:
-    """Return the weights beside rows, if there are any."""
+    """Return the weights beside rows as a column; None if `weights` is None."""
     if weights is None:
         return None
     if of_engine(source):
@@ -261,7 +261,7 @@ def _weights(weights: Any, source: Source | RowSource, relation: str) -> Column 
 def all_columns(
     data: Any, row_arguments: RowArguments, columns: int | None = None, public: Public | None = None
 ) -> Chosen:
-    """Choose one column, or with an axis all of them, in one pass.
+    """Choose one column, or with an axis all columns, to be read in one pass.
 
     A call may say how many `columns` there are: a list does not say so itself. `public` numbers can
     be found in each.
@@ -289,7 +289,7 @@ def all_columns(
 
 
 def each_column(data: Any, row_arguments: RowArguments, columns: int | None = None) -> Chosen:
-    """Choose one column, or with an axis all of them, one by one."""
+    """Choose one column, or with an axis all columns, each to be read by itself."""
     table = form_of(data, "data", RULE)
     if not axis_of(row_arguments.axis, table):
         return as_source(table, may_add=True), False, 1
@@ -298,7 +298,7 @@ def each_column(data: Any, row_arguments: RowArguments, columns: int | None = No
 
 
 def one_column(data: Any, row_arguments: RowArguments, public: Public | None = None) -> Chosen:
-    """Choose one column, in which `public` numbers can be found."""
+    """Choose one column, and refuse `public` numbers that cannot occur in it."""
     if public is not None:
         data = form_of(data, "data", COLUMN)
         expect_numbers([public], data)
@@ -314,7 +314,7 @@ def whole_rows(
     single: bool = False,
     public: Sequence[Public | None] = (),
 ) -> Chosen:
-    """Choose rows of `width` columns, as the `argument` of that name says; None if it does not.
+    """Choose rows of `width` columns, as many as `argument` has; None for any number.
 
     Columns with `words` are text, read as the numbers of these. Data of a `single` column without a
     dtype, like a list, are its numbers, and not rows of one number. `public` numbers can be found
@@ -340,7 +340,7 @@ def whole_rows(
 
 
 def text_column(data: Any, row_arguments: RowArguments, words: Words) -> Chosen:
-    """Choose a column of text as the numbers of public words, with weights or ids as rows."""
+    """Choose a column of text as the numbers of public words, with weights or ids beside it."""
     if row_arguments.axis is not None:
         rule = f"left out where {words.name} is text: data are one column"
         checks.fail("axis", rule, row_arguments.axis)
@@ -357,7 +357,7 @@ def text_column(data: Any, row_arguments: RowArguments, words: Words) -> Chosen:
 def expect_numbers(
     public: Iterable[Public | None], table: Readable, without: str | None = None
 ) -> None:
-    """Refuse public numbers that can equal nothing in their columns, by the types of these."""
+    """Refuse public numbers that, by the types of their columns, cannot equal any row."""
     columns = [typed for name, typed in declared(table) if name is None or name != without]
     for value, typed in zip(public, columns, strict=False):
         if value is None or isinstance(typed, Objects) or numbers_of(typed) is None:
@@ -366,7 +366,7 @@ def expect_numbers(
 
 
 def declared(table: Readable) -> list[tuple[str | None, Objects | Values | Arrow]]:
-    """Return the columns of a form by name, of which the types count: those of files have no rows.
+    """Return the columns of data by name, for their types: columns of files have no rows here.
 
     Cells of a file of text are numbers here.
     """
@@ -378,7 +378,7 @@ def declared(table: Readable) -> list[tuple[str | None, Objects | Values | Arrow
 
 
 def rows_alone(data: Any, row_arguments: RowArguments) -> Chosen:
-    """Choose how many rows there are: of a column or a table of anything, for it is not looked at.
+    """Choose the number of rows as data: of any column or table, since no value is read.
 
     Where that number is not known without a pass, it is one over a column of text, of which any row
     will do, or else of numbers.
@@ -387,7 +387,7 @@ def rows_alone(data: Any, row_arguments: RowArguments) -> Chosen:
 
 
 def _rows_alone(table: Readable) -> Source | SqlRows:
-    """Return a source of as many rows as a form has; what a row of it holds is anything."""
+    """Return a source with as many rows as the data, whose values have no meaning."""
     length: int | None = None
     if isinstance(table, Columns):
         length = table.length
@@ -403,7 +403,7 @@ def _rows_alone(table: Readable) -> Source | SqlRows:
 
 
 def _any_column(columns: Columns) -> Source | SqlRows:
-    """Return a source of one of some columns, which tells how many rows they have.
+    """Return a source of one of several columns, to find the number of rows.
 
     One whose declared type cannot be read, or differs between files, is left out if another is not.
     """
@@ -438,7 +438,7 @@ def _length(column: Objects | Values | Arrow) -> int:
 
 
 def axis_of(axis: Any, table: Readable, weighted: bool = False) -> bool:
-    """Tell whether each column of a form has an answer of its own.
+    """Tell whether each column of the data gets an answer of its own, and check `axis`.
 
     Data without a dtype, like a list, are of one column or of several as `axis` says. With a column
     of `weighted` rows there are several, of which one has an answer where `axis` is left out.
@@ -459,7 +459,7 @@ def axis_of(axis: Any, table: Readable, weighted: bool = False) -> bool:
 
 
 def has_columns(table: Readable) -> bool:
-    """Tell whether data are rows of several numbers, or named columns, by their type."""
+    """Tell whether data are a matrix, or a table of named columns, by their type."""
     if isinstance(table, Columns):
         return isinstance(table, Table)
     if isinstance(table, Values):
@@ -472,7 +472,7 @@ def has_columns(table: Readable) -> bool:
 
 
 def several_of(table: Any) -> str:
-    """Return what a message says of data of several columns, and how to name one."""
+    """Return what an error says of data with several columns, and how to select one."""
     if isinstance(table, Columns):
         kind = "table" if table.store.original is None else type(table.store.original).__name__
         return f"got a {kind} of {len(table.names)}: name one, as {table.first}"
@@ -482,7 +482,7 @@ def several_of(table: Any) -> str:
 
 
 def lying_apart(table: Readable) -> list[Source] | None:
-    """Return a source for each column of what holds them by themselves; None for all else."""
+    """Return a source for each column if columns are stored one by one in memory; else None."""
     if isinstance(table, Table) and table.store.lies_apart:
         return columns_of(table)
     if not (isinstance(table, Values) and table.array.ndim == 2):
@@ -498,7 +498,7 @@ def lying_apart(table: Readable) -> list[Source] | None:
 
 
 def columns_of(table: Table, read: Mapping[str, Source] = MappingProxyType({})) -> list[Source]:
-    """Return a source for each column; a pass refuses uneven ones.
+    """Return a source for each column of a table; a pass refuses columns of different lengths.
 
     What is not `read` in another way must hold numbers.
     """
@@ -514,7 +514,7 @@ def columns_of(table: Table, read: Mapping[str, Source] = MappingProxyType({})) 
 
 
 def each_alone(table: Readable, width: int | None = None) -> list[Source]:
-    """Return one source for each column, of anything that has some, wherever its numbers lie.
+    """Return a source for each column of any table or matrix.
 
     `width` is how many there are of data without a dtype, like a list, which do not say so.
 
@@ -535,12 +535,12 @@ def each_alone(table: Readable, width: int | None = None) -> list[Source]:
 
 
 def _mask(where: Any, source: Source | RowSource, relation: str) -> NDArray[np.bool_] | None:
-    """Return `where` as a mask of the rows of a source."""
+    """Return `where` as a mask of the rows of a source; None if `where` is None."""
     if where is not None and of_engine(source):
         refuse_array("where", where)
     return mask(where, source.length, relation)
 
 
 def _uneven(source: Source) -> Source:
-    """Return a column that is not as long as the others are. The number of rows may be private."""
+    """Return a column whose passes raise that columns differ in length."""
     return MappedColumn(source, None, refuse_columns, length=None)

@@ -22,7 +22,7 @@ from .forms import Arrow
 
 
 class IpcReader(SchemaReader):
-    """An Arrow IPC file or stream. A record batch is read whole, those columns that are wanted."""
+    """An Arrow IPC file or stream, of which a pass reads whole record batches of some columns."""
 
     stretch = 4  # for a batch is read whole
 
@@ -76,7 +76,7 @@ class IpcReader(SchemaReader):
     def look(
         self, parts: Sequence[int], name: str, rows: int, words: RandomWords
     ) -> Iterator[Arrow]:
-        """Yield values at random of record batches."""
+        """Yield values of a column at random from each of some record batches."""
         return guarded(self._path, self._picks(parts, name, rows, words))
 
     def _picks(
@@ -94,7 +94,7 @@ class IpcReader(SchemaReader):
 
 
 def whole_column(batch: Any, name: str) -> Any:
-    """Return a column, once its buffers are known to be as long as its header says."""
+    """Return a column of a batch, after checking that its buffers are as long as declared."""
     array = batch.column(batch.schema.get_field_index(name))
     fixed = array.type.num_fields == 0 and not hasattr(array, "dictionary")
     array.validate(full=not (fixed and len(array.buffers()) <= 2))
@@ -102,7 +102,7 @@ def whole_column(batch: Any, name: str) -> Any:
 
 
 def _rows(opened: Any) -> int:
-    """Return rows of a file, by the headers of its batches where pyarrow can read these alone."""
+    """Return the number of rows of a file, from the headers of its batches if pyarrow can."""
     if hasattr(opened, "count_rows"):
         return int(opened.count_rows())
     return sum(opened.get_batch(i).num_rows for i in range(opened.num_record_batches))

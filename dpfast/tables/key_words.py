@@ -1,4 +1,4 @@
-"""Words of keys and ids: 128 bits a row that are equal for equal keys, in whatever form they come.
+"""Words of keys and ids: 128 bits for each row, equal for equal keys of any type.
 
 ===================================  ====================================  =======================
 key                                  low word                              high word
@@ -62,7 +62,7 @@ DICTIONARIES = 16
 
 
 class WordPairs(NamedTuple):
-    """The words of some rows.
+    """The 128-bit words of some rows, as two halves of 64 bits.
 
     `high` is None if all are 0, and `present` if all rows have a key. What stands in the place of
     a row without one is anything.
@@ -73,21 +73,21 @@ class WordPairs(NamedTuple):
     present: NDArray[np.bool_] | None
 
     def highs(self) -> NDArray[np.uint64]:
-        """Return the high words, zeros or not."""
+        """Return the high words as an array, also where all are 0."""
         return np.zeros(len(self.low), np.uint64) if self.high is None else self.high
 
     def presence(self) -> NDArray[np.bool_]:
-        """Return which rows have a key, all or not."""
+        """Return a mask of the rows that have a key, also where all rows have one."""
         return np.ones(len(self.low), np.bool_) if self.present is None else self.present
 
     def only(self, rows: NDArray[np.bool_]) -> WordPairs:
-        """Return the same words, of which only some rows have a key."""
+        """Return these words, with a key only in the rows that a mask selects."""
         present = rows if self.present is None else self.present & rows
         return WordPairs(self.low, self.high, present)
 
 
 def secret(stream: BitStream) -> _native.Key:
-    """Return a fresh key of labels, words and hashes."""
+    """Return a fresh secret key for labels, words and hashes."""
     raw = stream.take(32)
     try:
         return _native.Key(raw)
@@ -96,7 +96,7 @@ def secret(stream: BitStream) -> _native.Key:
 
 
 def kind_of(column: Objects | Values | Arrow) -> str | None:
-    """Return of what kind keys are, as `key_kind` does; None where they are of none."""
+    """Return the kind of the keys in a column, as `key_kind` does; None if they are no keys."""
     if isinstance(column, Values):
         kind = array_kind(column.array.dtype) if column.array.ndim == 1 else None
         return ZONED if kind == TIMES and column.aware else kind
@@ -104,7 +104,7 @@ def kind_of(column: Objects | Values | Arrow) -> str | None:
 
 
 def key_kind(column: Objects | Values | Arrow, name: str, is_id: bool = False) -> str:
-    """Return of what kind keys are, by their declared type: no row is looked at.
+    """Return the kind of the keys in a column, by its declared type: no row is looked at.
 
     Those of different kinds are never equal. An id is not a date.
 
@@ -131,7 +131,7 @@ def key_kind(column: Objects | Values | Arrow, name: str, is_id: bool = False) -
 
 
 def zone_kind(column: Objects | Values | Arrow, name: str) -> str | None:
-    """Return of which kind public keys are whose type declares a time zone, or none.
+    """Return the kind of public keys whose type declares a time zone or none; None for others.
 
     A list declares nothing, and times of NumPy have no zone or are in UTC.
     """
@@ -141,7 +141,7 @@ def zone_kind(column: Objects | Values | Arrow, name: str) -> str | None:
 
 
 def span_of(name: str, keys: NDArray[Any]) -> str | None:
-    """Return the unit of public keys that are spans of time, such as days; None for all others.
+    """Return the unit of public keys that are spans of time, such as days; None for others.
 
     Raises
     ------
@@ -159,19 +159,19 @@ def span_of(name: str, keys: NDArray[Any]) -> str | None:
 
 
 def unit_of(time: datetime.date | np.datetime64) -> str:
-    """Return the unit of a public time."""
+    """Return the unit of a public date or time."""
     if isinstance(time, np.datetime64):
         return np.datetime_data(time.dtype)[0]
     return "us" if isinstance(time, datetime.datetime) else "D"
 
 
 def zone_of(time: datetime.date) -> str:
-    """Return which kind of times one of Python is."""
+    """Return the kind of a Python date or time as a key: with or without a zone."""
     return TIMES if getattr(time, "tzinfo", None) is None else ZONED
 
 
 def array_kind(dtype: np.dtype[Any]) -> str | None:
-    """Return of what kind keys of a NumPy type are; None if they are none."""
+    """Return the kind of keys with a NumPy dtype; None if values of that dtype are no keys."""
     if dtype.kind == "M":
         unit, count = np.datetime_data(dtype)
         return TIMES if count == 1 and unit in {*SECONDS, *FINER, "Y", "M"} else None
@@ -179,7 +179,7 @@ def array_kind(dtype: np.dtype[Any]) -> str | None:
 
 
 def arrow_kind(kind: Any) -> str | None:
-    """Return of what kind keys of an Arrow type are; None if they are none."""
+    """Return the kind of keys with an Arrow type; None if values of that type are no keys."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
@@ -190,7 +190,7 @@ def arrow_kind(kind: Any) -> str | None:
 
 
 class KeyWords:
-    """Words of the keys of a column, in any type; several threads may ask at once.
+    """Converter of the keys of a column of any type to words; several threads may call it.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class KeyWords:
         self._looked_up: dict[Any, tuple[Any, WordPairs]] = {}
 
     def of(self, keys: Any) -> WordPairs:
-        """Return the words of some rows.
+        """Return the words of the keys in some rows.
 
         Raises
         ------
@@ -259,7 +259,7 @@ class KeyWords:
         return WordPairs(out[0], out[1], None)
 
     def _spanned(self, words: WordPairs) -> WordPairs:
-        """Return the words of times as those of the spans in which they lie."""
+        """Return the words of times, cut to the spans in which the times lie."""
         if self._span is None:
             return words
         low, high = words.low, words.highs()
@@ -268,7 +268,7 @@ class KeyWords:
         return WordPairs(whole, np.where(are_times, np.uint64(TIME), high), words.present)
 
     def _strings(self, some: Sequence[str | bytes | None], kind: int) -> WordPairs:
-        """Return the words of texts or of bytes, and of None."""
+        """Return the words of texts or bytes; None has no key."""
         raw = [_utf8(text) if isinstance(text, str) else text or b"" for text in some]
         first = np.zeros(len(raw) + 1, np.int64)
         np.cumsum(list(map(len, raw)), out=first[1:])
@@ -287,7 +287,7 @@ class KeyWords:
         return WordPairs(out[0], out[1], present)
 
     def _objects(self, some: Sequence[Any]) -> WordPairs:
-        """Return the words of Python objects, kind by kind, each of them read by itself."""
+        """Return the words of Python objects, each read by itself."""
         types = set(map(type, some))
         if types <= {str, type(None)}:
             return self._strings(some, _native.TEXT)
@@ -309,7 +309,7 @@ class KeyWords:
         return WordPairs(low, high, present)
 
     def _read(self, key: Any) -> Any:
-        """Return an object as text, as bytes, or as two words; None if it is no key."""
+        """Return an object as text, bytes, or a pair of words; None if the object is no key."""
         as_python = None
         with suppress(Exception):  # whatever an object thinks of being looked into
             as_python = plain(key)
@@ -355,7 +355,7 @@ class KeyWords:
         return self._bytes(units, first, _native.TEXT if text else _native.BYTES, present)
 
     def _views(self, array: Any, kind: int) -> WordPairs:
-        """Return the words of an array of views, as Polars has text, where they lie."""
+        """Return the words of an Arrow array of views, as Polars stores text, without a copy."""
         _, views, *buffers = array.buffers()
         rows = slice(16 * array.offset, 16 * (array.offset + len(array)))
         units = np.frombuffer(views, np.uint8)[rows] if len(array) else np.empty(0, np.uint8)
@@ -368,7 +368,7 @@ class KeyWords:
         return WordPairs(out[0], out[1], present)
 
     def _dictionary(self, array: Any) -> WordPairs:
-        """Return the words of a dictionary array, of which each entry is read once."""
+        """Return the words of a dictionary array, and read each entry of the dictionary once."""
         entries = array.dictionary
         parts = (None if buffer is None else buffer.address for buffer in entries.buffers())
         where = (*parts, entries.offset, len(entries), str(entries.type))
@@ -402,7 +402,7 @@ class KeyWords:
 
 
 def together(parts: Sequence[WordPairs]) -> WordPairs:
-    """Return the words of one stretch of rows after another."""
+    """Return the words of several stretches of rows, one after the other, as one."""
     if len(parts) == 1:
         return parts[0]
     low = np.concatenate([np.empty(0, np.uint64), *(part.low for part in parts)])
@@ -423,7 +423,7 @@ def integers(values: NDArray[Any]) -> WordPairs:
 
 
 def times(values: NDArray[np.int64], unit: str, present: NDArray[np.bool_] | None) -> WordPairs:
-    """Return the words of times since 1970; one beyond int64 milliseconds is no key."""
+    """Return the words of times since 1970; a time beyond int64 milliseconds is no key."""
     high = np.full(len(values), TIME, np.uint64)
     if unit in FINER:
         seconds = values // FINER[unit]
@@ -437,7 +437,7 @@ def times(values: NDArray[np.int64], unit: str, present: NDArray[np.bool_] | Non
 
 
 def floored(seconds: NDArray[np.uint64], unit: str) -> NDArray[np.uint64]:
-    """Return the low words of times, cut to whole units."""
+    """Return the low words of times, cut to whole units such as days."""
     spans = seconds.view("M8[s]").astype(f"M8[{unit}]")
     return spans.astype("M8[s]").view(np.uint64)
 
@@ -448,7 +448,7 @@ def _of_pairs(pairs: Sequence[tuple[int, int]]) -> WordPairs:
 
 
 def dated(array: NDArray[Any]) -> WordPairs:
-    """Return the words of dates of NumPy."""
+    """Return the words of NumPy dates and times."""
     unit, _ = np.datetime_data(array.dtype)
     if unit in ("Y", "M"):
         array, unit = array.astype("M8[D]"), "D"
@@ -457,7 +457,7 @@ def dated(array: NDArray[Any]) -> WordPairs:
 
 
 def plain(key: Any) -> str | bytes | tuple[int, int] | None:
-    """Return an object that is a key as text, as bytes, or as its two words; None for any other.
+    """Return a key as plain text, bytes, or its pair of words; None for an object that is no key.
 
     Classes derived from these types may call anything equal, so what is asked is the type itself.
     """
@@ -500,7 +500,7 @@ def _moment(date: datetime.date) -> tuple[int, int]:
 
 
 def text_key(raw: bytes) -> str | bytes:
-    """Return the key of text that is stored in these bytes: the bytes if they are no UTF-8.
+    """Return the key of stored text: the text, or the bytes themselves if they are not UTF-8.
 
     So different texts are different keys, whatever somebody has stored as text.
     """
@@ -511,7 +511,7 @@ def text_key(raw: bytes) -> str | bytes:
 
 
 def shown_key(key: str | bytes) -> str:
-    """Return a key of text or bytes as text that tells it from others of its column.
+    """Return a key of text or bytes as text that differs from all other keys of the column.
 
     What is no UTF-8 is shown as Python writes bytes, and so is text that begins like that.
     """
@@ -522,7 +522,7 @@ def shown_key(key: str | bytes) -> str:
 
 
 def unit_bytes(unit: int) -> bytes:
-    """Return the bytes that a unit of NumPy's text is hashed as, a code point or not."""
+    """Return the bytes as which one unit of NumPy text is hashed, a code point or not."""
     if unit <= 0x10FFFF:
         return _utf8(chr(unit))
     return bytes([0xF0 | unit >> 18 & 7, *(0x80 | unit >> shift & 63 for shift in (12, 6, 0))])

@@ -1,4 +1,4 @@
-"""The rows of one group: those whose last column is a public number, without that column."""
+"""Select the rows of one group: those whose last column equals a public number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .table import only_column
 
 
 def keyed(rows: RowSource, key: float, where: NDArray[np.bool_] | None) -> Source | RowSource:
-    """Return rows that a mask keeps and whose last column equals a number.
+    """Return the rows with `key` in the last column, without that column.
 
     That is one column, if one is left, or several. How many rows these are is told by a pass.
     """

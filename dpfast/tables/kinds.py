@@ -1,4 +1,4 @@
-"""The columns of a table by their kinds, which types alone tell, and all of them as numbers.
+"""Tell the kinds of the columns of a table by type, and read all columns as numbers.
 
 A column of text is the numbers of public words, and one number more for any other text. Dates and
 durations are numbers of their unit. So every column has a number or none in each row, a function of
@@ -29,7 +29,7 @@ RULE = "a table, or a matrix of numbers"
 
 
 class ColumnKind(NamedTuple):
-    """What a column is by its type.
+    """The kind of a column, such as number or text, by its type.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class ColumnKind(NamedTuple):
 
 
 def kinds_of(data: Any, without: Any = None) -> list[ColumnKind]:
-    """Return the kinds of the columns of a table, but of one; no row is looked at.
+    """Return the kinds of the columns of a table, except `without`, by their types.
 
     Columns without a type, as lists, are numbers; those of pandas' objects are text.
 
@@ -95,7 +95,7 @@ def as_numbers(
     words: Mapping[str, Words],
     times: Mapping[str, AsNumbers],
 ) -> Chosen:
-    """Choose all columns of a table as numbers: those of text by words, those of times by counts.
+    """Choose all columns of a table as numbers: text by its words, times by their counts.
 
     It is what `intake.read` is given.
     """

@@ -1,4 +1,4 @@
-"""Labels of rows: the indexes of pandas objects that are read side by side.
+"""Compare labels of rows: the indexes of pandas objects that are read side by side.
 
 Rows are matched by position. Columns with views of one index are known to be alike. Any others are
 compared by the first pass, after the spend, for which index a frame has is a fact about its rows:
@@ -24,7 +24,7 @@ Labels = Sequence[Any]
 
 
 def labels_of(*data: Any) -> Labels:
-    """Return the first index of columns, of tables and of what was made of either.
+    """Return the different pandas indexes of columns and tables, for a pass to compare.
 
     And those of the others that are no views of it.
     """
@@ -55,7 +55,7 @@ def _is_view(index: Any, other: Any) -> bool:
 
 
 def compare(labels: Labels) -> None:
-    """Refuse labels that differ in any row, by the `equals` of their indexes."""
+    """Refuse pandas indexes that differ in any row, by their own `equals`."""
     if len(labels) < 2:
         return
     try:
@@ -71,7 +71,7 @@ def compare(labels: Labels) -> None:
 
 
 def aligned(source: Any, labels: Labels) -> Any:
-    """Return a source, or a list of them, whose passes first compare labels."""
+    """Return a source, or a list of sources, whose passes first compare `labels`."""
     if len(labels) < 2:
         return source
     if isinstance(source, list):

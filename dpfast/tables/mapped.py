@@ -1,4 +1,4 @@
-"""Sources that are made of others: each chunk is a function of one of theirs."""
+"""Sources made of other sources, whose chunks are changed one by one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Spans: TypeAlias = Sequence[tuple[int, int]]
 
 
 class Mapped:
-    """The chunks of another source, each changed by itself.
+    """A source whose chunks are those of another source, each changed by itself.
 
     Parameters
     ----------
@@ -65,15 +65,15 @@ class Mapped:
 
 
 class MappedColumn(Mapped):
-    """One column, made of another or of rows."""
+    """A one-column source, made of another column or of rows."""
 
     @property
     def nulls(self) -> int | None:
-        """Those of the base, if its chunks stay."""
+        """The number of nulls of the base, if its chunks are not changed; else None."""
         return self.base.nulls if self._change is None else None
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        """Return a sample of the base, read as a chunk; a look at rows is as dear as a pass."""
+        """Return a sample of the base, changed as a chunk is; None if the base is rows."""
         self._before()
         values = None if isinstance(self.base, RowSource) else self.base.sample(count, words)
         if values is not None and self._change is not None:
@@ -82,7 +82,7 @@ class MappedColumn(Mapped):
 
 
 class MappedRows(Mapped, Choosing):
-    """Rows, made of others or of a column."""
+    """A source of rows, made of other rows or of a column."""
 
     width: int | None = None
     #: None by default, for what reads that makes no pass.
@@ -96,7 +96,7 @@ class MappedRows(Mapped, Choosing):
 
 
 def expect_rows(many: int, refuse: Callable[[], NoReturn]) -> Callable[[Spans], None]:
-    """Return what refuses a pass in which there were not so many rows."""
+    """Return a check that calls `refuse` after a pass if it did not have `many` rows."""
 
     def check(seen: Spans) -> None:
         if sum(rows for _, rows in seen) != many:

@@ -1,4 +1,4 @@
-"""Some rows of a column: those that a mask keeps are all that a pass sees.
+"""Keep the rows of a column that a mask selects: a pass sees no others.
 
 What becomes of a mask is decided here and nowhere else, so that nothing behind it (windows of
 order statistics, exact sums) need know that rows were left out.
@@ -28,7 +28,7 @@ TRIES = 32
 
 
 def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | None:
-    """`where` as an array of booleans, one for each of the rows, as far as `entries` can tell.
+    """Return `where` as an array of booleans, one for each row; None if `where` is None.
 
     What holds a mask is told by its type alone. A null leaves its row out, and so does an entry of
     a list that is no number, or 0: no entry is an error.
@@ -54,12 +54,12 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
 
 
 def refuse_mask() -> NoReturn:
-    """Raise the error of a mask that is not as long as the data."""
+    """Raise the error of a mask that does not have one entry for each row."""
     raise DataError("where and ids have not one entry for each row, or no row is said of a null")
 
 
 def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
-    """Yield the rows of a chunk that a mask of all rows keeps, in stretches; at least one stretch.
+    """Yield the rows of a chunk that a mask of all rows keeps, in one or more stretches.
 
     The values of one are valid until the next is asked for.
     """
@@ -80,13 +80,13 @@ def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
 
 
 def picked(values: NDArray[Any], keep: NDArray[np.bool_], room: NDArray[Any]) -> NDArray[Any]:
-    """Return the values that a mask of them keeps, in `room`, which is no shorter."""
+    """Return the values that the mask `keep` selects, written to the buffer `room`."""
     count = pick(values, np.ascontiguousarray(keep).view(np.uint8), room)
     return room[:count]
 
 
 class MaskedSource:
-    """The rows of `source` that `where` keeps, as a source.
+    """A source of the rows of another source that a mask keeps.
 
     `where` has one entry for each row. `start` of a chunk is the number of a row of the whole
     source from which on the chunk's rows were kept.
@@ -128,9 +128,7 @@ class MaskedSource:
         return reduced
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        """Return rows of an array that are kept, more or less `count`; other sources are passed
-        over.
-        """
+        """Return about `count` random rows that are kept; None if the source is no array."""
         if not isinstance(self._source, ArraySource) or not self.length:
             return None
         left_out = ~self._where

@@ -1,4 +1,4 @@
-"""Data in memory: NumPy arrays of any real dtype, stride and byte order, Arrow columns, objects.
+"""Data in memory: NumPy arrays of any real dtype and layout, Arrow columns, and objects.
 
 Every column is read in two ways: as a `Source`, which leaves nulls out, and as a `Column`, where
 they are NaN. Its dtype is decided by the type of what holds the numbers and never by the numbers: a
@@ -45,7 +45,7 @@ CLUSTER = 32
 
 
 class Column(NamedTuple):
-    """Numbers in memory, one a row, or `width` of them.
+    """Numbers in memory, one for each row, or `width` numbers for each.
 
     `array` is all of them where they lie, if kernels can read that; `aligned_values` is the same
     where they need not lie side by side. `only` makes the same numbers for somebody who looks at
@@ -65,7 +65,7 @@ class Column(NamedTuple):
 
 
 class MemorySource:
-    """One column: a `Source`, and as a `Column` the rows that it was made of."""
+    """One column in memory, read as a `Source` without nulls or as a `Column` with NaN."""
 
     dtype: np.dtype[Any] = F8
     nulls: int
@@ -74,18 +74,18 @@ class MemorySource:
 
     @abstractmethod
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
-        """Return its rows, NaN where one is null; `width` is for those without a dtype.
+        """Return the rows of this column, NaN where one is null; `width` is for lists of rows.
 
         The argument `name` must be what `rule` says, in the errors about what it is not.
         """
 
     @abstractmethod
     def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
-        """Yield some rows, and one chunk at least."""
+        """Yield the rows `start` .. `stop` - 1 in chunks, and one chunk at least."""
 
     @abstractmethod
     def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
-        """Return a sample of a column that is not empty."""
+        """Return about `count` random values of a column that is not empty."""
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         return in_parts(self.length, self.workers, self.chunks, summarise, merge)
@@ -95,7 +95,7 @@ class MemorySource:
 
 
 class ArraySource(MemorySource):
-    """A one-dimensional array, or a masked array whose masked rows are null."""
+    """A source of a one-dimensional array, or of a masked array whose masked rows are null."""
 
     def __init__(
         self, array: NDArray[Any], mask: NDArray[np.bool_] | None = None, name: str = "data"
@@ -146,7 +146,7 @@ class ArraySource(MemorySource):
                 yield Chunk(kept, at, nulls, present if nulls else None)
 
     def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
-        """Return one value at a random place of each of `count` equal stretches.
+        """Return one value at a random offset of each of `count` equal stretches.
 
         That varies no more than independent places do, and walks the memory in one direction.
         In a memory-mapped file it is one page of each stretch and `CLUSTER` places in it.
@@ -164,7 +164,7 @@ class ArraySource(MemorySource):
 
 
 class ColumnSource(MemorySource):
-    """An Arrow column (`pyarrow.ChunkedArray`), read through its own buffers."""
+    """A source of an Arrow column (`pyarrow.ChunkedArray`), read from its own buffers."""
 
     def __init__(self, chunked: Any, name: str = "data", how: Numbers | None = None) -> None:
         how = arrow_numbers(chunked.type) if how is None else how
@@ -240,7 +240,7 @@ def _mapped(array: NDArray[Any]) -> bool:
 
 
 def split(numbers: int) -> int:
-    """Return among how many threads it pays to split a pass over so many numbers."""
+    """Return the number of threads among which to split a pass over `numbers` numbers."""
     return 1 if numbers < 2 * SLICE else min(threads(), numbers // SLICE)
 
 
@@ -248,7 +248,7 @@ def split(numbers: int) -> int:
 
 
 def array_column(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> Column:
-    """Return the numbers of an array of one or two dimensions."""
+    """Return the numbers of an array of one or two dimensions as a `Column`."""
     native = chunk_dtype(array.dtype)
     width = array.shape[1] if array.ndim == 2 else None
     if array.dtype.kind == "b":
@@ -269,7 +269,7 @@ def array_column(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> Column:
 
 
 def records(array: NDArray[Any], without: str | None, name: str) -> Column:
-    """Return a structured array; with `without`, all its fields but that one.
+    """Return the rows of a structured array, without the field `without` if one is named.
 
     Its fields keep their types, in native byte order.
     """
@@ -296,7 +296,7 @@ def records(array: NDArray[Any], without: str | None, name: str) -> Column:
 
 
 def in_place(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """Return an array if kernels can read it as one of `dtype` where it lies."""
+    """Return an array if kernels can read it as `dtype` without a copy; else None."""
     flags = array.flags
     return array if array.dtype == dtype and flags.c_contiguous and flags.aligned else None
 

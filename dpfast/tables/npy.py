@@ -42,7 +42,7 @@ MOST = 0x10FFFF
 
 
 class _Layout(NamedTuple):
-    """What a header says: the array, and the byte at which it begins."""
+    """The contents of a header: shape, order and dtype of the array, and its first byte."""
 
     shape: tuple[int, ...]
     by_column: bool
@@ -51,7 +51,7 @@ class _Layout(NamedTuple):
 
 
 class NpyFile(Reader):
-    """A file, whose columns are those of a matrix by number or those of records by field.
+    """An .npy file, whose columns are those of a matrix by number or of records by field.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class NpyFile(Reader):
     def _row_batches(
         self, names: Sequence[str], start: int, stop: int, rows: int
     ) -> Iterator[Rowed]:
-        """Yield some rows, a block at a time, where kernels can read them."""
+        """Yield some columns of the rows `start` .. `stop` - 1, a block at a time."""
         step = max(1, min(rows, BLOCK // (self._across * self._layout.dtype.itemsize)))
         for at in range(start, stop, step):
             columns = [
@@ -131,7 +131,7 @@ class NpyFile(Reader):
             yield at, [Values(column, column) for column in columns]
 
     def _read(self, names: Sequence[str], start: int, stop: int) -> list[NDArray[Any]]:
-        """Return rows `start` .. `stop - 1` of some columns.
+        """Return the rows `start` .. `stop` - 1 of some columns.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class NpyFile(Reader):
     def sample_column(
         self, name: str | None, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
-        """About `count` numbers of a column, up to `CLUSTER` at each of some random offsets."""
+        """Return about `count` numbers of a column, up to `CLUSTER` at each random offset."""
         if self.keep is not None:
             return None
         assert name is not None
@@ -171,19 +171,19 @@ class NpyFile(Reader):
 
     @property
     def _across(self) -> int:
-        """Elements side by side that are read together."""
+        """The number of elements of a row that are stored, and so read, side by side."""
         shape = self._layout.shape
         return shape[1] if len(shape) == 2 and not self._layout.by_column else 1
 
     def _columns(self, elements: NDArray[Any], names: Sequence[str]) -> list[NDArray[Any]]:
-        """Columns of rows that were read whole."""
+        """Return some columns of rows that were read whole."""
         if elements.dtype.names is not None:
             return [elements[name] for name in names]
         matrix = elements.reshape(-1, self._across)
         return [matrix[:, int(name) % self._across] for name in names]
 
     def _elements(self, firsts: Sequence[int], many: int) -> NDArray[Any]:
-        """Return so many elements from each of some on, if the file is the one that was scanned."""
+        """Return `many` elements from each of some indices on, or raise if the file has changed."""
         dtype = self._layout.dtype
         values = np.empty((len(firsts), many), dtype)
 
@@ -205,7 +205,7 @@ class NpyFile(Reader):
         return values
 
     def _check_text(self, column: NDArray[Any]) -> None:
-        """Refuse text that Python cannot hold, which is not in a file that NumPy wrote."""
+        """Refuse text that Python cannot hold, which NumPy never writes."""
         if column.dtype.kind == "U" and column.nbytes:
             units = np.ascontiguousarray(column, column.dtype.newbyteorder("=")).view(np.uint32)
             if units.max() > MOST:
@@ -213,7 +213,7 @@ class NpyFile(Reader):
 
 
 def _header(path: Path) -> tuple[_Layout, tuple[int, int, int, int]]:
-    """Return what the header of a file says, and which of its versions it is."""
+    """Return the layout that the header of a file declares, and the state of the file."""
     with path.open("rb", buffering=0) as file:
         if file.read(4) == b"PK\x03\x04":
             raise SourceError(f"{path.name} is an archive of arrays (.npz), not one array")

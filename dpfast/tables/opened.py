@@ -1,4 +1,4 @@
-"""`Files`: files that are opened once, and of which any columns are data, again and again."""
+"""`Files`: files that are opened once, any columns of which can be data of releases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .text_format import CHECKS
 
 
 class Files:
-    """One or more files of the same columns, opened: any of their columns are data.
+    """One or more files with the same columns, opened: any of the columns can be data.
 
     Their headers are read, and no row is before a release asks for it.
 
@@ -64,24 +64,24 @@ class Files:
         self._reader = reader(path, **options)
 
     def _read_by(self, reader: Reader) -> Self:
-        """Return the same files, read by another reader."""
+        """Return these files, read by another reader."""
         some = copy(self)
         some._reader = reader
         return some
 
     @property
     def engine(self) -> str:
-        """What reads the rows: "files", or the kind of a database."""
+        """The kind of engine that reads the rows: "files", or the kind of a database."""
         return "files"
 
     @property
     def length(self) -> int | None:
-        """How many rows there are, where the format says it. NOT PRIVATE under add-remove."""
+        """The number of rows, if the format says it. NOT PRIVATE under add-remove."""
         return self._reader.length
 
     @property
     def paths(self) -> list[Path]:
-        """The files, in the order of their rows."""
+        """The paths of the files, in the order of their rows."""
         return self._reader.paths
 
     @property
@@ -99,7 +99,7 @@ class Files:
         return self._reader.identity()
 
     def find(self, column: str | None = None) -> str:
-        """Return the name of a column that is there; of the only one if `column` is left out.
+        """Return the name of a column, or refuse it if missing; without `column`, of the only one.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class Files:
         return self.find(others[0] if others else None)
 
     def holds_text(self, column: str | None) -> bool:
-        """Tell whether a column is one of text, by its type.
+        """Tell whether a column holds text, by its type.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Files:
         return self._reader.holds_text(self.find(column))
 
     def key_kind(self, column: str) -> str:
-        """Return the kind of the keys of a column, by its type.
+        """Return the kind of a column as a group key, by its type.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Files:
         return key_kind(self._reader.typed(self.find(column), True), f"column {column!r}")
 
     def check(self, columns: Sequence[str] | None = None) -> dict[str, Any]:
-        """Say which cells of files of text would be errors, to the owner of the data.
+        """Report which cells of text files would be errors, for the owner of the data.
 
         NOT PRIVATE: it reads all rows, releases nothing, and shows cells as they are.
 
@@ -194,7 +194,7 @@ class Files:
         return check_text(reader, reader.names if names is None else names, names is not None)
 
     def has_sample(self, *, public: bool) -> bool:
-        """Tell whether a sample gives pivots of order statistics, so that no pass is made for them.
+        """Tell whether a sample can give the pivots of order statistics, which saves a pass.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Files:
         where: Sequence[Condition] = (),
         table: bool = False,
     ) -> Any:
-        """Return some columns as data of a release.
+        """Return some columns of the files as data of a release.
 
         Parameters
         ----------

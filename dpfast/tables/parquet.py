@@ -1,4 +1,4 @@
-"""Parquet: row groups are decoded by several threads while the kernel works on earlier ones."""
+"""Read Parquet: threads decode row groups while the kernel works on earlier ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUFFER = 1 << 18
 
 
 class _Part(NamedTuple):
-    """One row group: which file, which group in it, and the row numbers it holds."""
+    """One row group: its file, its number there, its first row and its number of rows."""
 
     file: int
     group: int
@@ -51,7 +51,7 @@ class ParquetReader(SchemaReader):
         self.samples = self.parts >= FEWEST
 
     def _kinds(self, name: str) -> Iterator[tuple[Any, Path]]:
-        """Yield the same, for a column that is stored once in each file."""
+        """Yield how to read a column in each file, or refuse one not stored once in each."""
         for stored, (kind, path) in zip(self._leaves, super()._kinds(name), strict=True):
             yield kind, path
             if stored.count(name) != 1:
@@ -73,7 +73,7 @@ class ParquetReader(SchemaReader):
         want: Want,
         rows: int,
     ) -> Generator[Rowed]:
-        """Yield the row groups that are left; several share one `left`."""
+        """Yield the rows of row groups taken from `left`, which several threads share."""
         with ExitStack() as held:
             files: dict[int, Any] = {}
 
@@ -107,7 +107,7 @@ class ParquetReader(SchemaReader):
     def look(
         self, parts: Sequence[int], name: str, rows: int, words: RandomWords
     ) -> Iterator[MemoryColumn]:
-        """Yield the first rows of row groups."""
+        """Yield the first rows of a column from each of some row groups."""
         casts = self._casts([name])
 
         def head(part: _Part) -> Iterator[MemoryColumn]:
@@ -120,7 +120,7 @@ class ParquetReader(SchemaReader):
 
 
 def _batches(opened: Any, group: int, rows: int, names: Sequence[str]) -> Iterator[Sequence[Any]]:
-    """Yield the arrays of the columns `names`, `rows` rows or fewer at a time."""
+    """Yield the arrays of the columns `names` in one row group, up to `rows` rows at a time."""
     for batch in opened.iter_batches(
         rows, row_groups=[group], columns=list(names), use_threads=False
     ):
@@ -132,7 +132,7 @@ def _batches(opened: Any, group: int, rows: int, names: Sequence[str]) -> Iterat
 
 
 class _Footer(NamedTuple):
-    """What a file says of itself: `leaves` are stored columns, and `rows` of each row group."""
+    """The contents of a file's footer: its `leaves` are stored columns, `rows` of row groups."""
 
     footer: Any
     schema: Any
@@ -141,7 +141,7 @@ class _Footer(NamedTuple):
 
 
 def _footer(path: Path) -> _Footer:
-    """Not what it says of single column chunks: where that is damaged, pyarrow ends the process."""
+    """Return a file's footer without that of column chunks, where damage would crash pyarrow."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, pre_buffer=False) as opened:

@@ -1,4 +1,4 @@
-"""Whose row each row is: the ids beside data, and the rows of each person that count."""
+"""The ids of rows, and the choice of the rows of each unit that count."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .table import RULE as DATA
 
 
 class IdColumn(NamedTuple):
-    """The ids of rows: a column of a table.
+    """The ids of rows, as a column of a table.
 
     `original` is what `data.as_rows` takes for them.
     """
@@ -36,7 +36,7 @@ class IdColumn(NamedTuple):
     def with_mask(
         self, where: NDArray[np.bool_] | None, key: Key
     ) -> tuple[Batches, tuple[str, ...]]:
-        """Return rows of the ids and of `where`, and the name of that column, if there is one.
+        """Return the rows with `where` as a column beside the ids, and that column's name, if any.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class IdColumn(NamedTuple):
         return rows.with_beside(WHERE, Values(where, where)), (WHERE,)
 
     def kept(self, where: NDArray[np.bool_] | None, max_rows: int, key: Key) -> NDArray[np.bool_]:
-        """Return which rows count: of each person at most `max_rows` of those that `where` keeps.
+        """Return a mask of rows that count: at most `max_rows` that `where` keeps of each unit.
 
         Which of more is a uniform choice, by a fresh secret key; see `Bounding`. A row without an
         id does not count. Releases of one grouping side by side choose once.
@@ -85,7 +85,7 @@ def split_units(
     positional: Sequence[Any] = (),
     relation: str = "add-remove",
 ) -> tuple[Any, IdColumn | None]:
-    """Return data without the column of ids that is named, if one is, and the ids.
+    """Return data without the column of ids, if `ids` names one, and the ids of the rows.
 
     What `ids` are is said by `ids.checked`. If one column is left, and no `axis` asks for an answer
     of each, it is data of one column. `positional` is what else stands at the rows, by their

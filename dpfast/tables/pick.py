@@ -1,4 +1,4 @@
-"""Which column of a file is meant: by name, by place, or the only one."""
+"""Find the column of a file that a call means: by name, by number, or the only one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LISTED = 30
 
 
 def pick(column: str | int | None, names: Sequence[str], path: Path) -> str:
-    """Return the wanted one of the names of the columns of a file: by its name, or its place."""
+    """Return the name of the column of a file that is given by its name or number."""
     if column is None:
         if len(names) == 1:
             return names[0]
@@ -45,7 +45,7 @@ def pick(column: str | int | None, names: Sequence[str], path: Path) -> str:
 
 
 def same_column(column: str | int | None, files: Sequence[tuple[Sequence[str], Path]]) -> str:
-    """Return the name of the column that is wanted, the same in every file."""
+    """Return the name of a column, given by name or number, which all files must share."""
     (name, first), *others = [(pick(column, names, path), path) for names, path in files]
     for other, path in others:
         if other != name:
@@ -57,7 +57,7 @@ def same_column(column: str | int | None, files: Sequence[tuple[Sequence[str], P
 
 
 def labels(names: Sequence[str]) -> list[str]:
-    """Return names of which those that stand more than once say their numbers, too."""
+    """Return names of columns, each with its number if it occurs more than once."""
     count = Counter(names)
     return [name if count[name] == 1 else _label(name, i) for i, name in enumerate(names)]
 
@@ -67,19 +67,19 @@ def _label(name: str, index: int) -> str:
 
 
 def listed(names: Collection[str]) -> str:
-    """Return what a message says of the names that there are."""
+    """Return the names of columns as a list for an error message."""
     more = f", ... ({len(names)} in all)" if len(names) > LISTED else ""
     return ", ".join(islice(names, LISTED)) + more
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """Return what a message says of the names that are nearly `name`."""
+    """Return a hint for an error message that lists names close to `name`; "" without any."""
     near = difflib.get_close_matches(name, names, 3, 0.6)
     return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
 
 
 def wanted_columns(column: Any) -> list[Any]:
-    """Check what `column` may be, and return it as a list."""
+    """Return `column` as a list of names or numbers, or refuse it."""
     wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
     rule = "a name, a place from 0, a list of these, or None"
     for wanted_column in wanted:
@@ -95,7 +95,7 @@ def wanted_columns(column: Any) -> list[Any]:
 
 
 def distinct(names: list[str]) -> list[str]:
-    """Return the names of the columns of a table, once it is known that no two are the same."""
+    """Return the names of the columns of a table, or refuse them if two are equal."""
     if len(set(names)) < len(names):
         checks.fail("column", "a list of different columns", names)
     return names

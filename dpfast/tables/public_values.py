@@ -1,4 +1,4 @@
-"""Public values that a call looks for: keys, categories, values of conditions.
+"""Check public values of a call: keys, categories, and values of conditions.
 
 `expect_matches` is the one place that decides whether a public value can equal anything in a
 column. It knows the column's declared type, and what the cells of a file of text can be; it looks
@@ -41,7 +41,7 @@ SAID = {TIMES: "dates or times without a time zone", ZONED: "times with a time z
 
 
 class Held(NamedTuple):
-    """What a column can hold: its kind and the rule for values, in words and as tests."""
+    """The values that a column can hold: their kind and a rule, in words and as tests."""
 
     kind: str
     is_kind: Callable[[Any], bool]
@@ -50,14 +50,14 @@ class Held(NamedTuple):
 
 
 class Hidden(list[Any]):
-    """A list that errors do not show: it may be a column of the data, given by mistake."""
+    """A list that errors do not show, because it may be a private column given by mistake."""
 
     def __repr__(self) -> str:
         return f"<{len(self)} values>"
 
 
 def listed(name: str, value: Any) -> Any:
-    """Return public values as a list, whatever column holds them; what is no column, as it is.
+    """Return public values as a list, if a column holds them; anything else as it is.
 
     So are columns in a list or a mapping. A set is refused, since it has no order.
 
@@ -92,7 +92,7 @@ def _listed(name: str, value: Any) -> Any:
 
 
 class CellTexts(NamedTuple):
-    """Which texts the cells of a file of text can be.
+    """The texts that the cells of a text file can be.
 
     Parameters
     ----------
@@ -109,13 +109,13 @@ class CellTexts(NamedTuple):
 
     @property
     def rule(self) -> str:
-        """What `can_be` says, in words."""
+        """The rule of `can_be`, in words."""
         return f"text in {self.encoding.upper()}" + f" without any of {self.breaks!r}" * bool(
             self.breaks
         )
 
     def can_be(self, text: str) -> bool:
-        """Tell whether a cell can be a text."""
+        """Tell whether a cell of the file can be `text`."""
         try:
             text.encode(self.encoding)
         except UnicodeEncodeError:
@@ -133,7 +133,7 @@ def expect_matches(
     is_key: bool = False,
     kind: str | None = None,
 ) -> None:
-    """Refuse public values that can equal nothing in a column.
+    """Refuse public values that, by the type of a column, can equal none of its rows.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def expect_matches(
 def _held(
     column: Objects | Values | Arrow, title: str, is_key: bool, kind: str | None
 ) -> Held | None:
-    """Return what a column can hold; None if its type does not tell."""
+    """Return the values that a column can hold; None if its type does not tell."""
     if isinstance(column, Objects):
         return None
     numbers = numbers_of(column)
@@ -218,7 +218,7 @@ def _of(*types: type[Any]) -> Callable[[Any], bool]:
 
 
 def numbers_of(column: Values | Arrow) -> np.dtype[Any] | None:
-    """Return the type of a column of numbers, object where it is anything; None for others."""
+    """Return the dtype of a column of numbers, object if unknown; None for other columns."""
     if isinstance(column, Values):
         return column.array.dtype if column.array.dtype.kind in "biufO" else None
     kind = column.chunked.type
@@ -235,7 +235,7 @@ def _rule(dtype: np.dtype[Any]) -> str:
 
 
 def _is_in(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Tell whether a number is one of a type, whose integers may be read as float64."""
+    """Tell whether a column of `dtype` can hold a number; floats may stand for integers."""
     if dtype.kind == "f":
         return dtype.itemsize >= 8 or float(np.float64(value).astype(dtype)) == float(value)
     lo, hi = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
@@ -246,7 +246,7 @@ def _is_in(value: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def _unit(column: Values | Arrow) -> str:
-    """Return the unit of a column of dates or times."""
+    """Return the unit in which a column counts dates or times."""
     if isinstance(column, Values):
         return np.datetime_data(column.array.dtype)[0]
     kind = column.chunked.type
@@ -254,7 +254,7 @@ def _unit(column: Values | Arrow) -> str:
 
 
 def _is_whole(value: Any, unit: str) -> bool:
-    """Tell whether a time is a whole number of a column's units."""
+    """Tell whether a date or time is a whole number of a column's units."""
     words = plain(value)
     if not isinstance(words, tuple):
         return False

@@ -1,4 +1,4 @@
-"""Nameless files that hold rows: those that do not fit in memory, and those that workers share.
+"""Nameless files of rows, which do not fit in memory or which workers share.
 
 No library serves: `numpy.lib.format`, Arrow's IPC and `joblib` write files with names, which a kill
 leaves behind with the rows in them, and from one thread at a time.
@@ -50,7 +50,7 @@ def directory(spill: Any) -> str:
 
 
 class Spill:
-    """Bytes beyond memory, in a nameless file that only its owner may read.
+    """A store of bytes beyond memory, in a nameless file that only its owner may read.
 
     It is gone when it is closed, and whenever the process ends, in any way.
 
@@ -76,7 +76,7 @@ class Spill:
         self._file.close()
 
     def append(self, array: NDArray[Any]) -> int:
-        """Write an array in C order, and return where it begins. Several threads may."""
+        """Write an array in C order, and return its offset; several threads may call this."""
         left = memoryview(array.reshape(-1).view(np.uint8))
         with self._lock:
             start = self._end
@@ -85,11 +85,11 @@ class Spill:
         return start
 
     def read(self, at: int, into: NDArray[Any]) -> None:
-        """Fill an array in C order with the bytes from `at` on."""
+        """Fill an array in C order with the bytes of the file from offset `at` on."""
         self._transfer(self._read, memoryview(into.reshape(-1).view(np.uint8)), at)
 
     def _transfer(self, move: Callable[[memoryview, int], int], left: memoryview, at: int) -> None:
-        """Read or write all bytes; one call of the system may move fewer."""
+        """Move all bytes of a buffer by `move`, which reads or writes some of them in each call."""
         failed = None
         try:
             while left:
@@ -125,7 +125,7 @@ class Spill:
 
 
 class File:
-    """A file of some bytes for other processes to map: without a name, except on Windows.
+    """A nameless file of `size` bytes for other processes to map; on Windows it has a name.
 
     `map` is all of it, to read and write; it is unmapped with its last reference. If the file is in
     memory, no process can change its size, nor write to it unless it is `open_to_all`.
@@ -164,7 +164,7 @@ class File:
             raise
 
     def close(self) -> None:
-        """Close it. What has mapped it keeps it until that is unmapped."""
+        """Close the file; a process that has mapped it keeps its contents until it unmaps them."""
         os.close(self.fd)
         if self.path is not None:
             _named.add(self.path)
@@ -179,7 +179,7 @@ _named: set[str] = set()
 
 
 def shared_file(size: int, where: str, in_memory: bool = True) -> File:
-    """Return a file for rows that other processes only read.
+    """Return a new file for rows that other processes only read.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def shared_file(size: int, where: str, in_memory: bool = True) -> File:
 
 
 def _reserve(fd: int, size: int) -> None:
-    """Allocate the file now: writing to a map of a file on a full disk would end the process."""
+    """Allocate all bytes of a file now, so that a full disk is an error and not a crash."""
     os.ftruncate(fd, size)
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(fd, 0, size)
@@ -205,6 +205,6 @@ def _reserve(fd: int, size: int) -> None:
 
 
 def _failed(where: str, number: int | None) -> SourceError:
-    """Return the error that a file could not be made or used. It tells nothing of the rows."""
+    """Return the error that a file of rows cannot be made or used, without row values."""
     why = os.strerror(number) if number else "an input or output error"
     return SourceError(f"rows cannot be kept in {where!r}: {why}. spill= names another directory")

@@ -1,4 +1,4 @@
-"""`scan(path, column)`: what reads columns of a file, by the file's ending."""
+"""`scan(path, column)`: make columns of files data, by the endings of the files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Columns = list[str] | list[int] | list[str | int] | tuple[str | int, ...]
 
 
 class ScanOptions(TextOptions, total=False):
-    """What `scan` takes by name."""
+    """The keyword options of `scan`: the format of text files, and access to remote files."""
 
     storage_options: Mapping[str, Any]
 
@@ -71,7 +71,7 @@ def scan(
     where: Any = None,
     **options: Unpack[ScanOptions],
 ) -> Source | Table:
-    """Make columns of a file data for a release: read in small pieces, never held whole.
+    """Make columns of files the data of releases: read in small blocks, never held whole.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def scan(
 
 
 def data_of(reader: Reader, column: Any) -> TableColumn | Table:
-    """Return the named columns; all of several if none are named."""
+    """Return the columns that `column` names as data; without it, the only one or all."""
     wanted = wanted_columns(column)
     if column is None and len(reader.names) != 1:
         # A name that stands twice, or a type that cannot be read, is an error when it is used.
@@ -244,7 +244,7 @@ def data_of(reader: Reader, column: Any) -> TableColumn | Table:
 
 
 def columns(reader: Reader, names: str | list[str]) -> TableColumn | Table:
-    """Return a column of a file, or a table of some: names that `reader` has found.
+    """Return one column of a file as data, or a table of several, by names in the file.
 
     A type that cannot be read is told now of one column, and of one of a table when it is used.
     """
@@ -257,7 +257,7 @@ def columns(reader: Reader, names: str | list[str]) -> TableColumn | Table:
 
 
 def reader(path: Paths, **options: Unpack[ScanOptions]) -> Reader:
-    """Return what reads any columns of a file, for somebody who makes the passes himself."""
+    """Return a reader of any columns of files, for a caller that makes the passes itself."""
     reader_of_files = _reader(path, options)
     pyarrow_for(reader_of_files.paths[0].name)
     return reader_of_files
@@ -276,7 +276,7 @@ def _paths(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def _reader(path: Paths, options: Mapping[str, Any]) -> Reader:
-    """Return what reads files of their ending."""
+    """Return the reader for the ending of some files."""
     text = dict(options)
     storage = text.pop("storage_options", None) or {}
     format = text_format(text)
@@ -311,7 +311,7 @@ def _text_reader(files: Sequence[Path], format: TextFormat, system: Any = None) 
 
 
 def _typed_reader(path: str | os.PathLike[str], files: list[Path]) -> Reader:
-    """Return what reads files that declare their types."""
+    """Return the reader of files in a format that declares the types of columns."""
     if os.path.isdir(path):
         root = Path(path)
         if format_of(files[0]) == "ipc" or all(
@@ -335,7 +335,7 @@ def _typed_reader(path: str | os.PathLike[str], files: list[Path]) -> Reader:
 
 
 def _files(text: str) -> list[Path]:
-    """Return the files that `text` stands for, in the order of their names."""
+    """Return the files for which a path, directory or pattern stands, in order of name."""
     path = Path(text)
     if path.is_dir():
         return parts_of(path)
@@ -357,7 +357,7 @@ def _files(text: str) -> list[Path]:
 
 
 def _is_text(path: Path_, storage: Mapping[str, Any]) -> bool:
-    """Tell whether a file, or the first of a directory, is one of text, by its ending."""
+    """Tell whether a file, or the first file of a directory, is text, by its ending."""
     file: Path_ = path
     if is_remote(path) and format_of(path) is None:
         file = remote_files([path], storage)[1][0]
@@ -367,7 +367,7 @@ def _is_text(path: Path_, storage: Mapping[str, Any]) -> bool:
 
 
 def _ending(path: Path) -> tuple[str, str | None]:
-    """Return the ending that says the format, and the compression of a text file."""
+    """Return the ending that tells a file's format, and its compression; refuse others."""
     ending, compression = ending_of(path)
     if ending not in FORMATS:
         raise SourceError(

@@ -1,4 +1,4 @@
-"""One pass over a file for many releases at once.
+"""Share each pass over a file among many releases.
 
 A release reads its data through a source, `reduce(summarise, merge)`, as often as its mechanism
 asks. Here each release runs in a thread of its own, over a source whose `reduce` waits until every
@@ -54,16 +54,16 @@ COMING = object()
 
 
 class _Again(BaseException):
-    """The release is to run once more, without the others."""
+    """Raised to run a release once more by itself, after a shared pass failed."""
 
 
 class _Stopped(BaseException):
-    """The job was interrupted."""
+    """Raised in the thread of each release when the job is interrupted."""
 
 
 @dataclass(eq=False)
 class _Request:
-    """The request of one release for one pass."""
+    """A release's request for one pass: its columns, functions and result."""
 
     want: Want
     convert: Convert[Any]
@@ -77,7 +77,7 @@ class _Request:
     over: threading.Event = field(default_factory=threading.Event)
 
     def tried(self, work: Callable[[], list[Any]]) -> list[Any]:
-        """Return what a function returns, or nothing after an error, which ends the request."""
+        """Return what `work` returns, or an empty list after an error, which is kept."""
         try:
             return [] if self.error is not None else work()
         except Exception as error:
@@ -85,11 +85,11 @@ class _Request:
             return []
 
     def look(self, start: int, columns: Sequence[MemoryColumn]) -> list[Any]:
-        """Return the summaries of some rows. Several threads may call this at once."""
+        """Return the summaries of some rows for this request; several threads may call."""
         return self.tried(lambda: [self.summarise(item) for item in self.convert(start, columns)])
 
     def add(self, summaries: list[Any]) -> None:
-        """Merge summaries; one thread at a time."""
+        """Merge summaries into the result of this request; one thread at a time."""
 
         def merged() -> list[Any]:
             for summary in summaries:
@@ -101,26 +101,26 @@ class _Request:
 
 
 class _Looked(NamedTuple):
-    """What the requests of a pass have made of some rows."""
+    """The summaries of some rows, a list for each request of a pass."""
 
     rows: int
     summaries: list[list[Any]]
 
 
 def _holders(holds: Sequence[Holds]) -> int:
-    """Return how many hold rows: each grouping of people once, and each release that keeps some."""
+    """Return the number of holders of rows: groupings of ids, and releases that keep rows."""
     groupings = {grouping for grouping, _ in holds if grouping is not None}
     return len(groupings) + sum(has_rows for _, has_rows in holds)
 
 
 def _agree(first: Want, second: Want) -> bool:
-    """Return whether a pass over a file of text can serve both: no type says what a cell is."""
+    """Tell whether one pass over a text file can serve two requests, which read it alike."""
     both = set(first.names) & set(second.names)
     return first.text & both == second.text & both
 
 
 class SharedPasses:
-    """Run releases over the same files, in as few passes as the most demanding of them needs.
+    """Runner of releases over the same files, in as few passes as the longest release needs.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class SharedPasses:
 
     @staticmethod
     def together(passes: Sequence[int]) -> int:
-        """Return how many passes releases share that make so many each.
+        """Return the number of shared passes, from the number that each release makes.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class SharedPasses:
 
     @staticmethod
     def memory() -> int:
-        """Return how many bytes those releases share that hold rows: half of what is available.
+        """Return the bytes of memory that releases with rows share: half of those available.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class SharedPasses:
 
     @staticmethod
     def waves(holds: Sequence[Holds]) -> list[list[int]]:
-        """Return which releases run side by side, by the memory that there is.
+        """Return which releases run side by side, by the available memory.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ class SharedPasses:
         return waves
 
     def _shared(self, number: int, grouping: Hashable | None) -> Reader:
-        """Return the reader of release `number`, which waits for shared passes."""
+        """Return a reader for release `number`, whose passes are shared with other releases."""
         shared = copy(self._reader)
         shared.share = lambda *request: self._ask(number, _Request(*request))
         if grouping is not None:
@@ -240,7 +240,7 @@ class SharedPasses:
         return shared
 
     def _alike(self, number: int, grouping: Hashable, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what the first of a grouping makes for a key, once it is there."""
+        """Return ``make()``, made once for each `key` by the first release of a grouping."""
         grouping = grouping, key
         with self._turn:
             while self._grouped.get(grouping) is COMING:
@@ -270,7 +270,7 @@ class SharedPasses:
     def run(
         self, works: Sequence[Callable[[Files], T]], holds: Sequence[Holds] | None = None
     ) -> list[T | Exception]:
-        """Run functions of the files, each in a thread of its own.
+        """Run functions of the files side by side, each in a thread of its own.
 
         Parameters
         ----------
@@ -355,7 +355,7 @@ class SharedPasses:
         return request.result
 
     def _next(self) -> list[_Request]:
-        """Return the requests of the next pass, once every running release has one.
+        """Return the requests of the next pass, once every running release has asked.
 
         The first is among them, and every one that agrees with those before. None are left at the
         end.

@@ -1,4 +1,4 @@
-"""Dataframes of Spark as data, classic or over Spark Connect.
+"""Spark dataframes as data, classic or over Spark Connect.
 
 A pass is one `mapInArrow`: each partition makes a row of its number and its summary, and the driver
 merges these. Nothing else of Spark is used, no RDD and no accumulator, and pyspark is imported only
@@ -33,7 +33,7 @@ DESTINATIONS = 1 << 20
 
 
 def spark(df: Any) -> Table:
-    """Return a dataframe of Spark as data for a release, of which nothing is read yet.
+    """Return a Spark dataframe as data for a release, without reading any row.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ def spark(df: Any) -> Table:
 
 
 def spark_form(df: Any) -> Table:
-    """Return what a dataframe is to a release, by its schema alone."""
+    """Return a Spark dataframe as data for a release, by its schema alone."""
     engine = SparkEngine(df)
     assert isinstance(engine.like, Table)
     return Table(engine, engine.like.names)
 
 
 class SparkEngine(Engine):
-    """The partitions of a dataframe. Its columns are called c0, c1, ... for Spark.
+    """The partitions of a Spark dataframe, whose columns are renamed to c0, c1, ...
 
     In names of the user's, `mapInArrow` would take a dot for a field.
     """
@@ -110,7 +110,7 @@ class SparkEngine(Engine):
         return SparkEngine(moved.repartition(self._destinations(), "destination"), Moved._fields)
 
     def _destinations(self) -> int:
-        """Return how many partitions a shuffle has."""
+        """Return the number of partitions after a shuffle in this Spark session."""
         return int(self._df.sparkSession.conf.get("spark.sql.shuffle.partitions"))
 
     def together(self, column: str, columns: Sequence[str]) -> Engine:
@@ -130,7 +130,7 @@ class SparkEngine(Engine):
 
 
 def _declared(schema: Any, names: Sequence[str]) -> Any:
-    """Return a table without rows of the columns whose types Arrow has, and which are no tables."""
+    """Return a table without rows of the columns with Arrow types, except structs."""
     import pyarrow as pa
 
     convert = extra("pyspark.sql.pandas.types", "data of Spark").to_arrow_schema
@@ -145,7 +145,7 @@ def _declared(schema: Any, names: Sequence[str]) -> Any:
 
 
 def _summarized(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Part[Any] | None:
-    """Return the summary of a partition; None of one without rows."""
+    """Return the part that a task makes of a partition; None for one without rows."""
     import pyarrow as pa
     from pyspark import TaskContext
 
@@ -158,7 +158,7 @@ def _summarized(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Pa
 
 
 def _mapped(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the summary of a partition."""
+    """Yield the summary of a partition, or its error, as a batch of one row."""
     import pyarrow as pa
 
     part: Any
@@ -172,7 +172,7 @@ def _mapped(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterat
 
 
 def _cut(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the rows of a partition that move elsewhere."""
+    """Yield the rows of a partition that a task moves, as a batch with their destinations."""
     import pyarrow as pa
 
     part = _summarized(task, names, batches)
@@ -182,7 +182,7 @@ def _cut(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[
 
 
 def _with_destinations(column: int, batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the rows that have an id, each with its destination."""
+    """Yield the rows of a partition that have an id, each with its destination."""
     import pyarrow as pa
 
     for batch in batches:

@@ -1,4 +1,4 @@
-"""Anything that gives Arrow batches again and again as data: queries, services, lazy frames."""
+"""Streams of Arrow batches as data: queries, services and lazy frames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .scan import Columns, data_of
 def stream(
     factory: Callable[[], Any], column: str | int | Columns | None = None
 ) -> Source | Table | Any:
-    """Return columns of what can be read again and again as Arrow batches, as data for a release.
+    """Return columns of a repeatable stream of Arrow batches as data for a release.
 
     Parameters
     ----------

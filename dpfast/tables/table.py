@@ -1,4 +1,4 @@
-"""Rows of one number or of several: what an estimator that is handed whole rows reads.
+"""Rows of one or several numbers, as an estimator reads them.
 
 A `Source` is one column of numbers, from which nulls are dropped. Here every row keeps its place,
 because blocks are a function of row numbers, and a missing number is NaN.
@@ -45,7 +45,7 @@ def rows_of(
     name: str = "data",
     width: int | None = None,
 ) -> RowSource:
-    """Return the rows of a form; see `data.as_rows`."""
+    """Return the rows of data in any form as a source; see `data.as_rows`."""
     if isinstance(table, WithRows):
         return table.rows(ids, workers)
     if isinstance(table, RowSource):
@@ -58,7 +58,7 @@ def rows_of(
 def coded_of(
     table: Readable, words: Sequence[Words | None], name: str = "data", ids: Any = None
 ) -> RowSource:
-    """Return rows of a form, of which some columns are text; as the numbers of these words."""
+    """Return the rows of data as a source, with text columns as the numbers of `words`."""
     if isinstance(table, WithRows):
         return table.coded(words, ids)
     if isinstance(table, Values) and table.array.ndim == 2:
@@ -72,7 +72,7 @@ def coded_of(
 
 
 def labeled(rows: MemoryRows, ids: Any, table: Any) -> RowSource:
-    """Return rows of a form that know an index of theirs, beside ids if there are any.
+    """Return rows with their pandas index, if any, and with ids beside them, if given.
 
     Passes compare the index with all others.
     """
@@ -82,7 +82,7 @@ def labeled(rows: MemoryRows, ids: Any, table: Any) -> RowSource:
 
 
 def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:
-    """Return the rows of a source for somebody who looks at no other columns; see `Choosing`."""
+    """Return the rows of a source for a pass that reads only `columns`; see `Choosing`."""
     return source.only(columns) if isinstance(source, Choosing) else source
 
 
@@ -91,7 +91,7 @@ def of_columns(
     name: str,
     words: Mapping[str, Words] | None = None,
 ) -> Column:
-    """Return columns as records of float64, those of text as the numbers of their words.
+    """Return columns as records of float64, with text as the numbers of its words.
 
     Columns of different lengths fail in the pass.
     """
@@ -115,7 +115,7 @@ def of_columns(
 
 
 def together(columns: Sequence[Column]) -> NDArray[Any] | None:
-    """Return columns at equal distances in one memory, as those of a table often are, as a matrix.
+    """Return columns that lie at equal distances in one array as a matrix; else None.
 
     It is valid as long as the columns are. Columns with memories of their own make no matrix:
     NumPy may touch what lies between the columns of one.
@@ -145,12 +145,12 @@ def _owner(array: NDArray[Any]) -> Any:
 
 
 def refuse_columns(*_: Any) -> NoReturn:
-    """Raise the error of columns of different lengths. The number of rows may be private."""
+    """Raise the error that columns differ in length, without the lengths."""
     raise DataError("columns of a table must have the same number of rows, but these differ")
 
 
 def side_by_side(columns: Mapping[str, Column]) -> Column:
-    """Columns of one number a row and of one length, as records of float64."""
+    """Return columns of equal length, one number a row each, as records of float64."""
     sources = list(columns.values())
     length, kind, matrix = sources[0].length, named_dtype(tuple(columns)), together(sources)
 
@@ -175,13 +175,13 @@ def side_by_side(columns: Mapping[str, Column]) -> Column:
 
 
 def only_column(rows: Any) -> Source:
-    """Return the only column of some rows."""
+    """Return the only column of a source of rows, as a source."""
     names = rows.dtype.names
     return column_of(rows, names[0] if names else 0)
 
 
 def column_of(rows: RowSource, key: str | int) -> Source:
-    """Return one column of some rows. A missing number is NaN there already: there is no null."""
+    """Return one column of a source of rows, in which a missing number is NaN and no null."""
     dtype = chunk_dtype(rows.dtype[key] if isinstance(key, str) else rows.dtype)
     return MappedColumn(rows, partial(_column, key, dtype), dtype=dtype)
 

@@ -1,4 +1,4 @@
-"""Comma- or tab-separated text, compressed or not, streamed through pyarrow's parser.
+"""Read comma- or tab-separated text, compressed or not, with pyarrow's parser.
 
 A column of text has no declared type. Guessing it from the rows would make the type, and errors
 about it, depend on the data, so what a call asks for decides: where it wants numbers, a cell is a
@@ -49,7 +49,7 @@ LINE_END = re.compile(rb"\r\n?|\n")
 
 
 class TextReader(Reader):
-    """Text tables with a header line, one after the other, whose columns go by their names.
+    """A reader of text files with a header line, read one after the other as one table.
 
     Numbers are float64, columns of dates as `text_format` declares them, all else is text.
     """
@@ -71,7 +71,7 @@ class TextReader(Reader):
             self.find(name)
 
     def _opened(self, path: Path, compression: str | None) -> TextFile:
-        """Return a file whose header has been read."""
+        """Return a text file after reading its header."""
         format = self.format
 
         def header() -> tuple[bytes, bytes, int]:
@@ -132,7 +132,7 @@ class TextReader(Reader):
         raise self._wrong(self.paths[0], Want((name,)))
 
     def _wrong(self, path: Path, want: Want) -> DataError:
-        """Return the one error of a cell or a row that cannot be read."""
+        """Return the error that a cell or a row cannot be read, without its contents."""
         kinds = dict.fromkeys(
             "a date in its format"
             if name in self.format.dates
@@ -150,7 +150,7 @@ class TextReader(Reader):
         )
 
     def _blocks(self) -> Generator[_Block]:
-        """Yield whole records of the files, in their order."""
+        """Yield blocks of whole records of all files, in their order."""
         start = 0
         for number, file in enumerate(self.files):
             for rows, data in self.records_of(file):
@@ -159,7 +159,7 @@ class TextReader(Reader):
                     start += rows
 
     def records_of(self, file: TextFile) -> Iterator[tuple[int, memoryview]]:
-        """Yield whole records of a file after a line break, and how many they are."""
+        """Yield blocks of whole records after a line break, each with its number of records."""
         unread, is_single, format = b"\n", len(file.names) == 1, self.format
         delimiter = ord(format.delimiter)
         with _bytes(file.path, file.compression, self._system) as raw:
@@ -181,7 +181,7 @@ class TextReader(Reader):
     def parser(
         self, file: TextFile, kinds: Mapping[str, Any], skip: Callable[[Any], str] | None = None
     ) -> Callable[[memoryview], Any]:
-        """Return what makes a table of whole records after a line break: columns and their types.
+        """Return a parser of whole records after a line break, to columns of the types `kinds`.
 
         `skip` is called with each row of another width, as pyarrow has it.
         """
@@ -218,7 +218,7 @@ class TextReader(Reader):
         return lambda data: csv.read_csv(pa.BufferReader(data), *options)
 
     def _convert(self, name: str, want: Want) -> Callable[[Any], Any] | None:
-        """Return what makes a column of cells of text, where pyarrow's parser cannot."""
+        """Return a converter of text cells to a column, if pyarrow's parser cannot read it."""
         if name in self.format.dates:
             return lambda cells: self.format.times(cells, name)
         return None if name in want.text or self.format.is_plain else self.format.numbers
@@ -232,7 +232,7 @@ class TextReader(Reader):
         return [guarded(self.paths[0], self._row_batches(blocks, turn, want)) for _ in range(team)]
 
     def _row_batches(self, blocks: Generator[_Block], turn: Lock, want: Want) -> Iterator[Rowed]:
-        """Yield the blocks that are left; several share them in turn."""
+        """Yield the columns of blocks taken from `blocks`, which several threads share."""
         import pyarrow as pa
 
         converts = {name: self._convert(name, want) for name in want.names}
@@ -267,7 +267,7 @@ class TextReader(Reader):
 
 
 class TextFile(NamedTuple):
-    """A file, its names, and the byte of its text in UTF-8 and the lines before its rows."""
+    """A text file with its column names, and the byte and the line where its rows begin."""
 
     path: Path
     compression: str | None
@@ -277,7 +277,7 @@ class TextFile(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Whole records after a line break, and which rows of which file they are."""
+    """A block of whole records after a line break, with its file, first row and row count."""
 
     file: int
     start: int
@@ -286,7 +286,7 @@ class _Block(NamedTuple):
 
 
 def line_ends(data: Any) -> int:
-    """Return how many lines end in some bytes of text."""
+    """Return the number of line ends in some bytes of text."""
     return sum(1 for _ in LINE_END.finditer(data))
 
 
@@ -294,7 +294,7 @@ def line_ends(data: Any) -> int:
 def _bytes(
     path: Path, compression: str | None, system: Any = None
 ) -> Iterator[Callable[[int], Any]]:
-    """Yield what reads so many of the bytes of a file that come next."""
+    """Yield a function that reads the next bytes of a file, up to a number of bytes."""
     import pyarrow as pa
 
     with ExitStack() as held:
@@ -313,7 +313,7 @@ def _bytes(
 
 
 def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
-    """Return the first line that is not empty of a file, and the byte where the next one begins.
+    """Return the first line of a file that is not empty, and the byte where the next begins.
 
     `block` is what the file begins with, or all of it.
     """
@@ -331,7 +331,7 @@ def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
 
 
 def _names(line: bytes, format: TextFormat, path: Path) -> list[str]:
-    """Return the cells of a line, in which quotes count only where a cell begins with one."""
+    """Return the cells of a header line; quotes count only at the beginning of a cell."""
     names, why = [], f"its names are not {format.encoding.upper()}"
     quote = '"' if format.quotes else None
     try:

@@ -1,4 +1,4 @@
-"""Which cells of files of text would be errors, for the one who owns them. NOT PRIVATE.
+"""Find the cells of text files that would be errors, for the data owner. NOT PRIVATE.
 
 Cells are read by the code that reads them for a release. Where it fails, it reads one half of them
 after the other, until the cells are found at which it does.
@@ -21,7 +21,7 @@ MOST = 10
 
 
 def check_text(reader: TextReader, names: Sequence[str], are_numbers: bool) -> dict[str, Any]:
-    """Return what `Files.check` says of some columns, which are numbers, or else may be text."""
+    """Return the report of `Files.check` on some columns, of numbers or else perhaps text."""
     columns = [_Column(reader, name, are_numbers) for name in names]
     faults: list[dict[str, Any]] = []
     rows = sum(_check_file(reader, file, columns, faults) for file in reader.files)
@@ -37,7 +37,7 @@ def check_text(reader: TextReader, names: Sequence[str], are_numbers: bool) -> d
 
 @dataclass
 class _Test:
-    """What cells of a column must hold, and the first that do not pass."""
+    """A test of the cells of a column, and the first cells that fail the test."""
 
     column: str
     why: str
@@ -48,7 +48,7 @@ class _Test:
     def look(
         self, cells: Any, file: str, line_of: Callable[[int], int], rows: Sequence[int]
     ) -> None:
-        """Look at the cells of some rows, which begin in the lines ``line_of(row)``."""
+        """Test the cells of some rows; row r begins in the line ``line_of(r)``."""
         room = MOST - len(self.faults)
         row_numbers = faulty(cells, self.convert, room)
         seen = (
@@ -66,7 +66,7 @@ class _Test:
 
 
 class _Column:
-    """What has been seen of a column: whether its cells are text in the encoding, and more."""
+    """The results of checking a column: its kind, its missing cells and its faults."""
 
     def __init__(self, reader: TextReader, name: str, is_number: bool) -> None:
         import pyarrow as pa
@@ -85,14 +85,14 @@ class _Column:
         self._declared = _Test(name, f"is no {self.kind[:-1]} as declared", as_declared)
 
     def look(self, cells: Any, *where: Any) -> None:
-        """Look at some cells; `where` says where they are, as `_Test.look` takes it."""
+        """Test some cells; `where` gives their file and lines, as `_Test.look` takes them."""
         self.missing += cells.null_count
         self._text.look(cells, *where)
         self._declared.look(cells, *where)
 
     @property
     def _is_text(self) -> bool:
-        """Whether it may be text, and the first cells of it are no numbers."""
+        """Tell whether the column is taken for text: its first cells are no numbers."""
         declared = self._declared
         return self._may_be_text and bool(declared.faults) and not declared.has_good
 
@@ -109,7 +109,7 @@ class _Column:
 def _check_file(
     reader: TextReader, file: TextFile, columns: Sequence[_Column], faults: list[dict[str, Any]]
 ) -> int:
-    """Look at all rows of a file, and return how many they are."""
+    """Check all rows of a file, and return their number."""
     format, name, rows, line = reader.format, str(file.path), 0, 1 + file.lines
     names = [column.name for column in columns]
     try:
@@ -133,7 +133,7 @@ def _check_file(
 def _parsed(
     reader: TextReader, file: TextFile, names: Sequence[str], data: Any
 ) -> tuple[list[Any], dict[int, tuple[str, str]]]:
-    """Return the cells of columns, as bytes, and which rows are of another width."""
+    """Return the cells of columns as bytes, and the rows with too few or too many cells."""
     import pyarrow as pa
 
     kinds, wide = dict.fromkeys(names, pa.binary()), {}
@@ -165,10 +165,10 @@ def _shown(cell: bytes) -> str:
 
 
 def _lines(body: Any, first: int, format: Any, empty: bool) -> Callable[[int], int]:
-    """Return what finds the line in which a row of some records begins; the first is in `first`."""
+    """Return a function that finds the line where a row of `body` begins; row 0 in `first`."""
 
     def before(stop: int) -> tuple[int, int]:
-        """Return the end of the whole records up to a byte, and how many they are."""
+        """Return where the last whole record before the byte `stop` ends, and the record count."""
         is_last = stop == len(body)
         return records(body[:stop], ord(format.delimiter), format.quotes, empty, is_last)
 
@@ -183,7 +183,7 @@ def _lines(body: Any, first: int, format: Any, empty: bool) -> Callable[[int], i
 
 
 def faulty(cells: Any, convert: Callable[[Any], Any], most: int) -> list[int]:
-    """Return the places of the first cells that cannot be converted, so many at most."""
+    """Return the indices of the first cells that cannot be converted, at most `most`."""
     if not most:
         return []
     try:

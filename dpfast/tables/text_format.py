@@ -1,4 +1,4 @@
-"""How a file of text is written, as its owner declares it: never told by its rows."""
+"""The format of a text file, as its owner declares it and never read from its rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_SYMBOL = re.compile(r'[-+.,\d"\r\n]|^\s|\s$|^[eE]?$')
 
 
 class TextOptions(TypedDict, total=False):
-    """The options of `dpfast.scan` that say how a file of text is written."""
+    """The options of `dpfast.scan` that declare the format of a text file."""
 
     quotes: bool
     missing: Sequence[str]
@@ -50,7 +50,7 @@ class TextOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class TextFormat:
-    """The options of `dpfast.scan` about a file of text, checked."""
+    """The checked options of `dpfast.scan` for a text file."""
 
     quotes: bool = True
     missing: tuple[str, ...] = MISSING
@@ -63,22 +63,22 @@ class TextFormat:
 
     @property
     def declared(self) -> dict[str, Any]:
-        """What is not as usual."""
+        """The options that differ from their defaults."""
         return {name: value for name, value in vars(self).items() if value != vars(USUAL)[name]}
 
     @property
     def cells(self) -> CellTexts:
-        """Which texts cells can be."""
+        """The texts that cells can be."""
         breaks = "" if self.quotes else f"\r\n{self.delimiter}"
         return CellTexts(frozenset(self.missing), self.encoding, breaks)
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether pyarrow's own parser reads numbers that are written so."""
+        """Tell whether pyarrow's own parser can read numbers in this format."""
         return self.thousands is None and not self.symbols
 
     def reading(self, read: Callable[[int], Any]) -> Callable[[int], Any]:
-        """Return what reads as UTF-8 what `read` reads in the encoding.
+        """Return a function like `read` that returns UTF-8 instead of the file's encoding.
 
         What is no letter becomes what is none in UTF-8: a fault of its cell alone.
         """
@@ -99,7 +99,7 @@ class TextFormat:
         return read_utf8
 
     def kind(self, column: str) -> Any:
-        """Return the Arrow type of a column of dates; None of any other."""
+        """Return the Arrow type of a column of dates; None for any other column."""
         import pyarrow as pa
 
         layout = self.dates.get(column)
@@ -110,7 +110,7 @@ class TextFormat:
         return pa.timestamp("us") if CLOCK.search(layout) else pa.date32()
 
     def times(self, cells: Any, column: str) -> Any:
-        """Return the dates of a column of cells: each different cell is read once.
+        """Return the dates of a column of cells, parsed once for each different cell.
 
         pyarrow's own parser makes March 2 of February 31.
 
@@ -127,7 +127,7 @@ class TextFormat:
         return pa.array(times, self.kind(column)).take(coded.indices)
 
     def numbers(self, cells: Any) -> Any:
-        """Return the float64 of each cell, as pyarrow's parser reads them where it can.
+        """Return the numbers of a column of cells as float64.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class TextFormat:
         return bare.cast(pa.float64())
 
     def _pattern(self) -> str:
-        """Return how a number is written, for RE2."""
+        """Return the regular expression (RE2) of a number in this format."""
         group, point = re.escape(self.thousands or ""), re.escape(self.decimal)
         whole = rf"\d+|\d{{1,3}}(?:{group}\d{{2,3}})*{group}\d{{3}}" if group else r"\d+"
         number = rf"(?:(?:{whole})(?:{point}\d*)?|{point}\d+)(?:[eE][-+]?\d+)?"
@@ -167,7 +167,7 @@ USUAL = TextFormat()
 
 
 def text_format(options: Mapping[str, Any]) -> TextFormat:
-    """Check the options of a file of text."""
+    """Check the options of a text file, and return its format."""
     for name in options:
         if name not in CHECKS:
             near = nearest(name, ("column", *CHECKS))

@@ -1,4 +1,4 @@
-"""Threads of a pass: how many, rows that are split among them, and chunks that are made ahead.
+"""Threads of a pass: their number, their shares of the rows, and chunks made ahead.
 
 No library serves for these: `concurrent.futures` and `joblib` collect answers without a limit on
 how many are in memory, and wait for work that has begun before Ctrl-C comes through.
@@ -26,7 +26,7 @@ MOST_DECODERS = 4
 
 
 def decoders() -> int:
-    """Threads that decode a file: as many as the user has said, by default at most four.
+    """Return the number of threads that decode a file: by default at most four.
 
     More would sooner wait for the disk.
     """
@@ -40,7 +40,7 @@ def in_parts(
     summarise: Callable[[T], S],
     merge: Callable[[S, S], S],
 ) -> S:
-    """Summarise `length` rows in equal parts, each in a thread of its own.
+    """Summarise `length` rows in equal parts, each in a thread of its own, and merge.
 
     ``chunks(start, stop)`` yields at least one. No two threads merge at the same time.
     """
@@ -67,7 +67,7 @@ def in_parts(
 def spans_of(
     cuts: NDArray[np.int64], rows: int, groups: int | None = None
 ) -> Iterable[tuple[int, int]]:
-    """Yield consecutive groups ``first .. stop - 1``, of `rows` rows at most or of one group."""
+    """Yield ranges of consecutive groups, each with at most `rows` rows or one group."""
     first, last = 0, len(cuts) - 1
     while first < last:
         stop = int(np.searchsorted(cuts, cuts[first] + rows, side="right")) - 1
@@ -87,8 +87,7 @@ _DONE: Any = object()
 
 
 def overlapped(makers: Sequence[Generator[T]], ahead: int) -> Generator[T]:
-    """Yield the items of all `makers`, each run in a thread of its own, in whatever order they
-    come.
+    """Yield the items of all `makers`, each run in its own thread, as the items come.
 
     At most `ahead` items exist at any time, those in the making and the caller's own included.
     The first error of a maker is raised here. When the caller stops early, by an error of its own,

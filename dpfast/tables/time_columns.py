@@ -1,4 +1,4 @@
-"""Data that are a column of dates, times or durations, told by their type alone."""
+"""Recognise a column of dates, times or durations by its type alone."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ RULE = "rows of numbers or of times"
 
 @dataclass(frozen=True)
 class TimeColumn:
-    """A column of times: its type, and what makes a source of what is made of its counts."""
+    """A column of times: its type, and a function that reads its counts as numbers."""
 
     times: Times
     read: Callable[[Numbering], Any]
 
 
 def time_column(data: Any, other_columns: Collection[str] = ()) -> tuple[Any, TimeColumn | None]:
-    """Return what data are, to be read once, and that as a column of times, if it is one.
+    """Return data as they can be read, and the column of times that they are, or None.
 
     No row is looked at. If data are several columns of files or of an engine, one has to be left
     without those in `other_columns`.

@@ -1,4 +1,4 @@
-"""Columns of dates, times and durations as columns of whole numbers between public bounds.
+"""Read dates, times and durations as whole numbers between public bounds.
 
 Such a column holds counts of its unit: days, say, or nanoseconds. A release reads how many units a
 row lies above the lower bound, and its answer is turned back. A row without a time is null.
@@ -28,24 +28,24 @@ NAT = np.iinfo(np.int64).min
 
 @dataclass(frozen=True)
 class Times:
-    """The type of a column of times: NumPy's, in a unit, and whether it has a time zone."""
+    """The type of a column of times: a NumPy dtype with its unit, and whether it has a zone."""
 
     dtype: np.dtype[Any]
     aware: bool = False
 
     @property
     def words(self) -> str:
-        """What a bound of such a column is called."""
+        """The name of one bound of such a column in error messages."""
         zone = "with a time zone" if self.aware else "without a time zone"
         return "a duration" if self.dtype.kind == "m" else f"a date or time {zone}"
 
     @property
     def several(self) -> str:
-        """What bounds of such a column are called."""
+        """The name of several bounds of such a column in error messages."""
         return "durations" if self.dtype.kind == "m" else "dates or times"
 
     def count(self, name: str, value: Any) -> int:
-        """Return how many units a public time is from the origin.
+        """Return a public date, time or duration as its count of units.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class Times:
         return int(count.view(np.int64))
 
     def ascending(self, name: str, rule: str, values: Any) -> tuple[list[int], dt.tzinfo | None]:
-        """Return public times that ascend as counts, and the zone of the first.
+        """Return ascending public times as counts of units, and the time zone of the first.
 
         Raises
         ------
@@ -102,21 +102,21 @@ class Times:
         return counts, zone
 
     def point(self, counts: Any, lower: int, zone: dt.tzinfo | None) -> Any:
-        """Return the time of a count above a lower bound, or those of an array."""
+        """Return the times that lie `counts` units above the count `lower`."""
         times = self._of(self.dtype, counts, lower)
         if self.aware:
             times = _in_zone(times, zone or dt.UTC)
         return times if isinstance(counts, np.ndarray) else times[0]
 
     def span(self, counts: Any) -> Any:
-        """Return the duration of a count, or those of an array."""
+        """Return the durations of `counts` units."""
         unit, many = np.datetime_data(self.dtype)
         spans = self._of(np.dtype(f"m8[{many}{unit}]"), counts, 0)
         return spans if isinstance(counts, np.ndarray) else spans[0]
 
     @staticmethod
     def _of(dtype: np.dtype[Any], counts: Any, lower: int) -> NDArray[Any]:
-        """Return counts as an array, rounded and within int64."""
+        """Return ``lower + counts`` as an array of `dtype`, rounded and clamped to int64."""
         shape = np.atleast_1d(counts).shape
         instants = [lower + round(x) for x in np.ravel(counts).tolist()]
         inside = [min(max(x, NAT + 1), -NAT - 1) for x in instants]
@@ -124,7 +124,7 @@ class Times:
 
 
 def as_numpy(value: Any) -> Any:
-    """Return a date, a time or a duration as NumPy's scalar, in UTC; None for anything else."""
+    """Return a date, time or duration as a NumPy scalar, in UTC; None for anything else."""
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return None if np.datetime_data(value.dtype)[0] == "generic" else value
     for convert in ("to_datetime64", "to_timedelta64"):  # of pandas, to the nanosecond
@@ -141,7 +141,7 @@ def as_numpy(value: Any) -> Any:
 
 
 def _in_zone(array: NDArray[Any], zone: dt.tzinfo) -> NDArray[Any]:
-    """Return times in UTC as Python's own in a zone, to the microsecond."""
+    """Return times in UTC as Python's datetimes in a zone, to the microsecond."""
     origin = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
     counts = array.astype("M8[us]").view("i8").ravel()
     out = np.empty(len(counts), object)
@@ -154,14 +154,14 @@ Numbering: TypeAlias = Callable[[NDArray[Any]], NDArray[np.int64]]
 
 
 class AsNumbers(NamedTuple):
-    """The declared type of a column of times, and what makes whole numbers of its counts."""
+    """A column of times to read as numbers: its type, and a function of its counts."""
 
     times: Times
     numbers: Numbering
 
 
 def times_of(column: Readable) -> Times | None:
-    """Return the type of a column of times in memory; None of any other."""
+    """Return the type of a column of times in memory; None for any other column."""
     if isinstance(column, Arrow):
         kind = arrow_times(column.chunked.type)
         return None if kind is None else Times(kind.dtype, kind.aware)
@@ -177,19 +177,19 @@ def times_of(column: Readable) -> Times | None:
 
 
 def counts_of(column: Readable) -> Numbers:
-    """Return how the counts of an Arrow column of times are read."""
+    """Return how to read the counts of an Arrow column of times."""
     kind = arrow_times(column.chunked.type) if isinstance(column, Arrow) else None
     assert kind is not None
     return kind.how
 
 
 def _counts(column: Values) -> NDArray[Any]:
-    """Return the integers that NumPy stores for times, where they lie."""
+    """Return the int64 counts that NumPy stores for times, without a copy."""
     return column.array.view(column.array.dtype.str[0] + "i8")
 
 
 def numbered(column: Readable, numbers: Numbering) -> Values:
-    """Return the numbers of a column of times in memory, masked where there is no time."""
+    """Return a column of times in memory as numbers, masked where a time is missing."""
     present = None
     if isinstance(column, Arrow):
         counts, present = arrow_values(column.array.cast(counts_of(column).cast))
@@ -202,7 +202,7 @@ def numbered(column: Readable, numbers: Numbering) -> Values:
 
 
 def time_source(column: Readable, numbers: Numbering) -> Source:
-    """Return the numbers of a column of times in memory as a source, which reads them in a pass."""
+    """Return a source of the numbers of a column of times in memory."""
     if isinstance(column, Arrow):
         base: Source = ColumnSource(column.chunked, "data", counts_of(column))
     else:
@@ -213,7 +213,7 @@ def time_source(column: Readable, numbers: Numbering) -> Source:
 
 
 def _numbers(numbers: Numbering, chunk: Chunk) -> Chunk:
-    """Return the numbers of a chunk of counts, of which those that are no time are null."""
+    """Return the numbers of a chunk of counts; a count that is no time is a null."""
     values, start, nulls, present = chunk
     here = values != NAT
     counts = numbers(values)
@@ -229,7 +229,7 @@ def _numbers(numbers: Numbering, chunk: Chunk) -> Chunk:
 
 @dataclass(frozen=True)
 class Clipped:
-    """Counts between two others, less a shift."""
+    """A numbering of times: counts clamped to `lo` and `hi`, less `shift`."""
 
     lo: int
     hi: int
@@ -244,7 +244,7 @@ class Clipped:
 
 @dataclass(frozen=True)
 class Binned:
-    """Numbers of the bins between edges; what is outside is outside of 0 .. bins."""
+    """A numbering of times by bins between edges; a time outside is below 0 or above all bins."""
 
     edges: tuple[int, ...]
 

@@ -1,4 +1,4 @@
-"""Rows without a dtype of their own: Python objects, each of them read by itself.
+"""Read Python objects without a dtype, each by itself.
 
 A list, a tuple, a deque or an array of objects has no type that was declared. To look for a common
 one would make the type a fact about the rows: with one integer beside a None, all other integers
@@ -29,7 +29,7 @@ MISSING = ("NAType", "NaTType", "MaskedConstant")
 
 
 def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:
-    """Write the number of each of some rows to `out`, NaN for one that is missing."""
+    """Write the numbers of some Python objects to `out`, NaN for missing ones."""
     if PLAIN.issuperset(map(type, some)):
         try:
             with np.errstate(invalid="ignore"):  # of a signalling NaN
@@ -41,7 +41,7 @@ def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:
 
 
 def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
-    """Of each of some rows whether it is a number other than 0, as True is.
+    """Return a mask of the Python objects that are numbers other than 0.
 
     What is missing, or no number, is not: there is no row that is an error.
     """
@@ -60,7 +60,7 @@ def _number(cell: Any) -> float:
 
 
 def _or_none(value: Any) -> float | None:
-    """Return the number that a row is, NaN if it is missing; None if it is neither."""
+    """Return a Python object as a number, NaN if it is missing; None if it is no number."""
     if is_missing(value):
         return math.nan
     if isinstance(value, np.ndarray) and value.ndim == 0:

@@ -1,4 +1,4 @@
-"""Columns of text as the numbers of public words, stretch by stretch.
+"""Read columns of text as the numbers of public words.
 
 A row is the number of the word that it equals, from 0 in the order of the list; NaN if it equals
 none, which a missing row never does. Bytes equal a word if they are its UTF-8. Nothing is trimmed
@@ -36,7 +36,7 @@ TEXTS = [(1, kind) for kind in "USTO"]
 
 
 class Words:
-    """Public words, of text or of bytes, and their numbers; `name` is the argument.
+    """Public words, of text or bytes, and the number of each; `name` is their argument.
 
     With `others`, anything else has one number more, and NaN is what is missing. Where `words` are
     None, they are those that rows bring, numbered as they are met, which is NOT PRIVATE: after a
@@ -53,7 +53,7 @@ class Words:
             self._numbers[word] = self._numbers[_utf8(word)] = float(i)
 
     def of(self, column: MemoryColumn) -> NDArray[np.float64]:
-        """Return the numbers of a column in memory, NaN for what is no word."""
+        """Return the word numbers of a column in memory, NaN for a row that is no word."""
         if isinstance(column, Arrow):
             parts = [self.of_arrow(chunk) for chunk in column.chunked.chunks]
             return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, F8), *parts])
@@ -64,7 +64,7 @@ class Words:
         return numbers
 
     def of_objects(self, some: Sequence[Any]) -> list[float]:
-        """Return the numbers of Python objects."""
+        """Return the word numbers of Python objects, NaN for an object that is no word."""
         if self.grows:
             self._add({text for text in map(plain_text, some) if text not in self._numbers})
         number = self._numbers.get
@@ -77,9 +77,7 @@ class Words:
         return numbers
 
     def of_arrow(self, array: Any) -> NDArray[np.float64]:
-        """Return the numbers of a `pyarrow.Array` of text, bytes or nulls, or of a dictionary of
-        these.
-        """
+        """Return the word numbers of a `pyarrow.Array`, NaN for a row that is no word."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -109,7 +107,7 @@ class Words:
         return numbers
 
     def _add(self, texts: set[Any]) -> None:
-        """Give numbers to words that are met."""
+        """Add texts of rows as new words, and number them."""
         with _ADDS:
             for text in texts - {None}:
                 with suppress(UnicodeError):  # whose message quotes the row
@@ -124,14 +122,14 @@ def _utf8(word: str | bytes) -> bytes:
 
 
 def plain_text(value: Any) -> str | bytes | None:
-    """Return the text of an object by itself: a class derived from text may call anything equal."""
+    """Return the plain text or bytes of an object; None if the object is neither."""
     if isinstance(value, str):
         return str.__str__(value)
     return bytes.__getitem__(value, slice(None)) if isinstance(value, bytes) else None
 
 
 def _picked(numbers: NDArray[np.float64], indices: Any) -> NDArray[np.float64]:
-    """``numbers[i]`` for each of a `pyarrow.Array` of indices, NaN where one is null."""
+    """Return ``numbers[i]`` for each i of a `pyarrow.Array`, NaN where i is null."""
     codes, present = arrow_values(indices)
     if present is None:
         return np.asarray(numbers[codes])
@@ -141,7 +139,7 @@ def _picked(numbers: NDArray[np.float64], indices: Any) -> NDArray[np.float64]:
 
 
 def _check_places(array: Any) -> None:
-    """Refuse a dictionary array of which a row stands for nothing, which pyarrow can make."""
+    """Refuse a dictionary array with an index outside of its dictionary."""
     import pyarrow.compute as pc
 
     low, high = (end.as_py() for end in pc.min_max(array.indices).values())
@@ -150,19 +148,19 @@ def _check_places(array: Any) -> None:
 
 
 def is_text(kind: Any) -> bool:
-    """Tell whether a column of an Arrow type is text or bytes, or a dictionary of these."""
+    """Tell whether an Arrow type is text, bytes, or a dictionary of these."""
     return family(kind) in ("text", "bytes")
 
 
 def holds_words(column: MemoryColumn) -> bool:
-    """Tell whether words can be found in a column, by its type."""
+    """Tell whether a column can hold words, by its type."""
     if isinstance(column, Arrow):
         return is_text(column.chunked.type)
     return isinstance(column, Objects) or (column.array.ndim, column.array.dtype.kind) in TEXTS
 
 
 def words_column(data: Any, words: Words, name: str) -> Column:
-    """Return the numbers of a column in memory.
+    """Return the word numbers of a column in memory as a `Column`.
 
     Raises
     ------
@@ -186,7 +184,7 @@ def words_column(data: Any, words: Words, name: str) -> Column:
 
 
 def matched(names: Sequence[str], words: Sequence[Words | None]) -> dict[str, Words]:
-    """Return the words of the columns of text; `words` are in the order of all columns."""
+    """Return the `words` of each text column by its name; None is for other columns."""
     argument = next(
         (column_words.name for column_words in words if column_words is not None), "categories"
     )

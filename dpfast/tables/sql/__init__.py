@@ -1,1 +1,1 @@
-"""Tables in a database, which adds up the integers of its rows itself: by Ibis."""
+"""Tables in a database, which sums integers of its rows itself, through Ibis."""

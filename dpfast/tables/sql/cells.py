@@ -1,4 +1,4 @@
-"""Columns of a database as cells of a public grid: expressions that raise on no value.
+"""Read a column of a database as cells of a public grid, by expressions that never fail.
 
 An expression that failed on a value would tell that a row has it. So values are clamped before they
 are converted, by comparisons alone, and what is converted is a whole number that int64 holds.
@@ -26,7 +26,7 @@ MAGIC = 1.5 * 2.0**52
 
 
 def exactly(number: float) -> Any:
-    """Return a literal of a normal float64, made of integers: a database may misread decimals."""
+    """Return a literal of a normal float64, exact in any database because made of integers."""
     ibis = extra("ibis", "data in a database")
     fraction, exponent = math.frexp(number)
     whole = int(math.ldexp(fraction, 53))
@@ -43,7 +43,7 @@ def exactly(number: float) -> Any:
 
 
 def numbers(column: Any, dialect: str) -> Any:
-    """Return the nearest float64 of each row of a column of numbers; NULL or NaN where is none.
+    """Return a column of numbers as float64; NULL or NaN where a row has no number.
 
     In SQLite each row has a type of its own, and Ibis takes that of the first for a column's. So
     what is no number there is missing, and no type is refused.
@@ -69,13 +69,13 @@ def numbers(column: Any, dialect: str) -> Any:
 
 
 def without_nan(column: Any, dialect: str) -> Any:
-    """Return `numbers`, of which NaN is NULL."""
+    """Return a column of numbers as float64, as `numbers` does, with NULL for NaN."""
     x = numbers(column, dialect)
     return x if dialect == "sqlite" else x.isnan().ifelse(None, x)  # it stores no NaN
 
 
 def cell(column: Any, cells: Gridded, dialect: str) -> Any:
-    """Return the cell of each row of a column, 0 to ``cells.span``; NULL where is no number.
+    """Return the cell of each row's number, from 0 to ``cells.span``; NULL for no number.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
 
 
 def _decimal_ends(lo: float, hi: float, kind: Any) -> tuple[int, int]:
-    """Return the least and the largest of some decimals between two numbers, without their point.
+    """Return the least and largest decimals between two numbers, as integers without a point.
 
     Either may be beyond the other by 1: then none is between.
     """
@@ -125,7 +125,7 @@ def _decimal_ends(lo: float, hi: float, kind: Any) -> tuple[int, int]:
 
 
 def rounded(x: Any, cells: Gridded, dialect: str) -> Any:
-    """Return the cell of each of some numbers that lie within the cells."""
+    """Return the cells of numbers `x` that lie within the grid, rounded to the nearest."""
     scaled = x * exactly(1.0 / cells.grid)
     if not DIALECTS[dialect].cast_rounds:  # which does the same at less cost
         scaled = (scaled + exactly(MAGIC)) - exactly(MAGIC)
@@ -134,10 +134,10 @@ def rounded(x: Any, cells: Gridded, dialect: str) -> Any:
 
 
 def equal_bins(x: Any, edges: Sequence[float], last: float) -> Any:
-    """Return the number of the bin of x by its distance from the first edge, NULL in none.
+    """Return the bin of x by its distance from the first edge; NULL where x is in no bin.
 
-    No distance falls where x grows, so it is right for all x if it is at both ends of each bin.
-    None if it is not, as for bins of different widths.
+    The distance does not fall as x grows, so the result is right for all x if it is right at both
+    ends of each bin. Return None if it is not right there, as for bins of different widths.
     """
     ibis, width = extra("ibis", "data in a database"), (last - edges[0]) / len(edges)
     if not 2.0**-1000 < width < math.inf:
@@ -158,7 +158,7 @@ def equal_bins(x: Any, edges: Sequence[float], last: float) -> Any:
 
 
 def binary_search(x: Any, edges: Sequence[Any], are_single: bool = False, first: int = 0) -> Any:
-    """Return the number of the bin of x, which is not below the first of some edges.
+    """Return the bin of x by comparisons; x must not be below the first edge.
 
     Bins begin at their edges, or `are_single` if they are of one number each.
     """

@@ -1,4 +1,4 @@
-"""Numbers of a column of a database, which counts them: by comparisons and sums that round."""
+"""Count the numbers of a column in a database, by comparisons and rounded sums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST = 2.0**960
 
 
 def is_whole(column: Any, dialect: str) -> bool:
-    """Tell whether a column holds integers, by its type; SQLite's says nothing of that."""
+    """Tell whether a column holds integers, by its type, which in SQLite does not tell."""
     kind = column.type()
     return dialect != "sqlite" and bool(kind.is_integer() or kind.is_boolean())
 
@@ -61,7 +61,7 @@ class SqlNumbers:
         self._table = table.select(x=x)
 
     def between(self, first: float, last: float) -> tuple[int, float, float]:
-        """Return how many numbers lie from `first` to `last`, the least and the largest of them."""
+        """Return the number of values from `first` to `last`, and the least and largest of them."""
         x = self._between(first, last).x
         question = x.as_table().aggregate(n=x.count(), least=x.min(), most=x.max())
         rows, least, most = answer(question).columns
@@ -70,7 +70,7 @@ class SqlNumbers:
     def counts(
         self, first: float, last: float, step: float
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the numbers from `first` to `last`, ascending, and how many rows have each.
+        """Return the values from `first` to `last`, ascending, and the number of rows of each.
 
         With a `step`, a power of two, each is rounded to its nearest multiple, ties to even ones.
         From `lo` to `hi`, rows without a number are counted as NaN; else they may be.
@@ -91,7 +91,7 @@ class SqlNumbers:
         return x[order], n[order]
 
     def _between(self, first: float, last: float) -> Any:
-        """Return the rows with numbers of an interval: at a bound those beyond, and NULL, too."""
+        """Return the rows with values in an interval; at a bound, also rows beyond, and NULL."""
         rows, x, lo, hi = self._table, self._table.x, exactly(first), exactly(last)
         arms = [((x >= lo) & (x <= hi), x)]
         if first <= self.lo:

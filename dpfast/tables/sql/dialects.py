@@ -1,4 +1,4 @@
-"""Kinds of databases: what they do with integers, times and bytes, a row for each."""
+"""Kinds of databases: how each computes with integers, times and bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OURS = "dpfast_md5"
 
 
 class Dialect(NamedTuple):
-    """What a kind of database does.
+    """The properties of a kind of database.
 
     A function is its name and what it takes after a column. Text that is cast to bytes without one
     is its UTF-8.
@@ -73,19 +73,19 @@ DIALECTS = {
 
 
 def bytes_of(text: Any, dialect: str) -> Any:
-    """Return the UTF-8 of text."""
+    """Return a text as its bytes in UTF-8."""
     function = DIALECTS[dialect].utf8
     return _call(function, text, "binary") if function else text.cast("binary")
 
 
 def text_of(column: Any, dialect: str) -> Any:
-    """Return text that tells entries of a column apart; digits for bytes, which may be no UTF-8."""
+    """Return a column as text that differs where entries do; hex digits for bytes."""
     is_binary = column.type().is_binary()
     return _call(DIALECTS[dialect].hex, column, "string") if is_binary else column.cast("string")
 
 
 def md5(text: Any, dialect: str) -> Any:
-    """Return the MD5 of text, to sort by."""
+    """Return the MD5 of a text, as text to sort by."""
     return _call(DIALECTS[dialect].md5, bytes_of(text, dialect), "string")
 
 
@@ -102,7 +102,7 @@ def _call(function: tuple[str, ...], column: Any, result: str) -> Any:
 
 @cache
 def _function(name: str, *kinds: str) -> Any:
-    """Return a function that Ibis has no name for; SQLite has no hashes, so it gets ours."""
+    """Return a database function that Ibis does not know; MD5 in SQLite is our own."""
     scalar = extra("ibis", "data in a database").udf.scalar
     signature = kinds[:-1], kinds[-1]
     if name == OURS:
@@ -111,11 +111,11 @@ def _function(name: str, *kinds: str) -> Any:
 
 
 def _of_one(column: Any) -> None:
-    """Stand for a function that the database has."""
+    """Declare a database function of one argument for Ibis."""
 
 
 def _of_two(column: Any, more: Any) -> None:
-    """Stand for a function of two arguments."""
+    """Declare a database function of two arguments for Ibis."""
 
 
 def _md5(data: bytes) -> str:

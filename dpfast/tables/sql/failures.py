@@ -1,4 +1,4 @@
-"""Expressions of the user's that fail on no value of a row: an error would tell that a row has it.
+"""Refuse user expressions that may fail on a row: the error would reveal the row.
 
 An operation is allowed by its name if it never fails. Arithmetic and casts are allowed by public
 types: between which numbers a result lies is told by types of columns, literals, and `clip`, and
@@ -74,7 +74,7 @@ MENDS = {
 
 
 class Range(NamedTuple):
-    """Between which numbers values lie, and how small they are at least where they are not 0."""
+    """A range that holds all values: bounds, and the least size of a value that is not 0."""
 
     lo: float
     hi: float
@@ -89,7 +89,7 @@ ANY = Range(-math.inf, math.inf, 5e-324)
 
 
 def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
-    """Refuse an expression with an operation that might fail on a value, or that draws rows.
+    """Refuse an expression with an operation that may fail on some value, or that draws rows.
 
     In SQLite it computes with columns of declared types alone: of others the first row's decides
     what Ibis writes.
@@ -117,7 +117,7 @@ def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
 
 
 def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
-    """Tell whether an operation fails on no value, by its name, public types and numbers."""
+    """Tell whether an operation can fail on no value, by its name, types and ranges."""
     name, operands = type(node).__name__, _operands(node)
     kinds = [operand.dtype for operand in operands]
     if name in ALWAYS or name in never_fail:
@@ -184,14 +184,14 @@ def _is_literal(node: Any) -> bool:
 
 
 def _operands(node: Any) -> list[Any]:
-    """Return the values that an operation takes."""
+    """Return the values that an operation takes as arguments."""
     value = extra("ibis", "data in a database").expr.operations.Value
     flat = (operand for arg in node.args for operand in (arg if isinstance(arg, tuple) else (arg,)))
     return [operand for operand in flat if isinstance(operand, value)]
 
 
 def _are_alike(operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
-    """Tell whether values come to one type without a cast that may fail.
+    """Tell whether values can be compared without a cast that may fail.
 
     A literal that is text is what the others are.
     """
@@ -216,35 +216,35 @@ def _are_alike(operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
 
 
 def _written(node: Any) -> Any:
-    """Return the type of a value. A decimal literal has no digits: at most these are written."""
+    """Return the type of a value; a decimal literal is given the most digits it can have."""
     kind = node.dtype
     is_wide = _is_literal(node) and kind.is_decimal() and kind.precision is None
     return kind.copy(precision=38, scale=18) if is_wide else kind
 
 
 def _plain(kind: Any) -> Any:
-    """Return a type without what costs no cast that may fail: a zone, and parts of microseconds."""
+    """Return a type without the properties whose casts never fail, such as a time zone."""
     if kind.is_timestamp():
         return kind.copy(timezone=None, scale=max(kind.scale or 0, 6), nullable=True)
     return type(kind) if kind.is_string() else kind.copy(nullable=True)
 
 
 def _digits(kind: Any) -> tuple[int, int]:
-    """Return the digits before and behind the point of a type of integers or decimals."""
+    """Return the number of digits before and after the point in a type of numbers."""
     if kind.is_decimal():
         return (kind.precision or 99) - (kind.scale or 0), kind.scale or 0
     return len(str(256**kind.nbytes)), 0
 
 
 def _is_endless(node: Any) -> bool:
-    """Tell whether numbers are floats, or decimals that might be beyond these."""
+    """Tell whether values are floats, or decimals that may be too large for a float."""
     kind = _written(node)
     is_long = kind.is_decimal() and sum(_digits(kind)) > 38
     return bool(kind.is_floating() or (is_long and not _range(node).most < 1e300))
 
 
 def _fits(node: Any, operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
-    """Tell whether a database has the result of an operation with numbers, whatever they are."""
+    """Tell whether an arithmetic operation has a result in the database for all its values."""
     kinds, name, result = [operand.dtype for operand in operands], type(node).__name__, _range(node)
     is_sum = name in ("Sum", "Mean")
     if not all(kind.is_numeric() or (kind.is_boolean() and is_sum) for kind in kinds):
@@ -270,7 +270,7 @@ def _fits(node: Any, operands: Sequence[Any], never_fail: frozenset[str]) -> boo
 
 
 def _is_real(node: Any) -> bool:
-    """Tell whether SQLite, where any column may hold integers, has no large ones there."""
+    """Tell whether a value in SQLite cannot be a large integer, whose sums may overflow."""
     name, of = type(node).__name__, _sources(node)
     if of or name in ("Alias", "Clip"):
         ends = _operands(node)
@@ -284,7 +284,7 @@ def _is_real(node: Any) -> bool:
 
 
 def _is_safe_cast(operand: Any, to: Any, never_fail: frozenset[str]) -> bool:
-    """Tell whether a cast fails on no value."""
+    """Tell whether a cast can fail on no value."""
     kind, values = operand.dtype, _range(operand)
     if to.is_string():
         return not kind.is_binary()
@@ -309,7 +309,7 @@ def _is_safe_cast(operand: Any, to: Any, never_fail: frozenset[str]) -> bool:
 
 @cache
 def _range(node: Any) -> Range:
-    """Return between which numbers the values of an expression of numbers lie."""
+    """Return a range that holds all values of an expression of numbers."""
     name, kind = type(node).__name__, node.dtype
     if kind.is_boolean() or kind.is_float32():
         return _of_type(kind)
@@ -355,7 +355,7 @@ def _range(node: Any) -> Range:
 
 
 def _of_type(kind: Any) -> Range:
-    """Return between which numbers all of a type lie."""
+    """Return a range that holds all values of a type."""
     if kind.is_boolean():
         return Range(0, 1)
     if kind.is_integer():
@@ -371,7 +371,7 @@ def _of_type(kind: Any) -> Range:
 
 
 def _bits(node: Any) -> int:
-    """Return the bits of the integers that a database computes with, which Ibis takes for more."""
+    """Return the bits of the integers in which a database computes; Ibis may name more."""
     name, kind = type(node).__name__, node.dtype
     if name in ("Cast", "Literal", "FloorDivide") or not kind.is_integer():
         return 8 * kind.nbytes if kind.is_signed_integer() else 1
@@ -383,7 +383,7 @@ def _bits(node: Any) -> int:
 
 
 def _sources(node: Any) -> list[Any]:
-    """Return what a column of a table that is made of others is made of; none of all else."""
+    """Return the values of which a table's column is made; empty for a stored column."""
     ops = extra("ibis", "data in a database").expr.operations
     if not isinstance(node, ops.Field):
         return []

@@ -1,4 +1,4 @@
-"""Sums by group, and by group and unit, that a database adds up."""
+"""Sums by group, and by group and unit, that a database computes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def groups_of(
     bins: Any,
     near: Sequence[Near] = (),
 ) -> Groups:
-    """Return what `SqlRows.groups` says of the rows of a table, of which the columns are given.
+    """Return sums by group over the rows of a table, as `SqlRows.groups` describes.
 
     That some keys are asked for is only a filter: the database may call more of them equal.
     """
@@ -86,7 +86,7 @@ def selected(
     ids: str | None = None,
     bins: Any = None,
 ) -> tuple[Any, list[str], list[Feature]]:
-    """Return rows that have keys and ids, the names of the columns of keys, and the features."""
+    """Return the rows that have group keys and ids, the names of key columns, and the features."""
     if isinstance(by, Listed) and by.others:
         exact_keys = others_apart([columns[name] for name in by], by, dialect)
         by = dict.fromkeys(by)  # rows with any key count
@@ -111,7 +111,7 @@ def selected(
 
 
 def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:
-    """Return how many rows of each group have a number, of those near some ranks."""
+    """Return the number of rows of each group that have a number, for numbers near some ranks."""
     ibis = extra("ibis", "data in a database")
     cells = rows.group_by([*keys, "bin"]).aggregate(rows=rows.count())
     cells = cells.mutate(some=cells.bin.notnull().ifelse(cells.rows, 0))
@@ -130,7 +130,7 @@ def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:
 
 
 def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, list[list[Term]]]:
-    """Return how many rows of units in bins count there, in parts of a row.
+    """Return how many rows of each unit in a bin count after bounding, in parts of a row.
 
     Of n rows in a bin, and c in all bins of a group, n min(c, most) / c do, rounded down.
 
@@ -155,7 +155,7 @@ def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, li
 
 
 def _keys(array: Any, column: Any) -> MemoryColumn:
-    """Return keys in the type that their column declares; text comes as bytes."""
+    """Return group keys in the type that their column declares; text comes as bytes."""
     kind, keys = column.type().to_pyarrow(), array.combine_chunks()
     try:
         return Arrow.of(keys.view(kind) if column.type().is_string() else keys.cast(kind))

@@ -1,4 +1,4 @@
-"""Keys and ids in a database: equal if their bytes are, whatever the engine calls equal."""
+"""Group keys and ids in a database, equal only if their bytes are equal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RULE = "a column of integers, text, bytes, booleans, dates or times"
 
 
 class Listed(dict[str, Any]):
-    """The public keys of each column of keys, or None; all combinations are keys, or none but rows.
+    """The public keys of each key column, or None, and how they combine to group keys.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Listed(dict[str, Any]):
 
 
 def exact(column: Any, dialect: str, name: str) -> Any:
-    """Return a column whose entries the engine calls equal only if their bytes are.
+    """Return a column whose entries the database calls equal only if their bytes are equal.
 
     Text becomes its bytes: collations, and blanks at the end of CHAR, play no part. A time that
     Python cannot hold is NULL, and so is in SQLite an entry of another type than its column's, as
@@ -83,7 +83,7 @@ def exact(column: Any, dialect: str, name: str) -> Any:
 
 
 def expect_declared(column: Any, name: str) -> None:
-    """Refuse what is made of a column of SQLite without a declared type.
+    """Refuse an expression of a SQLite column that is declared without a type.
 
     Ibis takes the type of the first row for that of the column, and then one row would decide which
     others have a key.
@@ -121,7 +121,7 @@ def expect_declared(column: Any, name: str) -> None:
 
 
 def is_listed(column: Any, keys: NDArray[Any]) -> Any:
-    """Return a condition that holds for all rows with public keys; None if it would be too long.
+    """Return a condition that all rows with public keys pass; None if it would be too long.
 
     It is only a filter, so it may hold for more: what is equal bytewise is equal to every engine.
     """
@@ -130,7 +130,7 @@ def is_listed(column: Any, keys: NDArray[Any]) -> Any:
 
 
 def _literals(column: Any, keys: NDArray[Any]) -> list[Any] | None:
-    """Return public keys as a statement has them; None if it has no words for some."""
+    """Return public keys as literals of a statement; None if some have no literal."""
     kind, plain = column.type(), keys.tolist()
     if kind.is_date():
         return list(keys.astype("M8[D]").tolist())
@@ -141,7 +141,7 @@ def _literals(column: Any, keys: NDArray[Any]) -> list[Any] | None:
 
 
 def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[Any]:
-    """Return columns of keys, in which rows without a listed key have one more key instead.
+    """Return key columns in which a row without a listed key has the key for others.
 
     Keys are compared as `exact` returns them. So a group is what its name says before units are
     bounded, whatever the engine calls equal.
@@ -171,14 +171,14 @@ def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[A
 
 
 def any_of(tests: list[Any]) -> Any:
-    """Return whether any of some conditions holds, in few levels, whatever their number."""
+    """Return an expression that tells whether any of `tests` holds, nested in few levels."""
     while len(tests) > 1:
         tests = [reduce(or_, tests[i : i + 2]) for i in range(0, len(tests), 2)]
     return tests[0]
 
 
 def digest(secret: str, columns: Sequence[Any], dialect: str) -> Any:
-    """Return a hash of some columns, none of which is NULL, and of a secret.
+    """Return a hash of a secret and of some columns, none of which is NULL.
 
     Rows that are chosen by the least digests are chosen by nothing that other rows have a say in.
     """

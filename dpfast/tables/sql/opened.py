@@ -1,4 +1,4 @@
-"""A table of a database in the words of `Files`: any of its columns are data, again and again."""
+"""A table of a database with the interface of `Files`: any columns can be data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .times import can_count, literal_of
 
 
 class DatabaseTable(Files):
-    """A table of a database, for use where `Files` can be used: its rows stay where they are.
+    """A table of a database in place of `Files`, whose rows stay in the database.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class DatabaseTable(Files):
 
 
 def passes(condition: Condition, store: Database) -> Any:
-    """Return for each row whether it passes a condition, as in memory; NULL where one is missing.
+    """Return an expression that tells whether a row passes a condition; NULL if missing.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def passes(condition: Condition, store: Database) -> Any:
 
 
 def _is_between(column: Any, test: str, limit: float) -> Any:
-    """Compare integers with a limit that their type need not hold."""
+    """Return a comparison of integers with a limit that their type may not hold."""
     low, high = column.type().bounds
     whole = COMPARISONS[test][1](limit)
     if test in ("above", "at_least"):

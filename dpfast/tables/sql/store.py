@@ -1,4 +1,4 @@
-"""Tables of a database, as Ibis has them: expressions that the database computes.
+"""Tables of a database as Ibis expressions, which the database evaluates.
 
 What they are is told by their declared types. No row is read before the spend, and none leaves the
 database after it: what comes back are sums.
@@ -41,7 +41,7 @@ SPECK, SMALL = 2.0**-100, 1e-100
 
 
 class Database(Store):
-    """A table of a database.
+    """A table of a database, as a store of columns.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ class Database(Store):
         self._is_plain = not derived
 
     def of_parent(self) -> Database | None:
-        """Return the columns as those of the table that they are chosen or computed from.
+        """Return these columns as expressions of the table from which they were selected.
 
-        None if there is no such table, or if its rows have a say in one another's.
+        Return None if there is no such table, or if a selected row depends on other rows.
         """
         ops, chosen = extra("ibis", "data in a database").expr.operations, self.original.op()
         if not (self._is_plain and isinstance(chosen, ops.Project)):
@@ -89,12 +89,12 @@ class Database(Store):
         numbers(self.expressions[name], self.dialect)
 
     def expect_declared(self, name: str) -> None:
-        """Refuse a column whose type the database may have read off its first row."""
+        """Refuse a column without a declared type, which SQLite takes from its first row."""
         if self.dialect == "sqlite":
             expect_declared(self.expressions[name], f"column {name!r}")
 
     def with_numbers(self, name: str, numbers: AsNumbers) -> Database:
-        """Return the same columns, of which one of times is read as whole numbers."""
+        """Return these columns, with the column of times `name` read as whole numbers."""
         numbered = counted(self.expressions[name], *numbers, self.dialect)
         return Database(self.original, self.dialect, {**self.expressions, name: numbered})
 
@@ -116,7 +116,7 @@ class Database(Store):
 
 
 class SqlColumn(Columns):
-    """A column of a table of a database."""
+    """One column of a table of a database, as data of a release."""
 
     is_table = False
 
@@ -125,10 +125,10 @@ class SqlColumn(Columns):
 
 
 class SqlRows:
-    """Rows of a table of a database: it adds up integers of them itself, and no row leaves it.
+    """Rows of a table of a database, which sums their integers itself, so that no row leaves.
 
-    It is a `RowSource` whose passes are refused. What its methods call an integer is an expression
-    of a row, missing where the row has no number. Two can be multiplied; the product is missing
+    Passes over this `RowSource` are refused. An integer, in its methods, is an Ibis expression of a
+    row, missing where the row has no number. Two integers can be multiplied; the product is missing
     where one of them is.
 
     Parameters
@@ -139,7 +139,7 @@ class SqlRows:
     words : mapping of str to Words, optional
         Of the columns that are text.
     where : ibis column of booleans, optional
-        Which rows there are.
+        The condition that rows must pass.
     """
 
     length: int | None = None
@@ -166,14 +166,14 @@ class SqlRows:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype of a row: float64, or records of it."""
+        """The dtype of a row: float64, or a record of float64."""
         return named_dtype(self.names) if len(self.names) > 1 else np.dtype(np.float64)
 
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> NoReturn:
         checks.fail_kind("data", NO_ROWS, self)
 
     def filtered(self, where: Any) -> SqlRows:
-        """Return the rows for which a condition of the table's holds, or refuse what is none."""
+        """Return the rows that pass a condition of their table, or refuse another `where`."""
         if where is None:
             return self
         types = self._ibis.expr.types
@@ -189,7 +189,7 @@ class SqlRows:
         return SqlRows(store, self.names, self.words, where)
 
     def keyed(self, key: float) -> Columns:
-        """Return rows whose last column is a public number, or word, without it, as data."""
+        """Return the rows with a public number or word in the last column, without this column."""
         *names, last = self.names
         store, index = self.store, len(names)
         if last in self.words:
@@ -200,7 +200,7 @@ class SqlRows:
         return rows.table(names) if len(names) > 1 else rows.column(names[0])
 
     def cell(self, column: int, cells: Gridded) -> Any:
-        """Return the integer that is the cell of a column's number, or the number of its word."""
+        """Return the grid cell of a column's number, or the word number of its text."""
         if self.names[column] in self.words:
             return self.word(column)
         return cell(self._column(column), cells, self.store.dialect)
@@ -213,10 +213,10 @@ class SqlRows:
         least: float = 0.0,
         size: float = 1.0,
     ) -> Any:
-        """Return ``(x - least) / size`` of the numbers x within bounds of a column, in float64.
+        """Return ``(x - least) / size`` of a column's numbers x, clamped to bounds, in float64.
 
-        Such numbers can be added and multiplied. What is less than a 2**-100th of the largest is 0
-        where a product too small for float64 is an error.
+        Such numbers can be added and multiplied. Where a product too small for float64 is an error,
+        a number below 2**-100 of the largest is 0.
 
         Parameters
         ----------
@@ -244,11 +244,11 @@ class SqlRows:
         return x if size == 1 else x / exactly(size)
 
     def leading(self, column: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return the 5 leading bits of a column's numbers, rounded; and how many rows have which.
+        """Return a column's numbers rounded to 5 leading bits, and the number of rows with each.
 
-        In between it is told whether they are farther from 0 than the number: 1, or else 0; and 2
-        of rows without one. What lies beyond 2**381 is that. The differences are exact (Dekker,
-        1971), so no number is on the wrong side.
+        Between these two arrays, a third one is 1 where rounding went away from 0, 0 where it did
+        not, and 2 for rows without a number. Numbers beyond 2**381 in size are clamped to it. The
+        differences are exact (Dekker, 1971), so no number is on the wrong side.
 
         Raises
         ------
@@ -268,11 +268,11 @@ class SqlRows:
         return near, side, many
 
     def rounded(self, number: Any, cells: Gridded) -> Any:
-        """Return the integer that is the cell of a `number`, which is within the cells."""
+        """Return the grid cell of a `number` that lies within the grid."""
         return rounded(number, cells, self.store.dialect)
 
     def among(self, column: int, values: Sequence[Any]) -> Any:
-        """Return the integer that is 1 where a column is one of some public numbers, and else 0."""
+        """Return 1 where a column equals one of some public numbers, and else 0."""
         if self.names[column] in self.words:
             return self.word(column).notnull().ifelse(1, 0).cast("int64")
         x = without_nan(self._column(column), self.store.dialect)
@@ -281,7 +281,7 @@ class SqlRows:
         return self._ibis.cases((x.isnull(), None), (is_among, 1), else_=0).cast("int64")
 
     def bin_of(self, column: int, edges: Sequence[float], last: float | None) -> Any:
-        """Return the integer that is the bin of a column's number, missing where it is in none.
+        """Return the bin of a column's number as an integer, missing where it is in no bin.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ class SqlRows:
         return ((x >= lower[0]) & (x <= most)).ifelse(index, None)
 
     def word(self, column: int) -> Any:
-        """Return the integer that is the number of the word that a column of text equals."""
+        """Return the number of the word that a column of text equals, missing where none does."""
         text = exact(self._column(column), self.store.dialect, "data")
         words = self.words[self.names[column]]
         literals = [bytes_of(self._ibis.literal(word), self.store.dialect) for word in words.words]
@@ -311,23 +311,23 @@ class SqlRows:
         return self._ibis.cases(*arms)
 
     def filled(self, integer: Any, value: int) -> Any:
-        """Return an integer that is `value` where it is missing."""
+        """Return an integer expression with `value` where it is missing."""
         return integer.fill_null(value)
 
     def there(self, name: str) -> Any:
-        """Return the integer that is 1 where a column of any type has a value, and else 0."""
+        """Return 1 where a column of any type has a value, and else 0."""
         self.store.expect_declared(name)
         return self.store.expressions[name].notnull().ifelse(1, 0)
 
     def present(self, *integers: Any) -> Any:
-        """Return the integer that is 1 where none of these is missing, and else 0."""
+        """Return 1 where none of the `integers` is missing, and else 0."""
         every = [linear(integer)[0].notnull() for integer in integers]
         return reduce(and_, every or [self._ibis.literal(True)]).ifelse(1, 0)
 
     def chosen(self, ids: str, most: int, secret: str) -> SqlRows:
-        """Return at most so many rows of each unit, a random choice by a fresh secret.
+        """Return at most `most` rows of each unit, chosen at random by a fresh secret.
 
-        A row without an id is none.
+        Rows without an id are left out.
         """
         store, values = self.store, {f"value{i}": self._column(i) for i in range(len(self.names))}
         unit = exact(store.expressions[ids], store.dialect, "ids")
@@ -343,7 +343,9 @@ class SqlRows:
         of_groups: bool = False,
         sizes: Sequence[tuple[Feature, float]] = (),
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return numbers of rows, and how many units have so many; a row without an id is none.
+        """Return the different numbers of rows of units, and the number of units with each.
+
+        A row without an id belongs to no unit.
 
         Parameters
         ----------
@@ -382,18 +384,18 @@ class SqlRows:
     def counting(
         self, column: int, bounds: tuple[float, float], missing: float | None
     ) -> SqlNumbers:
-        """Return the numbers of a column, in which a row without one is `missing`, or none."""
+        """Return the numbers of a column; a row without one counts as `missing`, or is dropped."""
         return SqlNumbers(self._rows, self._column(column), self.store.dialect, bounds, missing)
 
     def _column(self, index: int) -> Any:
         return self.store.expressions[self.names[index]]
 
     def counted(self, integer: Any) -> Any:
-        """Return an integer that is missing where it is 0."""
+        """Return an integer expression that is missing where it is 0."""
         return integer.nullif(0)
 
     def check_others(self, listed: Listed) -> None:
-        """Refuse public keys of which no statement tells whether a row has them."""
+        """Refuse public keys that cannot be written as literals of a statement."""
         columns = [self.store.expressions[name] for name in listed]
         others_apart(columns, listed, self.store.dialect)
 
@@ -405,24 +407,24 @@ class SqlRows:
         bins: Any = None,
         near: Sequence[Near] = (),
     ) -> Groups:
-        """Return the sums of features over the rows of each group, or what units count for there.
+        """Return sums of features over the rows of each group, or over units after bounding.
 
         Parameters
         ----------
         by : mapping of str to ndarray or None
-            The columns of keys, and which keys are asked for: no others need be told.
+            The key columns, each with the public keys to return; other keys may be left out.
         features : sequence of Feature
         units : Units, optional
-            Whose rows they are. A unit of c rows in a group that add up to T counts as
+            The units that own the rows. A unit of c rows in a group that add up to T counts as
             T min(c, rows) / c, rounded towards zero, or as T within its ends.
         bins : integer, optional
-            In which bin of its group a row is. With units there is one feature, to which each row
+            The bin of a row in its group. With units there is one feature, to which each row
             adds the same; of n rows in a bin and c in all, n min(c, rows) / c count there.
         near : sequence of Near, optional
-            Which rows of each group are counted, in the order of the only feature: how many have
-            each number of it, which is told as a bin, how many that or less, how many any, and how
-            many there are at all. Of units that have more, so many are chosen. Those without a
-            number are in the bin -1.
+            The ranks near which rows of each group are counted, in the order of the only feature.
+            For each value, which is returned as a bin, the sums are: the rows with it, those with
+            it or less, those with any value, and all rows of the group. Of units with more rows
+            than the feature allows, as many are chosen. Rows without a value are in the bin -1.
 
         Raises
         ------
@@ -433,7 +435,7 @@ class SqlRows:
         return groups_of(self._rows, columns, dialect, by, features, units, bins, near)
 
     def sums(self, terms: Sequence[Term]) -> list[int]:
-        """Return the exact sum of each term over all rows, in which one that is missing adds 0.
+        """Return the exact sum of each term over all rows, where a missing integer adds 0.
 
         Raises
         ------
@@ -445,7 +447,7 @@ class SqlRows:
     def sums_by(
         self, group_keys: Sequence[Any], terms: Sequence[Term]
     ) -> dict[tuple[int, ...], list[int]]:
-        """Return the same of the rows that have the same keys, none of which is missing."""
+        """Return the exact sum of each term over the rows of each combination of keys."""
         by = {self._ibis.util.gen_name("key"): key for key in group_keys}
         keys, totals = sums_by(self._rows.mutate(**by), terms, list(by))
         entries = zip(*(key.to_pylist() for key in keys.columns), strict=True)
@@ -459,7 +461,7 @@ class SqlRows:
 
 
 def sql_form(data: Any, name: str) -> Columns:
-    """Return what a table of a database, or a column of one, is to a release, by its type alone.
+    """Return a table of a database, or one column of it, as data for a release, by type.
 
     Raises
     ------
@@ -498,11 +500,11 @@ def expect_rows_alone(column: Any, argument: str) -> None:
 
 
 def find_others(value: Any) -> Any:
-    """Return what an expression has of functions of several rows, of other tables, or of chance."""
+    """Return the parts of an expression that use other rows, other tables, or chance."""
     ops = extra("ibis", "data in a database").expr.operations
     return value.find((ops.Reduction, ops.Analytic, ops.Subquery, ops.Impure), filter=ops.Value)
 
 
 def _is_of(column: Any, table: Any) -> bool:
-    """Tell whether an expression is of the columns of one table, and of no other."""
+    """Tell whether an expression uses the columns of one table, and of no other."""
     return set(column.op().relations) == {table.op()}

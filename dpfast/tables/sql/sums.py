@@ -1,4 +1,4 @@
-"""Exact sums of integers of the rows of a table, which its database adds up in one statement.
+"""Exact sums of integers over rows, which a database computes in one statement.
 
 Where sums have 64 bits an integer is added up in pieces of few bits, whose sums stay below 2^63 as
 long as a table has fewer than 2^40 rows. A sum comes as text: of which type it is differs between
@@ -28,7 +28,7 @@ BITS = 23
 def sums_by(
     table: Any, terms: Sequence[Term], by: Sequence[str]
 ) -> tuple[Any, list[NDArray[np.object_]]]:
-    """Return the keys of all groups as a `pyarrow.Table`, and the sum of each term over each.
+    """Return the keys of all groups as a `pyarrow.Table`, and the sum of each term by group.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def sums_by(
 
 
 def linear(integer: Any) -> tuple[Any, int, int]:
-    """Return what an integer is made of, a public factor and an offset: these cost no row."""
+    """Return an integer expression as a base, a public factor and a public offset."""
     ops, base = extra("ibis", "data in a database").expr.operations, integer.op()
     factor, offset = 1, 0
     while isinstance(base, (ops.Add, ops.Subtract, ops.Multiply)):
@@ -101,7 +101,7 @@ def linear(integer: Any) -> tuple[Any, int, int]:
 
 
 def _counted(integer: Any) -> Any:
-    """Return what is missing where an integer is 0, if that tells whether another is there."""
+    """Return an integer with NULL for 0 if it tells whether a value is present; else unchanged."""
     ops, test = extra("ibis", "data in a database").expr.operations, integer.op()
     if isinstance(test, ops.IfElse) and isinstance(test.bool_expr, ops.NotNull):
         other = test.bool_expr.arg.to_expr()
@@ -111,19 +111,19 @@ def _counted(integer: Any) -> Any:
 
 
 def _least(term: Term, factor: int, offset: int) -> tuple[int, int]:
-    """Return the least that the base of a term is, and how many bits it has above that."""
+    """Return the least value of the base of a term, and the bits of the range above it."""
     ends = [Fraction(term.least + more - offset, factor) for more in (0, term.most)]
     least = ceil(min(ends))
     return least, max(1, (floor(max(ends)) - least).bit_length())
 
 
 def _integers(column: Any) -> NDArray[np.object_]:
-    """Return integers that came as text; that of no rows is 0."""
+    """Return integers that came as text; a sum of no rows is 0."""
     return np.array([int(digits or 0) for digits in column.to_pylist()], object)
 
 
 def answer(question: Any) -> Any:
-    """Return what a database answers to an Ibis expression, as a `pyarrow.Table`.
+    """Return the answer of a database to an Ibis expression, as a `pyarrow.Table`.
 
     Raises
     ------

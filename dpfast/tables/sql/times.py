@@ -1,4 +1,4 @@
-"""Columns of dates and times of a database as whole numbers between public bounds."""
+"""Read dates and times of a database as whole numbers between public bounds."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ UNITS = {"D": "day", "s": "second", "ms": "millisecond", "us": "microsecond"}
 
 
 def can_count(times: Times, dialect: str) -> bool:
-    """Tell whether a database counts units of times of a type."""
+    """Tell whether a database can count the units of a type of times."""
     # With a zone they go by that of the session.
     has_unit = times.dtype.kind == "M" and np.datetime_data(times.dtype)[0] in UNITS
     return has_unit and not times.aware and DIALECTS[dialect].subtracts_times
 
 
 def counted(column: Any, times: Times, numbering: Numbering, dialect: str) -> Any:
-    """Return what a numbering makes of a column of times; NULL of none, and in no bin.
+    """Return a column of times as numbers by a numbering; NULL where a time is missing.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def counted(column: Any, times: Times, numbering: Numbering, dialect: str) -> An
 
 
 def literal_of(count: int, times: Times, argument: str) -> Any:
-    """Return a public time, by its count of units."""
+    """Return a public time, given as its count of units, as a literal."""
     value = np.int64(count).view(times.dtype).item()
     if isinstance(value, int):
         checks.fail(argument, "times that Python's datetime has, for a database", value)

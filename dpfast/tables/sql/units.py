@@ -1,4 +1,4 @@
-"""Units in a database: what the rows of one id add to a group, bounded by their count and totals.
+"""Units in a database: what each adds to a group, after contribution bounding.
 
 A unit with c rows in a group that have a number, whose feature adds up to T, counts as
 T min(c, m) / c, rounded towards zero: within m times what a row may add. A unit has fewer than
@@ -37,7 +37,7 @@ BEYOND = 1 << 29
 
 
 def units_of(rows: Any, names: Sequence[str], features: Sequence[Feature], dialect: str) -> Any:
-    """Return the units of some rows, by group: how many rows of each, and their totals.
+    """Return units by group, each with its number of rows and the totals of its features.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def units_of(rows: Any, names: Sequence[str], features: Sequence[Feature], diale
 
 
 def totals_of(units: Any, features: Sequence[Feature], dialect: str) -> list[Any]:
-    """Return the totals of the features of units, as `units_of` returns these, in float64."""
+    """Return the totals of the features of units, from `units_of`, in float64."""
     is_wide, totals = bool(DIALECTS[dialect].quotient), []
     for feature, (name, _, factor, offset) in zip(features, _bases(features, is_wide), strict=True):
         sums = {f"rows{name}": offset + feature.least}
@@ -78,7 +78,7 @@ def totals_of(units: Any, features: Sequence[Feature], dialect: str) -> list[Any
 def first_groups(
     units: Any, ids: str, by: Sequence[str], most: int, secret: str, dialect: str
 ) -> Any:
-    """Return the rows of at most so many groups of each unit, a random choice by a fresh secret.
+    """Return the rows of at most `most` groups of each unit, chosen by a fresh secret.
 
     A choice looks at no other unit.
     """
@@ -92,7 +92,7 @@ def first_groups(
 def first_rows(
     rows: Any, by: Sequence[str], values: Sequence[str], most: int, secret: str, dialect: str
 ) -> Any:
-    """Return at most so many rows of each unit in a group, a random choice by a fresh secret.
+    """Return at most `most` rows of each unit in a group, chosen by a fresh secret.
 
     A choice looks at no other unit. Rows of a unit with the same text are numbered by their values,
     so which rows are chosen is a matter of these alone.
@@ -123,7 +123,7 @@ def first_rows(
 def bounded(
     units: Any, keys: Sequence[str], features: Sequence[Feature], dialect: str
 ) -> tuple[Any, list[list[Term]]]:
-    """Return units with what they count for, and what adds up to the sum of each feature over them.
+    """Return units after contribution bounding, and the terms of the sum of each feature.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def bounded(
 
 
 def _bases(features: Sequence[Feature], is_wide: bool) -> list[tuple[str, Any, int, int]]:
-    """Return the names of what features are made of, a factor and an offset."""
+    """Return, for each feature, its base with a name, its factor and its offset."""
     names: dict[Any, str] = {}
     parts = [
         linear(feature.above) if is_wide else (feature.above, int(feature.most > 0), 0)
@@ -170,7 +170,7 @@ def _bases(features: Sequence[Feature], is_wide: bool) -> list[tuple[str, Any, i
 def _in_halves(
     units: Any, keys: Sequence[str], features: Sequence[Feature]
 ) -> tuple[Any, list[list[Term]]]:
-    """Return the same where integers have 64 bits."""
+    """Return what `bounded` returns, in a database whose integers have 64 bits."""
     ibis = extra("ibis", "data in a database")
     names = [name for name, *_ in _bases(features, False)]
     most = [
@@ -211,7 +211,7 @@ STEPS: dict[str, Callable[[Callable[[str], Any]], Any]] = {
 
 
 def _parts(of: Callable[[str], Any], feature: Feature, most: int) -> list[Term]:
-    """Return what adds up to the sum of a feature."""
+    """Return the terms that add up to the sum of a feature."""
     if feature.ends is not None:
         least, largest = feature.ends
         return [Term(of("total"), largest - least, least)]
@@ -226,7 +226,7 @@ def _parts(of: Callable[[str], Any], feature: Feature, most: int) -> list[Term]:
 
 
 def _total(units: Any, name: str, feature: Feature) -> Any:
-    """Return the total of each unit within the ends of a feature.
+    """Return the total of each unit, clamped to the ends of a feature.
 
     It is missing where a unit has no rows, or more than count. The halves of a total are those of
     the rows and what each adds at least, in halves alike.
@@ -252,7 +252,7 @@ def _column(table: Any, index: int, name: str) -> Any:
 
 
 def as_int64(total: Any) -> Any:
-    """Return a sum as an int64; that of a unit that has too many rows is anything.
+    """Return a sum as int64; of a unit with too many rows, it may be any number.
 
     Databases make sums wider, which Ibis does not know, so that it would drop a plain cast.
     """
@@ -262,7 +262,7 @@ def as_int64(total: Any) -> Any:
 
 
 def floored(whole: Any, by: Any) -> Any:
-    """Return the floor of a quotient below 2^50 of integers that are not negative.
+    """Return the floor of a quotient, below 2^50, of nonnegative integers.
 
     No two dialects have the same division of integers. One in float64, or to some decimals, is off
     by less than a half.
