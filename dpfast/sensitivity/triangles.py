@@ -24,7 +24,7 @@ from .rounding import inflated, largest
 _ROWS = 512
 #: Sums of up to this many ones are exact in float32.
 _MOST = 1 << 24
-#: What a message calls it.
+#: The name in errors.
 _TRIANGLES = "triangles, of which one edge is added or removed"
 
 

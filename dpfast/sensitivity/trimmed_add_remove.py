@@ -37,8 +37,8 @@ over n (the smaller number of rows may be 0, but then it is over 1) plus p times
 smooth sensitivities of A and B is a smooth bound.
 
 From some 100 / beta rows on these bounds are no larger than those for replaced rows, but for a few
-percent. (Of fewer rows so many may are added or removed at a price of e^beta each that the divisor
-is small.)
+percent. (With fewer rows, so many rows can be added or removed at a price of e^beta each that the
+divisor is small.)
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def width_of_cells(sensitivity: Fraction) -> float:
 
 
 def _distribution(noise: Any, loss: Loss, size: int) -> str | None:
-    """Return the name of a noise distribution in `integer_noise`, None for "auto", or refuse it."""
+    """Return the name of a distribution in `integer_noise`, None for "auto", or raise an error."""
     kind = checks.choice("noise", noise, NOISES)
     if kind == "staircase" and not (isinstance(loss, Pure) and size == 1):
         checks.fail("noise", "'auto', unless one number is released for an epsilon alone", kind)
@@ -184,7 +184,7 @@ def _distribution(noise: Any, loss: Loss, size: int) -> str | None:
 
 
 def _shape(values: Any) -> tuple[Any, tuple[int, ...]]:
-    """Return the numbers with their shape, checked by type alone: no value is looked at."""
+    """Return the numbers with their shape, checked by type alone: no value is read."""
     if type(values) is float or type(values) is int:
         return values, ()
     rule = "a number, or an array of numbers"

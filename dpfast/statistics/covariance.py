@@ -87,7 +87,7 @@ from ..tables.sql.store import SqlRows
 ROOT_2 = root_up(Fraction(2))
 #: A number of rows so large that one more makes no difference, and larger than any span.
 MANY_ROWS = 1 << 40
-#: How many rows there are, 0 where units count in part, and the sums that get noise.
+#: The number of rows (0 where units count in part), and the exact sums that get noise.
 Exact: TypeAlias = tuple[int, list[int]]
 
 
@@ -212,7 +212,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
     def linear(self, entry: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
         """Return each noise's coefficient, relative to its scale, in 4 R times an entry's error.
 
-        That is to first order, and for a column with itself and others alike in parts of spans.
+        The error is to first order, and relative to the product of the spans of both columns.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
     @cached_property
     def weights(self) -> tuple[float, ...]:
-        """The squared error of all entries when each sum is off by as much as its sensitivity."""
+        """The squared error in all entries that each sum causes when off by its sensitivity."""
         sizes, scales = self.sizes(MANY_ROWS), self.scales(MANY_ROWS)
         weights = [0.0] * len(sizes)
         for entry, (i, j, size) in enumerate(self.upper_entries):
@@ -426,7 +426,7 @@ class OfGram(OfSums):
 
     @property
     def constant(self) -> Fraction:
-        """The public constant c that each row of the Gram matrix starts with."""
+        """The public constant c of the rows (c, z) whose Gram matrix gets noise."""
         return Fraction(round(32 * self.moving**0.25 / math.sqrt(2)), 32)
 
     @property

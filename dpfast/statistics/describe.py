@@ -105,8 +105,8 @@ class Columns(Answer):
 class Described:
     """A column of the table, with the bounds or words that turn it into numbers.
 
-    `limits` are public, None where they are to be drawn, and so are `words`, None where rows bring
-    them and a rule shows some. `units` turn numbers back into times.
+    `limits` are public bounds, None where bounds are to be drawn. `words` are public words, None
+    where partition selection shows some of the rows' words. `units` turn numbers back into times.
     """
 
     name: str
@@ -370,7 +370,7 @@ class Describe(Statistic[Answer]):
 
     bounds: Mapping[str, Any] | None = None
     categories: Mapping[str, Sequence[str]] | None = None
-    #: The columns of the data of a call.
+    #: The description plan of each column of a call's data.
     described: tuple[Described, ...] = field(init=False, repr=False, default=())
 
     name: ClassVar[str] = "description"
@@ -385,7 +385,7 @@ class Describe(Statistic[Answer]):
     def columns(self, kinds: Sequence[ColumnKind], none: Any = ()) -> tuple[Described, ...]:
         """Return the description plan of each column of a table, from the columns' kinds.
 
-        `none` are the words of text without public ones: None if rows bring them.
+        `none` is the `words` of a text column without public words: None to select some privately.
         """
         bounds, words = dict(self.bounds or ()), dict(self.categories or ())
         names = [kind.name for kind in kinds]

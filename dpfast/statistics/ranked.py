@@ -92,7 +92,7 @@ class OnGrid(Ranked[Value]):
 
     @abstractmethod
     def best_method(self, terms: Terms) -> str:
-        """Return the method with the smaller expected error, by public numbers alone."""
+        """Return the better method for a loss, chosen by public numbers alone."""
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         if self.granularity is not None:
@@ -208,7 +208,7 @@ class Drawn(OfRanks[Value]):
     def prepare(self, levels: int, q: Fraction = MIDDLE, flips: bool = False) -> None:
         """Set the grid, the base measure of its cells, and the loss, which `levels` draws share.
 
-        For permute-and-flip all cells weigh the same, and the loss has no bounded range.
+        For permute-and-flip all cells weigh the same, and the range of the loss is wider.
         """
         lo, hi, loss, lattice = self.lo, self.hi, self.loss, self.lattice
         grid = public_grid(lo, hi) if lattice is None else float(lattice.step)

@@ -104,15 +104,15 @@ from .smooth import Smooth
 
 #: The logarithm of b falls by this with each shorter distance.
 STEP = 3 / 16
-#: What all shorter distances weigh, at most, for each.
+#: The most that all shorter distances weigh together, relative to one distance.
 SHORTER = 1 / math.expm1(STEP)
 #: The most ranks that are read on either side: where more are needed, the ends are the bounds.
 MOST = 1 << 28
-#: By how many steps logarithms of neighbors differ at most, and what is added to beta for rounding.
+#: The most steps by which neighbors' ln S differ, and what is added to beta for rounding.
 STEPS, ROUNDED = 64, Fraction(1, 1 << 38)
 OF_SCALE = Sensitivity.of_one(STEPS)
-#: What "auto" means between ends, but for rho: they are less than half as long as those of the
-#: noise with the least median error, at about the same median error.
+#: The noise of "auto" for intervals, but for rho: intervals are less than half as long as those with
+#: the noise of the least median error, at about the same median error.
 LIGHT = "polyplace-finite-variance"
 
 

@@ -113,9 +113,9 @@ from ...tables import Source
 from ..ranked import Drawn
 from .draws import PARTS, RANK, Column, DrawParams, draw, inside, width
 
-#: The smallest rate in use: below it products with ranks would leave the normal float64.
+#: The smallest rate c in use: products of smaller rates with ranks would leave normal float64.
 LEAST_RATE = 2.0**-900
-#: The largest: more is of no use, and weights beyond are not told apart.
+#: The largest rate c in use: a larger one is of no use, and its weights are not told apart.
 MOST_RATE = 2.0**29
 #: A cell below all rows weighs exp(-INSIDE) in a draw of a minimum: a smaller INSIDE would often
 #: draw from the gap below all rows, a larger one a row too far inside. Of 20,000 even rows and
