@@ -1,4 +1,4 @@
-"""Events of dp-accounting, and losses of dpfast, each made of the other.
+"""Conversion of losses of dpfast to events of dp-accounting, and back.
 
     event = to_dp_event(budget)                   # for any accountant of theirs
     budget.spend(from_dp_event(event), neighbors="add-remove", what="trained elsewhere")
@@ -52,7 +52,7 @@ RELATIONS = {
 }
 #: The most cells of discrete Laplace noise with an event of its own, which has arrays of these.
 CELLS = 1 << 12
-#: What float64 may lose, in delta and relatively in epsilon; the least epsilon of a loss.
+#: The rounding error of float64, in delta and relatively in epsilon; the least epsilon of a loss.
 _MARGIN, _LEAST = Fraction(1, 10**12), Fraction(1, 10**300)
 OURS = "a loss, a dpfast.mechanism or a dpfast.Budget"
 
@@ -153,7 +153,7 @@ def from_dp_event(event: Any, *, neighbors: Neighbors = "add-remove") -> Loss:
 def total(
     what: Any, delta: Number, *, neighbors: Neighbors = "add-remove", interval: Number = 1e-4
 ) -> Approx:
-    """Return the least epsilon at `delta` that is known of an event, a loss or a budget.
+    """Return the least proven epsilon at `delta` of an event, a loss, a mechanism or a budget.
 
     Privacy
     -------
@@ -203,7 +203,7 @@ def total(
 
 
 def _counted(budget: dp.Budget) -> Iterator[Loss]:
-    """Yield the losses of a ledger under its relation and for its unit."""
+    """Yield the loss of each entry of a ledger, under the ledger's relation and privacy unit."""
     wanted, ids = budget.neighbors, budget.ids
     for spend in budget.history:
         assert wanted is not None  # a ledger with an entry has a relation
@@ -247,7 +247,7 @@ def _name(event: Any) -> str:
 
 
 def _leaves(event: Any, times: int) -> Iterator[tuple[Any, int]]:
-    """Yield what an event is composed of, and how many times."""
+    """Yield each event that an event is composed of, with how many times it is composed."""
     if isinstance(event, _theirs.SelfComposedDpEvent):
         yield from _leaves(_checked(event.event), times * checks.whole("count", event.count))
     elif isinstance(event, _theirs.ComposedDpEvent):
@@ -260,12 +260,12 @@ def _leaves(event: Any, times: int) -> Iterator[tuple[Any, int]]:
 
 
 def _named(event: Any) -> str:
-    """Return the names of all that an event is composed of."""
+    """Return the names of the kinds of events that an event is composed of."""
     return ", ".join(sorted({_name(leaf) for leaf, _ in _leaves(_checked(event), 1)}))
 
 
 def _times(loss: Loss, times: int) -> Loss:
-    """Return the loss of so many, in a form that has a price in rho."""
+    """Return the loss of `times` mechanisms of one loss, in a form that has a bound in rho."""
     if times == 1:
         return loss
     if isinstance(loss, ZCDP):
@@ -275,7 +275,7 @@ def _times(loss: Loss, times: int) -> Loss:
 
 
 def _loss(event: Any, neighbors: Neighbors) -> Loss:
-    """Return the loss of a mechanism that is not composed."""
+    """Return the loss of an event that is not composed of others."""
     kind = _name(event)
     if kind == "ZCDpEvent" and not checks.number("xi", event.xi):
         return ZCDP(_exact("rho", event.rho))
@@ -300,9 +300,9 @@ def _loss(event: Any, neighbors: Neighbors) -> Loss:
 
 
 def _of_response(uniform: Fraction, categories: int) -> Draws:
-    """Return the loss of an answer that is drawn from all categories with probability `uniform`.
+    """Return the loss of randomized response that draws uniformly with probability `uniform`.
 
-    Otherwise it is the true one, so the odds of that to another are 1 + k (1 - p) / p.
+    Otherwise the true answer is kept: its odds to another are 1 + k (1 - p) / p.
     """
     if not 0 < uniform < 1:
         checks.fail("noise_parameter", "greater than 0 and less than 1", float(uniform))
@@ -313,13 +313,13 @@ def _of_response(uniform: Fraction, categories: int) -> Draws:
 
 
 def _exact(name: str, value: Any) -> Fraction:
-    """Return a positive number as the binary fraction that it is."""
+    """Return a positive number as its exact fraction."""
     checks.positive(name, value)
     return checks.ratio(value)
 
 
 def _least(accountant: Any, delta: Any) -> Approx | None:
-    """Return the epsilon of an accountant, with the margins for what it computes in float64."""
+    """Return an accountant's epsilon at `delta`, with margins for rounding errors of float64."""
     amount = checks.fraction("delta", delta)
     if not _MARGIN < amount < 1:
         checks.fail("delta", "greater than 1e-12, the margin for float64, and less than 1", delta)
@@ -330,7 +330,7 @@ def _least(accountant: Any, delta: Any) -> Approx | None:
 
 
 def _bounds(event: Any, delta: Any, neighbors: Neighbors, step: float) -> Iterator[Approx | None]:
-    """Yield the epsilon of each accountant that takes an event."""
+    """Yield the epsilon at `delta` by each accountant that takes an event, and by its loss."""
     names = _named(event)
     if "NonPrivateDpEvent" in names:
         checks.fail("what", "an event that is private", names)

@@ -1,4 +1,4 @@
-"""What select-measure-generate programs (mbi, private-pgm, dpsynth) draw, over releases of dpfast.
+"""Noisy marginals and selection for select-measure-generate programs (mbi, private-pgm, dpsynth).
 
     budget = dp.Budget(rho=0.1)
     noisy = measure(data.project(clique).datavector(), ZCDP(0.01), budget=budget)
@@ -47,7 +47,7 @@ from .scaled_noise import finite
 _MOST, _BLOCK = 1 << 53, 1 << 14
 #: The most marginals of a call.
 _MANY = 1 << 32
-#: The scale of Gaussian noise from which sums are rounded: a deviation of a 400th more.
+#: The scale from which Gaussian noise is rounded, for a standard deviation of a 400th more.
 _WIDE = 4
 
 
@@ -71,11 +71,11 @@ class Marginals:
 
     @property
     def loss(self) -> Loss:
-        """What the noise costs."""
+        """The privacy loss of the noise on all counts."""
         return self.noise.loss
 
     def reduce(self, source: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """Return all counts, one marginal after the other."""
+        """Return the counts of all marginals as one array, one marginal after the other."""
         counts = np.empty(sum(self.sizes), np.int64)
         stop = 0
         for size, marginal in zip(self.sizes, source, strict=True):
@@ -86,7 +86,7 @@ class Marginals:
         return counts
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
-        """Add noise to each count.
+        """Add integer noise to each count.
 
         Gaussian noise that is rounded to integers costs what Gaussian noise costs, since a count
         plus rounded noise is a rounded sum. Where it is wide it is drawn in the place of discrete
@@ -103,13 +103,13 @@ class Marginals:
         return noisy_counts
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of each count, that of the noise."""
+        """Return the error bar of each count, from the distribution of the noise."""
         width = float(self.noise.half_width(1 - confidence))
         return ErrorBar(confidence, width, note="by the distribution of the noise")
 
 
 def _whole(values: NDArray[Any]) -> NDArray[Any]:
-    """Return counts from 0 to the largest; of NaN 0."""
+    """Return values rounded down and clamped to counts from 0 to `_MOST`; NaN becomes 0."""
     if values.dtype.kind == "b":
         return values
     counts: NDArray[Any]
@@ -123,7 +123,7 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_rounded(noise: IntegerNoise) -> bool:
-    """Return whether Gaussian noise is rounded, which adds 1/12 to its variance."""
+    """Return whether noise is drawn as rounded Gaussian noise, of a variance larger by 1/12."""
     return noise.distribution == "gaussian" and noise.scale >= _WIDE
 
 
@@ -136,7 +136,7 @@ def _noise(loss: Any, neighbors: str, marginals: int) -> IntegerNoise:
 def _prepared(
     marginals: list[NDArray[Any]], loss: Any, neighbors: Any, budget: Any, rng: Any
 ) -> Prepared[list[NDArray[np.int64]]]:
-    """Prepare the counts of marginals, in their shapes."""
+    """Prepare the release of the counts of several marginals, each in its shape."""
     relation = dp.extend.relation_of(neighbors, budget)
     sizes = tuple(counts.size for counts in marginals)
     mechanism = Marginals(sizes, relation, _noise(loss, relation, len(sizes)))

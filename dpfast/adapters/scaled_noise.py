@@ -1,6 +1,6 @@
-"""Noise of a scale that another program has chosen, and what it costs for a distance.
+"""Noise of a scale that another program has chosen, and its loss for a sensitivity.
 
-In dpfast a loss is asked for and noise is made for it. Other programs ask the other way around.
+In dpfast noise is calibrated to a loss. Other programs choose the noise, and compute the loss.
 
 * Laplace noise of scale b on a vector that moves by d in L1 is (d / b)-DP (Dwork, McSherry, Nissim
   and Smith, TCC 2006), and so is discrete Laplace noise on integers.
@@ -33,7 +33,7 @@ _MOST = 1 << 62
 
 
 def finite(value: Any) -> float:
-    """Return a private number as a finite float; 0 for what is none. No value is an error."""
+    """Return a private number as a finite float, NaN and other values as 0, and never raise."""
     number = checks.real(value)
     if number is None or math.isnan(number):
         return 0.0
@@ -65,21 +65,21 @@ class ScaledNoise:
 
     @cached_property
     def loss(self) -> Loss:
-        """The loss for a distance of 1."""
+        """The loss for a sensitivity of 1."""
         return self.loss_of(Fraction(1))
 
     def loss_of(self, distance: Fraction) -> Loss:
-        """Return the loss for numbers that move by so much, more than 0, in L1 or L2."""
+        """Return the loss for a sensitivity above 0, in L1 (Laplace noise) or L2 (Gaussian)."""
         share = distance / Fraction(self.scale)
         return Pure(share) if self.distribution == "laplace" else ZCDP(share**2 / 2)
 
     @cached_property
     def grid(self) -> float:
-        """The power of two that floats with noise are multiples of."""
+        """The grid of the noise: a power of two, of which floats with noise are multiples."""
         return max(math.ldexp(1.0, math.frexp(float(self.scale))[1] - 31), 2.0**-1000)
 
     def reduce(self, source: Any) -> Any:
-        """Return the numbers, integers within what 64 bits hold with noise."""
+        """Return the numbers; integers clamped so that 64 bits hold them with noise."""
         if not self.whole:
             return source  # the sampler clamps them
         values = np.asarray(source)
@@ -87,7 +87,7 @@ class ScaledNoise:
         return np.maximum(np.minimum(wide, wide.dtype.type(_MOST)).astype(np.int64), -_MOST)
 
     def finish(self, summary: Any, generator: Generator) -> Any:
-        """Return the numbers with noise: floats, or integers."""
+        """Return the numbers with noise, floats or integers as `whole` says."""
         is_laplace = self.distribution == "laplace"
         if self.whole:
             draw = dp.noise.discrete_laplace if is_laplace else dp.noise.discrete_gaussian

@@ -1,4 +1,4 @@
-"""diffprivlib's accountant: a budget of dpfast that is the default within a block."""
+"""diffprivlib's accountant over a budget of dpfast; the default accountant in a ``with`` block."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dpfast.privacy import float_down
 
 from .refusals import Budget, BudgetError, loss_amounts, payable, real, refuse
 
-#: What stands for no limit: no sum of losses reaches it.
+#: The epsilon and delta of an accountant without limits: no sum of losses reaches them.
 _EPSILON, _DELTA = 1 << 60, 1 - 2.0**-53
 
 
 class BudgetAccountant:
-    """A limit on what is spent, by basic composition; exact, and paid before rows are read.
+    """diffprivlib's accountant: limits the total loss, by exact basic composition.
 
     Parameters
     ----------
@@ -93,17 +93,17 @@ class BudgetAccountant:
 
     @property
     def epsilon(self) -> Any:
-        """The limit of epsilon."""
+        """The limit of the total epsilon."""
         return self._limits[0]
 
     @property
     def delta(self) -> Any:
-        """The limit of delta."""
+        """The limit of the total delta."""
         return self._limits[1]
 
     @property
     def slack(self) -> float:
-        """Always 0."""
+        """The slack of advanced composition, always 0."""
         return 0.0
 
     @slack.setter
@@ -115,12 +115,12 @@ class BudgetAccountant:
 
     @property
     def spent_budget(self) -> list[tuple[float, float]]:
-        """All spends, in their order."""
+        """The losses of all spends as pairs (epsilon, delta), in their order."""
         counted = (spend.counted for spend in self.budget.history)
         return [(float(amounts.epsilon), float(amounts.delta)) for amounts in counted]
 
     def total(self, spent_budget: Any = None, slack: Any = None) -> Budget:
-        """Return the sum of all spends, or of those that are given."""
+        """Return the sum of all spends, or of the losses in `spent_budget`, if given."""
         if spent_budget is not None:
             return BudgetAccountant(spent_budget=spent_budget).total()
         if slack is not None:
@@ -129,14 +129,14 @@ class BudgetAccountant:
         return Budget(float(spent["epsilon"]), float(spent["delta"]))
 
     def check(self, epsilon: Any, delta: Any) -> bool:
-        """Return True, or raise BudgetError if so much is not left."""
+        """Return True if at least this loss remains, or raise BudgetError."""
         cost, left = _loss(epsilon, delta), self.budget.remaining
         if left["epsilon"] < cost.epsilon or left["delta"] < cost.delta:
             raise BudgetError(f"{cost} is more than what remains: {self.remaining()}")
         return True
 
     def remaining(self, k: Any = 1) -> Budget:
-        """Return what is left for each of `k` equal spends."""
+        """Return the loss that remains for each of `k` equal spends."""
         parts, left = checks.whole("k", k, 1), self.budget.remaining
         endless = self.epsilon == float("inf"), self.delta == 1
         parts_left = [
@@ -146,14 +146,14 @@ class BudgetAccountant:
         return Budget(*parts_left)
 
     def spend(self, epsilon: Any, delta: Any) -> BudgetAccountant:
-        """Record a spend, or raise BudgetError."""
+        """Record a spend of this loss, or raise BudgetError if less remains."""
         with spending():
             self.budget.spend(_loss(epsilon, delta), neighbors="replace", what="spend")
         return self
 
     @staticmethod
     def load_default(accountant: Any) -> BudgetAccountant:
-        """Return the accountant that is given, or the default one, which is made if need be."""
+        """Return the given accountant, or for None the default one, which is made if missing."""
         if accountant is not None:
             if not isinstance(accountant, BudgetAccountant):
                 checks.fail_type("accountant", "a BudgetAccountant", accountant)
@@ -163,20 +163,20 @@ class BudgetAccountant:
         return BudgetAccountant._default
 
     def set_default(self) -> BudgetAccountant:
-        """Make this the default."""
+        """Make this accountant the default one."""
         BudgetAccountant._default = self
         return self
 
     @staticmethod
     def pop_default() -> BudgetAccountant | None:
-        """Return the default, which is none from here on."""
+        """Return the default accountant, and leave no default."""
         accountant, BudgetAccountant._default = BudgetAccountant._default, None
         return accountant
 
 
 @contextmanager
 def spending() -> Iterator[None]:
-    """Turn a refusal of a budget into the error of diffprivlib."""
+    """Raise a BudgetError of a dpfast budget in a ``with`` block as diffprivlib's BudgetError."""
     try:
         yield
     except errors.BudgetError as refusal:

@@ -1,4 +1,4 @@
-"""Arrays of any shape as rows and columns: what is reduced is a row, what is left a column."""
+"""Arrays of any shape as rows (the axes that a statistic reduces) and columns (the other axes)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RULE = "an array of numbers"
 
 
 def numbers(value: Any, name: str = "array") -> NDArray[Any]:
-    """Return an array of numbers. What has no dtype, like a list, is read entry by entry.
+    """Return a value as an array of numbers; a value without a dtype, as a list, entry by entry.
 
     No entry decides how another is read: each is a float64, and NaN if it is no number.
     """
@@ -35,7 +35,7 @@ def numbers(value: Any, name: str = "array") -> NDArray[Any]:
 
 
 def truths(value: Any, name: str = "array") -> NDArray[Any]:
-    """Return an array of numbers, or which entries are neither 0 nor empty text."""
+    """Return an array of numbers, or of whether entries are neither 0 nor empty text."""
     entries = checks.array(name, value, RULE)
     if getattr(value, "dtype", None) is not None and entries.dtype != object:
         return (
@@ -62,7 +62,7 @@ def _truth(entry: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The rows of an array, a view of it where that can be, and the shape of the answer.
+    """The rows and columns of an array for a statistic along some axes, and the answer's shape.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Layout:
 
     @classmethod
     def of(cls, array: Any, axis: Any, keepdims: Any, words: bool = False) -> Layout:
-        """Lay out an array, of which the type and the shape are looked at."""
+        """Lay out an array for a statistic along `axis`, by the array's type and shape alone."""
         entries = truths(array) if words else numbers(array)
         if axis is None:
             shape = (1,) * entries.ndim if keepdims else ()
@@ -104,18 +104,18 @@ class Layout:
 
     @property
     def axis(self) -> int | None:
-        """The axis of dpfast."""
+        """The argument `axis` of a release of these rows: None for one column, 0 for several."""
         return None if self.columns is None else 0
 
     def answer(self, answers: NDArray[Any], kind: np.dtype[Any] | None = None) -> Any:
-        """Return private numbers in the shape and of the type of the answer."""
+        """Return private numbers in the shape of the answer, as the dtype `kind` if given."""
         if kind is not None:
             answers = (np.rint(answers) if kind.kind in "iu" else answers).astype(kind)
         return answers.reshape(self.shape) if self.shape else answers.reshape(())[()].item()
 
 
 def limits(bounds: Any, columns: int | None) -> Any:
-    """Return public limits as a pair, or as a list of pairs with one for each column.
+    """Return diffprivlib's bounds as one pair, or as a list of pairs, one for each column.
 
     The release checks the numbers themselves.
     """

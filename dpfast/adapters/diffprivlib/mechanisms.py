@@ -35,21 +35,21 @@ _ENDLESS = float("inf")
 
 
 class DPMachine(ABC):
-    """What randomises a value."""
+    """A mechanism of diffprivlib: randomises a value."""
 
     @abstractmethod
     def randomise(self, value: Any) -> Any:
-        """Return a private value."""
+        """Return a private value made from `value` by the mechanism."""
 
     def copy(self) -> Any:
-        """Return a copy."""
+        """Return a copy of the mechanism."""
         return copy.copy(self)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 @dataclass(kw_only=True, eq=False, repr=False)
 class DPMechanism(DPMachine):
-    """A machine with a loss: its annotations are the arguments of its constructor, by name.
+    """A mechanism with a loss; its annotated fields are the constructor's arguments, by name.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class DPMechanism(DPMachine):
         self._check()
 
     def _check(self) -> None:
-        """Check the arguments of its own."""
+        """Check the arguments that this mechanism adds to epsilon, delta and random_state."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in vars(self) and not name.startswith("_"):
@@ -83,20 +83,20 @@ class DPMechanism(DPMachine):
         return f"{type(self).__module__}.{type(self).__name__}({shown})"
 
     def bias(self, value: Any) -> Any:
-        """Return how far answers are off on average, or raise `Untold`."""
+        """Return the bias of the answers for a value, or raise `Untold`."""
         raise Untold
 
     def variance(self, value: Any) -> Any:
-        """Return the variance of answers, or raise `Untold`."""
+        """Return the variance of the answers for a value, or raise `Untold`."""
         raise Untold
 
     def mse(self, value: Any) -> Any:
-        """Return the mean squared error, or raise `Untold`."""
+        """Return the mean squared error of the answers for a value, or raise `Untold`."""
         return self.variance(value) + self.bias(value) ** 2
 
 
 class TruncationAndFoldingMixin:
-    """Limits of the answers."""
+    """Lower and upper limits of a mechanism's answers."""
 
     lower: Any
     upper: Any
@@ -116,7 +116,7 @@ class TruncationAndFoldingMixin:
 
 
 class _Additive(DPMechanism):
-    """Noise on a number of a stated sensitivity."""
+    """Additive noise on a number of a stated sensitivity."""
 
     sensitivity: Any
 
@@ -141,7 +141,7 @@ class _Additive(DPMechanism):
         return prepared.mechanism
 
     def randomise(self, value: Any) -> Any:
-        """Return a number with noise."""
+        """Return a number with noise, within the limits of the mechanism if it has any."""
         if not isinstance(value, Integral if self._whole else (float, Real)):
             checks.fail_kind("value", "an integer" if self._whole else "a number", value)
         if not self._whole:
@@ -176,7 +176,7 @@ class Laplace(_Additive):
 
 
 class Staircase(_Additive):
-    """Staircase noise, whose step is the best for the epsilon."""
+    """Staircase noise, with the best step for the epsilon; `gamma` is checked and has no effect."""
 
     delta: Any = field(init=False, default_factory=float)  # 0
     gamma: Any = None
@@ -190,7 +190,7 @@ class Staircase(_Additive):
 
 
 class _Gaussian(_Additive):
-    """Gaussian noise, which takes both amounts of a loss."""
+    """Gaussian noise, which needs both an epsilon and a delta."""
 
     delta: Any = field()
 
@@ -207,7 +207,7 @@ class Gaussian(_Gaussian):
 
 
 class GaussianAnalytic(Gaussian):
-    """The same as `Gaussian`."""
+    """Gaussian noise: another name of `Gaussian`."""
 
 
 class GaussianDiscrete(_Gaussian):
@@ -250,7 +250,7 @@ class _Limited(_Additive, TruncationAndFoldingMixin):
             refuse("range")
 
     def bias(self, value: Any) -> NoReturn:
-        """Raise `Untold`: dpfast has no formula for these answers."""
+        """Raise `Untold`: dpfast has no formula for the bias and variance of limited answers."""
         raise Untold
 
     variance = bias
@@ -261,7 +261,7 @@ class LaplaceTruncated(_Limited):
 
 
 class LaplaceFolded(LaplaceTruncated):
-    """Laplace noise, reflected at the limits."""
+    """A number with Laplace noise, reflected at the limits."""
 
     _method: ClassVar[str] = "folded"
 
@@ -272,27 +272,27 @@ class LaplaceFolded(LaplaceTruncated):
 
 
 class LaplaceBoundedDomain(LaplaceFolded):
-    """Laplace noise that is drawn again until the answer is within the limits."""
+    """A number with Laplace noise that is drawn again until the answer is within the limits."""
 
     _method = "domain"
 
     def effective_epsilon(self) -> Any:
-        """Return the loss, for which noise is made, if it is pure."""
+        """Return the epsilon if delta is 0, else None; the noise is calibrated to this epsilon."""
         return None if self.delta else self.epsilon
 
 
 class Snapping(LaplaceTruncated):
-    """Laplace noise on a grid, which is exact without snapping, and the nearest limit."""
+    """A number with exact Laplace noise on a grid, clamped to the limits; no snapping is needed."""
 
     delta: Any = field(init=False, default_factory=float)  # 0
 
     def effective_epsilon(self) -> Any:
-        """Return the loss: nothing is lost to snapping."""
+        """Return the epsilon: snapping costs nothing here."""
         return self.epsilon
 
 
 class GeometricTruncated(_Limited):
-    """Discrete Laplace noise, and the nearest limit."""
+    """An integer with discrete Laplace noise, clamped to the limits."""
 
     delta: Any = field(init=False, default_factory=float)  # 0
     sensitivity: Any = 1
@@ -307,7 +307,7 @@ class GeometricTruncated(_Limited):
 
 
 class GeometricFolded(GeometricTruncated):
-    """Discrete Laplace noise, reflected at the limits, which may lie between two integers."""
+    """An integer with discrete Laplace noise, reflected at limits that are integers or halves."""
 
     def _check_limits(self) -> None:
         TruncationAndFoldingMixin._check_limits(self)
@@ -327,13 +327,13 @@ class GeometricFolded(GeometricTruncated):
 
 
 class _Choice(DPMechanism):
-    """A release of dpfast for each value, all of which are prepared at the first call."""
+    """A choice among candidates: a release for each possible value, prepared at the first call."""
 
     delta: Any = field(init=False, default_factory=float)  # 0
 
     @abstractmethod
     def _release(self, value: Any) -> Any:
-        """Return the release of a value, as a function, its data and its arguments."""
+        """Return a release function, its data and its arguments, for a value."""
 
     def _values(self) -> Any:
         return (None,)
@@ -353,12 +353,12 @@ class _Choice(DPMechanism):
         return int(self._ready[value].run())
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is made again."""
+        """Return the state for pickling, without the prepared releases, which are made again."""
         return {name: value for name, value in vars(self).items() if name != "_ready"}
 
 
 class _OfLabels(_Choice):
-    """A label for a label."""
+    """A mechanism that answers a label with one of the labels, at random."""
 
     _labels: Any = field(default=(), init=False)
 
@@ -366,7 +366,7 @@ class _OfLabels(_Choice):
         return self._labels
 
     def randomise(self, value: Any) -> Any:
-        """Return one of the labels."""
+        """Return one of the labels, drawn for the label `value`."""
         if not isinstance(value, str):
             checks.fail_kind("value", "one of the labels", value)
         if value not in self._ready:
@@ -430,7 +430,7 @@ class Exponential(_Choice):
         return self._select, np.array(self.utility, np.float64), arguments
 
     def randomise(self, value: Any = None) -> Any:
-        """Return the index of a candidate, or the candidate."""
+        """Return a drawn candidate, or the index of a drawn utility if there are no candidates."""
         if value is not None:
             checks.fail("value", "None: utilities are in the constructor", type(value).__name__)
         index = self._drawn()
@@ -461,7 +461,7 @@ class ExponentialCategorical(_OfLabels):
         self._measure(self.utility_list)
 
     def _measure(self, distances: Any) -> None:
-        """Keep the distances of labels, each way, and show them once."""
+        """Check the distances of all pairs of labels, and store them, for both orders of a pair."""
         if not isinstance(distances, list):
             checks.fail_type("utility_list", "a list of (label, label, distance)", distances)
         self._distances: dict[tuple[str, str], float] = {}
@@ -487,7 +487,7 @@ class ExponentialCategorical(_OfLabels):
 
 
 class ExponentialHierarchical(ExponentialCategorical):
-    """The same over the leaves of a tree, which are as far apart as their common node is high."""
+    """A leaf near the true one, where the distance of leaves is the height of their common node."""
 
     utility_list: Any = field(init=False)
     hierarchy: Any
@@ -505,7 +505,7 @@ class ExponentialHierarchical(ExponentialCategorical):
 
 
 def _height(path: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """Return how far two leaves are below the node at which their paths part."""
+    """Return the height of the lowest common node of two leaves, which are given by their paths."""
     same = (a == b for a, b in zip(path, other, strict=True))
     return len(path) - next(depth for depth, is_same in enumerate(same) if not is_same)
 
@@ -524,10 +524,10 @@ def _leaves(node: list[Any], path: tuple[int, ...]) -> Iterator[tuple[str, tuple
 
 
 class _Missing(DPMechanism):
-    """A mechanism that dpfast has no exact sampler for."""
+    """A mechanism of diffprivlib that is refused, since dpfast has no exact sampler for it."""
 
     def __new__(cls, **_: Any) -> Any:
-        """Refuse."""
+        """Refuse to make the mechanism."""
         refuse("sampler", cls.__name__)
 
 

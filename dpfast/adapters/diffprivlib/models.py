@@ -22,9 +22,9 @@ _Estimator: Any = extra("sklearn.base", "dpfast.adapters.diffprivlib.models").Ba
 
 
 def _takes(first: str = "", others: bool = True, **plain: Any) -> Any:
-    """Return a constructor that stores its arguments, of which the `first` may have no name.
+    """Return a constructor that stores its arguments; `first` may be given by position.
 
-    Of `others` that are given it warns.
+    With `others`, the constructor takes unknown arguments, and warns that they are ignored.
     """
     parameters = [Parameter("self", Parameter.POSITIONAL_ONLY)]
     for name, default in (plain | {"random_state": None, "accountant": None}).items():
@@ -49,21 +49,21 @@ def _takes(first: str = "", others: bool = True, **plain: Any) -> Any:
 
 
 class Model(_Estimator):  # type: ignore[misc]
-    """A learner of dpfast by another name; what it learns are attributes that end in ``_``."""
+    """A learner of dpfast under diffprivlib's name; learned attributes end in ``_``."""
 
     epsilon: Any
     random_state: Any = None
     accountant: Any = None
 
-    #: The learner of dpfast.
+    #: The class of the learner in dpfast.
     _kind: ClassVar[Any]
-    #: Which arguments go to it, by their names here.
+    #: The arguments that are passed to the learner, by their names here.
     _passes: ClassVar[tuple[str, ...]]
     #: Options that must be left out, each with the reason.
     _refuses: ClassVar[tuple[tuple[str, str], ...]] = ()
 
     def _arguments(self, width: int | None) -> dict[str, Any]:
-        """Return the learner's arguments for rows of a width, where the shape tells it."""
+        """Return the learner's arguments; `width` is the number of columns, or None if unknown."""
         return self._read(self._passes, width)
 
     def _read(self, names: tuple[str, ...], width: int | None) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Model(_Estimator):  # type: ignore[misc]
         return arguments
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows.
+        """Fit the model to rows, and spend its epsilon from the accountant.
 
         Parameters
         ----------
@@ -108,14 +108,14 @@ class Model(_Estimator):  # type: ignore[misc]
 
     @property
     def n_classes_(self) -> int:
-        """How many classes there are."""
+        """The number of declared classes."""
         return len(self.classes_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the learner has: answers for rows, and what it has learned."""
+        """Return a public attribute or method of the fitted learner."""
         learner = vars(self).get("_fitted")
         public = not name.startswith("_")
         if learner is None and public and name in _METHODS:
@@ -131,12 +131,12 @@ _METHODS = {"predict", "predict_proba", "transform", "inverse_transform", "decis
 
 class _Transformer(Model):
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn from rows, and transform them, which is not private."""
+        """Fit the model to rows, and return the transformed rows, which are not private."""
         return self.fit(X, y).transform(X)
 
 
 class StandardScaler(_Transformer):
-    """Means and deviations of columns within bounds."""
+    """Means and standard deviations of columns within bounds, by which rows are scaled."""
 
     __init__ = _takes(
         others=False, epsilon=1.0, bounds=None, copy=True, with_mean=True, with_std=True
@@ -144,7 +144,7 @@ class StandardScaler(_Transformer):
     _kind, _passes = learn.StandardScaler, ("bounds", "with_mean", "with_std")
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Refuse a second part."""
+        """Refuse to fit rows in parts: each further fit would be a release of its own."""
         refuse("refit")
 
 
@@ -159,14 +159,14 @@ class GaussianNB(Model):
 
 
 class LinearRegression(Model):
-    """Least squares with rows and targets within bounds."""
+    """Linear regression by least squares, with rows and targets within bounds."""
 
     __init__ = _takes(epsilon=1.0, bounds_X=None, bounds_y=None, fit_intercept=True, copy_X=True)
     _kind, _passes = learn.LinearRegression, ("bounds_X", "bounds_y", "fit_intercept")
 
 
 class LogisticRegression(Model):
-    """Logistic regression of rows whose norm, and so each column, is bounded."""
+    """Logistic regression of rows of bounded norm, by which each column is bounded."""
 
     __init__ = _takes(
         epsilon=1.0, data_norm=None, tol=1e-4, C=1.0, fit_intercept=True, max_iter=100, verbose=0,
@@ -200,7 +200,7 @@ class KMeans(Model):
 
 
 class RandomForestClassifier(Model):
-    """A forest of random trees."""
+    """A classifier by a forest of random trees."""
 
     __init__ = _takes(
         "n_estimators", n_estimators=10, epsilon=1.0, bounds=None, classes=None, n_jobs=1,
@@ -211,7 +211,7 @@ class RandomForestClassifier(Model):
 
 
 class DecisionTreeClassifier(Model):
-    """A single random tree."""
+    """A classifier by a single random tree."""
 
     __init__ = _takes(
         "max_depth", max_depth=5, epsilon=1, bounds=None, classes=None, criterion=None
@@ -223,7 +223,7 @@ class DecisionTreeClassifier(Model):
 
 
 def _column_bounds(bounds: Any, width: int | None) -> Any:
-    """Return a pair for each column, where the shape of the rows tells how many there are."""
+    """Return a pair of bounds for each column, or one pair if the number of columns is unknown."""
     pairs = limits(bounds, width)
     return pairs if width is None or isinstance(pairs, list) else [pairs] * width
 
@@ -237,14 +237,14 @@ def _declared(classes: Any, _: int | None) -> Any:
 
 
 def _ball(norm: Any, _: int | None) -> tuple[float, float]:
-    """Return the bounds of a column of rows of a norm."""
+    """Return the bounds of each column of rows of at most this norm."""
     if norm is None:
         refuse("bounds", "data_norm")
     size = real("data_norm", norm)
     return -size, size
 
 
-#: What the learner calls an argument, and how that is read.
+#: The learner's name of an argument, and the function that converts the argument's value.
 _READ = {
     "bounds": ("bounds", _column_bounds),
     "bounds_X": ("bounds", _column_bounds),

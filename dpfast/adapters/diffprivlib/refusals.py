@@ -1,4 +1,4 @@
-"""Errors and warnings by diffprivlib's names, and what is refused and why."""
+"""Errors and warnings by diffprivlib's names, and the reasons for which options are refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpfast import errors
 from dpfast.extend import checks
 from dpfast.rng import Generator, InsecureGenerator, SecureGenerator
 
-#: Why something is refused; the adapter's page has the same list.
+#: The reasons of refusals; the adapter's page has the same list.
 REASONS = {
     "bounds": "bounds must be given: those of the data are facts about its rows",
     "classes": "classes= must be given: the labels that occur are facts about the rows",
@@ -30,7 +30,7 @@ REASONS = {
 
 
 class Refused(errors.ArgumentError):
-    """What diffprivlib does and dpfast does not. Nothing has been spent.
+    """An option or mechanism of diffprivlib that dpfast refuses; nothing has been spent.
 
     Attributes
     ----------
@@ -44,31 +44,31 @@ class Refused(errors.ArgumentError):
 
 
 class Untold(Refused, NotImplementedError):
-    """What a mechanism does not tell; programs that know theirs catch `NotImplementedError`."""
+    """A bias or variance for which dpfast has no formula; also a `NotImplementedError`."""
 
     def __init__(self) -> None:
         super().__init__("untold")
 
 
 class BudgetError(errors.BudgetError, ValueError):
-    """An accountant refused a spend. Nothing has been read."""
+    """An accountant refused a spend, before rows were read."""
 
 
 class PrivacyLeakWarning(RuntimeWarning):
-    """Never shown: what diffprivlib warns of is refused here."""
+    """A warning of diffprivlib that is never shown: privacy leaks that it warns of are refused."""
 
 
 class DiffprivlibCompatibilityWarning(RuntimeWarning):
-    """An argument is ignored."""
+    """The warning that an argument is ignored."""
 
 
 class Budget(tuple[float, float]):
-    """An (epsilon, delta), in order if both parts are."""
+    """A pair (epsilon, delta); one is at most another if both of its amounts are."""
 
     __slots__ = ()
 
     def __new__(cls, epsilon: Any, delta: Any) -> Budget:
-        """Check both parts."""
+        """Make the pair after checking the ranges of epsilon and delta."""
         _checked(epsilon, delta)
         return tuple.__new__(cls, (epsilon, delta))
 
@@ -89,12 +89,12 @@ class Budget(tuple[float, float]):
 
 
 def refuse(reason: str, detail: str = "") -> NoReturn:
-    """Raise the error for a reason."""
+    """Raise `Refused` for a reason, a key of `REASONS`."""
     raise Refused(reason, detail) from None
 
 
 def real(name: str, value: Any) -> float:
-    """Return a number, which may be infinite but not NaN."""
+    """Return a value as a float that may be infinite but not NaN, or raise an error."""
     number = checks.real(value)
     if number is None:
         checks.fail_type(name, "a number", value)
@@ -113,7 +113,7 @@ def _checked(epsilon: Any, delta: Any) -> tuple[float, float]:
 
 
 def loss_amounts(epsilon: Any, delta: Any = 0.0) -> tuple[float, float]:
-    """Check an epsilon and a delta, and refuse those that are no loss here."""
+    """Check an epsilon and a delta, not both 0, and return them as floats."""
     size, share = _checked(epsilon, delta)
     if size == share == 0:
         checks.fail("epsilon", "greater than 0, or delta", epsilon)
@@ -121,7 +121,7 @@ def loss_amounts(epsilon: Any, delta: Any = 0.0) -> tuple[float, float]:
 
 
 def payable(epsilon: Any, delta: Any = 0.0) -> None:
-    """Refuse a loss that no release has."""
+    """Refuse an epsilon and a delta that no release of dpfast can have."""
     size, share = loss_amounts(epsilon, delta)
     if size == float("inf"):
         refuse("infinite")
@@ -132,7 +132,7 @@ def payable(epsilon: Any, delta: Any = 0.0) -> None:
 
 
 def generator_of(random_state: Any) -> Generator | None:
-    """Return the generator of a call: None for the secure one."""
+    """Return the generator of a call, None for the secure one; refuse a seed as `random_state`."""
     if random_state is None:
         return None
     if isinstance(random_state, (SecureGenerator, InsecureGenerator)):
@@ -141,6 +141,6 @@ def generator_of(random_state: Any) -> Generator | None:
 
 
 def ignored(names: Any) -> None:
-    """Warn of arguments that have no function here."""
+    """Warn that these arguments are ignored."""
     for name in names:
         warnings.warn(f"{name} is ignored", DiffprivlibCompatibilityWarning, stacklevel=4)

@@ -23,7 +23,7 @@ from .refusals import generator_of, ignored, payable, refuse
 
 
 def _paying(epsilon: Any, random_state: Any, accountant: Any) -> tuple[BudgetAccountant, Any]:
-    """Check what each call has, and return who pays and a function that releases for it."""
+    """Return the accountant of a call, and a function that runs releases which it pays for."""
     payer = BudgetAccountant.load_default(accountant)
     payable(epsilon)
     shared = {"neighbors": "replace", "budget": payer.budget, "rng": generator_of(random_state)}
@@ -36,7 +36,7 @@ def _paying(epsilon: Any, random_state: Any, accountant: Any) -> tuple[BudgetAcc
 
 
 def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> Callable[..., Any]:
-    """Return a tool that is a release of bounded columns."""
+    """Return a tool of diffprivlib made of a release of bounded columns, such as `dp.mean`."""
 
     def tool(
         array: Any,
@@ -101,7 +101,7 @@ def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> C
 
 
 def _present(rows: NDArray[Any]) -> Any:
-    """Return which rows are numbers; what has no NaN by its type needs no mask."""
+    """Return the mask of rows that are not NaN, or None for types without NaN."""
     return ~np.isnan(rows) if rows.dtype.kind == "f" else None
 
 
@@ -119,7 +119,7 @@ def count_nonzero(
     random_state: Any = None,
     accountant: Any = None,
 ) -> Any:
-    """Release how many entries are not 0 or empty."""
+    """Release the number of entries that are neither 0 nor empty text."""
     layout = Layout.of(array, axis, keepdims, words=True)
     _, released = _paying(epsilon, random_state, accountant)
     counts = np.asarray(released(dp.count_nonzero, layout.rows, axis=layout.axis))
@@ -137,7 +137,7 @@ def quantile(
     accountant: Any = None,
     **unused_args: Any,
 ) -> Any:
-    """Release quantiles, all for one loss together."""
+    """Release quantiles of an array, all together for one loss."""
     ignored(unused_args)
     wanted = [checks.fraction("quant", q) for q in np.ravel(np.asarray(quant, object)).tolist()]
     if not all(0 <= q <= 1 for q in wanted):
@@ -153,18 +153,18 @@ def quantile(
 
 
 def percentile(array: Any, percent: Any, *args: Any, **kwargs: Any) -> Any:
-    """Release percentiles, as `quantile`."""
+    """Release percentiles of an array, all together for one loss; see `quantile`."""
     percents = np.ravel(np.asarray(percent, object)).tolist()
     return quantile(array, [checks.fraction("percent", p) / 100 for p in percents], *args, **kwargs)
 
 
 def median(array: Any, *args: Any, **kwargs: Any) -> Any:
-    """Release the median, as `quantile`."""
+    """Release the median of an array; see `quantile`."""
     return quantile(array, 0.5, *args, **kwargs)
 
 
 def _columns(sample: Any) -> tuple[Any, int]:
-    """Return rows, or columns beside each other, as data of dpfast, and how many columns there are.
+    """Return a matrix of rows, or a list of columns, as data of dpfast, and the number of columns.
 
     Columns of pandas stay what they are, so that their indexes are compared after the spend.
     """
@@ -196,7 +196,7 @@ def histogramdd(
     accountant: Any = None,
     **unused_args: Any,
 ) -> Any:
-    """Release counts of rows in bins of several axes."""
+    """Release the counts of rows in the bins of a histogram of several columns."""
     ignored(unused_args)
     data, width = _columns(sample)
     if weights is not None:
@@ -235,7 +235,7 @@ def histogram(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Release counts of numbers in bins."""
+    """Release the counts of numbers in the bins of a histogram."""
     column = numbers(sample, "sample").reshape(-1, 1)
     span = None if range is None else [range]
     axis_bins = bins if np.ndim(bins) == 0 else [bins]
@@ -246,7 +246,7 @@ def histogram(
 def histogram2d(
     array_x: Any, array_y: Any, epsilon: Any = 1.0, bins: Any = 10, *args: Any, **kwargs: Any
 ) -> Any:
-    """Release counts of pairs in bins."""
+    """Release the counts of pairs of numbers in the bins of a two-dimensional histogram."""
     same = np.ndim(bins) == 1 and len(bins) != 2  # the edges of both axes
     pairs = [array_x, array_y]
     counts, edges = histogramdd(pairs, epsilon, [bins, bins] if same else bins, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""OpenDP's measurements over the releases of dpfast, and theirs under a budget of ours.
+"""Releases of dpfast as OpenDP measurements, and OpenDP measurements under a budget of dpfast.
 
     import opendp.prelude as dp
     from dpfast.adapters.opendp import from_opendp, then_laplace, then_median

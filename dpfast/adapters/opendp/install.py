@@ -1,4 +1,4 @@
-"""`installed`: OpenDP with the noise of dpfast, for as long as a block runs."""
+"""`installed`: a ``with`` block in which OpenDP draws its noise by dpfast."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .spaces import atoms_of, theirs
 
 @contextmanager
 def installed() -> Iterator[None]:
-    """Let OpenDP draw by dpfast: additive noise, noisy maximum and noisy top-k.
+    """Let OpenDP draw additive noise, noisy maximum and noisy top-k by dpfast in a ``with`` block.
 
     `make_laplace`, `make_gaussian`, `make_geometric`, `make_noisy_max` and `make_noisy_top_k` of
     OpenDP, their ``then_`` forms and what the Context calls by these names are those of this
@@ -100,7 +100,7 @@ def noisy_top_k(
 
 
 def _typed(noisy: Any) -> Any:
-    """Return a measurement that answers in the type of its domain."""
+    """Return a measurement whose answers are converted to the carrier type of its input domain."""
     domain = noisy.input_domain
     dtype, carrier = atoms_of(domain)[0].dtype, str(domain.carrier_type)
 
@@ -114,7 +114,7 @@ def _typed(noisy: Any) -> Any:
 
 
 def _left(**options: Any) -> None:
-    """Refuse arguments of OpenDP that dpfast has nothing for."""
+    """Refuse options of OpenDP that dpfast does not support."""
     for name, value in options.items():
         if value not in (None, False):
             checks.fail(name, "left out, since dpfast has nothing for it", value)

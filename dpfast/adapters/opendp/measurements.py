@@ -1,4 +1,4 @@
-"""Measurements of OpenDP that are releases of dpfast."""
+"""Makers of OpenDP measurements that run releases of dpfast."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def make_top_k(
 def make_release(
     input_domain: Any, input_metric: Any, function: Callable[..., Any], **arguments: Any
 ) -> Any:
-    """Return a measurement that is a release of dpfast, such as ``dpfast.mean``.
+    """Return a measurement that runs a release of dpfast, such as ``dpfast.mean``.
 
     Privacy
     -------
@@ -319,7 +319,7 @@ def make_median(
     rho: Any = None,
     nan: Any = "raise",
 ) -> Any:
-    """Return a measurement that is ``dpfast.median``.
+    """Return a measurement that releases the median by ``dpfast.median``.
 
     Privacy
     -------
@@ -363,7 +363,7 @@ def make_quantiles(
     rho: Any = None,
     nan: Any = "raise",
 ) -> Any:
-    """Return a measurement that is ``dpfast.quantiles``.
+    """Return a measurement that releases quantiles by ``dpfast.quantiles``.
 
     Privacy
     -------
@@ -408,7 +408,7 @@ def make_histogram(
     delta: Any = 0.0,
     rho: Any = None,
 ) -> Any:
-    """Return a measurement that is the counts of ``dpfast.histogram``.
+    """Return a measurement that releases the counts of ``dpfast.histogram``.
 
     Privacy
     -------
@@ -453,7 +453,7 @@ def make_kmeans(
     delta: Any = 0.0,
     rho: Any = None,
 ) -> Any:
-    """Return a measurement that is the centers of ``dpfast.learn.KMeans``.
+    """Return a measurement that releases the cluster centers of ``dpfast.learn.KMeans``.
 
     Privacy
     -------
@@ -513,7 +513,7 @@ def make_kmeans(
 def _released(
     domain: Any, metric: Any, function: Any, arguments: dict[str, Any], part: Any = None
 ) -> Any:
-    """Return the measurement of a release, or of a part of its answer."""
+    """Return an OpenDP measurement that runs a release, and answers with `part` of its answer."""
     numbers, relation = spaces.numbers_of(domain), spaces.relation_of_metric(metric)
     for name in OTHERS:
         if name in arguments:
@@ -538,7 +538,7 @@ def _released(
 
 
 def _paying(loss: Loss, requested: Loss, relation: Neighbors) -> dp.Budget:
-    """Return a budget that holds a call to the loss that its map is made of."""
+    """Return a budget for one call, limited to the loss that the privacy map promises."""
     if isinstance(requested, ZCDP) and isinstance(loss, Pure):
         loss = ZCDP.of_pure(loss)
     if isinstance(loss, ZCDP):
@@ -554,7 +554,7 @@ def _measurement(
     loss: Callable[[Any], Loss],
     answer: str = ANSWER,
 ) -> Any:
-    """Return a measurement whose map is a loss for a distance, rounded up."""
+    """Return a measurement whose privacy map is ``loss(d_in)``, rounded up to a float."""
     measure = measure if isinstance(measure, spaces.mod.Measure) else spaces.measure_of(measure)
     kind = str(measure.type)
 
@@ -566,7 +566,7 @@ def _measurement(
     )
 
 
-#: What the Context has.
+#: The makers that `register` adds to OpenDP's Context.
 MEASUREMENTS = (
     make_laplace, make_gaussian, make_geometric, make_top_k, make_median, make_quantiles,
     make_histogram, make_kmeans,

@@ -58,7 +58,7 @@ class Measured(dp.extend.Mechanism[Any], dp.extend.Preparing[Any]):
         return self.prepare(data, budget=budget).run()
 
     def prepare(self, data: Any, *, budget: dp.Budget | None = None) -> dp.extend.Prepared[Any]:
-        """Check the arguments of a call, for `Budget.cost`.
+        """Check the arguments of a call without spending, for `Budget.cost`.
 
         Parameters
         ----------
@@ -72,11 +72,11 @@ class Measured(dp.extend.Mechanism[Any], dp.extend.Preparing[Any]):
         return dp.extend.prepare(dp.extend.release, data, self, read=False, budget=budget)
 
     def reduce(self, source: Any) -> Any:
-        """Return the data as they are: OpenDP reads them and draws at once."""
+        """Return the data as they are: the measurement of OpenDP reads them in `finish`."""
         return source
 
     def finish(self, summary: Any, generator: Generator) -> Any:
-        """Invoke the measurement, which has random bits of its own."""
+        """Invoke the measurement of OpenDP, which draws its own random bits."""
         try:
             return self.measurement.invoke(summary)
         except Exception as error:  # whose words may show rows

@@ -1,4 +1,4 @@
-"""Domains, metrics and measures of OpenDP, and what they are called here."""
+"""Domains, metrics and measures of OpenDP as dtypes, neighboring relations and losses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COLUMN = "dpfast column of "
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What a domain holds: numbers of a type, in rows of a width, with NaN or without.
+    """The data of an OpenDP domain: numbers of a dtype, in rows of a width, with NaN or without.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Numbers:
     nan: bool
 
     def read(self, data: Any) -> NDArray[Any]:
-        """Return what OpenDP hands over as an array of the declared type."""
+        """Return data from OpenDP as an array of the declared dtype."""
         return np.asarray(data, self.dtype)
 
 
@@ -101,7 +101,7 @@ def array_domain(dtype: Any = "float64") -> Any:
 def numbers_of(
     domain: Any, what: str = "a vector domain, array_domain(), or array2_domain(), of numbers"
 ) -> Numbers:
-    """Return what is in a domain of rows."""
+    """Return the dtype, width and NaN of an OpenDP domain of rows of numbers."""
     if isinstance(domain, mod.VectorDomain) and isinstance(domain.element_domain, mod.AtomDomain):
         return Numbers(_dtype(domain, what), None, domain.element_domain.nan)
     if isinstance(domain, mod.ExtrinsicDomain):
@@ -115,7 +115,7 @@ def numbers_of(
 
 
 def atoms_of(domain: Any) -> tuple[Numbers, bool]:
-    """Return what is in a domain of one number or of a vector, and whether it is one."""
+    """Return the dtype of a domain of one number or of a vector, and whether it is one number."""
     rule = "an atom domain or a vector domain, of numbers without NaN"
     if isinstance(domain, mod.AtomDomain):
         numbers, is_number = Numbers(_dtype(domain, rule), None, domain.nan), True
@@ -134,14 +134,14 @@ def _dtype(domain: Any, what: str) -> np.dtype[Any]:
 
 
 def kind_of(name: str, thing: Any, kind: str) -> str:
-    """Return the name of the type of a metric or a measure."""
+    """Check that a value is an OpenDP metric or measure, and return the name of its type."""
     if not isinstance(thing, getattr(mod, kind)):
         checks.fail_kind(name, f"a {kind.lower()} of OpenDP", thing)
     return str(thing.type)
 
 
 def relation_of_metric(metric: Any) -> Neighbors:
-    """Return the relation of one step of a metric of datasets."""
+    """Return the neighboring relation of datasets at distance 1 in an OpenDP metric."""
     kind = kind_of("input_metric", metric, "Metric")
     if kind not in RELATIONS:
         checks.fail("input_metric", "one of " + ", ".join(RELATIONS), kind)
@@ -149,7 +149,7 @@ def relation_of_metric(metric: Any) -> Neighbors:
 
 
 def measure_of(loss: Loss) -> Any:
-    """Return the measure in which OpenDP counts a loss."""
+    """Return the OpenDP measure for the kind of a loss."""
     if isinstance(loss, ZCDP):
         return theirs.zero_concentrated_divergence()
     pure = theirs.max_divergence()
@@ -157,7 +157,7 @@ def measure_of(loss: Loss) -> Any:
 
 
 def distance_of(loss: Loss, kind: str) -> Any:
-    """Return a loss as a distance of a measure, rounded up."""
+    """Return a loss as a distance in an OpenDP measure, rounded up to floats."""
     if isinstance(loss, Pure) and kind == "ZeroConcentratedDivergence":
         return float(ZCDP.of_pure(loss))
     if isinstance(loss, ZCDP) or (isinstance(loss, Pure) and kind == "MaxDivergence"):
@@ -167,12 +167,12 @@ def distance_of(loss: Loss, kind: str) -> Any:
 
 
 def nothing(kind: str) -> Any:
-    """Return the distance of what does not differ."""
+    """Return the distance 0 in an OpenDP measure."""
     return (0.0, 0.0) if kind.startswith("Approximate") else 0.0
 
 
 def loss_of_distance(kind: str, distance: Any) -> Loss:
-    """Return the loss that a map of OpenDP promises, exactly as the binary number that it is."""
+    """Return the loss that a distance from an OpenDP privacy map stands for, exactly."""
     both = distance if isinstance(distance, tuple) else (distance, 0.0)
     if not all(isinstance(x, float) and math.isfinite(x) for x in both) or not both[0] > 0:
         checks.fail("d_in", "a distance for which the map has a finite loss above 0", distance)

@@ -1,4 +1,4 @@
-"""PipelineDP over dpfast: its mechanisms drawn exactly, and its aggregations of whole tables.
+"""PipelineDP over dpfast: PipelineDP's mechanisms, and its aggregations for whole tables.
 
     import pipeline_dp
     from dpfast.adapters.pipelinedp import installed

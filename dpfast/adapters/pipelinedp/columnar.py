@@ -1,4 +1,4 @@
-"""Aggregations of a whole table under PipelineDP's parameters, by `dpfast.group_by`."""
+"""PipelineDP's aggregations of a whole table, computed by `dpfast.group_by`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .parameters import Names, names_of, refuse_strategy, refuse_unknown, statis
 
 
 def once(ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> Callable[[], list[Any]]:
-    """Return a release that its accountant has paid for once; copies of a result share it."""
+    """Return a function that runs a paid release at most once, and then returns its answer."""
     released: list[Any] | None = None
     begun, process, lock = False, os.getpid(), Lock()
 
@@ -40,7 +40,7 @@ def once(ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> Calla
 
 
 class Partitions:
-    """Pairs of a partition key and its metrics, or keys alone.
+    """The lazy result of an aggregation: pairs of a partition key and its metrics, or keys alone.
 
     They are computed when they are read for the first time, after ``compute_budgets()``, and once.
     Where that fails, or in a process that is a fork, there is no second time.
@@ -107,7 +107,7 @@ class ColumnarEngine:
     def aggregate(
         self, table: Any, params: Any, data_extractors: Any, public_partitions: Any = None
     ) -> Partitions:
-        """Compute metrics of all partitions of a table.
+        """Return the metrics of all partitions of a table, computed when first read.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class ColumnarEngine:
         )
 
     def select_partitions(self, table: Any, params: Any, data_extractors: Any) -> Partitions:
-        """Select the partitions that enough privacy ids have.
+        """Return the keys of partitions that enough privacy ids have, selected when first read.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class ColumnarEngine:
         return Partitions(partial(_loss, spec), compute)
 
     def _requested(self, kind: str, params: Any) -> Any:
-        """Return the part of the budget that an aggregation will have."""
+        """Request an aggregation's part of the budget from PipelineDP's accountant."""
         weight = params.budget_weight
         with self._accountant.scope(weight=weight):
             spec = self._accountant.request_budget(getattr(self._mechanisms, kind), name="dpfast")
@@ -208,13 +208,13 @@ class ColumnarEngine:
 
 
 def _keys(answer: Any, names: Names) -> Iterable[Any]:
-    """Return the keys of an answer: values, or tuples of several columns."""
+    """Return the partition keys of an answer: values, or tuples if `by` has several columns."""
     columns: list[list[Any]] = [answer[name].tolist() for name in names.by]
     return columns[0] if names.is_single else zip(*columns, strict=True)
 
 
 def _loss(spec: Any) -> dict[str, Any]:
-    """Return the loss that the accountant has assigned."""
+    """Return the loss that PipelineDP's accountant has assigned, as arguments of a release."""
     try:
         return {"epsilon": float(spec.eps), "delta": float(spec.delta or 0.0)}
     except AssertionError:
@@ -223,7 +223,7 @@ def _loss(spec: Any) -> dict[str, Any]:
 
 
 def _listed(keys: Any) -> list[Any] | None:
-    """Return public keys, each once."""
+    """Return public partition keys as a list without duplicates."""
     if keys is None:
         return None
     try:
@@ -235,5 +235,5 @@ def _listed(keys: Any) -> list[Any] | None:
 
 @lru_cache(maxsize=64)
 def metrics_tuple(fields: tuple[str, ...]) -> Any:
-    """Return the type of the metrics of a partition."""
+    """Return the named tuple type of the metrics of a partition."""
     return namedtuple("MetricsTuple", fields)

@@ -1,4 +1,4 @@
-"""`installed`: PipelineDP with the mechanisms of dpfast, for as long as a block runs."""
+"""`installed`: a ``with`` block in which PipelineDP draws by dpfast."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .mechanisms import MOST, GaussianMechanism, LaplaceMechanism
 from .partitions import PartitionSelection, create_partition_strategy
 from .percentiles import Blocks, accumulated, computed, merged
 
-#: What PipelineDP imports of PyDP.
+#: The modules of PyDP that PipelineDP imports.
 OF_PYDP = (
     "pydp",
     "pydp.algorithms",
@@ -33,7 +33,7 @@ OF_PYDP = (
 
 
 class Whole:
-    """A vector whose one entry is all of it, so that a loop over entries adds noise at once."""
+    """A vector that iterates as one entry, so that PipelineDP's loop adds noise to all at once."""
 
     def __init__(self, vector: Any) -> None:
         self._vector = np.asarray(vector)
@@ -134,12 +134,12 @@ def _stand_in(name: str) -> ModuleType:
 
 
 def partial_method(function: Any, rng: Generator | None) -> Any:
-    """Return a method that knows a generator."""
+    """Return a method that calls a function with a generator before the other arguments."""
     return lambda self, *arguments, **named: function(rng, self, *arguments, **named)
 
 
 def _with(kind: Any, rng: Generator | None) -> Any:
-    """Return a mechanism that draws from a generator; the class itself for the secure one."""
+    """Return a mechanism class that draws from `rng`; `kind` itself if `rng` is None."""
     return kind if rng is None else type(kind.__name__, (kind,), {"rng": rng})
 
 

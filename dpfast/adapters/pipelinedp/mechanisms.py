@@ -30,7 +30,7 @@ def _noise(distribution: str, scale: float) -> ScaledNoise:
 
 @lru_cache(maxsize=1024)
 def noise_of_laplace(sensitivity: float, epsilon: float) -> ScaledNoise:
-    """Return Laplace noise for an L1 sensitivity, of the least scale in float64."""
+    """Return Laplace noise for an L1 sensitivity, of the least scale that float64 has."""
     scale = sensitivity / epsilon
     if Fraction(scale if scale < math.inf else 0) * Fraction(epsilon) < Fraction(sensitivity):
         scale = math.nextafter(scale, math.inf)
@@ -39,15 +39,15 @@ def noise_of_laplace(sensitivity: float, epsilon: float) -> ScaledNoise:
 
 @lru_cache(maxsize=1024)
 def noise_of_gaussian(sensitivity: float, epsilon: float, delta: float) -> ScaledNoise:
-    """Return Gaussian noise for an L2 sensitivity, of any epsilon."""
+    """Return Gaussian noise for an L2 sensitivity and (epsilon, delta), for any epsilon."""
     scale = sensitivity * dp.noise.gaussian_scale(epsilon, delta)
     return _noise("gaussian", math.nextafter(scale, math.inf))
 
 
 class Additive:
-    """Noise for numbers and arrays; the accountant of PipelineDP has paid for it."""
+    """Additive noise for numbers and arrays, paid for by PipelineDP's accountant."""
 
-    #: The secure one where it is None.
+    #: The generator of random bits; the secure one if None.
     rng: ClassVar[Generator | None] = None
 
     epsilon: float
@@ -55,7 +55,7 @@ class Additive:
     _noise: ScaledNoise
 
     def add_noise(self, value: Any) -> Any:
-        """Return a number, or each number of an array, with noise; no value is an error."""
+        """Return a number or an array with noise on each number; NaN and infinity are no errors."""
         if not isinstance(value, np.ndarray):
             if checks.real(value) is None:
                 checks.fail_kind("value", "a number, or an array of numbers", value)
@@ -98,7 +98,7 @@ class LaplaceMechanism(Additive):
 
     @property
     def diversity(self) -> float:
-        """The scale of the noise."""
+        """The scale of the Laplace noise."""
         return float(self._noise.scale)
 
 
@@ -136,7 +136,7 @@ class GaussianMechanism(Additive):
 
     @classmethod
     def create_from_standard_deviation(cls, stddev: float) -> GaussianMechanism:
-        """Return noise of a standard deviation; what it costs, the accountant knows."""
+        """Return Gaussian noise of a standard deviation; PipelineDP's accountant knows the loss."""
         noise = cls.__new__(cls)
         noise._noise = _noise("gaussian", checks.positive("stddev", stddev))
         noise.epsilon, noise.delta, noise.sensitivity = 0.0, 0.0, 1.0
@@ -144,5 +144,5 @@ class GaussianMechanism(Additive):
 
     @property
     def std(self) -> float:
-        """The standard deviation of the noise."""
+        """The standard deviation of the Gaussian noise."""
         return float(self._noise.scale)

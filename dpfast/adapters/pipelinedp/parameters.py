@@ -20,14 +20,14 @@ ABSENT = {
     "output_noise_stddev": False,
     "perform_cross_partition_contribution_bounding": True,
 }
-#: In what order PipelineDP's answers have metrics, with a variance and without.
+#: The order of metrics in PipelineDP's answers, with a variance and without.
 WITH_VARIANCE = ("VARIANCE", "COUNT", "SUM", "MEAN", "PRIVACY_ID_COUNT")
 ORDER = ("MEAN", "COUNT", "SUM", "PRIVACY_ID_COUNT")
 
 
 @dataclass(frozen=True)
 class Names:
-    """The columns that extractors name."""
+    """The column names of PipelineDP's data extractors: of ids, partition keys and values."""
 
     ids: str
     by: tuple[str, ...]
@@ -35,12 +35,12 @@ class Names:
 
     @property
     def is_single(self) -> bool:
-        """Whether a key is one value and no tuple."""
+        """Whether a partition key is one value and not a tuple."""
         return len(self.by) == 1
 
 
 def names_of(extractors: Any) -> Names:
-    """Return the columns of ids, of keys and of values."""
+    """Return the column names of PipelineDP's data extractors: of ids, keys and values."""
     columns = []
     for name in ("privacy_id_extractor", "partition_extractor", "value_extractor"):
         if not hasattr(extractors, name):
@@ -59,7 +59,7 @@ def names_of(extractors: Any) -> Names:
 
 
 def refuse_unknown(params: Any, kind: str) -> None:
-    """Refuse what is not computed here."""
+    """Refuse parameters of a wrong type, and options of PipelineDP that are not supported."""
     if type(params).__name__ != kind:
         checks.fail_type("params", f"pipeline_dp.{kind}", params)
     for name, only in ABSENT.items():
@@ -76,7 +76,7 @@ def refuse_strategy(params: Any) -> None:
 
 
 def statistics_of(params: Any, value: str | None) -> dict[str, Any]:
-    """Return the statistics of all metrics, by the names of their fields, in their order."""
+    """Return the `dpfast.stat` statistics of PipelineDP's metrics, by field, in their order."""
     plain = {metric.name for metric in params.metrics if not metric.is_percentile}
     unknown = sorted(plain.difference(WITH_VARIANCE))
     if unknown or not params.metrics:
@@ -103,6 +103,6 @@ def statistics_of(params: Any, value: str | None) -> dict[str, Any]:
 
 
 def percentile_name(percent: float) -> str:
-    """Return the name of a percentile's field, as PipelineDP has it."""
+    """Return PipelineDP's name of the field of a percentile, such as "percentile_50"."""
     whole = round(percent)
     return f"percentile_{whole if whole == percent else str(percent).replace('.', '_')}"

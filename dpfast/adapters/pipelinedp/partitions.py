@@ -32,14 +32,14 @@ from dpfast.rng import Generator
 from ..scaled_noise import ScaledNoise, finite
 from .mechanisms import MOST, noise_of_gaussian, noise_of_laplace
 
-#: More privacy ids than that are that many.
+#: The largest number of privacy ids that counts; a larger one counts as this.
 _MOST = 2.0**53
 STRATEGIES = {"truncated_geometric": "", "laplace": "laplace", "gaussian": "gaussian"}
 
 
 @dataclass(frozen=True)
 class Coin:
-    """Whether a partition is kept, by a coin; `below` of its privacy ids do not count."""
+    """A coin that decides whether a partition is kept; `below` of its privacy ids do not count."""
 
     rule: Any  # of `dpfast.extend.key_rule`
     below: int
@@ -60,7 +60,7 @@ class Coin:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Whether a partition is kept by noise and a threshold, and its noisy number of privacy ids."""
+    """A noisy threshold that decides whether a partition is kept, by its number of privacy ids."""
 
     noise: ScaledNoise
     least: float
@@ -72,7 +72,7 @@ class Threshold:
 
     @classmethod
     def of(cls, distribution: str, loss: Approx, groups: int, below: int = 0) -> Threshold:
-        """Return the rule with Laplace or Gaussian noise for a loss of all partitions."""
+        """Return the threshold with Laplace or Gaussian noise, for a loss of all partitions."""
         epsilon, delta = dp.privacy.float_down(loss.epsilon), dp.privacy.float_down(loss.delta)
         if distribution == "laplace":
             noise = noise_of_laplace(float(groups), epsilon)
@@ -92,7 +92,7 @@ class Threshold:
         return finite(source) - self.below
 
     def finish(self, summary: float, generator: Generator) -> float | None:
-        """Return the noisy number if the partition is kept."""
+        """Return the noisy number of privacy ids if the partition is kept, else None."""
         if not summary > 0:
             return None
         noisy_number: float = self.noise.finish(summary, generator)
@@ -100,16 +100,16 @@ class Threshold:
 
 
 def quantile(distribution: str, failure: float) -> float:
-    """Return what standard noise exceeds with a probability."""
+    """Return the number that noise of scale 1 exceeds with the probability `failure`."""
     if distribution == "gaussian":
         return -NormalDist().inv_cdf(failure)
     return -math.log(2 * failure) if failure <= 0.5 else math.log(2 * (1 - failure))
 
 
 class PartitionSelection:
-    """Whether to keep a partition, by its number of privacy ids; `create_partition_strategy`."""
+    """A partition selection by the number of privacy ids, from `create_partition_strategy`."""
 
-    #: The secure one where it is None.
+    #: The generator of random bits; the secure one if None.
     rng: ClassVar[Generator | None] = None
 
     def __init__(
@@ -128,24 +128,24 @@ class PartitionSelection:
         return dp.extend.release(num_users, self._rule, read=False, rng=self.rng)
 
     def should_keep(self, num_users: float) -> bool:
-        """Draw whether a partition of so many privacy ids is kept."""
+        """Draw whether a partition of `num_users` privacy ids is kept."""
         return self._released(num_users) not in (None, False)
 
     def noised_value_if_should_keep(self, num_users: float) -> float | None:
-        """Return the number of privacy ids with noise, or None where it is not kept."""
+        """Return the noisy number of privacy ids, or None if the partition is not kept."""
         if not isinstance(self._rule, Threshold):
             checks.fail("strategy", "'laplace' or 'gaussian' for a noisy number", "truncated")
         return self._released(num_users)
 
     def probability_of_keep(self, num_users: int) -> float:
-        """Return how probable it is that a partition is kept; of coins alone."""
+        """Return the probability that a partition is kept, for "truncated_geometric" alone."""
         if not isinstance(self._rule, Coin):
             checks.fail("strategy", "'truncated_geometric' for a probability", "thresholding")
         return float(self._rule.rule.probability(self._rule.reduce(num_users)))
 
     @property
     def threshold(self) -> float:
-        """What a noisy number must reach; of noise alone."""
+        """The least noisy number of privacy ids that is kept, for "laplace" and "gaussian"."""
         if not isinstance(self._rule, Threshold):
             checks.fail("strategy", "'laplace' or 'gaussian' for a threshold", "truncated")
         return self._rule.least + self._rule.below
@@ -158,7 +158,7 @@ def create_partition_strategy(
     max_partitions_contributed: int,
     pre_threshold: int | None = None,
 ) -> PartitionSelection:
-    """Return a partition selection, as ``pydp.algorithms.partition_selection`` does.
+    """Return a private partition selection, as ``pydp.algorithms.partition_selection`` does.
 
     Privacy
     -------

@@ -1,4 +1,4 @@
-"""Percentiles of a partition in the place of a quantile tree.
+"""Percentiles of a partition by exponential mechanisms, in the place of PyDP's quantile tree.
 
 A privacy id has at most k rows in each of L partitions at most, and all of them together cost
 epsilon, or (epsilon, delta). Quantiles that are e-DP for a row are (k e)-DP for k of them, and so
@@ -29,7 +29,7 @@ Blocks: TypeAlias = tuple[NDArray[np.float64], ...]
 
 
 def accumulated(values: Sequence[Any]) -> Blocks:
-    """Return the accumulator of some values."""
+    """Return the accumulator of a partition's values: the values as blocks."""
     numbers = [checks.real(value) for value in values]  # None becomes NaN, which does not count
     return (np.array(numbers, np.float64),) if numbers else ()
 
@@ -46,7 +46,7 @@ def merged(first: Blocks, other: Blocks) -> Blocks:
 
 
 def computed(combiner: Any, blocks: Blocks, rng: Generator | None) -> list[float]:
-    """Return the percentiles that a combiner of PipelineDP is made for."""
+    """Return the private percentiles that a combiner of PipelineDP asks for, from blocks."""
     params, spec = combiner._params.aggregate_params, combiner._params.mechanism_spec
     if spec.standard_deviation_is_set:
         rule = "a NaiveBudgetAccountant for percentiles: their draws have no standard deviation"
@@ -75,7 +75,7 @@ def of_partition(
     rows: int,
     rng: Generator | None,
 ) -> list[float]:
-    """Return quantiles of a partition; values that are NaN do not count."""
+    """Return private quantiles of a partition's values; NaN does not count."""
     loss: dict[str, Any] = {"epsilon": checks.fraction("epsilon", epsilon) / (groups * rows)}
     if delta:
         loss = {"rho": ZCDP.largest(epsilon, delta).rho / (groups * rows**2)}
