@@ -1,9 +1,9 @@
 """Sensitivities of the variance and standard deviation, under both neighboring relations.
 
 *Replace*, with a public n. Let w be n - 1 rows with the mean c, and u one row more. The population
-variance of w + u is a constant plus
-(n - 1) / n**2 (u - c)**2. So from w + u to w + v it changes by (n - 1) / n**2 times
-|(v - c)**2 - (u - c)**2|, and the most that it changes from there is the larger of
+variance of w + u is a constant plus (n - 1) / n**2 (u - c)**2. So from w + u to w + v it changes by
+(n - 1) / n**2 times |(v - c)**2 - (u - c)**2|, and the most that it changes from there is the
+larger of
     up:   (b - c)**2 - (u - c)**2 = (b - u) (b + u - 2 c), b a bound, and
     down: (u - c)**2, with v = c.
 The local sensitivity at distance k is the largest of these over the w + u within k replacements of

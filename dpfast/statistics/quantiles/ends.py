@@ -111,8 +111,8 @@ MOST = 1 << 28
 #: The most steps by which neighbors' ln S differ, and what is added to beta for rounding.
 STEPS, ROUNDED = 64, Fraction(1, 1 << 38)
 OF_SCALE = Sensitivity.of_one(STEPS)
-#: The noise of "auto" for intervals, but for rho: intervals are less than half as long as those with
-#: the noise of the least median error, at about the same median error.
+#: The noise of "auto" for intervals, but for rho: intervals are less than half as long as those
+#: with the noise of the least median error, at about the same median error.
 LIGHT = "polyplace-finite-variance"
 
 
