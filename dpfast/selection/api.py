@@ -71,7 +71,7 @@ def _draw_rows(rows: int, make: Callable[[int], Draws]) -> Draws:
 
 
 def _races(table: Table | OneRow, tilts: Table | None, c: float, draws: int) -> Draws:
-    """Prepare the exponential mechanism for each row."""
+    """Return the function that draws from the exponential mechanism for each row of scores."""
     if isinstance(table, Table) and table.count <= SMALL:
         return partial(Rows(table, c, tilts).draw, draws)
 
@@ -85,7 +85,7 @@ def _races(table: Table | OneRow, tilts: Table | None, c: float, draws: int) -> 
 
 
 def _flips(table: Table | OneRow, c: float, draws: int) -> Draws:
-    """Prepare permute-and-flip for each row."""
+    """Return the function that draws by permute-and-flip for each row of scores."""
     if isinstance(table, Table) and table.count <= SMALL:
         return partial(Rows(table, c).flip, draws)
 
@@ -106,7 +106,7 @@ def _release(
     rng: Generator | None,
     base: ArrayLike | None = None,
 ) -> Prepared[int | Indices]:
-    """Prepare draws from the mechanism of that name for scores in an array, or of one row."""
+    """Prepare draws from the mechanism called `name`, for scores in an array or of one row."""
     shape = _shape(size)
     draws = math.prod(shape)
     array = scores if isinstance(scores, OneRow) else candidates_last(scores, axis)

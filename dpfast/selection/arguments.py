@@ -44,9 +44,9 @@ class ReadScores:
 
 @dataclass(frozen=True, slots=True)
 class Selection(OfNumbers[Any]):
-    """The loss of a selection, and the factor `c` of its weights ``exp(c score)``.
+    """The mechanism of a selection: its loss, and the factor `c` of its weights ``exp(c score)``.
 
-    `candidates` is how many there are; None where they have a base.
+    `candidates` is the number of candidates; None where there is a base measure.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Selection(OfNumbers[Any]):
         return summary.draw(generator.stream())
 
     def excess(self, source: ReadScores, other: ReadScores) -> str:
-        """Say by how much two arrays of scores differ more than those of neighbors may."""
+        """Return a complaint if two arrays of scores differ more than those of neighbors may."""
         scores, others = (np.asarray(s.scores, np.float64) for s in (source, other))
         if scores.shape != others.shape:
             return f"there are {scores.shape} scores on x, and {others.shape} on x2"
@@ -82,9 +82,9 @@ class Selection(OfNumbers[Any]):
         return float(self.loss.epsilon / self.loss.draws)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return how far the score of each draw is below the best of those left, for any scores.
+        """Return the error bar: how far the score of a draw is below the best candidate left.
 
-        It holds for permute-and-flip, too, which is never likelier to be far off (McKenna and
+        The bar holds for permute-and-flip, too, which is never likelier to be far off (McKenna and
         Sheldon, NeurIPS 2020).
         """
         if self.candidates is None:
@@ -103,7 +103,7 @@ def _selection(
     picks: int = 1,
     candidates: int | None = None,
 ) -> Selection:
-    """Check public arguments, and return the mechanism.
+    """Return the mechanism of a selection, after checks of its public arguments.
 
     `calls` repeat the loss asked for, which `picks` draws share.
     """
@@ -131,7 +131,7 @@ selection: Callable[..., Selection] = once(_selection)
 
 
 def relation_of_scores(neighbors: Any, monotone: Any, budget: Any) -> Neighbors:
-    """Return the relation for which the sensitivity of scores holds, and that they are monotone.
+    """Return the neighboring relation for which scores have their sensitivity and are monotone.
 
     Counts are monotone under "add-remove" and not under "replace", which is thus not inherited.
     """
@@ -140,7 +140,7 @@ def relation_of_scores(neighbors: Any, monotone: Any, budget: Any) -> Neighbors:
 
 
 def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
-    """Return array-like scores as an array, not copied if they have one."""
+    """Return array-like scores as an array, without a copy if they are one."""
     first = scores[0] if isinstance(scores, (list, tuple)) and scores else scores
     if is_distributed(first):
         checks.fail_kind(name, "an array", first, ", which an engine holds: compute it first")
@@ -218,7 +218,7 @@ def candidates_last(scores: object, axis: int) -> NDArray[Any] | DistributedScor
 
 
 def log_weights(base: ArrayLike, turned: NDArray[Any] | OneRow) -> NDArray[np.float64]:
-    """Return public log-weights in the shape of the scores, as a view."""
+    """Return the log-weights of the public base measure, as a view in the shape of the scores."""
     if isinstance(turned, OneRow):
         checks.fail_kind("base", f"left out for more than {FEW} scores of an engine", base)
     array = array_of(base, "base")

@@ -30,14 +30,14 @@ GUARD = 96
 
 
 class Best(NamedTuple):
-    """The answer of `best_of`.
+    """The answer of `best_of`: the highest score of all runs, and the answer of that run.
 
     Attributes
     ----------
     score : int or float
         The highest score.
     answer : object
-        What was returned with it.
+        What the run with this score returned.
     """
 
     score: Any
@@ -46,13 +46,13 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """A truncated negative binomial number of runs; see `dpfast.privacy.repetition`."""
+    """The truncated negative binomial number of runs; see `dpfast.privacy.repetition`."""
 
     gamma: Fraction
     eta: Fraction
 
     def draw(self, stream: BitStream) -> int:
-        """Draw a number exactly: the least k with U < P(K <= k), of as many bits as that takes."""
+        """Draw a number of runs exactly: the least k with U < P(K <= k), for a uniform U."""
         tail = Tail(stream.word(), stream.word)
         sums: dict[int, Iterator[Any]] = {}
         by_precision: dict[int, list[Any]] = {}
@@ -84,7 +84,7 @@ class RunCount:
 
 @dataclass(frozen=True, slots=True)
 class BestOf(Mechanism[Any]):
-    """The best of a random number of runs; see `dpfast.selection.best_of`."""
+    """The mechanism that releases the best of a random number of runs; see `best_of`."""
 
     runs: RunCount
     loss: Loss
@@ -97,14 +97,14 @@ class BestOf(Mechanism[Any]):
         return source
 
     def finish(self, summary: Callable[[], Any], generator: Generator) -> Best:
-        """Return the best, or raise an error that shows nothing of the runs before it."""
+        """Return the best run, or raise an error that shows nothing of runs before a failure."""
         best = self._best(summary, generator)
         if isinstance(best, str):
             raise DataError(best)
         return best
 
     def _best(self, run: Callable[[], Any], generator: Generator) -> Best | str:
-        """Return the best answer, or the error message of a run that failed.
+        """Return the run with the best score, or the error message of a run that failed.
 
         An error of the caller's would hold on to frames that know how many runs there were.
         """

@@ -42,7 +42,7 @@ PART, ENOUGH = 16, 1 << 14
 
 
 def block_length(count: int, draws: int) -> int:
-    """Return how many candidates a block has, a power of two, from public numbers only.
+    """Return the number of candidates in a block, a power of two, from public numbers only.
 
     Where scores differ a lot, a block has one good candidate, so a draw takes about as many
     proposals as a block has candidates, until the block is opened. As measured, a proposal costs
@@ -59,7 +59,7 @@ def block_length(count: int, draws: int) -> int:
 
 
 class Race:
-    """Exponential clocks over scores: the first to ring is drawn. Scores are read here.
+    """Exponential clocks over scores, which are read here: the first clock to ring is drawn.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Race:
         self._weigh()
 
     def draw(self, size: int, stream: BitStream) -> NDArray[np.int64]:
-        """Return `size` independent draws."""
+        """Return `size` independent draws from the exponential mechanism."""
         if self.block == 1 and not self.scores.slack:
             return self.weights.draw(size, self.scores.exact, stream)
         out = np.empty(size, np.int64)
@@ -102,7 +102,7 @@ class Race:
             proposals = self._next(proposals, len(arrived), size - have)
 
     def _next(self, proposals: int, arrived: int, wanted: int) -> int:
-        """Return the size of the next batch: twice the last, or some more than will be needed."""
+        """Return the size of the next batch of proposals, and open blocks if that pays."""
         needed = 32 + 5 * wanted * proposals // (4 * arrived) if arrived else LARGEST
         if min(self._waste, needed) * PATIENCE > max(self._runs, SMALL):
             self._open()
@@ -146,7 +146,7 @@ class Race:
         return arrived
 
     def _open(self) -> None:
-        """Look at each candidate of the blocks whose proposals were most often rejected."""
+        """Open the blocks that were most often rejected: their candidates run on their own."""
         vain = np.concatenate(self._vain)
         self._vain, self._waste = [], 0
         blocks, times = np.unique(vain, return_counts=True)
@@ -164,12 +164,12 @@ class Race:
         self._weigh()
 
     def _leave(self) -> None:
-        """Remove the candidates that were drawn from the race."""
+        """Remove candidates that were drawn already from those that run on their own."""
         self._single = self._single[~np.isin(self._single, self._gone)]
 
 
 class Top(Race):
-    """A race until `k` different candidates have arrived. It can be run once."""
+    """A race until `k` different candidates have arrived, which can be run once."""
 
     scores: PlainScores
 
@@ -192,7 +192,7 @@ class Top(Race):
         return allowed
 
     def first(self, stream: BitStream) -> NDArray[np.int64]:
-        """Return the first `k` to arrive, in order. At least `k` candidates must be allowed."""
+        """Return the first `k` candidates to arrive, in order; at least `k` must be allowed."""
         k = self.k
         order: dict[int, None] = {}
         proposals = FIRST
@@ -218,7 +218,7 @@ class Top(Race):
 
 
 def _slots(block: int, count: int, stream: BitStream) -> NDArray[np.int64]:
-    """Return uniform integers below `block`, a power of two of at most 2**32."""
+    """Draw uniform integers below `block`, a power of two of at most 2**32."""
     words = np.empty(count, "<u4")
     stream.fill(words.view(np.uint8))
     return (words & np.uint32(block - 1)).astype(np.int64)

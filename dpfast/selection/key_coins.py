@@ -24,7 +24,7 @@ _COUNTED = 1 << 20  # up to so many people, one count of keys for each number is
 
 
 class PartitionSelection(ABC):
-    """The probability pi(n) of showing a key that n people have, pi(0) = 0.
+    """Base of rules: the probability pi(n) of showing a key that n people have, pi(0) = 0.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class PartitionSelection(ABC):
         return high
 
     def keep(self, people: NDArray[np.int64], stream: BitStream) -> NDArray[np.bool_]:
-        """Flip the coin of each key.
+        """Flip the coin of each key, and return which keys are shown.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class PartitionSelection(ABC):
         return kept
 
     def keep_one(self, people: int, stream: BitStream) -> bool:
-        """Flip the coin of one key, as `keep` does and faster."""
+        """Flip the coin of one key, and tell whether the key is shown; faster than `keep`."""
         capped = min(people, self.most)
         (bits,) = self.bits([capped])
         if bits >> 64:
@@ -112,7 +112,7 @@ class PartitionSelection(ABC):
         return Tail(word, stream.word).below(partial(self.precise, capped))
 
     def _distinct(self, people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the distinct numbers of people, up to `most`, and the index of each key's."""
+        """Return the distinct numbers of people, capped at `most`, and each key's index there."""
         capped = np.minimum(people, min(self.most, 1 << 62))
         if self.most > _COUNTED:
             present, which = np.unique(capped, return_inverse=True)

@@ -142,7 +142,7 @@ _FLAT, _STEEP = Fraction(1, 5), Fraction(2, 5)
 
 @lru_cache(maxsize=16)
 def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionSelection:
-    """Return the rule that shows a key with the fewest people in it.
+    """Return the partition selection rule that needs the fewest people to show a key.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionS
 
 @lru_cache(maxsize=16)
 def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionSelection:
-    """Return two rounds for people with several keys, or the rule that `choose_rule` returns.
+    """Return a rule of two rounds for people with several keys, or that of `choose_rule`.
 
     Parameters, errors
     ------------------
@@ -210,7 +210,7 @@ def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> Partitio
 
 
 def part_of(delta: Fraction, keys: int | Fraction) -> Fraction:
-    """Return 1 - (1 - delta)**(1 / keys), rounded down."""
+    """Return the part of delta for each key, 1 - (1 - delta)**(1 / keys), rounded down."""
     if keys == 1:
         return delta
     y = -log_of(1 - delta) / Interval.of(keys)
@@ -241,9 +241,9 @@ class EqualParts(PartitionSelection):
 
     @cached_property
     def table(self) -> list[int]:
-        """The integer parts of 2**64 pi(n), by recursion in integers, far faster than each alone.
+        """The integer parts of 2**64 pi(n) for all n, by one fast recursion in integers.
 
-        Both ends of an interval are rounded outwards. Where they differ it says -1.
+        Both ends of an interval are rounded outwards. Where they differ the table has -1.
         """
         spare = 128 + self.delta.denominator.bit_length()
         mp, unit = context(128 + spare + int(2 * self.epsilon)), 1 << (64 + spare)
@@ -283,7 +283,7 @@ class EqualParts(PartitionSelection):
 
 
 def _lasts(epsilon: Fraction, delta: Fraction) -> tuple[int, int]:
-    """Return n1, and a bound of n2 - n1.
+    """Return n1, up to which the first limit of pi(n) holds, and a bound of n2 - n1.
 
     At n1 the first limit is the lesser one for the last time. At equality both say the same, so a
     wrong choice there would change nothing.
@@ -297,7 +297,7 @@ def _lasts(epsilon: Fraction, delta: Fraction) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Divergence(PartitionSelection):
-    """The largest probabilities of which neighbors have at most a Renyi divergence of one order."""
+    """Partition selection by a bound on the Renyi divergence, of one order, between neighbors."""
 
     loss: Approx
     max_groups: int
@@ -306,7 +306,7 @@ class Divergence(PartitionSelection):
 
     @property
     def steps(self) -> list[tuple[int, int]]:
-        """What a person may count for in a key, ascending, and the most keys of such a person."""
+        """The weights a person may have in a key, ascending, and the most keys of such a person."""
         return [(1, self.max_groups)]
 
     @property
@@ -315,23 +315,23 @@ class Divergence(PartitionSelection):
 
     @cached_property
     def table(self) -> tuple[float, ...]:
-        """pi(0), pi(1), ... up to the last that is another one."""
+        """The probabilities pi(0), pi(1), ..., up to the number from which pi is constant."""
         return (0.0, *self.climb())
 
     @property
     def _exponent(self) -> Interval:
-        """(order - 1) t r."""
+        """The exponent (order - 1) t r, where t r is the divergence of all touched keys."""
         return _exponent(self.loss.epsilon, self.loss.delta, Fraction(self.order))
 
     def first(self, keys: int) -> float:
-        """What shows none of so many keys with probability 1 - d or more, rounded down."""
+        """Return the limit of pi for a key that only a person with `keys` keys has."""
         hidden = self.loss.delta * Fraction(
             exp(-self._exponent * self.max_groups / self.touched).high
         )
         return float_down(part_of((self.loss.delta - hidden) / (1 - hidden), keys))
 
     def bound(self, keys: int) -> float:
-        """e^((order - 1) r) for a part r of so many, less what `_terms` may be wrong by."""
+        """Return e^((order - 1) r) for the part r of one of `keys` keys, less `_terms` errors."""
         part = self._exponent * self.max_groups / (self.touched * keys)
         low = math.nextafter(float(part.low), -math.inf)
         return math.exp(low) * (1.0 - _ERROR * (4.0 + self.order))
@@ -356,7 +356,7 @@ class Divergence(PartitionSelection):
             yield pi[-1]
 
     def reach(self, probability: float, most: int) -> int:
-        """Return the least n <= within with pi(n) >= probability, or 0 if there is none."""
+        """Return the least n, at most `most`, with pi(n) >= probability, or 0 if there is none."""
         climb = islice(self.climb(), most)
         return next((n for n, p in enumerate(climb, 1) if p >= probability), 0)
 
@@ -369,7 +369,7 @@ class Divergence(PartitionSelection):
 
 @dataclass(frozen=True)
 class Round(Divergence):
-    """One of two rounds: people with fewer keys count for more, those of shown keys are left out.
+    """One of two rounds: people with fewer keys count for more, and shown keys are left out.
 
     Parameters
     ----------
@@ -400,7 +400,7 @@ class Round(Divergence):
         ]
 
     def weights(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what people with so many keys count for in each; 0 for none."""
+        """Return the weights of people in each of their keys, by how many `keys` people have."""
         most = np.array([0, *(keys for _, keys in reversed(self.steps))])
         counts = np.array([0, *(m for m, _ in reversed(self.steps))])
         return counts[np.searchsorted(most, keys)]
@@ -429,7 +429,7 @@ def _exponent(epsilon: Fraction, delta: Fraction, order: Fraction) -> Interval:
 
 
 def _next(q: float, start: float, a: float, bound: float) -> float:
-    """Return nearly the largest p <= start of which `_terms` are at most `bound`; q if none is.
+    """Return nearly the largest p <= start with `_terms` of at most `bound`; q if there is none.
 
     The larger of the terms is convex in p and increases from p = q on, so Newton's method descends
     to the bound from the right. To the right of `most` the first part of a term alone is above it.

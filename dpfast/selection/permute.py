@@ -1,4 +1,4 @@
-"""Permute-and-flip over any scores, exactly.
+"""Exact draws by permute-and-flip over any scores.
 
 Every candidate i flips a coin of probability ``p_i = exp(-c d_i)``, where ``d_i`` is its distance
 below the best score. The first in a random order whose coin shows heads is chosen. The order is
@@ -41,7 +41,7 @@ ROOM = 1 << 14
 
 
 class Flips:
-    """Permute-and-flip over scores, ready to draw from. The pass over the scores is made here.
+    """The sampler of permute-and-flip over scores, which are read here in one pass.
 
     `c` is positive and meant exactly.
     """
@@ -56,7 +56,7 @@ class Flips:
             self._shift += 1
 
     def draw(self, stream: BitStream) -> int:
-        """Return one draw."""
+        """Draw one candidate by permute-and-flip."""
         for after in (False, True):
             winner = self._between(after, stream)
             if winner is not None:
@@ -82,7 +82,7 @@ class Flips:
     def _heads(
         self, candidates: NDArray[np.int64], after: bool, stream: BitStream
     ) -> NDArray[np.bool_]:
-        """Tell which of the candidates that are left have heads.
+        """Flip the exact coins of the candidates that are left, and tell which have heads.
 
         The coins have probability ``p 2**e``, or ``p (1 - t) / (1 - p t) 2**e`` after t. 64 random
         bits are compared with its float64 value, and exactly where the error of that value leaves
@@ -111,6 +111,6 @@ class Flips:
 
 
 def _chance(x: Fraction, e: int, t: float, mp: Any) -> Any:
-    """Return the probability of the coin in an mpmath context, for p = exp(-x)."""
+    """Return the probability of a candidate's coin in an mpmath context, for p = exp(-x)."""
     p = mp.exp(-mp.mpf(x.numerator) / x.denominator)
     return p * 2**e * (1 - t) / (1 - p * t)

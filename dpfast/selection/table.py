@@ -18,7 +18,7 @@ from .scores.stored import Stored, row_peaks, slack, tilted
 
 
 class Table:
-    """An array as rows along its last axis, never copied whole."""
+    """An array of scores as rows along its last axis, never copied whole."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array if array.ndim > 1 else array[None]
@@ -47,7 +47,7 @@ class Table:
 
 
 class Rows:
-    """Draws from each row. The pass for the best score of each row is made here.
+    """The sampler of each row of a table, which finds the best score of each row first.
 
     Parameters
     ----------
@@ -94,14 +94,14 @@ class Rows:
         self.best[rows] = best
 
     def draw(self, size: int, stream: BitStream) -> NDArray[np.int64]:
-        """Return `size` draws a row from the exponential mechanism, shape (rows, size)."""
+        """Return `size` draws for each row from the exponential mechanism, shape (rows, size)."""
         out = np.empty((self.table.rows, size), np.int64)
         for part in self.table.parts():
             out[part] = self._draw(part, size, stream)
         return out
 
     def flip(self, size: int, stream: BitStream) -> NDArray[np.int64]:
-        """Return `size` draws a row by permute-and-flip, shape (rows, size), without `base`."""
+        """Return `size` draws for each row by permute-and-flip (no `base`), shape (rows, size)."""
         out = np.empty((self.table.rows, size), np.int64)
         for part in self.table.parts():
             scores, best = self._wide(part)

@@ -1,4 +1,4 @@
-"""How many rows are on each cell of each of several columns, in one read of all of them.
+"""Numbers of rows on each cell of each of several columns, in one read of all columns.
 
 All that is released of a column between bounds is a function of these integers: sums, sums of
 squares, and ranks. A row is clamped and on the nearest cell, as in `summaries.cells`; cells are a
@@ -29,7 +29,7 @@ Rows: TypeAlias = RowSource | SqlRows
 
 @dataclass(frozen=True, eq=False)
 class CellCounts:
-    """How many rows are on each cell of a column, and how many have no number; NOT PRIVATE.
+    """Numbers of rows on each cell of a column, and of rows without a number; NOT PRIVATE.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class CellCounts:
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        """The numbers that cells stand for."""
+        """The number that each cell stands for."""
         numbers = np.arange(len(self.held), dtype=np.float64) + self.cells.first
         return np.asarray(numbers * self.cells.grid)
 
@@ -59,7 +59,7 @@ class CellCounts:
         return Totals(rows, self.missing, first, second, rows + self.missing)
 
     def clamped(self, lo: float, hi: float) -> CellCounts:
-        """Return the counts of rows that are clamped once more, to the cells that hold bounds."""
+        """Return the counts of rows clamped once more, to the cells that hold `lo` and `hi`."""
         first, last, grid = self.cells.first, self.cells.last, self.cells.grid
         low = min(max(math.floor(lo / grid), first), last)
         high = min(max(math.ceil(hi / grid), low), last)

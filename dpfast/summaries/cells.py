@@ -30,7 +30,7 @@ _REACH = 50
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The cells between public bounds.
+    """A public grid: the cells between public bounds, to which rows are rounded.
 
     Parameters
     ----------
@@ -53,17 +53,17 @@ class Cells:
         return self.first + self.span
 
     def of_row(self, rows: SqlRows, column: int) -> Any:
-        """Return u of each of some rows of a database, by the place of a column."""
+        """Return the cell u, from 0 on, of each row of a database, by the index of a column."""
         return rows.cell(column, self)
 
     def cell(self, x: float) -> int:
-        """Return u of one number."""
+        """Return the cell u, from 0 on, of one number."""
         return self.native.totals(np.array([x], np.float64))[1]
 
 
 @lru_cache(maxsize=1024)
 def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) -> Cells:
-    """Return about ``2**bits`` cells in `width`, by default the distance of the bounds.
+    """Return a grid of about ``2**bits`` cells in `width`, by default the bounds' distance.
 
     The grid is coarser where float64 needs that, for bounds far from 0. It is a function of public
     numbers alone. A `width` above ``hi - lo`` may leave only one cell.
@@ -88,7 +88,7 @@ def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) ->
 
 
 def in_units(cells: NDArray[Any], width: float) -> NDArray[np.float64]:
-    """Return numbers of cells, whose width is a power of two, in float64.
+    """Return numbers of cells times the width of a cell, a power of two, in float64.
 
     As `nearest` does, it returns the largest float64 where one would be infinite.
     """
@@ -98,12 +98,12 @@ def in_units(cells: NDArray[Any], width: float) -> NDArray[np.float64]:
 
 
 def nearest(value: Fraction) -> float:
-    """Return the float64 nearest to a number; the largest one where it would be infinite."""
+    """Return the float64 nearest to a fraction; the largest float64 in place of infinity."""
     return quotient(value.numerator, value.denominator)
 
 
 def quotient(numerator: int, denominator: int) -> float:
-    """Return the float64 nearest to a quotient; the largest one where it would be infinite."""
+    """Return the float64 nearest to a quotient; the largest float64 in place of infinity."""
     try:
         return numerator / denominator
     except OverflowError:

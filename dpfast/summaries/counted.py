@@ -1,4 +1,4 @@
-"""Ranks of a column that a database counts: no row leaves it, and few numbers do.
+"""Ranks of a column of a database, which counts rows: no row leaves the database, few numbers do.
 
 A statement counts the rows on each of a few thousand cells, and the next those inside the cell
 where a rank lies, until so few rows are left there that their numbers are read, with their counts.
@@ -25,12 +25,12 @@ FEW = 40_000
 #: The log2 of the narrowest cell: half of it is a float64.
 NARROWEST = -1073
 
-#: Their first and last numbers, and their rows.
+#: The first number, the last number and the number of rows of each interval.
 Intervals: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
 
 class CountedRanks:
-    """How many rows of a column lie in some intervals, which ascend, and no row between two.
+    """Numbers of rows of a column in ascending intervals, which together hold all rows.
 
     An interval has both of its ends. They are the same where all its rows have one number.
     """
@@ -45,13 +45,13 @@ class CountedRanks:
 
     @cached_property
     def _counts(self) -> NDArray[np.int64]:
-        """The rows of each interval."""
+        """The number of rows in each interval."""
         first, last = float(self._first[0]), float(self._last[0])
         self._first, self._last, counts = self._parts(first, last, self._is_short(first, last))
         return counts
 
     def known_ranks(self, target: Target) -> KnownRanks:
-        """Return the ranks of a target."""
+        """Return the order statistics of a target's ranks, by statements that narrow intervals."""
         n = int(self._counts.sum())
         ends = np.array(target.ends(n))
         while True:
@@ -83,7 +83,7 @@ class CountedRanks:
         return below + rows
 
     def _divide(self, i: int) -> None:
-        """Count the rows on cells of an interval, between the least and the largest of them."""
+        """Split interval `i` into cells between its least and largest row, and count their rows."""
         rows, first, last = self._column.between(float(self._first[i]), float(self._last[i]))
         if not rows:
             refuse_change()
@@ -99,7 +99,7 @@ class CountedRanks:
         return bool(last - first <= FEW * (1 if self._column.is_whole else np.spacing(nearest)))
 
     def _parts(self, first: float, last: float, is_exact: bool) -> Intervals:
-        """Return the intervals of the numbers of an interval, or of cells."""
+        """Return the counted parts of an interval: its numbers if `is_exact`, else cells."""
         step = 0.0 if is_exact else width(first, last)
         numbers, counts = self._column.counts(first, last, step)
         is_number = numbers == numbers
@@ -116,7 +116,7 @@ class CountedRanks:
         return np.maximum(lowest, first), np.minimum(highest, last), counts
 
     def _replace(self, i: int, j: int, parts: Intervals) -> None:
-        """Put parts in the place of the intervals i .. j - 1."""
+        """Replace the intervals i .. j - 1 by their parts."""
         first, last, counts = parts
         if counts.sum() != self._counts[i:j].sum() or (counts < 0).any():
             refuse_change()
@@ -129,7 +129,7 @@ class CountedRanks:
 
 
 def width(first: float, last: float) -> float:
-    """Return the width of few cells between two numbers: a power of two.
+    """Return the width, a power of two, of the few thousand cells between two numbers.
 
     With 1.5 2**52 times it, all these numbers have a sum that float64 rounds to a multiple of it.
     """

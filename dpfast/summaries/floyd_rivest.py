@@ -65,7 +65,7 @@ class Target(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Rows drawn with probability ``2**-shift`` each, and the counts of all rows."""
+    """A sample of rows, each drawn with probability ``2**-shift``, and the counts of all rows."""
 
     parts: list[NDArray[Any]]
     shift: int
@@ -74,7 +74,7 @@ class Sample(NamedTuple):
 
 
 def thin(values: NDArray[Any], shift: int) -> NDArray[Any]:
-    """Draw one value at random of every ``2**shift`` in turn."""
+    """Draw one value at random from each ``2**shift`` consecutive values."""
     if shift == 0:
         return values
     strata = -(-values.shape[0] >> shift)
@@ -84,7 +84,7 @@ def thin(values: NDArray[Any], shift: int) -> NDArray[Any]:
 
 
 def draw(source: Source, windows: int = 1) -> Sample:
-    """Draw a sample by a pass: unbiased for every source, and of a size that suits its rows."""
+    """Draw an unbiased sample of any source by a pass, of a size that suits the number of rows."""
 
     def summarize(chunk: Chunk) -> Sample:
         rows = chunk.values.shape[0]
@@ -108,7 +108,7 @@ def draw(source: Source, windows: int = 1) -> Sample:
 
 
 def gathered(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return the same values in fewer arrays: short ones are at least twice as long as the next.
+    """Return the values of some arrays in fewer arrays, each short one twice as long as the next.
 
     So many tiny chunks are not walked at every merge, and each value is copied a few times.
     """
@@ -122,7 +122,7 @@ def gathered(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
 
 
 def sample_size(rows: int, windows: int = 1) -> int:
-    """Return the size that costs the least: a larger sample makes smaller brackets."""
+    """Return the sample size that costs the least: a larger sample makes smaller brackets."""
     return max(1024, min(rows, int(0.5 * (rows * windows) ** (2 / 3))))
 
 
@@ -153,7 +153,7 @@ def _sorted(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def brackets_of(sample: Sample, targets: list[Target], slack: float) -> list[Bracket]:
-    """Return where the windows lie, as far as the sample can tell."""
+    """Return the brackets in which the windows of targets lie, estimated from a sample."""
     values = np.concatenate(sample.parts)
     drawn = len(values)
     if values.dtype.kind == "f":
@@ -286,7 +286,7 @@ def tally(source: Source, brackets: list[Bracket], missing: float | None) -> lis
 def known_ranks(
     segments: list[Segment], below: int, above: int, nan: int, missing: float | None, source: Source
 ) -> KnownRanks:
-    """Return the ranks of the segments, with the missing rows among them if they count."""
+    """Return the order statistics of segments, with the missing rows inserted if they count."""
     n = below + sum(segment.count for segment in segments) + above
     if missing is not None:
         n += nan
@@ -298,7 +298,7 @@ def known_ranks(
 
 
 class Bytes(NamedTuple):
-    """Counts up to thresholds or of values, rows that are not null, and nulls."""
+    """Counts of bytes up to thresholds or of each value, rows that are not null, and nulls."""
 
     counts: NDArray[np.uint64]
     rows: int
@@ -345,7 +345,7 @@ def tally_bytes(source: Source, bracket: Bracket | None, missing: float | None) 
 
 
 def collect(source: Source, target: Target) -> KnownRanks:
-    """Return all values of a small source."""
+    """Return all values of a small source, as sorted order statistics."""
     if isinstance(source, ArraySource) and source.direct:
         values, nulls = source.array.copy(), 0
     else:
@@ -363,7 +363,7 @@ def collect(source: Source, target: Target) -> KnownRanks:
 
 
 def _sample(source: Source, windows: int = 1) -> Sample:
-    """Draw a sample, without a pass where the source can do that."""
+    """Draw a sample of a source, without a pass if the source can sample its rows."""
     length = source.length
     if length is None:
         return draw(source, windows)
@@ -381,7 +381,7 @@ def _tally_one(source: Source, bracket: Bracket, missing: float | None) -> Known
 
 
 def find(source: Source, target: Target) -> KnownRanks:
-    """Return ranks that cover the target: mostly one pass, and another after each miss."""
+    """Return order statistics that cover a target: mostly one pass, another after each miss."""
     small = source.dtype.itemsize == 1
     sample, slack = _sample(source), SLACK_BYTES if small else SLACK
     while True:
@@ -398,7 +398,7 @@ def find(source: Source, target: Target) -> KnownRanks:
 def find_all(
     source: Source, targets: list[Target], limits_of: Callable[[Any], Iterable[float]] | None
 ) -> list[KnownRanks]:
-    """Return ranks that mostly cover all targets, which share `missing`, by one pass.
+    """Return order statistics that mostly cover all targets (of one `missing`), by one pass.
 
     Others count the values below the limits of tied pivots.
     """
@@ -416,7 +416,7 @@ def find_all(
 
 
 def count(source: Source, value: float, missing: float | None) -> int:
-    """Make a pass: count the values below `value`."""
+    """Count the values below `value`, by a pass."""
     edge = least_from(source.dtype, value)
     pivot = _limits(source.dtype)[1] if edge is None else edge
     ranks = _tally_one(source, Bracket(pivot, pivot, 0), None)

@@ -24,7 +24,7 @@ IndexPairs = Sequence[tuple[int, int]]
 
 
 class Moments(NamedTuple):
-    """What is summed of some rows; `products` are in the order of `two_of`."""
+    """Exact sums of cells and of products of cells over some rows, products as in `two_of`."""
 
     rows: int
     missing: int
@@ -43,7 +43,7 @@ class Moments(NamedTuple):
 
 
 def two_of(columns: int) -> list[tuple[int, int]]:
-    """Each two columns, and each with itself: the upper triangle of a matrix, row by row."""
+    """Return each two columns, and each with itself: a matrix's upper triangle, row by row."""
     return list(combinations_with_replacement(range(columns), 2))
 
 
@@ -54,7 +54,7 @@ def moments(
     nan: str | float,
     where: NDArray[np.bool_] | None,
 ) -> Moments:
-    """Sums over the rows that `where` keeps, each column on its own cells.
+    """Return the moments of the rows that `where` keeps, each column on a grid of its own.
 
     A number that is missing counts as the policy `nan` says, or leaves its whole row out.
 
@@ -84,7 +84,7 @@ def weighted_moments(
     nan: str | float,
     where: NDArray[np.bool_] | None,
 ) -> list[Moments]:
-    """`moments` of each column with the last one, or with the one `beside` the rows.
+    """Return the moments of each column with the weights: the last column, or `weight_column`.
 
     Each has the one product of the two. A row whose number or weight is missing is one of the
     column's missing rows.
@@ -120,7 +120,7 @@ def added(
     cells: Sequence[Cells],
     nan: str | float,
 ) -> list[Moments]:
-    """Return the moments of some columns, and others, of rows that are added up where they are.
+    """Return the moments of several sets of columns of a database, which adds up the rows.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def added(
 
 
 def cells_of(rows: SqlRows, bounds: Pairs, cells: Sequence[Cells], nan: str | float) -> list[Any]:
-    """Return the cell of each row of a database, or that of what a missing number counts as."""
+    """Return the cell of each row of a database, by column, with missing numbers replaced."""
     filled = []
     for column, ((lo, hi), grid) in enumerate(zip(bounds, cells, strict=True)):
         value = nan_policy.replacement(nan, lo, hi)

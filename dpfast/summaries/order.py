@@ -210,7 +210,7 @@ class Ranks:
         return count(self._source, value, self._missing)
 
     def _keep(self, new: list[KnownRanks]) -> None:
-        """Remember ranks, and forget those that new ones include."""
+        """Keep new order statistics, and forget the old ones that the new ones include."""
         old = [a for a in self._held if not a.size or not any(b.covers(*a.ends) for b in new)]
         self._held = old + new
 
@@ -220,7 +220,7 @@ class Ranks:
         width: int,
         convert: Callable[[NDArray[Any]], NDArray[Any]] | None,
     ) -> Window | None:
-        """Return the window of an array of few values, none of them NaN."""
+        """Return the window of a small array by one kernel; None for NaN or other data."""
         source = self._source
         if self._sorted or self._held or not isinstance(source, ArraySource):
             return None
@@ -237,7 +237,7 @@ class Ranks:
         return Window(values if convert is None else convert(values), first, n, 0)
 
     def _cheap(self, target: Target) -> KnownRanks | None:
-        """Return all ranks, where that takes no search, or those that a database has counted."""
+        """Return order statistics that need no search (sorted, few or counted rows), or None."""
         source = self._source
         if isinstance(source, CountedRanks):
             return source.known_ranks(target)
@@ -254,7 +254,7 @@ def window_of(
     width: int,
     convert: Callable[[NDArray[Any]], NDArray[Any]] | None,
 ) -> Window:
-    """Return what `Ranks.window` does, for arguments that are checked."""
+    """Return the window of order statistics of `Ranks.window`, for checked arguments."""
     selected = ranks._selected(rank_rule, width, convert)
     if selected is not None:
         return selected
@@ -272,7 +272,7 @@ def window_of(
 def ranks_of(
     source: Source | SqlRows, missing: float | None, is_sorted: bool, bounds: tuple[float, float]
 ) -> Ranks:
-    """Return the ranks of a source, where a missing row counts as a number, or not at all.
+    """Return the `Ranks` of a source; a missing row counts as `missing`, or not at all.
 
     Numbers beyond the bounds are all the same to the caller.
     """
@@ -286,14 +286,14 @@ def ranks_of(
 
 
 def ranks_of_counts(values: NDArray[Any], counts: NDArray[np.int64]) -> Ranks:
-    """Return the ranks of values that ascend, each as often as its count."""
+    """Return the `Ranks` of ascending values, each of which occurs as often as its count."""
     ranks, held = Ranks(values[:0]), Multiset(values, counts)
     ranks._held.append(KnownRanks([held], 0, held.count, 0, values.dtype))
     return ranks
 
 
 def _counted_as(name: str, value: str | Number) -> float | None:
-    """Return the number that a missing row counts as, perhaps infinite; None for a word."""
+    """Return the number that a missing row counts as; None for "raise" or "drop"."""
     rule = "'raise', 'drop' or a number"
     if isinstance(value, str):
         checks.choice(name, value, ("raise", "drop"))

@@ -32,7 +32,7 @@ def random_words(count: int) -> NDArray[np.uint64]:
 
 
 class Segment(ABC):
-    """Some consecutive order statistics."""
+    """Base of segments: some consecutive order statistics, with ranks from 0 on."""
 
     count: int
 
@@ -46,13 +46,13 @@ class Segment(ABC):
 
     @property
     def whole(self) -> bool:
-        """Whether all its values are here."""
+        """Whether all values of the segment are in memory."""
         return True
 
 
 @dataclass(eq=False)
 class Run(Segment):
-    """The same value `count` times."""
+    """A segment of one value, `count` times."""
 
     value: Any
     count: int
@@ -65,7 +65,7 @@ class Run(Segment):
 
 
 class Multiset(Segment):
-    """Values that ascend, each as often as its count."""
+    """A segment of ascending values, each of which occurs as often as its count."""
 
     def __init__(self, values: NDArray[Any], counts: NDArray[np.int64]) -> None:
         self._values, self._upto = values, np.cumsum(counts)
@@ -82,7 +82,7 @@ class Multiset(Segment):
 
 @dataclass(eq=False)
 class Stretch(Segment):
-    """`count` ranks of a whole segment, from rank `start` on."""
+    """A part of a whole segment: `count` ranks, from rank `start` on."""
 
     segment: Segment
     start: int
@@ -97,7 +97,7 @@ class Stretch(Segment):
 
 
 def sorted_part(values: NDArray[Any], start: int, stop: int) -> NDArray[Any] | None:
-    """Return what sorting puts into ``[start:stop]`` of an array of at least 4 bytes a value.
+    """Return ``sorted(values)[start:stop]``, for values of at least 4 bytes each.
 
     None if there is a NaN among the values.
     """
@@ -109,7 +109,7 @@ def sorted_part(values: NDArray[Any], start: int, stop: int) -> NDArray[Any] | N
 
 
 class Block(Segment):
-    """`count` values in any order, or `ordered`; none is NaN. Some are missing if room ran out."""
+    """A segment of `count` values, sorted if `ordered`; some are missing if room ran out."""
 
     def __init__(
         self, values: NDArray[Any], count: int | None = None, ordered: bool = False
@@ -141,7 +141,7 @@ class Block(Segment):
 
 @dataclass(eq=False)
 class SortedRows(Segment):
-    """`count` rows from `start` on of an array that is claimed to be sorted."""
+    """A segment of `count` rows, from `start` on, of an array that is claimed to be sorted."""
 
     array: NDArray[Any]
     dtype: np.dtype[Any]
@@ -240,7 +240,7 @@ class KnownRanks:
         return self.below + 1, self.below + self.size
 
     def _cut(self, first: int, last: int) -> list[tuple[Segment, int, int]] | None:
-        """Return the parts of segments with ranks first..last, or None if some are not here."""
+        """Return the parts of segments with ranks first..last, or None if some are not known."""
         if first > last:
             return []
         at, cuts = self.below + 1, []
@@ -256,7 +256,7 @@ class KnownRanks:
         return cuts if last < at else None
 
     def covers(self, first: int, last: int) -> bool:
-        """Tell whether the order statistics first..last are here."""
+        """Tell whether the order statistics first..last are known."""
         return self._cut(first, last) is not None
 
     def less(self, value: float) -> int | None:

@@ -1,4 +1,4 @@
-"""Several columns of the same rows, stretch by stretch."""
+"""Passes over several columns of the same rows, stretch by stretch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..tables.memory import Column
 
 
 class Sums(Protocol):
-    """Exact sums over some rows, of which `read` were looked at."""
+    """The interface of exact sums over rows that can be merged; `read` rows were read."""
 
     @property
     def read(self) -> int: ...
@@ -43,7 +43,7 @@ def stretches(
     """Yield the columns of each stretch of a chunk, and how many rows were looked at.
 
     Columns are views, each to be made `flat` when its turn has come, so that one copy is in a cache
-    at a time. `beside` is one more column, in memory, of the same rows; it comes last.
+    at a time. `weights` is one more column, in memory, of the same rows; it comes last.
     """
     rows = chunk.rows
     names = rows.dtype.names
@@ -74,7 +74,7 @@ def summed(
     part: Callable[[list[NDArray[Any]], int], list[S]],
     weights: Column | None = None,
 ) -> list[S]:
-    """Merge what ``part(columns, read)`` makes of each stretch of the rows that `where` keeps.
+    """Return the merged sums that ``part(columns, read)`` returns for each stretch of rows.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def tallied(
     sizes: Sequence[int],
     add: Callable[[int, NDArray[Any], NDArray[np.int64]], None],
 ) -> list[NDArray[np.int64]]:
-    """Return what ``add(j, values, room)`` adds of all values of column j to a room of counts.
+    """Return counts for each column j, to which ``add(j, values, room)`` adds its values.
 
     The last count of a room is of missing values. All threads share the rooms of whole rows; those
     of an engine are elsewhere, and have rooms of their own there.
@@ -153,7 +153,7 @@ def _kept(column: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:
 
 
 def flat(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column whose numbers lie side by side, as kernels read them."""
+    """Return a column as a contiguous, aligned array of a dtype that kernels read."""
     kind = chunk_dtype(column.dtype)
     flags = column.flags
     if column.dtype == kind and flags.c_contiguous and flags.aligned:
@@ -162,7 +162,7 @@ def flat(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def beside_of(column: Column, start: int, stop: int, name: str = "weights") -> NDArray[Any]:
-    """Return some rows of a column, in a dtype that kernels read; `name` is the argument."""
+    """Return some rows of a column, in a dtype that kernels read; errors name argument `name`."""
     if stop > column.length:
         refuse_length(name)
     if column.array is not None:
@@ -173,5 +173,5 @@ def beside_of(column: Column, start: int, stop: int, name: str = "weights") -> N
 
 
 def refuse_length(name: str = "weights") -> NoReturn:
-    """Raise the error of weights, or what else is beside rows, that are not as many as these."""
+    """Raise the error of an argument (weights, say) that has not one entry for each row."""
     raise DataError(f"{name} must have one entry for each row, but their numbers differ")

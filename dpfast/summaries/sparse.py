@@ -1,4 +1,4 @@
-"""Sums of the cells that have rows, where not all of many cells do: a key and a bin make a cell."""
+"""Sparse sums of cells, each a pair of a key and a bin: only cells with rows are held."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ HALF = np.uint64(32)
 
 
 class Sparse:
-    """Sums of the cells that have rows: key times bins plus bin.
+    """Sums of the cells that have rows; the cell of a pair is key times `bins` plus bin.
 
-    They are no more than rows: how many keys there are decides no error, only how many are shown.
+    There are no more cells than rows. The number of keys causes no error, only that of shown keys.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class Sparse:
         bins: NDArray[np.uint32],
         fill: Callable[[NDArray[np.int32], Room], Any],
     ) -> None:
-        """Have `fill` add rows of keys that are not negative, in bins that there are, to a room.
+        """Add rows to the sums of their cells by `fill`, except rows without a key or a bin.
 
-        It is given the indices of their sums there, -1 for other rows.
+        `fill` is given the index of each row's sum, -1 for other rows, and the sums.
         """
         inside = (bins < self.bins) & (keys >= 0)
         cells, which = distinct(keys[inside] * np.int64(self.bins) + bins[inside])
@@ -52,13 +52,13 @@ class Sparse:
         self.append(cells, room[:-1])
 
     def append(self, cells: NDArray[np.int64], sums: NDArray[Any]) -> None:
-        """Add sums of cells, each once."""
+        """Add sums of cells, where each cell occurs once."""
         self._parts.append((cells, sums))
         if sum(len(cells) for cells, _ in self._parts) > 2 * self._together + PENDING:
             self._together = len(self.total()[0])
 
     def merge(self, more: Sparse) -> None:
-        """Add what another has added up."""
+        """Add the sums of the cells of another object."""
         self.append(*more.total())
 
     def total(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -75,19 +75,19 @@ class Sparse:
         return self._parts[0]
 
     def packed(self) -> Sparse:
-        """Return the same in as few words as can be, to be sent."""
+        """Return these sums with one entry for each cell, to be sent."""
         self.total()
         return self
 
     def moved(self, new_codes: NDArray[np.int32]) -> Sparse:
-        """Return the same where keys have new codes."""
+        """Return the sums with new codes for the keys."""
         cells, sums = self.total()
         others = Sparse(self.bins, self.width)
         others.append(new_codes[cells // self.bins] * np.int64(self.bins) + cells % self.bins, sums)
         return others
 
     def of_units(self, most: int, first: int, groups: NDArray[np.int32] | None = None) -> Sparse:
-        """Return what counts of each unit, where keys are units, by group, in two words each.
+        """Return bounded sums by group and bin, where keys are units, in two words each.
 
         A sum is one of cells and `first` times rows. Of c rows of a unit in bins min(c, most)
         count; none if its group is negative. By default there is one group.
@@ -106,7 +106,7 @@ class Sparse:
 
 
 def added(sums: NDArray[Any], first: NDArray[np.int64]) -> NDArray[Any]:
-    """Return the sums of stretches, each from its first one on, and what their low words carry."""
+    """Return the sums of consecutive stretches of sums, with the carries of low words."""
     if sums.shape[1] == 1 or not len(sums):
         return np.add.reduceat(sums, first, axis=0) if len(sums) else sums
     low = sums[:, 0].view(np.uint64)
@@ -118,7 +118,7 @@ def added(sums: NDArray[Any], first: NDArray[np.int64]) -> NDArray[Any]:
 
 
 def join(room: NDArray[Any], more: NDArray[Any]) -> None:
-    """Add other sums of the same cells, of rows or of units."""
+    """Add sums of the same cells, of rows or of units, to `room`."""
     if room.dtype == np.int64:
         add_wide(room, more)
     else:
@@ -126,7 +126,7 @@ def join(room: NDArray[Any], more: NDArray[Any]) -> None:
 
 
 def distinct(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cells that occur, ascending, and the index of each among these."""
+    """Return the distinct cells, ascending, and the index of each cell among them."""
     end = int(cells.max(initial=-1)) + 1
     if end > 8 * len(cells):
         return np.unique(cells, return_inverse=True)

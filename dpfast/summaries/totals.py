@@ -24,7 +24,7 @@ from .side_by_side import flat, summed
 
 
 class Totals(NamedTuple):
-    """What is summed of some rows. `rows` are those with a number; a missing one is no number."""
+    """Exact totals of some rows: `rows` counts rows with a number, `missing` those without one."""
 
     rows: int = 0
     missing: int = 0
@@ -37,20 +37,20 @@ class Totals(NamedTuple):
 
 
 class Summed(Protocol):
-    """What counts missing numbers and adds up all others, and their squares on request."""
+    """The interface of cells that count missing numbers, and add up others and their squares."""
 
     def totals(self, values: NDArray[Any], squares: bool) -> tuple[int, int, int]: ...
 
 
 class Celled(Protocol):
-    """What has cells, 0 to `span`: those of a grid, or others."""
+    """The interface of a map from rows to cells 0 .. `span`: the cells of a grid, or others."""
 
     @property
     def span(self) -> int: ...
     @property
     def native(self) -> Summed: ...
     def of_row(self, rows: SqlRows, column: int) -> Any:
-        """Return the cell of each of some rows that are elsewhere, by the place of a column."""
+        """Return the cell of each row of a database, by the index of a column."""
 
 
 def totals(
@@ -59,7 +59,7 @@ def totals(
     where: NDArray[np.bool_] | None,
     squares: bool = False,
 ) -> Totals:
-    """Totals of the rows that `where` keeps; without `cells` they are only counted.
+    """Return the totals of the rows that `where` keeps; without `cells` rows are only counted.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def column_totals(
     where: NDArray[np.bool_] | None,
     squares: bool = False,
 ) -> list[Totals]:
-    """`totals` of each column, whose cells are given in order, in one read of all of them.
+    """Return the totals of each column, as `totals` does, in one read of all columns.
 
     Columns that lie apart in memory are read one after the other where they are; rows whose numbers
     lie side by side, and files, are read stretch by stretch, all columns of a stretch while it is
@@ -110,7 +110,7 @@ def column_totals(
 
 
 def added(rows: SqlRows, cells: Sequence[Celled | None], squares: bool) -> list[Totals]:
-    """Return the totals of each column of rows that are added up where they are."""
+    """Return the totals of each column of a database, which adds up the rows itself."""
     terms = [Term(rows.present(), 1)]
     for column, grid in enumerate(cells):
         if grid is None:
@@ -133,7 +133,7 @@ def added(rows: SqlRows, cells: Sequence[Celled | None], squares: bool) -> list[
 def totals_of(
     values: NDArray[Any], nulls: int, read: int, cells: Celled | None, squares: bool
 ) -> Totals:
-    """Totals of some values, beside which `nulls` rows were null and `read` were looked at."""
+    """Return the totals of some values, and `nulls` null rows, out of `read` rows."""
     if cells is None:
         nan = int(np.count_nonzero(values != values)) if values.dtype.kind == "f" else 0
         return Totals(len(values) - nan, nulls + nan, 0, 0, read)
@@ -142,7 +142,7 @@ def totals_of(
 
 
 def with_missing(totals: Totals, rule: str | float, lo: float, hi: float, cells: Cells) -> Totals:
-    """Return the totals once missing rows count as the policy says.
+    """Return the totals after the policy for missing rows has refused or replaced these rows.
 
     Raises
     ------

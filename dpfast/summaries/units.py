@@ -1,4 +1,4 @@
-"""Exact sums of each unit, all rows of one id, and what a unit with too many rows counts for.
+"""Exact sums of each privacy unit (all rows of one id), and the bounds on what a unit adds.
 
 A unit of c rows whose features add up to T counts as min(c, m) rows, and each feature as
 T min(c, m) / c, rounded towards zero: what a random choice of m of its rows gives on average. No
@@ -64,7 +64,7 @@ Add: TypeAlias = Callable[[Sequence[Any], NDArray[np.int32], Sequence[Room]], li
 
 
 def zeros(shape: tuple[int, ...], dtype: Any = np.uint64) -> NDArray[Any]:
-    """Return zeros, or an error that does not tell how many units or keys there are."""
+    """Return zeros, or raise an error that does not tell how many units or keys there are."""
     try:
         return np.zeros(shape, dtype)
     except MemoryError as error:  # its message quotes the shape
@@ -73,7 +73,7 @@ def zeros(shape: tuple[int, ...], dtype: Any = np.uint64) -> NDArray[Any]:
 
 
 def grown(room: NDArray[Any], units: int) -> NDArray[Any]:
-    """Return a room for so many units and rows of none."""
+    """Return the sums with room for `units` units, and a last entry for rows of no unit."""
     if len(room) > units:
         return room
     larger = zeros((max(units, 2 * len(room)) + 1, *room.shape[1:]), room.dtype)
@@ -82,13 +82,13 @@ def grown(room: NDArray[Any], units: int) -> NDArray[Any]:
 
 
 def merge(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
-    """Add other sums of the same units, and what they carry; either may have room for more."""
+    """Add sums of the same units to `room`, with carries; either array may have spare entries."""
     units = min(len(room), len(more)) - 1
     plus(room[:units], more[:units])
 
 
 def plus(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
-    """Add as many other sums, and what they carry."""
+    """Add sums to equally many sums in `room`, with the carries of low words."""
     width = 1 + (room.shape[-1] > 1)
     sums = room.reshape(-1, width)
     before = sums[:, 0].copy()
@@ -98,7 +98,7 @@ def plus(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
 
 
 class Units:
-    """Rooms of the sums of units, to which several threads add rows.
+    """Exact sums of units, to which several threads add rows.
 
     Beyond memory sums of the units so far are written to a file, by parts of units, and others are
     begun. In the end those of each part are put together. Sums are integers, so it is all the same
@@ -142,7 +142,7 @@ class Units:
         keep: NDArray[np.bool_] | None,
         fill: Callable[[NDArray[np.int32], Sequence[Room]], list[int]],
     ) -> None:
-        """Have `fill` add some rows by the codes of their ids, -1 for those that do not count."""
+        """Add rows by `fill`, which is given the code of each row's id, -1 for rows left out."""
         words, codes = self._words.of(ids), np.empty(rows, np.int32)
         if keep is not None:
             words = words.only(np.ascontiguousarray(keep))
@@ -169,7 +169,7 @@ class Units:
                     self._write()
 
     def _is_beyond(self) -> bool:
-        """Tell whether sums are beyond memory, which is looked up now and then."""
+        """Tell whether the sums exceed the allowed memory, which is looked up now and then."""
         held = UNIT * len(self._codes) + sum(room.nbytes for rooms in self._spare for room in rooms)
         if not self._widths or held < self._asks:
             return False
@@ -177,7 +177,7 @@ class Units:
         return held > (share() if self._memory is None else self._memory)
 
     def _merged(self) -> list[Room]:
-        """Return the sums of the units in memory."""
+        """Return the sums of the units in memory, merged over all threads."""
         units = len(self._codes)
         first, *others = self._spare or [[zeros((1, width)) for width in self._widths]]
         rooms = [grown(room, units) for room in first]
@@ -202,7 +202,7 @@ class Units:
         self._asks = STEP if self._memory is None else self._memory
 
     def parts(self) -> Iterator[list[Room]]:
-        """Yield the sums of all units, some at a time."""
+        """Yield the sums of all units, for a part of the units at a time."""
         if self._file is None:
             yield self._merged()
             return
@@ -227,7 +227,7 @@ class Units:
                 yield [room[: len(codes)] for room in rooms]
 
     def added(self, bound: Callable[[list[Room]], list[list[int]]]) -> list[list[int]]:
-        """Return the sums over all units of what `bound` says of the rooms of some."""
+        """Return the totals over all units, where `bound` returns those of a part of the units."""
 
         def both(a: list[list[int]], b: list[list[int]]) -> list[list[int]]:
             return [list(map(add, x, y)) for x, y in zip(a, b, strict=True)]
@@ -253,15 +253,15 @@ def unit_sums(
     widths : sequence of int
         As in `Units`.
     fill : callable
-        It is given the columns of some rows; `beside` is the last of these.
+        ``fill(columns, codes, rooms)``; the last column is `weights`, where given.
     where : ndarray of bool or None
         The rows that count.
-    beside : Column, optional
+    weights : Column, optional
 
     Raises
     ------
     DataError
-        If `where` or `beside` are not as many as the rows.
+        If `where` or `weights` are not as many as the rows.
     """
     units = Units(key, widths)
 
@@ -315,7 +315,7 @@ def bounded(
     squares: bool = False,
     ends: tuple[int, int] | None = None,
 ) -> list[int]:
-    """Return the sums of features of what counts of each unit.
+    """Return the sums of features over all units, each within its contribution bound.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ def by_group(
     ends: tuple[int, int] | None = None,
     whole: NDArray[np.uint64] | None = None,
 ) -> Room:
-    """Return one feature of what counts of each unit, by group, in two words each.
+    """Return the sums by group of one feature of bounded units, in two words each.
 
     Parameters
     ----------
@@ -382,7 +382,7 @@ def words_of(integers: NDArray[np.object_]) -> NDArray[np.int64]:
 def clamped_counts(
     counts: NDArray[np.uint64], most: int, ends: tuple[float, float] | None
 ) -> NDArray[np.uint64]:
-    """Return how many rows count of each unit, within two ends if it has rows at all."""
+    """Return how many rows of each unit count, clamped to `ends` if the unit has rows."""
     counted = np.minimum(counts, np.uint64(min(most, UNBOUNDED)))
     if ends is not None:
         least, largest = map(np.uint64, ends)
@@ -391,9 +391,9 @@ def clamped_counts(
 
 
 def total_sizes(room: Room, first: int, part: float) -> NDArray[np.float64]:
-    """Return the size of the total of each unit in so large parts, rounded up.
+    """Return the absolute total of each unit divided by `part`, rounded up.
 
-    Each row of a unit adds `first`, and what a room has of it beside the number of rows.
+    Each row of a unit adds `first` besides the sums that the room holds.
     """
     *sums, rows = room.astype(np.float64).T
     carries = room[:, -1] >> np.uint64(CARRY)
@@ -403,7 +403,7 @@ def total_sizes(room: Room, first: int, part: float) -> NDArray[np.float64]:
 
 
 def add_wide(room: NDArray[np.int64], more: NDArray[np.int64]) -> None:
-    """Add other integers of two words each."""
+    """Add integers of two words each to those in `room`, with carries."""
     low = room[..., 0].view(np.uint64)
     before = low.copy()
     room += more
@@ -432,7 +432,7 @@ def add_products(
     pairs: Sequence[tuple[int, int]],
     room: Room,
 ) -> int:
-    """Add the cells of columns, and the lower and upper halves of products, to a room of units.
+    """Add cells of columns, and the lower and upper halves of products, to the sums of units.
 
     Return how many rows of units a NaN leaves out; `nan` is as in `summaries.moments.moments`.
     """

@@ -85,7 +85,7 @@ def distances(best: Any, values: NDArray[Any], *, overwrite: bool = False) -> ND
 
 
 def block_maxima(values: NDArray[Any], block: int, out: NDArray[Any]) -> int:
-    """Write the largest of each `block` consecutive values to `out`; flags as of `block_peaks`."""
+    """Write the largest of each `block` values to `out`; return flags as `block_peaks` does."""
     if values.dtype.kind != "O":
         return block_peaks(values, block, out)
     flags = 0
@@ -102,7 +102,7 @@ def block_maxima(values: NDArray[Any], block: int, out: NDArray[Any]) -> int:
 
 
 def refuse(flags: int, name: str = "scores") -> None:
-    """Raise the error that the flags of a pass call for. It shows no valid score."""
+    """Raise the error that the flags of a pass call for, which shows no valid score."""
     if flags & (NAN | INFINITE):
         worst = math.nan if flags & NAN else math.inf
         checks.fail(name, "finite numbers, or minus infinity for an excluded candidate", worst)
@@ -117,7 +117,7 @@ def aligned(values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
 
 
 class Scores(ABC):
-    """Scores of candidates 0 .. count - 1. A distance is how far a score lies below the best."""
+    """Base of scores of candidates 0 .. count - 1, read as distances below the best score."""
 
     count: int
     #: The absolute error of a distance, beside a relative 2**-50; 0 for scores as they are given.
@@ -125,9 +125,9 @@ class Scores(ABC):
 
     @abstractmethod
     def peaks(self, block: int) -> NDArray[np.float64]:
-        """Make the pass: the distance of the best of each `block` consecutive candidates.
+        """Return the distance of the best of each `block` consecutive candidates, by a pass.
 
-        It is negative where a whole block is excluded (scores of minus infinity).
+        The distance is negative where a whole block is excluded (scores of minus infinity).
 
         Raises
         ------
@@ -137,15 +137,15 @@ class Scores(ABC):
 
     @abstractmethod
     def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return distances of some candidates, negative if excluded. Only after `peaks`."""
+        """Return the distances of some candidates, negative if excluded; only after `peaks`."""
 
     @abstractmethod
     def exact(self, candidate: int) -> Fraction:
-        """Return the exact distance of a candidate that is not excluded. Only after `peaks`."""
+        """Return the exact distance of a candidate that is not excluded; only after `peaks`."""
 
 
 class PlainScores(Scores):
-    """Scores as they are given. Candidates can be taken away, as top-k does.
+    """Scores without log-weights, from which candidates can be taken away, as top-k does.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class PlainScores(Scores):
 
     @abstractmethod
     def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the scores of some candidates, as an array of its own."""
+        """Return the scores of some candidates, as a new array."""
 
     def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
         return distances(self.best, self._look(index), overwrite=True)
@@ -208,7 +208,7 @@ class OneRow(PlainScores):
 
     @property
     def shape(self) -> tuple[int]:
-        """Return the shape that an array of them would have."""
+        """Return the shape that an array of the scores would have."""
         return (self.count,)
 
     def stored(self, i: int) -> Self:

@@ -48,7 +48,7 @@ class _PythonFunction:
 
 
 def _warn_slow() -> None:
-    """Warn at the line of the user that called the package."""
+    """Warn that a plain Python function is slow, at the user's line that called the package."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back

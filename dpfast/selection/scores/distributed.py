@@ -32,7 +32,7 @@ Slices = tuple[tuple[int, NDArray[Any]], ...]
 
 
 class DistributedScores(OneRow):
-    """Scores of one dimension in partitions. Each look at some of them is a pass.
+    """Scores of one dimension in partitions of an engine, where each look is a pass.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class DistributedScores(OneRow):
         self._first = dict(zip(parts, [0, *ends], strict=False))
 
     def gathered(self) -> NDArray[Any]:
-        """Return all scores, where they are few."""
+        """Return all scores as an array, for few candidates."""
         out = np.empty(self.count, self._dtype)
         for start, values in self._rows.reduce(partial(_slices, self._first), operator.add):
             out[start : start + len(values)] = values
@@ -95,7 +95,7 @@ class DistributedScores(OneRow):
 
 @dataclass(frozen=True)
 class _Flat(Rows):
-    """Convert rows to one column, in the type that it declares: integers stay exact."""
+    """A function from rows to the one column of scores, in its declared type."""
 
     def column(self, columns: Readable) -> Readable:
         """Return the column of scores."""
@@ -135,24 +135,24 @@ def _array(column: Readable) -> NDArray[Any]:
 
 
 def _start(first: Mapping[int, int], chunk: RowChunk) -> int:
-    """Return the number of the first candidate of a chunk."""
+    """Return the index of the first candidate of a chunk."""
     part, row = divmod(chunk.start, 1 << MOST_ROWS)
     return first.get(part, 0) + row
 
 
 def _count(chunk: RowChunk) -> tuple[tuple[int, int], ...]:
-    """Return the partition of a chunk, and the row that comes after it."""
+    """Return the partition of a chunk, and the number of the row after the chunk."""
     part, row = divmod(chunk.start, 1 << MOST_ROWS)
     return ((part, row + len(chunk.rows)),)
 
 
 def _slices(first: Mapping[int, int], chunk: RowChunk) -> Slices:
-    """Return the scores of a chunk."""
+    """Return the scores of a chunk, with the index of the first candidate."""
     return ((_start(first, chunk), chunk.rows.reshape(-1).copy()),)
 
 
 def _values(first: Mapping[int, int], wanted: NDArray[np.int64], chunk: RowChunk) -> Slices:
-    """Return the scores of some candidates, by their index among these."""
+    """Return the scores of the wanted candidates in a chunk, with the index of the first."""
     start = _start(first, chunk)
     i, j = np.searchsorted(wanted, [start, start + len(chunk.rows)]).tolist()
     return ((i, chunk.rows.reshape(-1)[wanted[i:j] - start]),) if i < j else ()
@@ -161,7 +161,7 @@ def _values(first: Mapping[int, int], wanted: NDArray[np.int64], chunk: RowChunk
 def _peaks(
     first: Mapping[int, int], block: int, dtype: np.dtype[Any], chunk: RowChunk
 ) -> tuple[int, Slices]:
-    """Return the flags of a chunk, and the best of its share of each block."""
+    """Return the flags of a chunk, and the best score of each block within the chunk."""
     start, values = _start(first, chunk), aligned(chunk.rows.reshape(-1), dtype)
     head = min(-start % block, len(values))
     flags, maxima = 0, []

@@ -105,7 +105,7 @@ def tilted(
 
 
 class TiltedScores(Scores):
-    """Tilted scores ``c score + base``. Distances include the factor c: draw with c = 1.
+    """Tilted scores ``c score + base``, whose distances include the factor c: draw with c = 1.
 
     Which tilted score is the best is only known within `slack`, so distances are taken from a
     number a little above it.
@@ -158,5 +158,5 @@ class TiltedScores(Scores):
 
 
 def _cut(array: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return views of stretches."""
+    """Return views of consecutive stretches of an array."""
     return [array[at : at + CHUNK] for at in range(0, len(array), CHUNK)]
