@@ -18,7 +18,7 @@ from .watched import Session
 
 @dataclass(frozen=True, slots=True)
 class Allocation(Session[tuple[Any, Generator]]):
-    """The loss of all answers together, spent at once. `read` reads the data after the spend."""
+    """A mechanism that spends the loss of many later answers at once, and then reads the data."""
 
     name: str
     loss: Loss

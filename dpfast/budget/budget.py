@@ -65,7 +65,7 @@ _HERE: ContextVar[Mapping[ref[Budget], _Here]] = ContextVar("dpfast budgets")
 
 
 class Budget(Payer):
-    """A limit on the total privacy loss of a row, or of a person, of one dataset; spent exactly.
+    """A limit on the total privacy loss of a row, or of a person, of one dataset, summed exactly.
 
     Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave
     exactly 0. A spend is recorded before data or randomness are touched, and the spent budget is
@@ -309,7 +309,7 @@ class Budget(Payer):
 
     @property
     def unit(self) -> Literal["rows", "people"] | None:
-        """The privacy unit of the limit: "rows", "people", or None before anybody has said it."""
+        """The privacy unit of the limit: "rows", "people", or None before one is declared."""
         unit = self._unit(self._state())
         return None if unit is None else "rows" if unit.ids is None else "people"
 
@@ -412,7 +412,7 @@ class Budget(Payer):
         write("spend", what=words, loss=loss, note=note, entry=entry, ledger=self.path)
 
     def _entered(self, spend: Spend, keys: list[str] | None) -> int:
-        """Return the number of the entry of a spend, or refuse it."""
+        """Add the entry of a spend and return its number, or refuse the spend."""
         part = self._part
         if keys == []:
             raise BudgetError("budget refused the spend: a key pays for one spend, and was used")
@@ -524,7 +524,7 @@ class Budget(Payer):
             block.is_open = False
 
     def _as(self, part: Part) -> Self:
-        """Return this budget, with each spend marked as one of a part."""
+        """Return this budget, with each spend charged to one part of disjoint rows."""
         payer = object.__new__(type(self))
         vars(payer).update(vars(self), _part=part)
         return payer
@@ -638,7 +638,7 @@ class Budget(Payer):
         return self._storage.find(checks.text("key", key))
 
     def left_after(self, mechanisms: Iterable[Mechanism[Any]]) -> dict[str, Fraction]:
-        """Return what releases of several mechanisms would leave, without spending.
+        """Return the loss that would remain after releases of several mechanisms, without spending.
 
         Parameters
         ----------
@@ -740,7 +740,7 @@ class Budget(Payer):
             checks.fail("answer", f"recorded once: entry {self._here.entry} has one", kept)
 
     def _recorded(self, answer: Any) -> tuple[bool, Any]:
-        """Return whether an answer is new to the last entry, and the recorded answer."""
+        """Record an answer with the last entry unless it has one; return whether, and the one kept."""
         number = self._here.entry
         if number is None:
             rule = "recorded after a spend, by the thread or task that spent"
@@ -765,7 +765,7 @@ class Budget(Payer):
         return json.dumps(self._listed(_both), indent=2)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `export` does, as a dict whose amounts are exact strings.
+        """Return the whole ledger, as `export` does, as a dict whose amounts are exact strings.
 
         Returns
         -------
@@ -783,7 +783,7 @@ class Budget(Payer):
         return self._listed(exact)
 
     def summary(self) -> dict[str, Any]:
-        """Return what `export` does without the entries, for which no entry is read.
+        """Return the ledger's limit and sums, as `export` does, without reading the entries.
 
         Returns
         -------
@@ -818,7 +818,7 @@ class Budget(Payer):
         )
 
     def _after_all(self) -> tuple[State, History]:
-        """Return the entries, and the state after the last one of them."""
+        """Return the state of the ledger after its last entry, and all entries."""
         entries, state = self.history, self._state()
         amounts = [
             entry.counted
@@ -925,7 +925,7 @@ class Budget(Payer):
         return self._named(self._counted(state, spend, share, self._units(state, spend))[1])
 
     def _loss_of(self, loss: Loss) -> Loss:
-        """Return a loss, in rho where only that has a price here and is known."""
+        """Return a loss, in rho where this budget is in rho and the rho of the loss is known."""
         rho = loss.rho if isinstance(self._limit, ZCDP) and isinstance(loss, Approx) else None
         return ZCDP(rho) if rho else loss
 
@@ -958,7 +958,7 @@ class Budget(Payer):
     def _counted(
         self, state: State, spend: Spend, share: Share | None, units: tuple[Unit, Unit]
     ) -> tuple[Neighbors, Amounts]:
-        """Return the relation of the ledger and what a spend adds to it, or refuse."""
+        """Return the ledger's relation and the amounts that a spend adds, or refuse the spend."""
         if share is not None:
             self._refuse_parts(units[0])
         relation, loss = self._price(state, spend, units)
@@ -968,7 +968,7 @@ class Budget(Payer):
     def _price(
         self, state: State, spend: Spend, units: tuple[Unit, Unit]
     ) -> tuple[Neighbors, Loss]:
-        """Return the relation of the ledger and the loss as it counts there, or refuse."""
+        """Return the ledger's relation and the loss of a spend under it, or refuse the spend."""
         wanted = state.neighbors or self._wanted or spend.neighbors
         if self._wanted not in (None, wanted):
             self._refuse_late(state, spend, f"neighbors={self._wanted!r}", repr(wanted))
@@ -1025,7 +1025,7 @@ class Budget(Payer):
         return f"; {', '.join(words)} in all would fit"
 
     def _unit(self, state: State) -> Unit | None:
-        """Return the privacy unit of the limit, as far as it is declared."""
+        """Return the privacy unit of the limit, or None if none is declared yet."""
         return state.unit or (None if self._ids is None else Unit(self._ids))
 
     def _units(self, state: State, spend: Spend) -> tuple[Unit, Unit]:
@@ -1113,7 +1113,7 @@ def _four(amount: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def in_epsilon(loss: ZCDP, delta: Fraction) -> Approx:
-    """Return the price of a rho loss in a budget of epsilon and delta, of which it takes `delta`.
+    """Return the price of a rho loss, with a given `delta`, in a budget of epsilon and delta.
 
     Each rho-zCDP release is (epsilon', delta)-DP for any delta (`ZCDP.to_approx`, rounded up).
     The one taken here is a part of the limit, so no answer decides about it, and basic composition
@@ -1124,7 +1124,7 @@ def in_epsilon(loss: ZCDP, delta: Fraction) -> Approx:
 
 
 def _rows_each(max_rows: Any, ids: str | None) -> int:
-    """Return how many rows a person has at most."""
+    """Check and return the bound `max_rows` on the number of rows of a person."""
     if ids is None:
         checks.fail("max_rows", "left out without ids, of whose people it speaks", max_rows)
     return checks.rows_each(max_rows)
@@ -1138,7 +1138,7 @@ def _again(
     entry: LastRow | None = None,
     ids: str | None = None,
 ) -> Budget:
-    """Return a budget from its pickle: the same file, with all rows that were seen of it."""
+    """Return a budget from its pickle: of the same ledger file, with all rows that were seen."""
     budget = Budget(path=path, neighbors=neighbors, ids=ids, timeout=timeout)
     assert budget._file is not None
     if budget._file.header.seal != seal:

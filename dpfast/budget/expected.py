@@ -23,7 +23,7 @@ def expected_error(
     rows: int | None = None,
     **kwargs: Any,
 ) -> ErrorBar:
-    """Return the error that a share of all answers of a call would not exceed, without running it.
+    """Return the error bar that the answer of a call would have, without running the call.
 
     Arguments are checked, and nothing is spent or read. Each number of a vector has the error bar
     with this confidence, by itself.
@@ -98,11 +98,11 @@ def expected_error(
 
 
 def advise_bar(mechanism: Mechanism[Any], bar: ErrorBar, rows: int) -> None:
-    """Warn of an answer that is noise, by the number of rows (of each group) that a caller says.
+    """Warn that an answer will be noise, for a public number of rows (of each group).
 
-    It is one whose error bar is as long as what is known without data: a count's as the rows, or
-    their largest weights, another's as half of the range of the answers, and a quantile's as half
-    of the rows, in ranks. Of several columns one is enough, and the longest is said.
+    An answer is noise if its error bar is as long as what is known without data: a count's as the
+    rows, or their largest weights, another's as half of the range of the answers, and a quantile's
+    as half of the rows, in ranks. Of several columns one is enough, and the longest is said.
     """
     part: Any = mechanism
     while (inner := part.parameters.get("inner")) and "statistic" not in part.parameters:
@@ -119,7 +119,7 @@ def advise_bar(mechanism: Mechanism[Any], bar: ErrorBar, rows: int) -> None:
 
 
 def _half_range(part: Any, rows: int) -> Any:
-    """Return half of the range of possible answers for a number of rows; for counts all of it."""
+    """Return half of the range of possible answers for a number of rows; for counts, the range."""
     match part:
         case object(statistic=object(name="count" | "histogram" | "marginals", limits=limits)):
             return rows * (limits or (1, 1))[1]

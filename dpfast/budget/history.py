@@ -29,7 +29,7 @@ RECORDED = (
 
 
 def decimal(amount: Fraction) -> str:
-    """Return an amount as text, with the exact ratio where that is something else."""
+    """Return an amount as decimal text, with the exact ratio where the decimal is rounded."""
     text, ratio = shown(amount)
     if not ratio:
         return text
@@ -111,7 +111,7 @@ class History(tuple[Spend, ...]):
         return extra("pandas", "a table of pandas").DataFrame(self.to_dict())
 
     def to_csv(self) -> str:
-        """Return the table as comma-separated text with a head.
+        """Return the table as comma-separated text with a header line.
 
         Returns
         -------
@@ -141,19 +141,19 @@ class History(tuple[Spend, ...]):
 
 
 def _no_formula(cell: Any) -> Any:
-    """Return a cell that no spreadsheet runs: a note or a column may be called anything."""
+    """Return a table cell, quoted where a spreadsheet would run its text as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def _fact_at(record: Any, path: str) -> Any:
-    """Return what is at a path of a record, or None."""
+    """Return the value at a dotted path of a record, or None."""
     for name in path.split("."):
         record = record.get(name) if isinstance(record, dict) else None
     return record
 
 
 def fact_text(fact: Any) -> str:
-    """Return a fact of a record as text for people, nothing for None.
+    """Return a fact of a record as readable text, empty for None.
 
     Parameters
     ----------

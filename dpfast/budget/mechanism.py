@@ -1,4 +1,4 @@
-"""`Mechanism`: all that is asked of what `release` spends for and runs."""
+"""`Mechanism`: the interface of what `release` charges and runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Value = TypeVar("Value", covariant=True)
 
 
 class MechanismLike(Protocol[Value]):
-    """The least that `dpfast.extend.release` needs; `Mechanism` has the meaning of each."""
+    """The least interface that `dpfast.extend.release` needs; `Mechanism` explains each member."""
 
     @property
     def loss(self) -> Loss:
@@ -289,7 +289,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The names of the columns that are read of a table, where they are its own."""
+        """The names of the table's columns that the mechanism reads, if it names columns itself."""
         return ()
 
     @property
@@ -306,5 +306,5 @@ class Mechanism(ABC, Generic[Value]):
 
 
 def expected(mechanism: Mechanism[Any], rows: int | None, confidence: float) -> ErrorBar:
-    """Return the error bar for a number of rows: of no rows, no more is said than of one."""
+    """Return the error bar for a number of rows; for no rows, that for one row."""
     return mechanism.error(None if rows is None else max(1, rows), confidence)

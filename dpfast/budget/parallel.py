@@ -61,7 +61,7 @@ TOUCHED: dict[Neighbors, int] = {"add-remove": 1, "replace": 2}
 
 
 class Payer(Protocol):
-    """The methods of a budget that a block calls."""
+    """The methods of a budget that a block of parts calls."""
 
     def _as(self, part: Part) -> Payer: ...
     def _quote(
@@ -72,7 +72,7 @@ class Payer(Protocol):
 
 
 def counted(sums: Mapping[int, Amounts], relation: Neighbors) -> Amounts:
-    """Return the loss of a block, from the sum of the losses of each part."""
+    """Return the loss of a block of disjoint parts, from the sum of the losses of each part."""
 
     def largest(name: str) -> Fraction:
         amounts = (getattr(spent, name) for spent in sums.values())
@@ -83,7 +83,7 @@ def counted(sums: Mapping[int, Amounts], relation: Neighbors) -> Amounts:
 
 @dataclass(slots=True)
 class Share:
-    """The loss of a spend of a part: `full` by itself, and `more` in the ledger."""
+    """The loss of a spend about a part: `full` for the part, and `more` added to the ledger."""
 
     sums: Mapping[int, Amounts]
     number: int
@@ -92,7 +92,7 @@ class Share:
 
     @property
     def after(self) -> dict[int, Amounts]:
-        """The sums of the parts with this spend."""
+        """The sum of the losses of each part after this spend."""
         before = self.sums.get(self.number, Amounts())
         return {**self.sums, self.number: before + self.full}
 
@@ -103,7 +103,7 @@ class Share:
 
 
 class Block:
-    """The parts of a column, and the loss spent for each."""
+    """The disjoint parts of rows by the values of a column, and the loss spent for each part."""
 
     def __init__(self, budget: Payer, column: Any, groups: Any) -> None:
         self.budget = budget
@@ -118,7 +118,7 @@ class Block:
         self._is_paying = False
 
     def pay(self, number: int, append: Callable[[Share], int]) -> int:
-        """Add an entry for a part, and then its loss to the sum of that part."""
+        """Add the entry of a spend about a part, then the loss of the spend to the part's sum."""
         if not self.is_open:
             raise BudgetError("budget refused the spend: the block of its part has ended")
         if self._process != witnesses():  # before the lock, which may have been copied closed
@@ -241,7 +241,7 @@ class Part:
 
 
 class Parts(Mapping[Any, Part]):
-    """The parts of a block by their groups, in the order in which those were listed."""
+    """The parts of a block by their groups, in the order in which the groups were listed."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
@@ -267,7 +267,7 @@ class Parts(Mapping[Any, Part]):
 
 
 def _coded(column: Any, groups: Any) -> tuple[list[Any], NDArray[np.int32]]:
-    """Return public values, and the number of the value of each row; -1 for none of them.
+    """Return the public values, and the index of the value that each row has, -1 for another.
 
     What a row holds is never an error: a missing value, or one that is not listed, is of no part.
     """
@@ -289,7 +289,7 @@ def _coded(column: Any, groups: Any) -> tuple[list[Any], NDArray[np.int32]]:
 
 
 def _values(data: Objects | Values | Arrow) -> list[Any]:
-    """Return public values as objects that a dictionary takes."""
+    """Return public values as a list of objects that a dictionary takes as keys."""
     if isinstance(data, Objects):
         return [bytes(value) if isinstance(value, bytearray) else value for value in data.rows]
     if isinstance(data, Arrow):

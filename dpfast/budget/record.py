@@ -82,7 +82,7 @@ def data_version(version: str) -> Iterator[None]:
 
 
 def source_of(source: Any, mechanism: Mechanism[Any]) -> dict[str, Any]:
-    """Return what is public about what a mechanism reads.
+    """Return the public facts about the data that a mechanism reads, for the record of a release.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Question(Protocol):
         """The public parameters, by name."""
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
-        """Return the mechanism that also releases two ends; None if its error bar is in units."""
+        """Return the mechanism that also releases two ends; None if the error bar is in units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class Parameters:
     parameters: dict[str, Any]
 
     def with_ends(self, confidence: float) -> None:
-        """Return None: an answer has no other mechanism."""
+        """Return None: no other mechanism releases an interval for this answer."""
 
 
 def described(value: Any) -> Any:
@@ -252,7 +252,7 @@ def _described(value: Any) -> Any:
 
 
 def short(value: Any) -> Any:
-    """Return a value in the types of JSON, and of a list longer than `LONGEST` a digest."""
+    """Return a value of JSON's types, with a digest instead of a list longer than `LONGEST`."""
     if isinstance(value, dict):
         return {name: short(item) for name, item in value.items()}
     if not isinstance(value, list):

@@ -66,7 +66,7 @@ _sensible: Loss | None = None
 
 
 class Payer(ABC):
-    """Base of `Budget`: what a release needs of it.
+    """Base of `Budget`: the methods that a release needs of a budget.
 
     As a context manager it pays for each release of the block that is passed no budget.
     """
@@ -140,7 +140,7 @@ def payer_of(budget: Any) -> Any:
 
 
 def advise_loss(loss: Loss) -> None:
-    """Warn of a loss so large that it promises little."""
+    """Warn of a loss so large that little privacy is left."""
     global _sensible
     name = loss.amounts[0]
     size: Fraction = getattr(loss, name)
@@ -458,7 +458,7 @@ def releases(prepare: Callable[Args, Prepared[Value]]) -> Callable[Args, Value]:
 
 
 def _answer(annotation: Any) -> Any:
-    """Return the type of an answer; what prepares one is annotated as a `Prepared` of it."""
+    """Return the type of an answer from the annotation of a function that returns a `Prepared`."""
     if isinstance(annotation, str):
         return annotation.partition("[")[2].removesuffix("]") or annotation
     return next(iter(get_args(annotation)), annotation)
@@ -512,7 +512,7 @@ def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Pre
 
 
 def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
-    """Return the neighboring relation of a call: what is said, else that of its budget.
+    """Return the neighboring relation of a call: its argument, else the relation of its budget.
 
     A budget is passed, or is that of the block of a ``with``. Where there is none, or it has no
     relation yet, it is "add-remove". The relation of a budget may be settled by another process at
@@ -530,7 +530,7 @@ def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If one of them is none.
+        If `neighbors` is no relation, or `budget` is no budget.
 
     Notes
     -----

@@ -89,7 +89,7 @@ class Release(Generic[Value]):
 
     @property
     def is_noise(self) -> Any:
-        """Whether the answer says little: an array for several numbers, False without a bar.
+        """Whether the answer may be noise alone: an array for several numbers, False without a bar.
 
         A mean, a quantile or an extreme is noise where its bar is half of the bounds or more, for
         their middle is as near; any other number where 0 is within its bar. It is computed of the
@@ -211,13 +211,13 @@ class Release(Generic[Value]):
 
 
 def answer_of(value: Any) -> Any:
-    """Return an answer in the types of JSON, as its own `to_dict` has it where it has one."""
+    """Return an answer in the types of JSON, by the answer's own `to_dict` where there is one."""
     to_dict = checks.attribute(value, "to_dict")
     return described(value if to_dict is None else to_dict())
 
 
 def bar_text(value: float, half_width: float) -> str:
-    """Return a number with its error bar as text, with the digits that the bar leaves.
+    """Return a number with its error bar as text, with no more digits than the bar allows.
 
     The bar is rounded up, to one digit if that adds no more than a tenth, and else to two.
     """

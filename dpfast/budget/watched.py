@@ -83,7 +83,7 @@ class WatchedRelease:
         return self.rows.differences(other.rows, self.mechanism.neighbors)
 
     def compared_ids(self, other: WatchedRelease) -> set[int]:
-        """Return the ids of objects with an entry a row, which are compared with the rows."""
+        """Return the `id` of each object that has an entry for each row and is compared, too."""
         if self.rows is None or other.rows is None:
             return set()
         paths = self.rows.entries.keys() & other.rows.entries
@@ -127,7 +127,7 @@ class Watcher(Protocol):
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Show each release of a block to a watcher, who says what its answer is.
+    """Show each release of a block to a watcher, which returns the answer that the program gets.
 
     NOT PRIVATE: a watcher sees rows. It is for tests on data that are made up.
 
@@ -179,7 +179,7 @@ class Rows:
     entries: dict[str, tuple[Any, list[Any]]]
 
     def counted(self, paths: list[str]) -> dict[Any, Counter[Any]]:
-        """Count equal rows, with their entries, for each person; for 0 without people."""
+        """Count equal rows, with their entries, for each id; under the one key 0 without ids."""
         rows = zip(self.rows, *(self.entries[path][1] for path in paths), strict=True)
         counts: dict[Any, Counter[Any]] = {}
         for person, row in zip(self.ids or [0] * len(self.rows), rows, strict=True):
@@ -203,7 +203,7 @@ class Rows:
 
 
 def _entries(mechanism: Any, source: Any, n: int, data: Any) -> dict[str, tuple[Any, list[Any]]]:
-    """Return all that has as many entries as there are rows, wherever a mechanism or a view has it.
+    """Return each array or column, in a mechanism or a view, that has an entry for each row.
 
     So an argument with an entry for each row is compared whatever its name is. A public array that
     happens to be as long is the same at each place of both runs, and moves nothing.
@@ -245,7 +245,7 @@ def _parts(value: Any) -> dict[Any, Any]:
 def _of_table(mechanism: Any, batches: Batches, is_whole: bool) -> tuple[Any, Any]:
     """Return the columns that a release by group reads, row by row, and the id of each row.
 
-    Of a table as a view all columns are read, and it says itself whose rows they are.
+    Of a table that is a view all columns are read, and the view has the ids.
     """
     if is_whole:
         names = [*batches.names, *([WHERE] if batches.has(WHERE) else [])]
@@ -269,7 +269,7 @@ def _read(batches: Batches, names: list[str]) -> list[tuple[Any, ...]]:
 
 
 def _rows(source: Any) -> tuple[Any, Any]:
-    """Return the rows of data that are read in chunks, and their ids; or None."""
+    """Return the rows of data and their ids if any; None for rows that cannot be read."""
     if isinstance(source, list):
         columns = [_rows(table)[0] for table in source]
         whole = None not in columns and len({*map(len, columns)}) == 1
@@ -288,7 +288,7 @@ def _rows(source: Any) -> tuple[Any, Any]:
 
 
 def _of_chunk(chunk: Any) -> list[tuple[int, list[Any], list[Any] | None]]:
-    """Return the number of the first row, the rows, a null as None, and their ids."""
+    """Return the index of a chunk's first row, its rows with nulls as None, and the rows' ids."""
     if isinstance(chunk, RowChunk):
         ids = None if chunk.ids is None else as_list(chunk.ids)
         return [(chunk.start, chunk.rows.tolist(), ids)]

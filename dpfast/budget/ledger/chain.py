@@ -110,7 +110,7 @@ def pragma(db: Connection, what: str) -> Any:
 
 
 class Connection(sqlite3.Connection):
-    """A connection, which lives for one transaction."""
+    """An SQLite connection to a ledger, which lives for one transaction."""
 
     @cached_property
     def version(self) -> int:
@@ -119,7 +119,7 @@ class Connection(sqlite3.Connection):
 
 
 def renumber(db: Connection, version: int) -> None:
-    """Set the version of the tables."""
+    """Set the version of the ledger's tables."""
     db.execute(f"PRAGMA user_version = {version}")
     db.version = version
 
@@ -128,13 +128,13 @@ def renumber(db: Connection, version: int) -> None:
 
 
 def begin(db: Connection, first: str) -> None:
-    """Make the table of steps. The first step is the ledger itself."""
+    """Make the table of steps, the chain of seals; the first step is the ledger itself."""
     define(db, STEPS + guards("steps"))
     db.execute("INSERT INTO steps VALUES (0, 'ledger', ?)", (first,))
 
 
 def later(db: Connection, table: str) -> str:
-    """Return the columns of `LATER` of a table, as a query names them: NULL where there is none."""
+    """Return the `LATER` columns of a table as SQL, with NULL for those the ledger's form lacks."""
     columns = [(first, column) for first, named, column in LATER if named == table]
     return ", ".join(
         column.split()[0] if first <= db.version else "NULL" for first, column in columns
@@ -142,7 +142,7 @@ def later(db: Connection, table: str) -> str:
 
 
 def grow(db: Connection, table: str, **row: object) -> None:
-    """Add a row, which has its seal, and its step."""
+    """Insert a row, which has its seal, into a table, and its step into the chain."""
     placeholders = ", ".join("?" * len(row))
     db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({placeholders})", (*row.values(),))
     _step(db, " ".join([table, *(str(row[column]) for column in NAMES[table])]), str(row["seal"]))
@@ -167,7 +167,7 @@ def last(db: Connection) -> LastRow:
 
 
 def held(db: Connection, row_seen: LastRow) -> bool:
-    """Return whether the ledger still holds all rows up to one of them."""
+    """Return whether the ledger still holds a row that was seen, and so all rows before."""
     if row_seen.number == 0:
         return True  # the ledger itself, which the header checks
     if not has(db, row_seen.table):
@@ -179,7 +179,7 @@ def held(db: Connection, row_seen: LastRow) -> bool:
 
 
 def check(db: Connection, table: str, name: str, seal: str | None) -> None:
-    """Raise `Damaged` unless a row with this seal, or none, was written under that name."""
+    """Raise `Damaged` unless the steps hold a row of that name with this seal, or none for None."""
     if db.version == 1:
         return
     both = "SELECT a.seal, b.seal FROM steps a LEFT JOIN steps b ON b.step = a.step - 1 "
@@ -192,7 +192,7 @@ def check(db: Connection, table: str, name: str, seal: str | None) -> None:
 
 
 def whole(db: Connection, first: str, most: int | None = None) -> None:
-    """Raise `Damaged` unless the rows are exactly those of the steps.
+    """Raise `Damaged` unless the ledger's rows are exactly those that its steps list.
 
     Of more than `most` steps the last ones are checked.
     """
@@ -235,7 +235,7 @@ def _rows_named(db: Connection, names: Iterable[str]) -> Iterator[tuple[str, str
 
 
 def check_sums(db: Connection) -> LastRow:
-    """Return the last row. Raise `Damaged` unless the sums are those that were sealed with it."""
+    """Return the last row, or raise `Damaged` if the sums are not those sealed with that row."""
     *parts, seal = sums(db)
     (lines,) = db.execute("SELECT ifnull(max(line), 0) FROM lines").fetchone()
     if lines != parts[0]:
@@ -247,7 +247,7 @@ def check_sums(db: Connection) -> LastRow:
 
 
 def close(db: Connection, before: LastRow | None = None) -> LastRow:
-    """Seal the sums with the last step, if there is a new one. Return the last row."""
+    """Seal the sums with the last step, if a step was added, and return the last row."""
     last_row = last(db)
     if last_row != before:
         *parts, _ = sums(db)
@@ -270,7 +270,7 @@ def _sealed(before: str, parts: Sequence[Any]) -> str:
 
 
 def identities(db: Connection, first: str) -> list[str]:
-    """Return where the ledger was, in order; nothing for one of an earlier form."""
+    """Return the recorded identities of the ledger's file, in order; none before form 4."""
     if db.version < 4:
         return []
     rows = db.execute("SELECT place, time, process, identity, seal FROM places").fetchall()
@@ -282,7 +282,7 @@ def identities(db: Connection, first: str) -> list[str]:
 
 
 def put(db: Connection, first: str, when: str, by: str, identity: str) -> None:
-    """Write where the ledger is from now on."""
+    """Record the identity of the ledger's file, and of its directory, from now on."""
     number = len(identities(db, first)) + 1
     seal = text.seal(first, "place", str(number), when, by, identity)
     grow(db, "places", place=number, time=when, process=by, identity=identity, seal=seal)
@@ -300,7 +300,7 @@ class OfEntry(NamedTuple):
 
 
 def rows_of(db: Connection, table: str, where: str = "", *values: object) -> list[OfEntry]:
-    """Return rows of a table; their seals are checked."""
+    """Return rows of a table that belong to entries, after a check of the rows' seals."""
     if not has(db, table):
         return []
     begin, columns = OF_ENTRIES[table]
@@ -315,14 +315,14 @@ def rows_of(db: Connection, table: str, where: str = "", *values: object) -> lis
 
 
 def row_of(db: Connection, table: str, name: str | int) -> OfEntry | None:
-    """Return the row of a name, or None; its seal and its step are checked."""
+    """Return the row with a name, or None, after a check of its seal and its step."""
     rows = rows_of(db, table, f"WHERE {table}.{NAMES[table][0]} = ?", name)
     check(db, table, str(name), rows[0].seal if rows else None)
     return rows[0] if rows else None
 
 
 def add(db: Connection, table: str, line: int, *parts: str) -> str:
-    """Add a row of an entry. Return its seal."""
+    """Insert a row that belongs to an entry, and return the row's seal."""
     begin, columns = OF_ENTRIES[table]
     (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (line,)).fetchone()
     seal = text.seal(paid, *begin, *parts)
@@ -331,7 +331,7 @@ def add(db: Connection, table: str, line: int, *parts: str) -> str:
 
 
 def hidden(db: Connection, line: int, state: str) -> str:
-    """Return the seal of the secret of a stream, from that of its last turn."""
+    """Return the seal of a stream's secret, chained to the seal of the stream's last turn."""
     query = "SELECT seal FROM turns WHERE line = ? ORDER BY turn DESC LIMIT 1"
     row = db.execute(query, (line,)).fetchone()
     row = row or db.execute("SELECT seal FROM streams WHERE line = ?", (line,)).fetchone()
@@ -342,7 +342,7 @@ def hidden(db: Connection, line: int, state: str) -> str:
 
 
 def renew(db: Connection, first: str) -> None:
-    """Make a ledger of an earlier form, which was checked, one of this form."""
+    """Upgrade a ledger of an earlier form, which was checked, to this form."""
     if db.version == 1:
         _seal_all(db, first)
     for since, table, column in LATER:

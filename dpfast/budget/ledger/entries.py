@@ -23,7 +23,7 @@ ZERO = Pure.delta
 
 
 def plus(a: Fraction, b: Fraction) -> Fraction:
-    """Return a sum, without an addition if a term is `ZERO`."""
+    """Return the sum of two amounts, without an addition if one of them is `ZERO`."""
     return a if b is ZERO else b if a is ZERO else a + b
 
 
@@ -65,7 +65,7 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """The privacy unit of a loss: rows, or the people of an id, each with all rows of one id."""
+    """The privacy unit of a loss: a row, or a person with all rows of one id."""
 
     ids: str | None = None
 
@@ -82,7 +82,7 @@ class Spend:
     loss : Pure, Approx or ZCDP
         What the call cost under its own relation.
     neighbors : {"replace", "add-remove"}
-        That relation.
+        The relation that `loss` is for.
     what : str
         The mechanism, as the library describes it.
     note : str
@@ -93,7 +93,7 @@ class Spend:
     process : str
         The process and its machine, as ``number@name``.
     counted : Amounts
-        What it took from the ledger, whose relation or kind of loss may be another.
+        What the spend took from the ledger, whose relation or kind of loss may be another.
     answer : object
         None, unless the user called `Budget.record`.
     ids : str or None
@@ -136,7 +136,7 @@ class State:
 
     @property
     def unit(self) -> Unit | None:
-        """The unit of the limit; None if neither its maker nor a spend has said it yet."""
+        """The privacy unit of the limit; None if neither its maker nor a spend has declared one."""
         return Unit(self.ids) if self.entries or self.ids is not None else None
 
 
@@ -145,7 +145,7 @@ Decide = Callable[[State], tuple[Spend, State]]
 
 
 def now() -> str:
-    """Return the time of an entry. Nothing depends on it."""
+    """Return the time of an entry, in UTC; only limits that renew depend on the time."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
@@ -160,7 +160,7 @@ def began(period: str, time: str) -> date:
 
 
 def process() -> str:
-    """Return the process of an entry."""
+    """Return the number and the machine of this process, as entries hold them."""
     return f"{os.getpid()}@{machine()}"
 
 
@@ -171,7 +171,7 @@ def machine() -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """An entry with its key, and the state after it."""
+    """A step of a ledger in memory: an entry with its key, and the state after the entry."""
 
     state: State
     spend: Spend | None = None
@@ -179,7 +179,7 @@ class _Step:
 
 
 class Memory:
-    """Entries that end with the process. As in a file, deciding and adding are one step.
+    """Ledger entries in memory, which end with the process; deciding and adding are one step.
 
     That step is `dict.setdefault`, which Python never leaves half done. Of several threads, or a
     thread and its signal handler, that decide from one state, one adds its entry, and the others
@@ -196,7 +196,7 @@ class Memory:
         return self._last().state
 
     def append(self, decide: Decide, key: str | None = None) -> int:
-        """Add an entry, unless one has the key. Return the number of the entry."""
+        """Add an entry, unless one has the key, and return the number of the entry."""
         self._refuse_fork()
         while True:
             state = self._last().state
@@ -221,14 +221,14 @@ class Memory:
         return tuple(spends)
 
     def settle(self, number: int, answer: Any) -> tuple[bool, Any]:
-        """Record an answer unless the entry has one. Return whether, and the one that it has."""
+        """Record an answer unless the entry has one; return whether, and the answer kept."""
         self._refuse_fork()
         mine = (answer,)
         kept = self._answers.setdefault(number, mine)
         return kept is mine, kept[0]
 
     def _last(self) -> _Step:
-        """Return the last step, once its key is known; those before it are known since then."""
+        """Return the last step, after its key was added to the known keys."""
         number = len(self._steps) - 1
         step = self._steps[number]
         if step.key is not None:

@@ -176,7 +176,7 @@ class _Write:
 
 
 class File:
-    """Entries in a file, which is made with the header if it does not exist."""
+    """Ledger entries in a file, which is made with the header if no file exists."""
 
     def __init__(self, path: str, header: Header | None, timeout: float, way: Way = "read") -> None:
         self.path = os.path.realpath(path)  # as SQLite names the log
@@ -275,7 +275,7 @@ class File:
         return cast(T, mine.value)
 
     def _run(self, job: Callable[[Connection], T], way: Way = "read") -> T:
-        """Run `job` as one transaction, again if another one was faster."""
+        """Run `job` as one transaction, and again where another transaction was faster."""
         deadline = time.monotonic() + self._timeout
         while True:
             try:
@@ -344,7 +344,7 @@ class File:
                 _at_work = None
 
     def _witnesses(self) -> tuple[int, int]:
-        """Return the identity of this process, before the lock, which a fork cannot release."""
+        """Return the identity of this process, or refuse a fork amid work on a ledger."""
         here = witnesses()
         if _at_work not in (None, here):
             raise LedgerError(
@@ -383,9 +383,9 @@ class File:
             )
 
     def _renew(self, db: Connection, head: Header) -> None:
-        """Check a ledger of an earlier form, and make it one of this form.
+        """Check a ledger of an earlier form, and upgrade the ledger to this form.
 
-        One of form 1 is also closed to those who can only read.
+        A ledger of form 1 is also closed to those who can only read.
         """
         self._checked(db)
         if db.version == 1:
@@ -396,12 +396,12 @@ class File:
             chain.put(db, head.seal, now(), process(), self.identity)
 
     def _opened(self, db: Connection) -> tuple[Header, State]:
-        """Check the tail of a ledger, which is all of a short one."""
+        """Check the last entries of a ledger, and return its header and state."""
         self._checked(db, TAIL)
         return self._head(db), self._state(db)
 
     def _move(self, db: Connection) -> tuple[Header, State]:
-        """Record this path as that of a ledger, after a check of the ledger."""
+        """Check a ledger, record where its file is now, and return its header and state."""
         self._checked(db)
         head = self._head(db)
         if chain.identities(db, head.seal)[-1] != self.identity:
@@ -501,7 +501,7 @@ class File:
         return json.dumps([system, *inodes])
 
     def _is_mounted(self) -> bool:
-        """Return whether the file is of another mount than its directory."""
+        """Return whether the file is on another mount than its directory."""
         names = os.path.dirname(self.path), self.path
         try:
             mounts = {_mount(name) for name in names}
@@ -510,7 +510,7 @@ class File:
         return len(mounts) > 1
 
     def _files(self) -> list[tuple[int, int] | None]:
-        """Return which files are behind the names of the ledger and of its log.
+        """Return the device and the inode of the ledger's file and of its log, None without a file.
 
         What is written to a log that was removed is lost. The locks of SQLite prevent that, but a
         process loses its locks on a file when any part of it closes the file.
@@ -574,7 +574,7 @@ class File:
         return State(spent, neighbors, lines, ids, time)
 
     def _write(self, db: Connection, spend: Spend, after: State) -> None:
-        """Write the entry and the sums."""
+        """Write the entry of a spend to the ledger, and the sums after the spend."""
         parts = (
             spend.time, spend.process, spend.what, spend.note, text.loss(spend.loss),
             spend.neighbors, *_exact(spend.counted), after.neighbors,
@@ -663,12 +663,12 @@ class File:
 
 
 def move(path: str) -> None:
-    """Record this path as that of a ledger; its owner says that no copy is spent from."""
+    """Record a path as the new place of a ledger, of which no copy is spent from."""
     File(path, None, 30.0, way="move")
 
 
 def _mount(name: str) -> str:
-    """Return the number of the mount that a file is of.
+    """Return the number of the mount that a file is on.
 
     A path alone is opened: to close a file takes the locks of this process on it away.
     """

@@ -44,9 +44,9 @@ CREATE TABLE IF NOT EXISTS secrets (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question, its answer, and the state that is needed to continue.
+    """A turn of a stream: a question, its answer, and the state that is needed to continue.
 
-    All of it is public: `question` must not come from the data except through answers.
+    All of a turn is public: `question` must not come from the data except through answers.
     """
 
     question: str
@@ -55,7 +55,7 @@ class Turn:
 
 
 class Record:
-    """The record of one stream in a file.
+    """The record of one stream of answers in the file of a ledger.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Record:
         self._file._run(self._same)
 
     def _same(self, db: Connection) -> tuple[str, str] | None:
-        """Return start and seal of this stream, or None. Refuse the name of another one."""
+        """Return start and seal of this stream, or None; refuse the name of another stream."""
         row = chain.row_of(db, "streams", self.name)
         if row is None:
             return None
@@ -94,7 +94,7 @@ class Record:
         return self._file._run(look)
 
     def begin(self, start: Any, secret: Any) -> Any:
-        """Begin a stream, or continue one. Return what it starts from.
+        """Begin a stream, or continue a recorded one, and return the stream's initial state.
 
         A new stream has the secret, if it is not None. That of an old one comes with its turns
         (`later`). The key has been paid for.
@@ -152,7 +152,7 @@ class Record:
         return turns, secret
 
     def add(self, turn: Turn, secret: Any) -> str | None:
-        """Write the next turn. Return its seal for `passed`, or None if there is one already."""
+        """Write the next turn, and return its seal for `passed`; None if that turn is there."""
 
         def write(db: Connection) -> str | None:
             number = self._seen + 1
@@ -180,7 +180,7 @@ class Record:
         self._file._damaged(why)
 
     def _last(self, db: Connection) -> int:
-        """Return the number of the last turn. Raise `Damaged` if the last one seen is missing."""
+        """Return the number of the last turn, or raise `Damaged` if one seen before is missing."""
         query = "SELECT seal FROM turns WHERE line = ? AND turn = ?"
         if self._seen and db.execute(query, (self._line, self._seen)).fetchone() != (self._seal,):
             raise Damaged("turns of a stream are missing, or others than were seen")

@@ -48,19 +48,19 @@ def exact(amount: Fraction) -> str:
 
 @lru_cache(1024)
 def number(text: str) -> Fraction:
-    """Read what `exact` wrote."""
+    """Read a fraction from text that `exact` wrote."""
     above, below = text.split("/")
     return Fraction(int(above, 0), int(below, 0))
 
 
 def loss(amount: Loss, period: str | None = None) -> str:
-    """Return a loss as JSON, and of a limit the period with which it renews."""
+    """Return a loss as JSON text, with the period with which a limit renews."""
     parts = parts_of(amount, exact)
     return json.dumps(parts if period is None else {**parts, "every": period})
 
 
 def limit(text: str) -> tuple[Loss, str | None]:
-    """Read the limit, and the period, that `loss` wrote."""
+    """Read a limit, and the period with which it renews, from text that `loss` wrote."""
     parts = json.loads(text)
     period = parts.pop("every", None)
     return unpack(json.dumps(parts)), period
@@ -75,14 +75,14 @@ def parts_of(amount: Loss, shown: Callable[[Fraction], Any]) -> dict[str, Any]:
 
 @lru_cache(256)
 def unpack(text: str) -> Loss:
-    """Read what `loss` wrote. Raise KeyError for a kind that this version does not know."""
+    """Read a loss from text that `loss` wrote, or raise KeyError for an unknown kind of loss."""
     parts = json.loads(text)
     kind = LOSSES[parts.pop("kind")]
     return kind(**{n: number(v) if isinstance(v, str) else v for n, v in parts.items()})
 
 
 def plain(answer: Any) -> Any:
-    """Return an answer in the types of JSON, with the same floats exactly."""
+    """Return an answer in the types of JSON, with all floats unchanged."""
     try:
         return _text(answer) if answer is None else checks.plain(answer, _text)
     except RecursionError:
@@ -90,7 +90,7 @@ def plain(answer: Any) -> Any:
 
 
 def _text(answer: Any) -> Any:
-    """Return a time as text, and a named tuple as a list; refuse all else."""
+    """Return a time as text, and a named tuple as a list; refuse any other part of an answer."""
     if isinstance(answer, tuple):
         return checks.plain(list(answer), _text)
     if isinstance(answer, (dt.date, dt.timedelta)):
@@ -99,17 +99,17 @@ def _text(answer: Any) -> Any:
 
 
 def of_people(*parts: str | int | None) -> tuple[str | int | None, ...]:
-    """Return the privacy unit as a seal holds it: nothing for rows."""
+    """Return the privacy unit as the parts of a seal: no parts for rows."""
     return () if all(part is None for part in parts) else parts
 
 
 def of_entry(ids: str | None, record: str | None) -> tuple[str | int | None, ...]:
-    """Return the last part of the seal of an entry: unit and record, if it has them."""
+    """Return the last parts of the seal of an entry: its privacy unit and its record, if any."""
     return of_people(ids) if record is None else (ids, record)
 
 
 def record(facts: Mapping[str, Any]) -> str:
-    """Return all that is public of a release as text."""
+    """Return the public record of a release as JSON text."""
     try:
         return json.dumps(dict(facts), allow_nan=False)
     except Exception:  # of whatever mapping it is
@@ -117,5 +117,5 @@ def record(facts: Mapping[str, Any]) -> str:
 
 
 def seal(before: str, *parts: str | int | None) -> str:
-    """Return a digest of these parts and of the seal before. It finds damage, not forgery."""
+    """Return a digest of parts and of the seal before, which finds damage but not forgery."""
     return hashlib.sha256(json.dumps([before, *parts]).encode()).hexdigest()
