@@ -740,7 +740,7 @@ class Budget(Payer):
             checks.fail("answer", f"recorded once: entry {self._here.entry} has one", kept)
 
     def _recorded(self, answer: Any) -> tuple[bool, Any]:
-        """Record an answer with the last entry unless it has one; return whether, and the one kept."""
+        """Record an answer with the last entry if it has none; return whether, and the one kept."""
         number = self._here.entry
         if number is None:
             rule = "recorded after a spend, by the thread or task that spent"
