@@ -40,7 +40,7 @@ __all__ = [
 MOST = 2000
 #: Characters of a value in a message.
 SHOWN = 80
-#: What a message may show of: a series or a query that is given by mistake would show rows.
+#: Types of values that a message may show: a series or a query given by mistake would show rows.
 ARGUMENTS = (
     *(str, bytes, bytearray, range, slice, type, NoneType, FunctionType, BuiltinFunctionType),
     *(numbers.Number, np.generic, datetime.date, datetime.time, datetime.timedelta, os.PathLike),

@@ -329,7 +329,7 @@ def branch(stream: BitStream) -> BitStream:
         wipe(key)
 
 
-#: What a floor above makes of the bits, where users look for it, and the module that has it.
+#: Names that users look for here, and the module above this one that has them.
 above = {"generator": "dpfast.noise"}
 
 

@@ -34,11 +34,11 @@ BASE = "with a base it depends on which candidate is the best"
 ROWS_BEYOND = "how many rows lie beyond is a fact about them: count these, for a loss of its own"
 KEYS = "which keys are shown depends on how many rows or people have them"
 UNKNOWN = "no bound of public numbers is known"
-#: What is said of an error bar of totals of units that are clamped.
+#: The note on an error bar where the totals of privacy units are clamped.
 CLAMPED = "what clamping takes off the totals of units, a bias, is not in it"
 #: The probability that the error bar of an answer holds, where nobody says another.
 CONFIDENCE = 0.95
-#: The least failure probability for which sums of noise are looked at by their waves.
+#: The least failure probability at which characteristic functions give the tail of a sum of noise.
 RAREST = 1e-9
 #: The largest share of a probability.
 ALL = Fraction(1)

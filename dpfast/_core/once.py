@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 PLAIN: frozenset[type] = frozenset((int, float, str, bool, Fraction, type(None)))
 #: The most entries of one function, and about the most bytes of the entries of all.
 MOST, MOST_BYTES = 1024, 1 << 26
-#: What is there once, whoever refers to it.
+#: Types of objects that exist once, however many refer to them, so their bytes are not counted.
 _SHARED = (type, ModuleType, FunctionType)
 
 

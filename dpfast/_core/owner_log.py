@@ -27,7 +27,7 @@ from . import checks
 T = TypeVar("T")
 FILE, LEVEL = "DPFAST_LOG", "DPFAST_LOG_LEVEL"
 LEVELS = ("debug", "info", "error")
-#: The most errors that led to one another of which one record tells.
+#: The most errors of one chain (cause or context) in a record.
 MOST = 20
 
 _logger = logging.getLogger("dpfast.owner")

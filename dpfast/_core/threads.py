@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 VARIABLE = "DPFAST_NUM_THREADS"
 MOST = 1024
-#: What says how much of a core a container has: version 2, then quota and period of version 1.
+#: Files that hold the CPU quota of a container: of cgroup version 2, then of version 1.
 QUOTAS = (
     ("/sys/fs/cgroup/cpu.max",),
     ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),

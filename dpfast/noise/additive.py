@@ -63,7 +63,7 @@ class Additive:
 
 
 def amount(loss: Loss, coordinates: int = 1) -> Fraction:
-    """Return the epsilon or rho of a loss; refuse it out of range for so many `coordinates`."""
+    """Return the epsilon or rho of a loss, checked to be in the range for its `coordinates`."""
     name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
     least = LEAST[name]
     if not least * coordinates <= size <= MOST:

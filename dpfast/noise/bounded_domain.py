@@ -1,5 +1,7 @@
-"""Laplace noise on integers 0 .. m whose answers stay there (Holohan, Antonatos, Braghin and Mac
-Aonghusa, "The bounded Laplace mechanism in differential privacy", JPC 2020), on a grid.
+"""Bounded Laplace noise on a grid: integers of 0 .. m whose noisy answers stay there.
+
+Holohan, Antonatos, Braghin and Mac Aonghusa, "The bounded Laplace mechanism in differential
+privacy", JPC 2020.
 
 From u the answer is o of 0 .. m with probability p^|o - u| / C(u), p = e^(-1 / b) for a scale b:
 discrete Laplace noise, drawn again until the answer is in the domain. With

@@ -1,4 +1,4 @@
-"""Noise of the K-norm mechanism for the box of sensitivities, and its rivals.
+"""Joint noise for integers with a sensitivity each: the K-norm mechanism of a box, and rivals.
 
 Let k integers have the sensitivities D_i, whatever the others do: neighbors differ by a vector of
 the box of half widths D_i. Noise in proportion to D_i is asked for, the same for each coordinate in
@@ -76,7 +76,7 @@ from .stairs import JointStaircase
 
 #: Steps of the norm in a difference of size 1, and the largest scale of geometric numbers.
 _STEPS, _MOST_SCALE = 1 << 20, 1 << 40
-#: About how many values of a count are looked at one by one, on all levels.
+#: About how many values of a count, on all levels, a half-width sums up one by one.
 COUNTED = 1 << 12
 
 
@@ -235,10 +235,10 @@ class BoxNoise:
         steps, shift = 1, 0
         rare = max(sides) == 1 and len(sides) * self.epsilon > 8  # few radii of counts are kept
         if rare and len(sides) <= 2 * self.epsilon:
-            # The same distribution.
+            # The box noise with M = 1, drawn by its levels and so without rejection.
             counts = JointStaircase(float_down(self.epsilon), tuple(sides), (0,) * len(sides))
             return [*map(operator.add, values, counts.draw(generator.stream()))]
-        if rare or max(sides) > 1:  # else that on the integers themselves is the finest there is
+        if rare or max(sides) > 1:  # else the grid of integers is the finest
             most_steps = int(_MOST_SCALE * self.epsilon)
             steps = min(_STEPS, 1 << most_steps.bit_length() - 1)
             shift = max(0, (steps - 1).bit_length() - min(sides).bit_length())

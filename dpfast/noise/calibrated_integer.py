@@ -1,4 +1,6 @@
-"""Noise on exact integers. The noise is integers too, so nothing is rounded.
+"""Integer noise on exact integers, calibrated to a loss and a sensitivity.
+
+The noise is integers too, so nothing is rounded.
 
 Let D1 and D2 be the L1 and the L2 sensitivity of a vector of integers.
 
@@ -55,7 +57,7 @@ from .sensitivity import Sensitivity
 from .stairs import Staircase
 
 _MOST_SCALE = 1 << 40  # the largest scale that the samplers take
-#: The largest part of Laplace's deviation for which a staircase is taken.
+#: A staircase is taken if its deviation is below this part of that of any other noise.
 WORTH = 0.95
 
 

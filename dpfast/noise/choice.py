@@ -97,7 +97,7 @@ def decide(
     Further bits of U are from `stream`.
     """
     x = Fraction(c) * distance
-    # An error of x is one of exp(-x) relatively.
+    # An absolute error of x is a relative error of exp(-x).
     extra = (x.numerator // x.denominator).bit_length()
 
     def probability(mp: Any) -> Any:

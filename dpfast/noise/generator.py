@@ -36,7 +36,7 @@ from .samplers import draw, draw_array, in_chunks, saturated
 
 Words = NDArray[np.uint64]
 
-#: What one call gives at most.
+#: The most numbers of one call.
 _MANY = 1 << 40
 _NUMBERS = "a finite number, or an array of them"
 
@@ -782,7 +782,7 @@ def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
     if 2 * k > n or k > 1 << 24:
         return exact.orders(1, n, k, stream).reshape(-1)
     indices = np.empty(0, np.int64)
-    while indices.size < k:  # the first that are different of ever more draws
+    while indices.size < k:  # keep the first k different ones of ever more draws
         indices = np.concatenate([indices, exact.uniform(n, k, stream)])
         indices = indices[np.sort(np.unique(indices, return_index=True)[1])]
     return indices[:k]
@@ -809,5 +809,5 @@ def _weighted(weights: list[int], k: int, replace: bool, stream: BitStream) -> A
         return np.searchsorted(np.array(sums, np.int64), drawn, side="right")
     likely = k if replace else min(k, sum(weight > 0 for weight in weights))
     first = exact.weighted(weights, likely, replace, stream)
-    none = [int(weight == 0) for weight in weights]  # of which the rest is, if any
+    none = [int(weight == 0) for weight in weights]  # the further draws are among these
     return first + exact.weighted(none, k - likely, replace, stream)

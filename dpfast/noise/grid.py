@@ -80,11 +80,11 @@ class Lattice:
         return cell * self.step.numerator / self.step.denominator
 
     def edge(self, cell: int) -> float:
-        """Return the least number that rounds to a cell, or to one above it."""
+        """Return the lower edge of a cell: the least number that rounds to the cell or above."""
         return (2 * cell - 1) * self.step.numerator / (2 * self.step.denominator)
 
     def edges(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return `edge` for an array of cells."""
+        """Return the lower edge of each cell of an array."""
         return (2 * cells - 1) * self.step.numerator / (2 * self.step.denominator)
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
@@ -94,7 +94,7 @@ class Lattice:
         """
         inside = np.clip(values.astype(np.float64), self.value(self.first), self.value(self.last))
         cells = np.rint(inside / float(self.step)).astype(np.int64)
-        # Division rounds: the cells are those that the edges say.
+        # Division rounds, so the edges decide which cell a number is in.
         cells -= inside < self.edges(cells)
         cells += inside >= self.edges(cells + 1)
         return np.clip(cells, self.first, self.last)
@@ -104,7 +104,7 @@ class Lattice:
         return self.value(int(self.cells(np.array([x]))[0]))
 
 
-#: What the numbers of a lattice may be, exact in float64 once they are divided; and its most cells.
+#: The largest numerator or denominator of a lattice, so that float64 is exact; its most cells.
 EXACT, MOST = 1 << 52, 1 << 41
 
 
@@ -134,13 +134,13 @@ def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
 MIDDLE = Fraction(1, 2)
 #: Cells up to which all weigh the same.
 EVEN = 1 << 11
-#: Of so many parts of the weight of all cells one is logarithmic, or on round numbers, or on 0.
+#: One over the parts of all weight that are logarithmic, on round numbers, and on 0.
 LOGARITHMIC, ROUND, ATOM = 64, 2, 1 << 13
-#: What part of it is logarithmic on the upper side of 0 for the largest quantile, and so downwards.
+#: The further logarithmic part of all weight: above 0 for the quantile 1, below 0 for quantile 0.
 SLANT = Fraction(5, 8)
 #: Halvings of the distance of the farther end from 0, to where weights stop growing.
 OCTAVES = 16
-#: Bits of the range that multiples which weigh more are apart, at least and at most.
+#: Multiples that weigh more are between 2**-10 and 2**-30 of the range apart.
 COARSEST, FINEST_ROUND = 10, 30
 
 
@@ -239,7 +239,7 @@ class Base:
             return first
         rank = below(weight, stream)
         start = first
-        while first < last:  # the first cell up to which they are more
+        while first < last:  # the first cell up to which weights exceed `rank`
             middle = (first + last) // 2
             if self.weight(start, middle) > rank:
                 last = middle

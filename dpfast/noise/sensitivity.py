@@ -1,4 +1,4 @@
-"""The sensitivity of a vector of integers, in the norms that noise asks for."""
+"""The sensitivity of a vector of integers, in the norms to which noise is calibrated."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Sensitivity:
 
     @property
     def moves(self) -> tuple[int, int] | None:
-        """How many moves of one coordinate make up the difference, and how far each goes."""
+        """How many moves of one coordinate make up the difference, and how far each move goes."""
         if self.moved is None and self.l0 == 1 and self.l1 <= self.largest + 1:
             return 1, int(self.l1)  # `coarsened` adds 1 to the L1 norm alone
         return self.moved

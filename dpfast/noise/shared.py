@@ -1,4 +1,4 @@
-"""Noise on integers of many groups, a part of which is the same in all of them.
+"""Noise on the integers of many groups, of which one part is common to all groups.
 
 A step changes the integers q of d groups by a vector v of 0 .. L with at most k entries that are
 not 0, all in one direction. Let n be a number that such a step changes by 1, and A_i = q_i - a L n.
@@ -29,7 +29,7 @@ from .choice import uniform
 
 @dataclass(frozen=True, slots=True)
 class SharedNoise:
-    """Integer noise for many groups, of which one part is the same in all groups.
+    """Integer noise for many groups, of which one part is common to all groups.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Staircase noise on integers, the least for pure privacy; of one integer, and of several at once.
+"""Staircase noise on integers, the least for pure privacy: for one integer, and for several.
 
 Let an integer have the sensitivity D, and let the stair of z be
 

@@ -283,7 +283,7 @@ def group_within(loss: Loss, size: int) -> Loss:
         return ZCDP(loss.rho / size**2)
     if isinstance(loss, Pure):
         return Pure(loss.epsilon / size)
-    if loss.epsilon > 10**6:  # what `group` takes
+    if loss.epsilon > 10**6:  # the largest epsilon for which `group` computes delta
         checks.fail("loss", "of an epsilon of at most a million, if it has a delta", loss)
     delta = conversions.group_delta_within(loss.epsilon, loss.delta, size)
     return Approx(loss.epsilon / size, delta)

@@ -1,4 +1,4 @@
-"""The price of the best of a random number of runs of a private mechanism.
+"""The loss of the best of a random number of runs of a private mechanism.
 
 A mechanism M, whose answers have scores, is run K times, and the answer of the highest score leaves
 (of several, the first). K is truncated negative binomial with parameters eta > -1 and g = gamma:
@@ -85,7 +85,7 @@ def mean_runs(gamma: Fraction, eta: Fraction) -> Interval:
 def repeated_selection(
     run_loss: Loss, *, gamma: Number, eta: Number = 1, delta: Number | None = None
 ) -> Loss:
-    """Return the loss of the best of a random number of runs, as `dpfast.selection.best_of` has it.
+    """Return the loss of the best of a random number of runs (`dpfast.selection.best_of`).
 
     Parameters
     ----------

@@ -307,7 +307,7 @@ def _layout_of(numba: Any, kind: Any) -> tuple[str | None, int | None]:
     types = numba.types
     if isinstance(kind, types.BaseTuple) and len(kind) and all(is_real(numba, k) for k in kind):
         return "tuple", len(kind)
-    if isinstance(kind, types.Optional):  # of a tuple would be more than Numba can take barrier
+    if isinstance(kind, types.Optional):  # an optional tuple is more than Numba can unroll
         kind = kind.type
     if is_real(numba, kind):
         return "number", None

@@ -1,5 +1,6 @@
-"""A user's compiled function of numbers that is called again and again: its local sensitivity at
-one distance after another, or a query at the elements of a universe.
+"""Compiled loops of a user's function over many numbers.
+
+It is a local sensitivity at one distance after another, or a query at the elements of a universe.
 """
 
 from __future__ import annotations

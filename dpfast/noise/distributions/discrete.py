@@ -85,7 +85,7 @@ def laplace_integers(
 
 
 class FewLaplace:
-    """A sampler of small batches of discrete Laplace noise of one scale, as `laplace_noise`."""
+    """A sampler of small batches of discrete Laplace noise of one scale, like `laplace_noise`."""
 
     MOST = BLOCK
 

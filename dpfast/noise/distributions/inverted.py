@@ -68,7 +68,7 @@ class Gumbel(Inverted):
 
     def chance(self, mp: Any, m: int) -> Any:
         x = (m - Fraction(1, 2) - self.loc) / self.scale
-        with mp.extraprec(40):  # an error of x is one of exp(-x) relatively
+        with mp.extraprec(40):  # its error is a relative one of exp(-x)
             chance = -mp.expm1(-mp.exp(-ratio(mp, x)))
         return +chance
 

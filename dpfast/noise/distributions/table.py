@@ -166,7 +166,7 @@ def _rows(branch: Branch, mp: Any, octave: Integers, part: Integers, middle: Flo
     return rows
 
 
-#: Held while a table is made, so that of many threads that want it one makes it.
+#: Held while a table is made, so that one thread makes it and the others wait.
 _MAKING = threading.RLock()
 
 if hasattr(os, "register_at_fork"):
