@@ -25,7 +25,7 @@ MOST_QUERIES = 1 << 62
 
 
 class Answer(float):
-    """A private answer to a linear query: a float that says how it was found.
+    """A private answer to a linear query, as a float with the way that it was found.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Answer(float):
 
 
 class Arguments(NamedTuple):
-    """The checked arguments that these streams share."""
+    """The checked arguments that all streams of linear queries share."""
 
     loss: Loss
     queries: int
@@ -106,14 +106,14 @@ class Arguments(NamedTuple):
         return cls(total, count, wanted, risk, elements, rows, source, elements.count)
 
     def refuse(self, least: float, hard: int) -> NoReturn:
-        """Raise the error about an accuracy that cannot be kept."""
+        """Raise an error for an accuracy that the loss cannot keep."""
         setting = f"this loss, {self.rows} rows and {hard} hard answers"
         rule = f"at least {1.001 * least:.4g} with {setting}, and at most 1"
         checks.fail("accuracy", rule, self.accuracy)
 
 
 class LinearStream(Session[NDArray[np.float64], Answer]):
-    """A stream of linear queries."""
+    """The base of streams of linear queries, which answer from a public guess or with noise."""
 
     def _stream(
         self,
@@ -124,7 +124,7 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         threshold: int | None = None,
         **more: Any,
     ) -> Prepared[None]:
-        """Return the opening of the stream, which spends its loss and counts its rows."""
+        """Return the release that opens the stream, spends its loss and counts its rows."""
         self.accuracy, self.left = args.accuracy, args.queries
         self.hard = plan.scales.positives
         self._universe, self._rows, self._plan = args.universe, args.rows, plan
@@ -151,7 +151,7 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         return opening.then(opened)
 
     def answer(self, query: Query, number: int | None = None) -> Answer:
-        """Answer a linear query: return about its mean over all rows.
+        """Answer a linear query: return approximately its mean over all rows.
 
         Parameters
         ----------
@@ -229,19 +229,23 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         return self._universe.weights(question, self._plan.bits)
 
     def _held(self, counts: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the counts of the data as `_compare` needs them."""
+        """Return the counts of the data in the dtype that `_compare` needs."""
         return counts.astype(np.float64)
 
     @abstractmethod
     def _compare(self, question: NDArray[np.float64]) -> tuple[int, int]:
-        """Return a public guess of the sum of a query over all rows, and the secret sum. Raise an
-        error for a bad query."""
+        """Return a public guess of the sum of a query over all rows, and the secret sum.
+
+        Raise an error for a bad query.
+        """
 
     def _doubt(self, guess: int, exact: int) -> int:
-        """Return the secret number that is compared with the threshold."""
+        """Return the secret integer that is compared with the threshold."""
         return abs(exact - guess)
 
     @abstractmethod
     def _learn(self, question: NDArray[np.float64], noisy: int, more: bool) -> None:
-        """Learn that the sum of the query that was compared last is about `noisy`, which is more
-        (or else less) than was guessed."""
+        """Update the state by a hard answer: the sum of the last query is about `noisy`.
+
+        With `more` that sum is above the public guess, else below.
+        """

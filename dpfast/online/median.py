@@ -1,4 +1,4 @@
-"""The median mechanism: linear queries answered by the median over candidate databases."""
+"""The median mechanism: answer linear queries by the median over candidate databases."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class MedianMechanism(LinearStream):
 
     @property
     def alive(self) -> int:
-        """The number of candidates left."""
+        """The number of candidate databases left."""
         return len(self._alive)
 
     def _compare(self, question: NDArray[np.float64]) -> tuple[int, int]:
@@ -241,7 +241,7 @@ class MedianMechanism(LinearStream):
 
 
 def _by_closeness(args: Arguments, count: int, bits: int) -> Plan:
-    """Return the plan for the test of the paper, or raise an error about the accuracy."""
+    """Return the noise plan for `test="closeness"`, or refuse an accuracy that it cannot keep."""
     hard = multisets.hard_answers(count)
 
     def kept(accuracy: float) -> Plan | None:
@@ -264,7 +264,7 @@ def _by_closeness(args: Arguments, count: int, bits: int) -> Plan:
 
 
 def _sizes(universe: int, size: int | None, candidates: int | None) -> tuple[int, int]:
-    """Return the size of the candidates, and their number."""
+    """Return the number of rows of a candidate database, and the number of candidates."""
     rows = multisets.largest(universe, USUAL)
     if size is not None:
         rows = checks.whole("size", size, 1, multisets.MOST_SIZE)

@@ -1,4 +1,4 @@
-"""Private multiplicative weights: linear queries answered from a public distribution."""
+"""Private multiplicative weights: answer linear queries from a public distribution."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
 
     @property
     def distribution(self) -> NDArray[np.float64]:
-        """What is known of the data: public probabilities of the elements."""
+        """The public probabilities of the elements, learned from all hard answers so far."""
         with self._turn():
             return self._weighted.distribution
 
@@ -172,7 +172,7 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
 
 
 def _gap(args: Arguments) -> tuple[float, Plan]:
-    """Return the largest gap with which the accuracy is kept, and its plan."""
+    """Return the largest gap that keeps the accuracy, and its noise plan."""
     least, fewest, gap = math.inf, 0, 1.0
     while True:
         # The divergence can fall this often; one more is never needed, but for `failure`.

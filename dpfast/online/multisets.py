@@ -57,7 +57,7 @@ def number(universe: int, size: int) -> int:
 
 
 def largest(universe: int, most: int) -> int:
-    """Return the largest size of which a universe has at most `most` multisets."""
+    """Return the largest size for which a universe has at most `most` multisets."""
     size = 1
     while size < MOST_SIZE and number(universe, size + 1) <= most:
         size += 1
@@ -65,7 +65,7 @@ def largest(universe: int, most: int) -> int:
 
 
 def net(universe: int, size: int) -> float:
-    """Bound the distance of any database from the nearest multiset, for every query at once.
+    """Bound the distance of any database from the nearest multiset, for all queries at once.
 
     Round a database's frequencies times `size` down, and those with the largest remainders up
     instead, until the sum is right. If j of N are rounded up, the remainders sum to j, and at most
@@ -91,7 +91,7 @@ def enumerated(universe: int, size: int) -> NDArray[np.uint8]:
 
 
 def sampled(universe: int, size: int, count: int, stream: BitStream) -> NDArray[np.uint8]:
-    """Return the counts of `count` independent multisets of uniform elements as columns."""
+    """Return the counts of `count` random multisets of uniform elements as columns."""
     out = np.zeros((universe, count), np.uint8)
     every = np.arange(count)
     limit = np.full(count, universe, np.int64)
@@ -101,7 +101,7 @@ def sampled(universe: int, size: int, count: int, stream: BitStream) -> NDArray[
 
 
 class Multisets:
-    """The candidates that are left."""
+    """The candidate databases that agree with all hard answers so far, as compact counts."""
 
     def __init__(self, counts: NDArray[np.uint8]) -> None:
         self._counts = counts
@@ -111,7 +111,7 @@ class Multisets:
         return int(self._counts.shape[1])
 
     def sums(self, weights: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the sum of the weights over each candidate, valid until the next call."""
+        """Return the weighted sum over each candidate, valid until the next call."""
         count = len(self)
         narrow, out = weights.astype(np.int32), self._sums[:count]
         spread(count, lambda a, b: _native_sums(self._counts, narrow, out, a, b))
@@ -119,31 +119,31 @@ class Multisets:
 
     @staticmethod
     def median(sums: NDArray[np.int32]) -> int:
-        """Return the lower median."""
+        """Return the lower median of the sums over the candidates."""
         middle = (len(sums) - 1) // 2
         if len(sums) <= SMALL:
             return int(np.partition(sums, middle)[middle])
         return int(window(sums, middle + 1, 0).values[0])
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Give up the other candidates and free their memory."""
+        """Keep the marked candidates, and free the memory of all others."""
         self._counts = np.ascontiguousarray(np.compress(kept, self._counts, axis=1))
 
 
 def doubt_of(rows: int, accuracy: float) -> Doubt:
-    """Return the doubt's sensitivity and unit, for the allocation of the loss."""
+    """Return the sensitivity and the unit of the doubt (see `Closeness`), to allocate the loss."""
     slope = Fraction(1 << BITS) / (rows * Fraction(accuracy))
     return Doubt(math.ceil(slope) + 4, float(1 << BITS), accuracy / KEPT / MARGIN)
 
 
 def hard_answers(candidates: int) -> int:
-    """Return after how many hard answers only a candidate like the data can be left."""
+    """Return the largest number of hard answers until only candidates like the data are left."""
     per_answer = -math.log(0.75 * math.exp(2 / KEPT))
     return int(math.log(candidates) / per_answer) + 1
 
 
 class Closeness(NamedTuple):
-    """The test for candidates of `size` rows, from the sums of a query over each of them.
+    """The closeness test: it compares the sums of a query over candidates with the data.
 
     Sums are in units of ``2**-bits``; that over the data is of `rows` rows.
     """
@@ -154,7 +154,7 @@ class Closeness(NamedTuple):
     accuracy: float
 
     def doubt(self, sums: NDArray[np.int32], exact: int) -> int:
-        """Return one minus the mean closeness, in units."""
+        """Return the doubt: one minus the mean closeness of candidates to the data, in units."""
         distances = self._distances(sums, exact).astype(np.float64)
         distances *= -1.0 / (float(self.size * self.rows << self.bits) * self.accuracy)
         np.exp(distances, out=distances)
@@ -163,7 +163,7 @@ class Closeness(NamedTuple):
         return (1 << BITS) - total // len(sums)
 
     def near(self, sums: NDArray[np.int32], answer: int) -> NDArray[np.bool_]:
-        """Tell which candidates agree with a hard answer."""
+        """Return which candidates agree with a hard answer."""
         limit = math.floor(Fraction(self.accuracy) * (self.size * self.rows << self.bits) / KEPT)
         # An answer far from all sums is cut, so that the products fit into 64 bits.
         whole = self.rows << self.bits

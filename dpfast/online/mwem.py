@@ -1,4 +1,4 @@
-"""Multiplicative weights with the exponential mechanism, for linear queries known beforehand."""
+"""MWEM: multiplicative weights with the exponential mechanism, for linear queries known before."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BLOCK = 1 << 14
 
 
 class _Queries:
-    """Queries in units of ``2**-bits``: integers up to ``2**24``, which float32 holds."""
+    """Linear queries as integers in units of ``2**-bits``, up to ``2**24`` so float32 is exact."""
 
     def __init__(self, queries: ArrayLike | None, universe: int, bits: int) -> None:
         rule = f"a matrix of numbers from 0 to 1, with {universe} columns"
@@ -65,7 +65,7 @@ class _Queries:
         return len(self.units)
 
     def sensitivity(self) -> Sensitivity:
-        """Return the sensitivity of all answers together, if one row is replaced by another."""
+        """Return the joint sensitivity of all queries when one row is replaced."""
         l1: NDArray[np.float64] = np.zeros(len(self.units[0]))
         l2_squared = l1.copy()
         for units in self.units:
@@ -77,7 +77,10 @@ class _Queries:
         return Sensitivity(len(self), both[0], both[1], 1 << self.bits)
 
     def sums(self, over: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum all queries over counts (exactly: integers below ``2**53``) or a distribution."""
+        """Return the sum of each query over a distribution, or exactly over integer counts.
+
+        Sums over counts are exact below ``2**53``.
+        """
         out = np.empty(len(self))
         enough = max(1, ENOUGH // len(over))
         spread(len(self), lambda a, b: products(self.units, over, out, a, b), 4, enough)
@@ -85,7 +88,7 @@ class _Queries:
 
 
 class _Fit:
-    """A distribution fitted to measurements: a function of them alone."""
+    """A distribution fitted to noisy measurements of queries: post-processing."""
 
     def __init__(self, queries: _Queries, rows: int, universe: int, replays: int) -> None:
         self.current, self.mean = PublicDistribution(universe), np.zeros(universe)
@@ -96,7 +99,7 @@ class _Fit:
         self._vectors: dict[int, NDArray[np.float64]] = {}
 
     def learn_all(self, noisy: list[int]) -> None:
-        """Take one measurement of each query, and replay them all.
+        """Learn from one measurement of each query, replayed several times.
 
         At first a step goes as far as a query of 0 and 1 with that mean has to. Measurements that
         noise makes disagree are only averaged by short steps, so steps get shorter from one replay
@@ -121,7 +124,7 @@ class _Fit:
         self.mean += self.current.distribution
 
     def learn(self, query: int, noisy: int) -> None:
-        """Make a round: take the measurement of a query, then replay all measurements so far."""
+        """Learn from one more measurement of a query, then replay all measurements so far."""
         bits = self.queries.bits
         self.measured_queries.append(query)
         self.noisy.append(noisy)
@@ -142,7 +145,7 @@ class _Fit:
 
 @dataclass(frozen=True, slots=True)
 class _Measurements(Mechanism[_Fit]):
-    """All rounds, or without `rounds` one measurement of each query, as a mechanism for `release`.
+    """The mechanism of MWEM: all rounds, or without `rounds` one measurement of each query.
 
     A round chooses a query by scores times `choice`.
     """
@@ -174,7 +177,7 @@ class _Measurements(Mechanism[_Fit]):
 
 @dataclass(frozen=True, slots=True)
 class _Fitting(Opening[A]):
-    """All rounds, or a replay of those that an earlier call, or another process, has recorded."""
+    """The release of all rounds of MWEM, or a replay of rounds that the ledger has recorded."""
 
     again: Callable[[list[list[int]]], _Fit] | None = None
 
@@ -381,7 +384,7 @@ class MWEM(HasDistribution):
 
 
 def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Loss]:
-    """Return the factor of the scores, the noise of a measurement, and the loss of all rounds."""
+    """Return the factor of scores, the noise of measurements, and the loss of all rounds."""
     size = amount(loss)
     part = Fraction(1, 2 * rounds)
 

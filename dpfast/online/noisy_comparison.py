@@ -1,4 +1,4 @@
-"""The sparse vector technique on integers: which values of a stream are above their thresholds.
+"""The sparse vector technique on integers: which values of a stream exceed their thresholds.
 
 Let D be the sensitivity of every value, and c the number of positives that may be found.
 
@@ -51,7 +51,7 @@ STRETCH = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """The scales of the noise, and the number of positives.
+    """The noise scales of the sparse vector technique, and the number of positives.
 
     `threshold` and `query` are the scales of rho and nu; `renewed` tells whether a new rho is drawn
     after each positive.
@@ -69,7 +69,7 @@ class Scales:
 
 
 def threshold_share(positives: int, monotone: bool) -> Fraction:
-    """Return the threshold's share of the loss: 1 / (1 + (m c)^(2/3)), to float64."""
+    """Return the share of the loss for the threshold's noise: 1 / (1 + (m c)^(2/3))."""
     reach = float((1 if monotone else 2) * positives)
     return Fraction(1.0 / (1.0 + reach ** (2.0 / 3.0)))
 
@@ -77,7 +77,7 @@ def threshold_share(positives: int, monotone: bool) -> Fraction:
 def scales_within(
     epsilon: Fraction, sensitivity: int, positives: int, monotone: bool, renewed: bool
 ) -> Scales:
-    """Return the scales for a loss epsilon of all positives; `renewed`: of each one by itself."""
+    """Return the noise scales for a loss epsilon of all positives, or if `renewed` of each one."""
     together = 1 if renewed else positives
     threshold = epsilon * threshold_share(together, monotone)
     reach = (1 if monotone else 2) * together * sensitivity
@@ -136,7 +136,7 @@ def allocate(
 
 
 class NoisyComparison:
-    """Compares values with thresholds: a secret threshold noise, and the positives left."""
+    """A comparison of values with thresholds, with secret threshold noise and positives left."""
 
     def __init__(self, scales: Scales, generator: Generator) -> None:
         self.scales, self.left = scales, scales.positives
@@ -148,7 +148,7 @@ class NoisyComparison:
     def ask(
         self, values: NDArray[np.int64], thresholds: NDArray[np.int64], generator: Generator
     ) -> NDArray[np.bool_]:
-        """Tell in order which values are above their thresholds, up to the last positive.
+        """Return in order which values exceed their thresholds, up to the last positive.
 
         Values and thresholds are at most `MOST_CELLS` in size; one threshold may serve for all.
         """

@@ -1,4 +1,4 @@
-"""The allocation of the loss of a stream of linear queries, and its accuracy: public numbers only.
+"""The allocation of a loss to the noise of a stream of linear queries, and its accuracy.
 
 A stream has `hard` answers with noise, and a noisy comparison that decides which queries get one.
 Let G bound ``abs(rho - nu)`` of the comparison for all queries together, and H the noise of all
@@ -46,17 +46,17 @@ class Plan:
     answer: float
 
     def threshold(self, accuracy: float, rows: int) -> int:
-        """Return T in units."""
+        """Return the threshold T for an accuracy, in units."""
         return math.ceil((accuracy - self.comparison) * (rows << self.bits))
 
     @property
     def least(self) -> float:
-        """The least accuracy that can be kept."""
+        """The least accuracy that this plan keeps."""
         return max(2 * self.comparison, self.answer)
 
 
 class Doubt(NamedTuple):
-    """The integer that is compared with the threshold; `units` of its units are 1.
+    """The scale of the integer that is compared with the threshold, where 1 is `units` units.
 
     `weight` is what 1 is worth as a fraction of the rows, for the allocation of the loss.
     """
@@ -76,7 +76,7 @@ def plan(
     bits: int,
     doubt: Doubt | None = None,
 ) -> Plan:
-    """Return the allocation that keeps the least accuracy.
+    """Return the allocation of the loss that keeps the least (best) accuracy.
 
     Queries are rounded to `bits` bits, and to fewer where the noise would be too large for the
     samplers. `doubt` is what is compared with the threshold, if not the distance in rows.

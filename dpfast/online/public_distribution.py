@@ -1,4 +1,4 @@
-"""A public distribution over a universe, updated by multiplicative weights, and rows made from it.
+"""A public distribution over a universe, updated by multiplicative weights; synthetic rows.
 
 Weights are kept as logarithms, so that no update loses one. Beside them stand their exponentials,
 relative to a bound of the largest, for the means of queries. The distribution depends on queries
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 class Sums(NamedTuple):
-    """Sums of a query in units of ``2**-bits``.
+    """The expectation of a query under a distribution and its sum over counts, in ``2**-bits``.
 
     Attributes
     ----------
@@ -46,14 +46,14 @@ class Sums(NamedTuple):
 
 
 def _by_block(size: int, work: Callable[[int, int, Floats], None]) -> Floats:
-    """Return three sums of each block, which ``work(begin, end, sums)`` writes."""
+    """Return three sums for each block of elements, which ``work(begin, end, sums)`` writes."""
     sums = np.empty((-(-size // BLOCK), 3))
     spread(size, lambda begin, end: work(begin, end, sums), BLOCK)
     return sums
 
 
 class PublicDistribution:
-    """Weights over a universe, uniform at first."""
+    """A distribution over a universe, as weights that are uniform at first."""
 
     def __init__(self, universe: int) -> None:
         self._log = np.zeros(universe)
@@ -62,7 +62,7 @@ class PublicDistribution:
         self._top = 0.0
 
     def sums(self, query: Floats, bits: int, counts: NDArray[np.int32] | None = None) -> Sums:
-        """Return the expectation of a query, and its sum over counts."""
+        """Return the expectation of a query, and its exact sum over `counts`."""
         unit = float(1 << bits)
 
         def work(begin: int, end: int, sums: Floats) -> None:
@@ -93,10 +93,10 @@ class PublicDistribution:
 
 
 def rounded_counts(distribution: NDArray[np.float64], rows: int) -> NDArray[np.int64]:
-    """Return counts that add up to `rows`, as near to a distribution as integers can be.
+    """Return integer counts with the sum `rows` that are nearest to a distribution.
 
-    They are rounded down, and those with the largest remainders up instead (the first of equal
-    ones), until the sum is right.
+    Counts are rounded down, except that the counts with the largest remainders (the first of equal
+    ones) are rounded up, as many as make the sum right.
     """
     shares = distribution * rows
     counts = np.floor(shares).astype(np.int64)
@@ -109,7 +109,7 @@ def rounded_counts(distribution: NDArray[np.float64], rows: int) -> NDArray[np.i
 
 
 class HasDistribution:
-    """A mechanism that leaves a public distribution over a universe."""
+    """A mechanism whose output includes a public distribution over a universe."""
 
     _universe: Universe
     _rows: int
@@ -120,7 +120,7 @@ class HasDistribution:
         """The public probabilities of the elements."""
 
     def synthetic(self, rows: int | None = None) -> NDArray[Any]:
-        """Return rows whose frequencies are as near to the distribution as possible.
+        """Return synthetic rows whose frequencies are as near to the distribution as possible.
 
         Privacy
         -------

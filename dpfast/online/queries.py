@@ -1,4 +1,4 @@
-"""Linear queries over a public universe, as integer weights; data as counts of its elements.
+"""Linear queries as integer weights over a public universe, and data as counts of elements.
 
 A query f gives each element a number from 0 to 1. It is rounded to multiples of ``2**-bits``, and
 the rounded query is answered. So the sum of its weights over the rows is an exact integer, with
@@ -58,7 +58,7 @@ def spread(
 
 
 class Universe:
-    """The elements that rows can be: numbers, texts, or without names, numbers 0 .. size - 1."""
+    """The public elements that rows can be: numbers, texts, or unnamed numbers 0 .. size - 1."""
 
     def __init__(self, elements: ArrayLike | None, size: int | None) -> None:
         self.elements: NDArray[Any] | None = None
@@ -93,13 +93,13 @@ class Universe:
 
     @property
     def facts(self) -> list[Any]:
-        """The public numbers that identify this universe, for `session.facts`."""
+        """The public facts that identify this universe, for `session.facts`."""
         if self.elements is None:
             return [self.size]
         return [self.elements.dtype.str, hashlib.sha256(self.elements.tobytes()).hexdigest()]
 
     def values(self, query: Query) -> NDArray[np.float64]:
-        """Return the numbers of a query, not checked yet."""
+        """Return the values of a query on all elements, before any check of their range."""
         if callable(query):
             return self._called(query)
         vector = checks.array("query", query, _RULE)
@@ -110,7 +110,7 @@ class Universe:
         return np.ascontiguousarray(vector, np.float64)
 
     def weights(self, values: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
-        """Return the query as integers in units of ``2**-bits``; an error unless within 0 to 1."""
+        """Return a query as integers in units of ``2**-bits``; refuse values outside 0 to 1."""
         out = np.empty(self.size)
         for at in range(0, self.size, STRETCH):
             part, units = values[at : at + STRETCH], out[at : at + STRETCH]
@@ -137,7 +137,7 @@ class Universe:
         return values
 
     def rows(self, data: Any) -> tuple[Counted, int]:
-        """Return a column to count, and its public number of rows."""
+        """Return the column of data to count, and its public number of rows."""
         if self.words is None:
             view = read(data, one_column, relation="replace")
         else:
@@ -153,7 +153,7 @@ class Universe:
         return source, rows
 
     def count(self, source: Source | RowSource) -> NDArray[np.int64]:
-        """Count the rows of a column that are each element. Every row must be one of them."""
+        """Return the number of rows of each element; refuse rows outside the universe."""
         assert self.elements is not None
         elements = self.elements if self.words is None else np.arange(float(self.size))
         order = np.argsort(elements, kind="stable")
@@ -182,7 +182,7 @@ class Universe:
 
 
 def counts_of(histogram: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
-    """Check a histogram and return it with its sum. Its length and sum are public, no more."""
+    """Return checked counts of a histogram, and their sum. Only its length and sum are public."""
     rule = "counts of rows, integers of at least 0, one for each element of the universe"
     counts = checks.array("histogram", histogram, rule)
     if counts.dtype.kind not in "iu" or counts.ndim != 1 or not len(counts) or (counts < 0).any():
@@ -196,12 +196,12 @@ def counts_of(histogram: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
 
 
 def digest(weights: NDArray[np.float64]) -> str:
-    """Return a digest of integer weights below ``2**31``."""
+    """Return a SHA-256 digest of integer weights below ``2**31``."""
     return hashlib.sha256(weights.astype("<i4").tobytes()).hexdigest()
 
 
 def coded(weights: NDArray[np.float64], bits: int) -> bytes:
-    """Encode the weights of a query in few bytes: one bit each if all are 0 or 1."""
+    """Return the weights of a query in few bytes: one bit each if all are 0 or 1."""
     ones = weights == 1 << bits
     if (ones | (weights == 0)).all():
         return b"b" + zlib.compress(np.packbits(ones).tobytes(), 1)
@@ -209,7 +209,7 @@ def coded(weights: NDArray[np.float64], bits: int) -> bytes:
 
 
 def decoded(body: bytes, bits: int, size: int) -> NDArray[np.float64]:
-    """Decode what `coded` wrote."""
+    """Return the weights that `coded` has encoded."""
     plain = zlib.decompress(body[1:])
     if body[:1] == b"b":
         ones = np.unpackbits(np.frombuffer(plain, np.uint8), count=size)

@@ -72,7 +72,7 @@ MOST_VALUES, GRID = 1 << 14, 20
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The answer after one step.
+    """The private total after one step of a stream.
 
     Attributes
     ----------
@@ -106,14 +106,14 @@ class Total:
 
 
 class _OpenSums:
-    """The exact sums of the nodes that are not over yet, one of each level."""
+    """The exact sums of the unfinished tree nodes, one for each level."""
 
     def __init__(self, steps: int, levels: int) -> None:
         self.left, self.rho = steps, [0] * levels
 
 
 class _Root:
-    """The square root of the matrix of prefix sums of so many steps, as integers."""
+    """The square root of the matrix of prefix sums of `steps` steps, as integers."""
 
     def __init__(self, steps: int) -> None:
         numbers = np.arange(1.0, steps)
@@ -124,13 +124,13 @@ class _Root:
             self.back[k] = (1 - c[1 : k + 1] @ self.back[:k][::-1]) / c[0]
 
     def sensitivity(self, rows: int, most: int) -> Sensitivity:
-        """Return the sensitivity of the sums if so many rows are added or removed."""
+        """Return the sensitivity of all sums if `rows` rows, each of at most `most`, change."""
         l1, l2_squared = rows * most * sum(self.column), sum(c * c for c in self.column)
         return Sensitivity(len(self.column), l1, rows * most**2 * l2_squared)
 
     @property
     def mean_variance(self) -> float:
-        """The mean of the variance of all totals, in that of the noise of a sum."""
+        """The variance of a total, averaged over all steps, for noise of variance 1."""
         return float(self.back**2 @ np.arange(len(self.back), 0, -1)) / len(self.back)
 
 
@@ -328,7 +328,7 @@ class RunningCount(Session[int, Total]):
     # --- answers --------------------------------------------------------------------------------
 
     def _factors(self, step: int) -> tuple[NDArray[np.float64], Any]:
-        """Return the weight of each noise in a total, and how many have it."""
+        """Return the weights of noises in the total at a step, and the noises of each weight."""
         return _weights(step, self._b) if self._root is None else (self._root.back[:step], 1.0)
 
     def _draft(self, question: int) -> Draft:
@@ -368,7 +368,7 @@ class RunningCount(Session[int, Total]):
         return Total(step, answer["total"], deviation, answer["left"], self._spent)
 
     def _digest(self, question: int) -> str:
-        """Return the public part of a question: that it is one."""
+        """Return the constant "step": nothing else of a question is public."""
         return "step"
 
     def _replay(self, answer: dict[str, Any], body: bytes) -> None:
@@ -376,12 +376,12 @@ class RunningCount(Session[int, Total]):
 
 
 def _level_count(steps: int, b: int) -> int:
-    """Return how many levels of nodes there are."""
+    """Return the number of levels of the tree of `steps` steps with branching b."""
     return len(_digits(steps, b))
 
 
 def _digits(step: int, b: int) -> list[int]:
-    """Return the digits of a number, the lowest first."""
+    """Return the digits of a number in base b, the lowest first."""
     digits = []
     while step:
         step, digit = divmod(step, b)
@@ -390,12 +390,12 @@ def _digits(step: int, b: int) -> list[int]:
 
 
 def _whole(j: int, b: int) -> int:
-    """Return B(j) of the derivation above."""
+    """Return B(j) of the derivation above: the number of nodes in a full tree of level j."""
     return int((b ** (j + 1) - 1) // (b - 1))
 
 
 def _grown(done: list[tuple[int, int]], noisy: list[int], b: int) -> list[tuple[int, int]]:
-    """Return the trees of each level once nodes of levels 0, 1, ... are over."""
+    """Return each level's finished trees and their sums after new nodes of levels 0, 1, ..."""
     grown, tree = list(done), 0
     for j, y in enumerate(noisy):
         if j:  # all trees below are parts of the new one
@@ -408,13 +408,13 @@ def _grown(done: list[tuple[int, int]], noisy: list[int], b: int) -> list[tuple[
 
 
 def _estimate(done: list[tuple[int, int]], b: int) -> float:
-    """Return the total that the trees estimate."""
+    """Return the private total, estimated from the noisy sums of the finished trees."""
     parts = (Fraction(w, _whole(j, b)) for j, (_, w) in enumerate(done))
     return nearest(sum(parts, Fraction(0)))
 
 
 def _mean_variance(steps: int, b: int) -> float:
-    """Return the mean of the variance of all totals."""
+    """Return the variance of a total, averaged over all steps, for noise of variance 1."""
     total = 0.0
     for j in range(_level_count(steps, b)):
         whole, beyond = divmod(steps + 1, b ** (j + 1))
@@ -425,7 +425,7 @@ def _mean_variance(steps: int, b: int) -> float:
 
 
 def _weights(step: int, b: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weight of a node's noise in a total, and how many nodes have it."""
+    """Return the weights of node noises in the total at a step, and the nodes of each weight."""
     pairs = [
         (b**i / _whole(j, b), float(d * b ** (j - i)))
         for j, d in enumerate(_digits(step, b))

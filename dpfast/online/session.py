@@ -1,4 +1,4 @@
-"""The state of a stream of queries: one process, one question at a time, an end, and a record.
+"""The state of a stream of queries, which one process asks in turn and a ledger may record.
 
 A stream with a name is kept in the file of its budget (`budget/ledger/streams.py`). An answer is
 first computed from the state in memory, which stays unchanged. Then its turn is written, and then
@@ -40,7 +40,7 @@ Q = TypeVar("Q")
 
 
 def facts(**values: Any) -> str:
-    """Return public arguments as one text, the same for the same arguments.
+    """Return public arguments as one text, equal for equal arguments, to identify a stream.
 
     The key of a kept stream is made of it. So the names of dataclasses in it, and the order of
     their fields, are part of the format of the file. `WRITTEN` has those that were renamed since,
@@ -100,7 +100,7 @@ Payment: TypeAlias = tuple[Budget | None, Generator | None, str | None]
 
 
 class Draft(NamedTuple):
-    """An answer that nobody has seen yet.
+    """An answer that is computed, but neither recorded nor returned yet.
 
     `answer` holds its numbers as they are recorded, `body` what else a replay needs. `over` tells
     that no question can follow, and `apply` changes the state.
@@ -113,7 +113,7 @@ class Draft(NamedTuple):
 
 
 class Session(Generic[Q, A]):
-    """The state of a stream, for questions Q and answers A.
+    """The state of a stream, generic in the types of questions Q and answers A.
 
     Two copies of it would each give all answers, although only one is paid for. So it can be
     neither copied nor pickled, and a forked child is refused. The secret part of the state is in
@@ -123,7 +123,7 @@ class Session(Generic[Q, A]):
     def _opening(
         self, allocation: Allocation, secret: Any, paid: Payment, source: Any = None, **public: Any
     ) -> Opening[Any]:
-        """Return the release that pays for the stream, if it is not yet paid for, and its data.
+        """Return the release that opens the stream: it pays, unless paid before, and reads.
 
         `public` is all that its answers depend on, besides the data and randomness. `secret` has
         the turns that are `left`, and `rho`, which a file keeps as JSON and which is replaced and
@@ -150,13 +150,13 @@ class Session(Generic[Q, A]):
         return Opening(allocation, source, budget, rng, opened, question, kept=self._record)
 
     def _resume(self, read: None) -> None:
-        """Begin, or go on after the last recorded answer."""
+        """Start the stream, or continue after the last recorded answer."""
         self._begin()
         self._catch_up()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Allow one question at a time, in the process that paid."""
+        """Return a context that allows one question at a time, in the process that paid."""
         if self._home != witnesses():  # before the lock: its copy may be locked
             raise StreamError(
                 "the stream belongs to the process that was forked: ask there, or open another one"
@@ -171,16 +171,18 @@ class Session(Generic[Q, A]):
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Change the state as a whole. If that is stopped half-way, by an interrupt or for lack of
-        memory, the state is neither that before the answer nor that after it: it is not used
-        again."""
+        """Return a context for a change of the state, which must not be used if left half-way.
+
+        After an interrupt or for lack of memory, the state is neither that before the answer nor
+        that after the answer, so no question is answered from it.
+        """
         self._half = True
         yield
         self._half = False
 
     @property
     def remaining(self) -> int:
-        """The number of positives (of a stream of linear queries: hard answers) left."""
+        """The number of positives (for linear queries, hard answers) that are left."""
         return int(self._comparison.left)
 
     @property
@@ -199,39 +201,39 @@ class Session(Generic[Q, A]):
 
     @property
     def _over(self) -> bool:
-        """Whether no question can follow."""
+        """Whether the stream has ended, so that no question can follow."""
         return not self._comparison.left
 
     @abstractmethod
     def _draft(self, question: Q) -> Draft:
-        """Compute an answer. Only the state of the comparison changes."""
+        """Return a new answer as a draft, changing only the state of the comparison."""
 
     @abstractmethod
     def _formatted(self, answer: dict[str, Any]) -> A:
-        """Return the answer in the form that the user gets."""
+        """Return a recorded answer as the object that the user gets."""
 
     @abstractmethod
     def _digest(self, question: Q) -> str:
-        """Return a digest of the question, as far as it is public."""
+        """Return a digest of the public part of a question."""
 
     def _replay(self, answer: dict[str, Any], body: bytes) -> None:
-        """Change the state as a recorded answer did, except for that of the comparison."""
+        """Apply a recorded answer to the state, except for the state of the comparison."""
 
     # --- questions ------------------------------------------------------------------------------
 
     @property
     def past(self) -> tuple[A, ...]:
-        """The answers so far, in order, of a stream with a name, whichever process got them."""
+        """The answers so far of a named stream, in order, from all processes."""
         with self._turn():
             self._catch_up()
             return tuple(self._past)
 
     def _begin(self, start: Any = None) -> Any:
-        """Return the initial state of the stream: `start`, or what the record began with."""
+        """Return the initial state of the stream: the recorded one if any, else `start`."""
         return start if self._record is None else self._record.begin(start, self._comparison.rho)
 
     def _catch_up(self) -> None:
-        """Go on from the last recorded answer."""
+        """Apply all recorded answers that this process has not seen."""
         if self._record is None:
             return
         turns, secret = self._record.later()
@@ -248,7 +250,7 @@ class Session(Generic[Q, A]):
             self._record.damaged("the secret of a stream is missing")
 
     def _ask(self, question: Q, number: int | None) -> A:
-        """Return the answer to a question, or the recorded one to the question of this number."""
+        """Return the answer to a question: the recorded one for its number, else a new one."""
         with self._turn():
             while True:
                 answer = None if number is None else self._recorded(question, number)
@@ -259,7 +261,7 @@ class Session(Generic[Q, A]):
                 self._catch_up()
 
     def _put(self, question: Q) -> A | None:
-        """Answer the next question; None if another process has recorded an answer to it."""
+        """Return a new answer; None if another process has recorded an answer first."""
         before = self._comparison.left, self._comparison.rho
         written, is_recorded = None, False
         try:
@@ -287,7 +289,7 @@ class Session(Generic[Q, A]):
         return answer
 
     def _recorded(self, question: Q, number: int) -> A | None:
-        """Return the recorded answer; None if this is the next question."""
+        """Return the recorded answer of this number; None if it is the next question's."""
         if self._record is None:
             checks.fail("number", "left out for a stream without a name", number)
         at = checks.whole("number", number)

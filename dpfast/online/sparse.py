@@ -1,4 +1,4 @@
-"""The sparse vector technique: which values of a stream are above a threshold."""
+"""The sparse vector technique: which values of a stream exceed a threshold."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The answer for one value. It is true if the value was found above its threshold.
+    """The answer for one value, which is true if the value was found above its threshold.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Finding:
 
 
 class Findings(NamedTuple):
-    """The answer for many values.
+    """The answer for many values: which were found above their thresholds.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Findings(NamedTuple):
 
 
 class _Question(NamedTuple):
-    """Secret values and public thresholds: of `answer` if `is_single`, else of `answer_many`."""
+    """Secret values and public thresholds in cells, of `answer` (`is_single`) or `answer_many`."""
 
     cells: NDArray[np.int64]
     bars: NDArray[np.int64]
@@ -97,7 +97,7 @@ class _Question(NamedTuple):
 
 
 class SparseVector(Session[_Question, Finding | Findings]):
-    """Tell which values of a stream are above a threshold; only the positives cost.
+    """Tell which values of a stream exceed a threshold; only the positives cost.
 
     The loss is paid when the stream is opened and does not grow with the number of values below.
     The stream halts once `positives` values were found above.
@@ -280,7 +280,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
     def answer_many(
         self, values: ArrayLike, thresholds: ArrayLike | None = None, number: int | None = None
     ) -> Findings:
-        """Tell which values are above their thresholds: the same as one `answer` for each in order.
+        """Tell which values are above their thresholds, as one `answer` for each in order would.
 
         Parameters
         ----------
@@ -335,7 +335,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         return kind if self._unit is not None else f"{kind} without fraction (or give granularity)"
 
     def _cells(self, sensitivity: Number) -> int:
-        """Return the sensitivity in cells, rounded up: it bounds the distance of rounded values."""
+        """Return the sensitivity in cells, rounded up to bound the change of rounded values."""
         checks.positive("sensitivity", sensitivity)
         exact = checks.fraction("sensitivity", sensitivity)
         if self._unit is None:
@@ -347,14 +347,14 @@ class SparseVector(Session[_Question, Finding | Findings]):
         return math.ceil(max(exact, Fraction(float(sensitivity))) / Fraction(self._unit))
 
     def _bar(self, threshold: Number) -> int:
-        """Return the cell of a threshold. It is public, so unlike a value 7.0 may stand for 7."""
+        """Return the cell of a public threshold; unlike for a value, 7.0 may stand for 7."""
         number = checks.number("threshold", threshold, self._rule("a finite number"))
         if self._unit is None and not (number.is_integer() and checks.ratio(threshold) % 1 == 0):
             checks.fail("threshold", self._rule("a number"), threshold)
         return self._cell(threshold)
 
     def _cell(self, value: Number) -> int:
-        """Return the multiple of the unit at or below a number, or the last one on its side."""
+        """Return the cell of a number: the unit's multiple at or below it, clamped."""
         if checks.is_whole(value) and self._unit is None:
             return min(max(int(value), -MOST_CELLS), MOST_CELLS)
         if isinstance(value, Decimal):
@@ -376,7 +376,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         return min(max(cell, -MOST_CELLS), MOST_CELLS)
 
     def _floors(self, array: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the cells of the unit that many numbers are in, as `_cell` does for one."""
+        """Return the cell of each number of an array, as `_cell` does for one number."""
         if array.dtype.kind in "iu":
             if self._unit not in (None, 1.0):
                 return np.array([self._cell(x) for x in array.tolist()], np.int64)
@@ -421,7 +421,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         return Finding(bool(above[0]), number, answer["left"], self._spent)
 
     def _digest(self, question: _Question) -> str:
-        """Return a digest of the thresholds and the number of values: the values are secret."""
+        """Return a digest of the thresholds and the number of values, which are public."""
         count = "one" if question.is_single else str(len(question.cells))
         return f"{count} {hashlib.sha256(question.bars.astype('<i8').tobytes()).hexdigest()}"
 
@@ -510,7 +510,7 @@ class AboveThreshold(SparseVector):
 
 
 def _share(answers: bool | Number) -> Fraction:
-    """Return the share of the loss for noisy values of the positives."""
+    """Return the share of the loss that pays for noisy values of the positives."""
     if isinstance(answers, bool):
         return Fraction(int(answers), 2)
     share = checks.fraction("answers", answers)
@@ -533,7 +533,7 @@ def _refuse() -> NoReturn:
 
 
 def _released(noisy: list[int], unit: float | None) -> NDArray[np.int64] | NDArray[np.float64]:
-    """Return noisy cells as int64, or as the nearest floats in a unit."""
+    """Return noisy cells as int64 without a unit, else as the nearest floats."""
     if unit is None:
         limits = np.iinfo(np.int64)
         return np.array([min(max(x, limits.min), limits.max) for x in noisy], np.int64)
