@@ -473,7 +473,7 @@ class GroupBy(Methods):
         for _, statistic in statistics:
             if statistic.is_wide:
                 advise(WIDE)
-        # The number of all rows is private where people have different numbers of them.
+        # The number of all rows is private where people have different numbers of rows.
         rows = used(self._rows, where, relation if of.persons is None else "add-remove")
         return Prepared(
             table,

@@ -75,11 +75,11 @@ class UnitTails(Counted):
     Parameters
     ----------
     of_groups : bool
-        Whether groups are counted.
+        Whether the size of a unit is its number of groups, not its largest sum.
     like : Counted or OfLinear
-        What is summed.
+        The mechanism whose sums are used.
     part : float
-        In parts of how many cells.
+        The unit of sums, in cells.
     """
 
     of_groups: bool
@@ -176,7 +176,7 @@ class WithBounds(OfColumn):
     ----------
     bounds : GroupBounds or UnitTails
     loss : Loss
-        Of all.
+        Of the bounds and the statistic together.
     parts : tuple of Loss
         Of the bounds, and of the statistic.
     like : Sums or Quantiles
@@ -201,7 +201,7 @@ class WithBounds(OfColumn):
     def reads(self) -> tuple[str, ...]:
         return tuple(self.like.reads)
 
-    #: What becomes of missing numbers.
+    #: The policy for missing numbers.
     nan = same_as("like.nan")
 
     def names(self, name: str) -> list[str]:

@@ -108,7 +108,7 @@ class GroupHistogram(Counted):
 
     @property
     def coordinates(self) -> int:
-        """The number of bins of one group that a step between neighbors may change."""
+        """The number of bins of a group that rows on one side of a step may be in."""
         bins = self.axis.native.bins
         return bins if self.step.of_units else min(self.step.rows, bins)
 

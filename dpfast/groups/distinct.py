@@ -114,7 +114,7 @@ class Distinct(Mechanism[int]):
         For as many values as a step may take away or bring.
     neighbors : {"add-remove", "replace"}
     ids : str or None
-        Whose loss it is; None for rows.
+        The name of the ids; None if the privacy unit is a row.
     most : int
         How many values of a person count.
     """

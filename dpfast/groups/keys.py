@@ -60,7 +60,7 @@ Int32s: TypeAlias = NDArray[np.int32]
 RULE = "a list of public keys (of several columns a table or lists)"
 #: Most groups: their codes are int32.
 MOST = (1 << 31) - 2
-#: The name of the only column of keys, and under which the rule of private keys has a weight.
+#: The name of the only column of keys, and of the weight of partition selection.
 KEYS = "keys"
 
 
@@ -116,9 +116,9 @@ class PublicKeys:
         For several columns: a table of them or a list of tuples, with a row for each key; or a list
         of as many lists, all combinations of which are keys.
     columns : Batches
-        What keys are looked for in. Their types are looked at.
+        The columns of rows, whose types the keys must fit.
     other : key or sequence of keys, optional
-        That of one more group, of all rows without one of the keys; of several columns one each.
+        The key of one more group, of all rows without a public key; one for each column.
 
     Raises
     ------
@@ -249,7 +249,7 @@ class PublicCoder:
         """Return None: codes of public keys are in the order in which the keys were given."""
 
     def codes(self, batch: Batch) -> Int32s:
-        """Return the codes of the rows of a batch; whoever asks may change them."""
+        """Return the group code of each row of a batch, in an array that the caller may change."""
         columns = [batch.columns[name] for name in self._keys.by]
         first = self._keys.first_of_run
         if first is not None:
@@ -288,7 +288,7 @@ class PrivateKeys:
     ----------
     by : sequence of str
     columns : Batches
-        Their types are looked at; a column that holds no keys is refused.
+        The columns of rows; one whose type cannot hold keys is refused.
     named : bool, default True
         Whether the keys themselves are kept, or only their words.
     """
@@ -343,7 +343,7 @@ class PrivateCoder:
         return len(self._chain)
 
     def codes(self, batch: Batch) -> Int32s:
-        """Return the codes of the rows of a batch; whoever asks may change them."""
+        """Return the group code of each row of a batch, in an array that the caller may change."""
         words = [self._words[name].of(batch.columns[name]) for name in self._by]
         with self._lock:
             codes, first = self._chain.add(words)

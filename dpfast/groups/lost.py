@@ -33,7 +33,7 @@ from ..tables.sql.store import SqlRows
 from .of_column import DatabaseSums, Integers
 from .sums import Counted, Sums, bars_like
 
-#: The column of the answer, and the share of the loss that others have three of.
+#: The name of the answer's column, and of the share of the loss.
 LOST = "rows lost"
 #: The failure probability of the noise of a statistic, and that of the number of rows lost.
 OF_NOISE, OF_LOST = 0.75 * (1 - CONFIDENCE), 0.25 * (1 - CONFIDENCE)
@@ -51,7 +51,7 @@ class Lost(Counted):
     Parameters
     ----------
     most, limit : int
-        How many rows of a person count in a group, and have to be told apart, at most.
+        How many rows of a person count in a group at most, and how many a person may have there.
     """
 
     adds_up: ClassVar[bool] = True

@@ -85,7 +85,7 @@ from ..tables.table import RULE
 Names: TypeAlias = tuple[str, ...]
 #: Indices of attributes, as `in_order` has them.
 Indices: TypeAlias = tuple[int, ...]
-#: Significant bits of what parts of the loss are in proportion to.
+#: Significant bits of the weights by which residuals share the loss.
 BITS = 24
 #: Cells that get noise together.
 BLOCK = 1 << 20
@@ -179,14 +179,14 @@ def planned(
     sizes : sequence of int
         How many categories each attribute has.
     weights : mapping of tuples of indices to float
-        What a variance of a cell of each marginal counts.
+        The weight of the variance of a cell of each marginal.
     loss : ZCDP or Approx
     neighbors : {"add-remove", "replace"}
 
     Returns
     -------
     tuple of Residuals
-        All of which cost the loss together.
+        The residuals, whose noise costs the loss, all together.
     """
     above: defaultdict[Indices, float] = defaultdict(float)
     for marginal, weight in weights.items():

@@ -30,7 +30,7 @@ from .weighted import WeightedMean, WeightedSum
 
 OfStatistic: TypeAlias = OfLinear | Counted | GroupQuotient
 
-#: What releases counts, and statistics of two columns; all others but what is drawn are linear.
+#: Mechanisms of counts, and of two columns; all other statistics are linear, or drawn.
 PLAIN: dict[type, type[OfStatistic]] = {
     Histogram: GroupHistogram,
     Count: OfCount,
@@ -38,14 +38,14 @@ PLAIN: dict[type, type[OfStatistic]] = {
     Ratio: GroupRatio,
     Correlation: GroupCorrelation,
 }
-#: What releases a statistic of rows with weights.
+#: Mechanisms of statistics of rows with weights.
 WEIGHTED: dict[type, type[OfStatistic]] = {
     Sum: WeightedSum,
     Mean: WeightedMean,
     Histogram: WeightedHistogram,
 }
 
-#: What is drawn.
+#: Statistics that are drawn: quantiles and extremes.
 DRAWN = (ranked.OneQuantile, ranked.Quantiles, ranked.Extreme, ranked.QuantileInterval)
 
 

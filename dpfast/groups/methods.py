@@ -25,7 +25,7 @@ from . import stat
 OF_ROWS = ("method", "noise", "assume_sorted")
 #: Which arguments a method has to be given.
 NEEDED = ("column", "other", "q", "qs")
-#: What types of arguments are called where a column is one of a group.
+#: Annotations of arguments by those of the plain statistics, for one column by group.
 OF_ONE_COLUMN = {"str | None": "str", "BoundsEach | Auto": "Bounds | Auto"}
 
 

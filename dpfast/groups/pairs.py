@@ -79,7 +79,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
 
     statistic: Quotient
 
-    #: How many features a row has, of how many noise is looked at together, the least cell of one.
+    #: Features of a row; noises that share the failure probability; the least cell of a feature.
     width: ClassVar[int] = 2
     features: ClassVar[int]
     together: ClassVar[int]

@@ -59,13 +59,13 @@ def draw_quantiles(
         The quantile; at the place 0 or 1 and with `inside`, the one that is so many ranks inside,
         as `statistics.quantiles.draws.inside` has it.
     base : Base
-        What cells weigh.
+        The base measure of the cells.
     reach : int
         How many ranks round the target are sorted. It decides the time and no probability.
     stream : BitStream
     inside : int, default 0
     others : Others, optional
-        What is not given of the groups.
+        The rows of the groups that are not given.
 
     Returns
     -------

@@ -70,15 +70,15 @@ class Quantiles(OfColumn):
         `statistics.quantiles.exponential.ExponentialExtreme`.
     step : Step
     loss : Loss
-        Of all quantiles of all groups; None until it is said.
+        Of all quantiles of all groups; None until the loss is given.
     whole : bool
         Whether the column is one of integers, by its type.
     units : Units, optional
         How a column of times is read.
     lattice : Lattice, optional
-        The candidates, if they are told.
+        The candidates, if a granularity is given.
     coverage : float, optional
-        How often an interval around a quantile holds it, if they have any, for half of the loss.
+        The confidence of an interval around each quantile, which takes half of the loss.
     """
 
     column: str
@@ -275,7 +275,7 @@ class Quantiles(OfColumn):
                         sizes[i, first:stop] = draw_widths(*near, streams[part])
 
             run_in_threads(draw, range(len(parts)), 1 if few else threads())
-        # Sorted as the quantiles are: that is post-processing.
+        # Draws are put in the order of their quantiles, which is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
         cell = np.sort(drawn, axis=0)[order].astype(np.int64)
         every = list(self._numbers(cell))

@@ -243,7 +243,7 @@ class Rows:
         self.blocks.append(Block(file, file.append(codes), file.append(cells), cuts))
 
 
-#: All rows of a group, of which there are fewer.
+#: All rows of a group: no group has as many as this.
 EVERY = Near(0.0, 1 << 60)
 
 
@@ -254,7 +254,7 @@ class RowsNear:
     Parameters
     ----------
     answer : DatabaseSums
-        Its bins are cells, and its sums the rows that have each, that or a lower one, or any.
+        Its bins are cells; its sums count rows in a cell, in or below the cell, and in the group.
     near : sequence of Near
         Of each draw.
     """

@@ -81,7 +81,7 @@ class Step:
         return self.groups * self.sides
 
     def numbers(self, first: int, last: int) -> Sensitivity:
-        """Return the sensitivity of one sum a group, of integers from `first` to `last`."""
+        """Return the sensitivity of all groups' sums of integers from `first` to `last`."""
         k, largest = self.rows, self.rows * max(abs(first), abs(last))
         moves = self.moves
         if self.sides == 1:

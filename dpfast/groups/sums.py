@@ -87,7 +87,7 @@ class Sums(OfColumn, ABC):
     ----------
     step : Step
     loss : Loss
-        None until it is said, as of what is no `Statistic`.
+        None until the loss is given.
     units : Units, optional
         How a column of times is read.
     """
@@ -497,7 +497,7 @@ class OfLinear(SumsOfFeatures):
         is_rounded = self.statistic.matches is None
         return Arrays(self.axis.lo, self.axis.hi, self.axis.cells, is_rounded=is_rounded)
 
-    #: The column of what is added up.
+    #: The bounds and the grid of the numbers that are added up.
     sums = same_as("axis")
 
     cells = same_as("sums.cells")

@@ -57,7 +57,7 @@ class Top(Counted):
         return float_down(draw_epsilon / (self.step.rows * self.step.sides))
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the shortfall, in rows, of a drawn key below the most frequent key left."""
+        """Return the error bar: the rows by which a drawn key falls short of the best key left."""
         if self.among is None:
             return unknown(confidence, KEYS)
         return shortfall(self.among, self.rate, confidence, COUNTS)

@@ -25,7 +25,7 @@ from ..privacy.repetition import repeated_selection, run_parameters
 from ..rng import Generator
 
 RULE = "run must return a pair of a score, which is a real number, and an answer"
-#: Bits beyond those of a requested probability: its error is some units for each term.
+#: Bits beyond those of a requested probability, whose error is some units for each term.
 GUARD = 96
 
 

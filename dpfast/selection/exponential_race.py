@@ -25,7 +25,7 @@ from .._kernels.rng import BitStream
 from ..noise.choice import Weights
 from .scores import PlainScores, Scores
 
-#: Up to so many candidates, each is a run of its own from the start.
+#: Up to this many candidates, each is a run of its own from the start.
 SMALL = 4096
 #: Candidates in the longest and the shortest block.
 LONGEST, SHORTEST = 256, 16

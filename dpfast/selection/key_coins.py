@@ -31,9 +31,9 @@ class PartitionSelection(ABC):
     loss : Approx
         Of all keys together.
     most : int
-        From so many people on pi does not change.
+        The number of people from which on pi does not change.
     after : PartitionSelection or None
-        Of a further round.
+        The rule of a further round.
     """
 
     loss: Approx

@@ -374,13 +374,13 @@ class Round(Divergence):
     Parameters
     ----------
     grid : int
-        What a person with a single key counts for.
+        The weight of a person with a single key.
     share : Fraction
-        This round's, of the divergence and of what new keys may show.
+        This round's share of the divergence, and of what new keys may show.
     power : Fraction
         p / q: with k keys a person counts for grid / k^(p / q), rounded down.
     after : Round, optional
-        The next one.
+        The next round.
     """
 
     grid: int

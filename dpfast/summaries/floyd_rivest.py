@@ -36,7 +36,7 @@ from .order_statistics import (
 SLACK = 5.0
 #: The same for bytes, where each threshold costs and a miss is cheap.
 SLACK_BYTES = 4.0
-#: Values of an array up to which it is put together with others.
+#: The most values of an array that is joined with others.
 SHORT = 1 << 15
 #: Up to this many thresholds, counting bytes is faster than a histogram.
 THRESHOLDS = 24
@@ -108,9 +108,9 @@ def draw(source: Source, windows: int = 1) -> Sample:
 
 
 def gathered(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return the values of some arrays in fewer arrays, each short one twice as long as the next.
+    """Return the values of some arrays in fewer arrays, with short neighbors joined.
 
-    So many tiny chunks are not walked at every merge, and each value is copied a few times.
+    A short array is then twice as long as the next at least, so each value is copied a few times.
     """
     joined: list[NDArray[Any]] = []
     for part in parts:

@@ -32,7 +32,7 @@ def random_words(count: int) -> NDArray[np.uint64]:
 
 
 class Segment(ABC):
-    """Base of segments: some consecutive order statistics, with ranks from 0 on."""
+    """Base of segments, some consecutive order statistics each, whose ranks begin at 0."""
 
     count: int
 

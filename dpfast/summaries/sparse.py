@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .units import CARRY, SPAN, Room, add_wide, by_group, merge
 
-#: Cells that are added before they are put together once more.
+#: Cells that are added before all parts are merged again.
 PENDING = 1 << 20
 #: Bits of half a word.
 HALF = np.uint64(32)

@@ -57,7 +57,7 @@ LARGEST = 2**62
 UNIT, STEP, PARTS = 64, 1 << 27, 256
 #: The largest half of a product of cells.
 SPAN = np.uint64(2**32 - 1)
-#: Sums of each unit, and behind them those of rows of none.
+#: Sums of each unit, and last those of rows of no unit.
 Room: TypeAlias = NDArray[np.uint64]
 #: Adds rows with the codes of their units to rooms, and returns how many are missing in each.
 Add: TypeAlias = Callable[[Sequence[Any], NDArray[np.int32], Sequence[Room]], list[int]]
@@ -354,11 +354,11 @@ def by_group(
     room, most, squares, ends
         As in `bounded`.
     factors : sequence of int
-        Those of sums, of squares if there are any, and of the number of rows.
+        The factors of sums, of squares if there are any, and of the number of rows.
     codes : ndarray of int32, optional
         The group of each unit, -1 for those that count nowhere; by default there is one.
     groups : int
-        How many there are besides one that is empty.
+        The number of groups, besides a last one that is empty.
     whole : ndarray of uint64, optional
         How many rows the unit of each row of the room has, where a unit has several of these.
     """
