@@ -53,7 +53,7 @@ _WIDE = 4
 
 @dataclass(frozen=True, slots=True)
 class Marginals:
-    """Counts of rows in the cells of several marginals; see `measure`.
+    """The mechanism that adds noise to the counts of several marginals; see `measure`.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def measure(
     budget: dp.Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[NDArray[np.int64]]:
-    """Release the counts of one marginal.
+    """Release the noisy counts of one marginal.
 
     Privacy
     -------
@@ -212,7 +212,7 @@ def measure_all(
     budget: dp.Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[list[NDArray[np.int64]]]:
-    """Release the counts of several marginals of the same rows, for one loss together.
+    """Release the noisy counts of several marginals of one table, for one loss together.
 
     Privacy
     -------

@@ -190,7 +190,7 @@ def entry_of(
 
 
 def as_called(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a release's table with `column`, `other`, `by` as its function's arguments, `columns`.
+    """Return a release's table with `column`, `other` and `by` merged into `columns` where needed.
 
     A `column` and an `other` are the `columns` of a statistic of rows. A statistic that compares
     two groups (`of` by one column, with two `keys`) has the column of keys as the last of its

@@ -24,7 +24,7 @@ CONFIDENCE = 0.95
 
 
 def error_of(mechanism: Mechanism[Any], rows: int | None) -> ErrorBar:
-    """Return the expected error bar of a mechanism at `rows` rows; None if that is not known."""
+    """Return the expected error bar of a mechanism; `rows` is None if the number is unknown."""
     return expected_error(mechanism, rows=rows, confidence=CONFIDENCE)
 
 

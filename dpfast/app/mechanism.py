@@ -150,7 +150,7 @@ class mechanism(Preparing[Any]):
     def __call__(
         self, data: Any, *, budget: Budget | None = None, rng: Generator | None = None, **rows: Any
     ) -> Any:
-        """Release the answer about some data, as the function does.
+        """Release the answer about data, as a call of the function would.
 
         Parameters
         ----------
@@ -201,12 +201,12 @@ class mechanism(Preparing[Any]):
 
     @property
     def loss(self) -> Loss:
-        """The loss of a call under `neighbors`; what a budget counts for it, `Budget.cost` says."""
+        """The loss of a call under `neighbors`; `Budget.cost` returns what a budget counts."""
         return self._prepared().loss
 
     @property
     def neighbors(self) -> Neighbors:
-        """The neighboring relation of a call without a budget, or with one that has none yet."""
+        """The neighboring relation of a call, unless the budget of the call has another."""
         return checks.neighbors(self._prepared().neighbors)
 
     @property
@@ -218,7 +218,7 @@ class mechanism(Preparing[Any]):
 
     @property
     def noise(self) -> IntegerNoise | None:
-        """The noise on integers, or None if none is drawn; its `loss` may be a part of the loss."""
+        """The noise on integers, or None if none is drawn; the noise may cost a part of `loss`."""
         noise = self._prepared().integer_noise
         return noise if isinstance(noise, IntegerNoise) else None
 

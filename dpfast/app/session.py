@@ -108,7 +108,7 @@ class session:
             return prepare(function, *args, **kwargs, **self._paid).release(self._confidence)
 
     def group_by(self, data: Any, by: Any, **groups: Any) -> Groups:
-        """Group the rows of a table, as `dpfast.group_by` does.
+        """Group the rows of a table, as `dpfast.group_by` does, for releases by group.
 
         Parameters
         ----------

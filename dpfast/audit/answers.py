@@ -36,7 +36,7 @@ def takes_size(mechanism: Callable[..., Any]) -> bool:
 
 @contextlib.contextmanager
 def heard() -> Iterator[list[Any]]:
-    """Collect the text and the warnings that code in a ``with`` block prints, in a list."""
+    """Collect the printed text and the warnings of a ``with`` block in a list."""
     said: list[Any] = []
     out = io.StringIO()
     with warnings.catch_warnings(record=True) as warned:

@@ -99,7 +99,7 @@ class Claim:
         return float(self.between(*limits)) > self.amount
 
     def least(self, size: int, alpha: float) -> float | None:
-        """Return the least share of answers that refutes the claim for an event never seen on x2.
+        """Return the least share that refutes the claim, of an event never seen on the neighbor.
 
         None if not even an event of all answers would refute the claim.
         """

@@ -141,7 +141,7 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
 
 
 def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
-    """Return the least epsilon, at a delta, of two distributions of the same answers.
+    """Return the least epsilon, at a delta, for two distributions over one set of answers.
 
     NOT PRIVATE: it is a number about two distributions, and sees no data.
 
@@ -193,7 +193,7 @@ def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
 
 
 def exact_rho(p: Any, q: Any) -> float:
-    """Return the least rho of two distributions of the same answers, over some orders.
+    """Return the least rho, at some Renyi orders, for two distributions over one set of answers.
 
     NOT PRIVATE: it is a number about two distributions, and sees no data.
 

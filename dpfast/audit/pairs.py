@@ -104,7 +104,7 @@ def neighbors(
 
 
 def _of_column(schema: Any, n: int, relation: str, nan: bool) -> Iterator[tuple[str, Any, Any]]:
-    """Yield a name and two neighboring columns for each way to go wrong."""
+    """Yield a name and two neighboring columns for each kind of pair."""
     for name, others, row, instead in _values(schema):
         if row != row and not nan:
             continue

@@ -25,7 +25,7 @@ def reconstruct(
     method: Literal["lp", "lp-max", "least-squares"] = "lp",
     rng: _rng.Generator | None = None,
 ) -> NDArray[np.bool_]:
-    """Recover n secret bits from answers about sums of them: an attack, to test an interface with.
+    """Recover n secret bits from answers about sums of bits: an attack that tests an interface.
 
     Every answer is the number of ones in a subset of the rows, with an error. The numbers that
     explain the answers best (between 0 and 1, for linear programming) are rounded to bits.

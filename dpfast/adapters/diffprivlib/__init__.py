@@ -1,4 +1,4 @@
-"""The names of IBM's diffprivlib over the releases of dpfast.
+"""The tools, models and mechanisms of IBM's diffprivlib, run by releases of dpfast.
 
     import dpfast.adapters.diffprivlib as diffprivlib
 

@@ -163,7 +163,7 @@ class _Additive(DPMechanism):
 
 
 class Laplace(_Additive):
-    """Exact Laplace noise on a grid; with a delta it may be smaller.
+    """Exact Laplace noise on a grid; a delta may make the noise smaller.
 
     Examples
     --------
@@ -231,7 +231,7 @@ class Geometric(_Additive):
 
 
 class _Limited(_Additive, TruncationAndFoldingMixin):
-    """Laplace noise, and the nearest limit."""
+    """A number with Laplace noise, clamped to the limits."""
 
     lower: Any
     upper: Any
@@ -257,7 +257,7 @@ class _Limited(_Additive, TruncationAndFoldingMixin):
 
 
 class LaplaceTruncated(_Limited):
-    """Laplace noise, and the nearest limit."""
+    """A number with Laplace noise, clamped to the limits."""
 
 
 class LaplaceFolded(LaplaceTruncated):

@@ -185,7 +185,7 @@ def _noisy(distribution: str, norm: str, domain: Any, metric: Any, scale: Any) -
 def make_top_k(
     input_domain: Any, input_metric: Any, output_measure: Any, k: int, scale: Any
 ) -> Any:
-    """Return a measurement that draws the indices of `k` different scores, roughly the best first.
+    """Return a measurement that draws the indices of `k` scores, roughly the best first.
 
     Privacy
     -------

@@ -54,7 +54,7 @@ class Partitions:
 
 
 class ColumnarEngine:
-    """PipelineDP's engine for a table as a whole: one release by `dpfast.group_by` for each call.
+    """PipelineDP's engine for whole tables: each call is one release by `dpfast.group_by`.
 
     Privacy
     -------

@@ -45,7 +45,7 @@ class Whole:
 
 @contextmanager
 def installed(rng: Generator | None = None) -> Iterator[None]:
-    """Let PipelineDP draw by dpfast: noise, percentiles, partitions and exponential mechanism.
+    """Let PipelineDP draw noise, percentiles, partitions and candidates by dpfast in a block.
 
     What is replaced is what PipelineDP calls in this process; it is put back at the end. Its
     results are lazy, and draw when they are read: read them inside. Where PyDP is not installed,
@@ -108,7 +108,7 @@ def installed(rng: Generator | None = None) -> Iterator[None]:
 
 
 def imported() -> Any:
-    """Return PipelineDP, imported without PyDP where that is not installed."""
+    """Import and return PipelineDP; where PyDP is not installed, import PipelineDP without PyDP."""
     if "pipeline_dp" not in sys.modules:
         try:
             import_module("pydp")

@@ -1,4 +1,4 @@
-"""Parameters of PipelineDP as statistics of `dpfast.group_by`, or a refusal by name."""
+"""Conversion of PipelineDP's parameters to statistics of `dpfast.group_by`, or refusals of them."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def _table(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _filled(name: str, value: Any) -> Any:
-    """Return a value with environment variables, ``${NAME}``, filled in in all its texts."""
+    """Return a value with environment variables, ``${NAME}``, filled in."""
     if isinstance(value, list):
         return [_filled(name, item) for item in value]
     if isinstance(value, dict):

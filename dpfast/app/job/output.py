@@ -34,19 +34,19 @@ FIELDS = (
     "name", "statistic", "column", "index", "at", "value", "time", "half_width", "ranks",
     "confidence", "epsilon", "delta", "rho", "error", "note", "ids", "group", "low", "high", "bar",
 )  # fmt: skip
-#: What a notebook shows, and of how many numbers.
+#: The columns that a notebook shows, and the number of rows before the table folds.
 SHOWN, MOST = ("name", "at", "group", "answer"), 50
-#: What a budget may be about.
+#: The facts of a budget that an explanation shows, if the budget has them.
 ABOUT = ("ids", "max_rows", "period", "since")
 #: The version of the schema of reports, `docs/schema/job.json`.
 SCHEMA = 1
-#: What an error bar is, in units of the data or in ranks, and what columns of groups call that.
+#: The kinds of error bars, with the words for them in the columns of answers by group.
 BARS = {"half_width": "error", "ranks": "error in ranks", "low": "low", "high": "high"}
-#: What the error bars of groups rest on.
+#: Notes on where the error bars of answers by group come from.
 OF_RANKS = "a bound in ranks, for the worst data"
 OF_NOISE = "by the distribution of the noise"
 OF_NONE = "it depends on the rows of each group"
-#: The same by what the error bars are.
+#: The notes by the kind of the error bar.
 NOTES = {"low": "ends that a part of the loss draws", "ranks": OF_RANKS, "half_width": OF_NOISE}
 NUMBERS = ("value", *BARS, "confidence", "epsilon", "delta", "rho")
 
