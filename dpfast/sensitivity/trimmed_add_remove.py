@@ -136,7 +136,7 @@ def smooth_moving(clamped: Clamped, p: Fraction, beta: float, winsorized: bool) 
 
 
 def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
-    """Return a smooth bound, ``max_d exp(-beta d / 8) / max(1, divisor - slope d)``, d >= 0."""
+    """Return a smooth bound, ``max_d exp(-beta d / 8) / max(1, divisor - slope d)``, rounded up."""
     if divisor <= 1:
         return 1.0
     decay = math.exp(-beta * 0.125 * (1 - 2.0**-40) * float((divisor - 1) / slope))

@@ -207,7 +207,7 @@ def _component(numbers: Floats, same: Sequence[bool]) -> Floats:
 
 
 def _nearest(lines: Floats) -> Floats:
-    """Return the nearest nonnegative numbers with the sum of each line of `lines`.
+    """Return the nearest nonnegative numbers with the same sum, for each line of `lines`.
 
     The numbers of a line are 0 if its sum is not above 0.
     """

@@ -23,7 +23,7 @@ EVENLY = "a bound, for columns that vary as if spread evenly"
 class Correlation(Quotient):
     """The Pearson correlation of two columns of clamped rows, as a statistic to measure.
 
-    It is within [-1, 1], and 0 where a noisy variance is not positive.
+    The correlation is within [-1, 1], and 0 where a noisy variance is not positive.
 
     Privacy
     -------

@@ -62,7 +62,7 @@ _NOTE = "by the distribution of the noise, if there is an answer"
 
 @lru_cache(maxsize=256)
 def threshold(epsilon: Fraction, delta: Fraction) -> int:
-    """Return the least t >= 0 with ``e^(-epsilon t) / (1 + e^(-epsilon)) <= delta``."""
+    """Return the least threshold t >= 0 with ``e^(-epsilon t) / (1 + e^(-epsilon)) <= delta``."""
     mp = context(256)
     e, d = (mp.mpf(x.numerator) / x.denominator for x in (epsilon, delta))
     exact = -mp.log(d * (1 + mp.exp(-e))) / e

@@ -1,17 +1,17 @@
 """Exact draws of quantiles: the exponential mechanism over the cells of a public grid.
 
 A cell ``o`` stands for the number ``o * grid``. Every row is on the cell at or next below its
-value, or on the first or last cell if it is outside; so a tie of values is a tie on a cell. What
-counts of a column are the numbers ``less(o)`` and ``leq(o)`` of rows on lower cells, and of these
-and the rows on o. A draw is one of a node, a range of cells with its rows; what positions its cells
-have, and how it is drawn, is said in ``csrc/statistics/draw.h``. What a cell weighs before the data
-are seen is `noise.grid.Base`.
+value, or on the first or last cell if it is outside; so a tie of values is a tie on a cell. A draw
+depends on a column through two numbers of a cell alone: ``less(o)``, of rows on lower cells, and
+``leq(o)``, of rows on these and on o. A draw is made among the cells of a node, a range of cells
+with its rows; ``csrc/statistics/draw.h`` defines the positions of these cells and the draw. The
+base measure, the weight of a cell before the data are seen, is `noise.grid.Base`.
 
-Only the rows at ranks within some K of the target are looked at. The cells on either side of them
-make one run each, a lump, with the least distance that any of its cells can have. A lump is
-proposed about once in 2**40 draws; then one of its cells is picked, its rows are counted
-by a pass, and it is kept with the probability that its own distance gives. That is rejection
-sampling, so the distribution does not depend on K.
+Only the rows at ranks within some K of the target are read. The cells on each side of them form a
+lump, which is proposed as a whole, with the least distance that any cell of the lump can have. A
+lump is proposed about once in 2**40 draws; then one of its cells is picked, the rows on that cell
+are counted by a pass, and the cell is kept with the probability that its own distance gives. That
+is rejection sampling, so the distribution does not depend on K.
 
 **Permute-and-flip.** In a random order of the cells each shows heads with probability w / v, where
 ``w = exp(-c u)`` and v is the largest w, and the first with heads is drawn (McKenna and Sheldon,

@@ -1,13 +1,13 @@
 """Intervals around a private answer: half of the loss is for the distance of its two ends.
 
-    Between(inner, ends, coverage, lie_between)     of a quantile, by one more draw
-    SmoothBetween(inner, ends, coverage)            of what has noise for its smooth sensitivity
+    Between(inner, ends, coverage, lie_between)     around a quantile, by one more draw
+    SmoothBetween(inner, ends, coverage)            around an answer with smooth sensitivity noise
 
-**Of a quantile.**
-Half of the loss is for a point v, by whichever mechanism, the other half for a distance w from it,
-and v - w and v + w are the ends. Both are cells of the public grid or lattice of the column. Where
-rows may lie between the numbers of cells, the interval has all that is on its cells. Of several
-points each has ends of its own, for an equal part of that half.
+**Around a quantile.**
+Half of the loss is for a point v, a private quantile by any mechanism, the other half for a
+distance w from v; the ends are v - w and v + w. Both are cells of the public grid or lattice of the
+column. Where rows may lie between the numbers of cells, the interval has all rows on its cells.
+Each of several points has ends of its own, for an equal part of that half.
 
 *What is drawn.* Let ``t = q (n - 1) + 1`` be the rank of the quantile, of n rows: it lies between
 the rows of the ranks next to t. Of the public distances w_0 < w_1 < ..., of which the last is that
@@ -46,9 +46,10 @@ go beyond m, 28 / c, is more than all of that can outweigh.
 *An end of all rows.* For q = 0 no margin of rows can tell that none lies below a number. So the
 interval begins with the lower bound, and g is of the upper end alone; and so for q = 1.
 
-**Of noise for a smooth sensitivity.** The noise is ``(S / alpha) Z``, and its scale is secret. But
-S is beta-smooth: ``|ln S(x) - ln S(x')| <= beta`` for neighbors. So ln S is rounded up to k steps
-of a public size g, and the integer k is released with noise.
+**Around an answer with smooth sensitivity noise.**
+The noise is ``(S / alpha) Z``, and its scale is secret. But S is beta-smooth: ``|ln S(x) - ln
+S(x')| <= beta`` for neighbors. So ln S is rounded up to k steps of a public size g, and the integer
+k is released with noise.
 
 *Sensitivity.* `STEPS` times g is beta + 2**-38, exactly. The 2**-38 is more than the 2**-41 by
 which S may be no smooth bound (`noise.smooth.calibration`), and what two float64 logarithms are off
@@ -289,7 +290,7 @@ class RangeBetween(Around[NDArray[np.float64]]):
 
 @lru_cache(maxsize=256)
 def reach(noise: Distribution, of_scale: IntegerNoise, step: float, failure: float) -> float:
-    """Return t: noise exceeds t times the released scale with a failure probability at most."""
+    """Return t such that noise exceeds t released scales with probability `failure` at most."""
     shares, mp = np.append(1, np.geomspace(0.5, failure / 256, 64)), context(64)
     sizes = [float(noise.quantile(mp, mp.mpf(share / 2))) for share in shares[1:].tolist()]
     below = [of_scale.half_width(2 * share) for share in shares[1:].tolist()]

@@ -258,7 +258,7 @@ class ExponentialQuantile(Drawn[float]):
         return min(max(1, self.target(n) // RANK + 1), n)
 
     def target(self, n: int) -> int:
-        """Return the target, in `RANK`, of `n` rows."""
+        """Return the target rank of the draw among `n` rows, in units of 1 / `RANK`."""
         params = self.params
         return params.fraction * n * PARTS + params.shift
 
@@ -300,5 +300,5 @@ class ExponentialExtreme(ExponentialQuantile):
         return math.ceil(INSIDE / Fraction(self.rate))
 
     def target(self, n: int) -> int:
-        """Return the target, in `RANK`, of `n` rows."""
+        """Return the target rank of the draw among `n` rows, in units of 1 / `RANK`."""
         return inside(self.ranks, n, self.q > 0)

@@ -1,4 +1,4 @@
-"""Many private quantiles by a recursion of exponential mechanisms over halves of the rows.
+"""Many private quantiles by a recursion of exponential mechanisms over parts of the rows.
 
     RecursiveQuantiles(lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None, qs=qs)
 
@@ -6,9 +6,9 @@
 in `exponential`. The release returns a float64 array in the order of `qs`, which ascends if `qs`
 does.
 
-The middle one is drawn first, then those below it from the rows below, and those above it from the
-rows above, and so on (Kaplan, Schnapp and Stemmer, ICML 2022): L = floor(log2 m) + 1 levels for m
-different quantiles, each of which spends one L-th of the loss.
+The middle quantile is drawn first, then quantiles below it from the rows below, those above it from
+the rows above, and so on (Kaplan, Schnapp and Stemmer, ICML 2022): L = floor(log2 m) + 1 levels for
+m different quantiles, each of which spends one L-th of the loss.
 
 Every row has a mass in every node, a range of cells with some quantiles to find in it: 1 in the
 root. A node releases a cell v, and unless it is a leaf, which has no quantile left to pass on, a

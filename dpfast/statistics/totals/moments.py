@@ -190,7 +190,7 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
         return column.at(moments.first, moments.rows * s)
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
-        """Return the error bar: that of the noise where n is public, else a bound.
+        """Return the error bar of the mean: that of the noise for a public n, else a bound.
 
         *The pair.* With e, f the noises in rows, the error of m is ((1 - m) e - m f) / (n + e + f).
         A sum of symmetric numbers with log-concave densities is likeliest to be large when all its
@@ -289,7 +289,7 @@ class Variance(Linear, VarianceSensitivity):
         return column.spread(sums[0], rows, rows - self.less)
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
-        """Return the error bar: that of the noise where n is public, else a bound.
+        """Return the error bar of the variance: that of the noise for a public n, else a bound.
 
         *Three features that are not negative.* Let e, f, g be their noises in rows, R = n + e + f +
         g, and m and r the means of u / s and of its square. With d = ((1 - m) e + (1/2 - m) f - m
