@@ -128,7 +128,8 @@ def widened(array: Any, kind: Any) -> Any:
 def nearest_floats(array: Any) -> Any:
     """Return a `pyarrow.Array` of decimals as float64, each rounded to the nearest.
 
-    The quotient of two integers that float64 has is such a number. Others are read as text.
+    A decimal of few digits is the quotient of two integers that float64 has, which is rounded once.
+    Longer decimals are read as text. Arrow's own cast may miss the nearest float64.
     """
     import pyarrow as pa
 
@@ -163,8 +164,8 @@ def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:
 def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Return the values of a `pyarrow.Array` of numbers, and a mask of the rows that are not null.
 
-    None if all are; what stands in the place of a null is anything. Values that lie where kernels
-    cannot read them, as Arrow allows, are copied.
+    The mask is None if no row is null; the value of a null is arbitrary. Values that lie where
+    kernels cannot read them, as Arrow allows, are copied.
     """
     if not array.null_count:
         return np.require(array.to_numpy(zero_copy_only=True), requirements="A"), None
@@ -256,7 +257,7 @@ def opening(path: Path, format_name: str, open_it: Callable[[], T]) -> T:
 def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
     """Yield the items of `rows`; an error becomes a `SourceError` that repeats no row.
 
-    Neither the message nor a chained exception may: libraries like to quote what they stumbled on.
+    Neither its message nor a chained exception may quote a row, as libraries like to do.
     Hence the new error is raised after the old one has been let go.
     """
     try:

@@ -38,8 +38,8 @@ def native_dtype(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
 def chunk_dtype(dtype: np.dtype[Any], name: str = "data") -> np.dtype[Any]:
     """Return the dtype in which kernels read data of `dtype` without loss, or raise an error.
 
-    Itself in native byte order; uint8 for bool and float32 for float16. Any other dtype (complex,
-    object, text, dates, long double) raises `ArgumentTypeError`.
+    That is `dtype` in native byte order; uint8 for bool and float32 for float16. Any other dtype
+    (complex, object, text, dates, long double) raises `ArgumentTypeError`.
     """
     native = native_dtype(dtype)
     if native is None:
@@ -118,9 +118,9 @@ class Source(Protocol):
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         """Return about `count` random values from all over the column, nulls left out, cheaply.
 
-        ``words(k)`` gives `k` random words of 64 bits to choose by. It only places pivots: a biased
-        sample costs time and never correctness. None when a
-        sample would cost about as much as a pass.
+        ``words(k)`` gives `k` random words of 64 bits to choose by. The sample only places pivots:
+        a biased one costs time and never correctness. Return None when a sample would cost about
+        as much as a pass.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class Choosing:
     def only(self, columns: Collection[Any] | None) -> RowSource:
         """Return a source of these rows for a pass that reads only `columns`; None for all.
 
-        Columns with other names may not be there. A matrix has all, but in any order in memory.
+        Columns with other names may be absent. A matrix keeps all, but in any order in memory.
         """
 
 

@@ -20,7 +20,7 @@ from .files import Rowed, SchemaReader
 from .forms import Arrow, converted, pyarrow_for
 
 RULE = "a function without arguments that returns Arrow batches"
-#: What errors call it.
+#: The name of a stream in errors.
 NAME = Path("the stream")
 #: Rows of a batch of a lazy frame.
 LAZY = 1 << 17
@@ -37,9 +37,9 @@ class StreamReader(SchemaReader):
     factory : callable
         ``factory(names)`` opens columns of those names, or all.
     schema : pyarrow.Schema, optional
-        Of all columns; else that of what `factory` opens.
+        The schema of all columns; by default that of what `factory` opens.
     path : Path
-        What errors call it.
+        The name of the stream in errors.
     """
 
     #: Whether something else holds the rows in their order.
@@ -65,7 +65,7 @@ class StreamReader(SchemaReader):
     def once(self, twice: bool) -> Self:
         """Return a reader of this stream for one release, whose passes must agree on row order.
 
-        With `twice` a pass is made before the first, to compare it with.
+        With `twice`, one more pass is made at first, with which the others are compared.
         """
         if self.in_order:
             return self

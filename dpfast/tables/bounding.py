@@ -97,7 +97,7 @@ class Bounding:
     ) -> None:
         """Add rows numbered from `start` on: words of their ids, and codes of their groups.
 
-        Several threads may.
+        Several threads may call this.
 
         Raises
         ------
@@ -186,7 +186,7 @@ def marks_of(
     ids : str
         The column of ids.
     bounding : Bounding
-        Of no rows so far. Its key is that of the words of ids too.
+        A choice to which no rows were added yet. Its key also makes the words of ids.
     codes : callable
         ``codes(batch)``, the groups of the rows of a batch.
     other_columns : sequence of str

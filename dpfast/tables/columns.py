@@ -37,7 +37,7 @@ ROWS = 1 << 17
 class Want(NamedTuple):
     """The columns that a pass reads; those in `text` are read as text where they have no type.
 
-    Those of `words` have few different entries, and may come as dictionaries.
+    Columns in `words` have few different entries, and may come as dictionaries of Arrow.
     """
 
     names: tuple[str, ...]
@@ -48,7 +48,8 @@ class Want(NamedTuple):
 class Batch(NamedTuple):
     """Some consecutive rows of a table, from number `start` on, as columns by name.
 
-    It is valid until whoever is given it returns. An empty table makes one batch without columns.
+    A batch is valid until the function that takes it returns. An empty table makes one
+    batch without columns.
     """
 
     start: int
@@ -77,9 +78,9 @@ class Rows:
     names : tuple of str, or None
         The columns; None for all of a matrix.
     ids : str, optional
-        The column of ids, which is none of these.
+        The column of ids, which is not among `names`.
     words : dict of str to Words, optional
-        Of the columns that are text.
+        The words of each column that is text.
     is_table : bool
         Whether a row is a record; else it is a number of the one column.
     """
@@ -145,7 +146,7 @@ class Store:
     def typed(self, name: str, is_text: bool = False) -> MemoryColumn:
         """Return a column without rows that has the type of the column `name`.
 
-        Where columns have no types, `is_text` says which one is wanted.
+        `is_text` asks for text where the column has no type of its own.
         """
 
     def cells(self, name: str) -> CellTexts | None:

@@ -35,7 +35,7 @@ def form_of(data: Any, name: str, rule: str) -> Readable:
     Raises
     ------
     ArgumentTypeError
-        For what can be read as nothing.
+        For data of a type that cannot be read.
     """
     if type(data) in (np.ndarray, dict) or isinstance(data, MemorySource):  # what most calls have
         return local_form(data, name, rule)
@@ -52,8 +52,8 @@ def form_of(data: Any, name: str, rule: str) -> Readable:
 def once(data: Any, positional: Sequence[Any] = (), relation: str = "add-remove") -> Any:
     """Return data for one release, in which the passes over a stream are compared.
 
-    What is `positional` stands at the rows by their numbers, unless it is None or a name. Rows that
-    conditions keep are refused where a row may be replaced: it may enter or leave what is kept.
+    Arguments in `positional`, unless None or a name, belong to rows by row number. Rows that pass
+    conditions are refused if neighbors replace a row: a replaced row may start or cease to pass.
     """
     if is_lazy(data):
         data = form_of(data, "data", RULE)
@@ -68,7 +68,7 @@ def once(data: Any, positional: Sequence[Any] = (), relation: str = "add-remove"
 def as_source(data: Any, may_add: bool = False) -> Source:
     """Return a source of one column that reads `data`; a source is returned as it is.
 
-    It `may_add` up rows itself, as a database does, for whoever wants no more of it.
+    With `may_add`, the source may be rows in a database, which sums them itself.
     """
     if isinstance(data, MemorySource):
         return data

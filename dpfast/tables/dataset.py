@@ -66,7 +66,7 @@ def dataset_reader(
 ) -> DatasetReader:
     """Return a reader of files, directories of files, or their URIs as one table.
 
-    `options` are fsspec's of a remote place.
+    `options` are those of fsspec for remote files.
 
     Raises
     ------

@@ -147,7 +147,7 @@ class Engine(Elsewhere):
     Attributes
     ----------
     name : str
-        What errors call it.
+        The name of the data in errors.
     like : Readable
         A partition without rows: its types are those that are declared.
     lengths : sequence of int or None
@@ -175,7 +175,7 @@ class Engine(Elsewhere):
     def exchange(self, task: Task[list[Moved]], columns: Sequence[str] | None) -> Engine:
         """Return a table of the rows that a task moves, each in the partition of its destination.
 
-        Its columns are the fields of `Moved`.
+        The table's columns are the fields of `Moved`.
         """
 
     @property
@@ -313,7 +313,7 @@ def expect_types(data: Any, types: Mapping[str | None, Any]) -> Readable:
     Raises
     ------
     DataError
-        If they are not, whichever rows have caused that.
+        If a type differs, whichever rows have caused that.
     """
     types_found, columns = {}, [name for name in types if name is not None]
     with suppress(ArgumentTypeError):  # of what is no table

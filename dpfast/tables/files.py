@@ -33,7 +33,7 @@ from .words import holds_words
 Rowed: TypeAlias = tuple[int, Sequence[MemoryColumn]]
 #: ``convert(start, columns)`` yields something of the rows from `start` on, column by column.
 Convert = Callable[[int, Sequence[MemoryColumn]], Iterator[T]]
-#: Makes of what a pass wants and converts the same for some of the rows; it is given the reader.
+#: Changes the wants and the conversion of a pass, so that only some rows are read.
 Keep: TypeAlias = Callable[["Reader", Want, Convert[Any]], tuple[Want, Convert[Any]]]
 
 #: Rows of a chunk of many columns, at least.
@@ -48,8 +48,8 @@ SAMPLED, FEWEST = 64, 8
 def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """Return values from several offsets of a file as one sample; None if that would mislead.
 
-    It would if they stand in order where they were taken, or if places differ so much more than
-    independent draws do (a column that drifts) that a pass which samples is the cheaper way.
+    A sample misleads if its values are in order where they were taken, or if offsets differ so much
+    more than independent draws do (a column that drifts) that a pass which samples is cheaper.
     """
     whole = np.concatenate([np.empty(0, dtype), *groups])
     kept = [group[group == group] for group in groups]  # without NaN
@@ -79,9 +79,9 @@ class Reader(Elsewhere):
     samples: bool = False
     #: How many parts can be entered alone, like row groups, and of how many a sample takes one.
     parts, stretch = 0, 1
-    #: Which rows are kept, if not all; then nobody knows how many.
+    #: Keeps the rows that pass conditions, if there are any; their number is then private.
     keep: Keep | None = None
-    #: Makes the passes, if not this reader itself: such that serve others, too.
+    #: Makes passes that are shared with other releases, instead of this reader's own.
     share: Callable[..., Any] | None = None
 
     def __init__(self, paths: Sequence[Path], length: int | None) -> None:
@@ -182,7 +182,7 @@ class Reader(Elsewhere):
     ) -> NDArray[Any] | None:
         """Return a random sample of a column, from one part of each of some equal stretches.
 
-        None where these would say little about the rest: few parts, order, drift.
+        Return None where a sample would mislead: few parts, order, drift.
         """
         if self.keep is not None or self.parts < FEWEST:
             return None

@@ -182,9 +182,9 @@ class Condition:
 class ArrowTest:
     """A test of each row by a pyarrow expression whose functions look at single rows.
 
-    A row passes if the expression is true. One for which it is null, or has no value because a
-    cast, a division or a sum fails, does not: an error would tell of that row. So where a batch
-    fails it is halved until the rows that do so stand alone.
+    A row passes if the expression is true. A row does not pass if the expression is null, or has no
+    value because a cast, a division or a sum fails: an error would reveal that row. So a batch that
+    fails is halved until the rows that fail stand alone.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def _time(text: str) -> Any:
 def filtered(reader: Reader, where: Sequence[Condition | ArrowTest]) -> Reader:
     """Return a reader of the rows that pass all conditions; their number is private.
 
-    Those of a reader that has some already stay.
+    Conditions that the reader already has stay.
 
     Where a file of text is asked for a column as text and as numbers at once, it is read as text,
     and cells that are kept become numbers.

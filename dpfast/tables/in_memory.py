@@ -107,7 +107,7 @@ def local_form(data: Any, name: str, rule: str) -> Readable:
     Raises
     ------
     ArgumentTypeError
-        For what can be read as nothing.
+        For data of a type that cannot be read.
     """
     if type(data) in (list, tuple) or (type(data) is np.ndarray and data.dtype.kind != "V"):
         return column_form(data, name, rule)

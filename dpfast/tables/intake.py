@@ -236,7 +236,7 @@ def read(
 def plain(data: Any) -> View | None:
     """Return the view of an array that kernels read without a copy; None for any other data.
 
-    It is what `read` returns of one column, where nothing stands beside the rows.
+    The view is what `read` returns of one column with nothing beside the rows.
     """
     if type(data) is np.ndarray and lies_in_place(data):
         return View(ArraySource(data), False, 1, None)
@@ -380,8 +380,8 @@ def declared(table: Readable) -> list[tuple[str | None, Objects | Values | Arrow
 def rows_alone(data: Any, row_arguments: RowArguments) -> Chosen:
     """Choose the number of rows as data: of any column or table, since no value is read.
 
-    Where that number is not known without a pass, it is one over a column of text, of which any row
-    will do, or else of numbers.
+    Where that number is not known without a pass, the pass reads a column of text, in which no cell
+    is wrong, or else one of numbers.
     """
     return _rows_alone(form_of(data, "data", RULE)), False, 1
 
@@ -405,7 +405,7 @@ def _rows_alone(table: Readable) -> Source | SqlRows:
 def _any_column(columns: Columns) -> Source | SqlRows:
     """Return a source of one of several columns, to find the number of rows.
 
-    One whose declared type cannot be read, or differs between files, is left out if another is not.
+    A column whose type cannot be read, or differs between files, is left out if any other can be.
     """
     store = columns.store
     if isinstance(store, Database):

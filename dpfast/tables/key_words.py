@@ -64,8 +64,8 @@ DICTIONARIES = 16
 class WordPairs(NamedTuple):
     """The 128-bit words of some rows, as two halves of 64 bits.
 
-    `high` is None if all are 0, and `present` if all rows have a key. What stands in the place of
-    a row without one is anything.
+    `high` is None if all are 0, and `present` if all rows have a key. The words of a row without
+    a key are arbitrary.
     """
 
     low: NDArray[np.uint64]
@@ -106,7 +106,7 @@ def kind_of(column: Objects | Values | Arrow) -> str | None:
 def key_kind(column: Objects | Values | Arrow, name: str, is_id: bool = False) -> str:
     """Return the kind of the keys in a column, by its declared type: no row is looked at.
 
-    Those of different kinds are never equal. An id is not a date.
+    Keys of different kinds are never equal. An id is not a date.
 
     Returns
     -------
@@ -199,10 +199,10 @@ class KeyWords:
     name : str
         The argument that the keys are, for errors.
     is_id : bool
-        They are ids: among objects what is neither an integer, text, bytes nor missing is an error.
-        Else it is no key, like what is missing.
+        The keys are ids: an object that is neither an integer, text, bytes nor missing is an error.
+        Otherwise such an object is no key, as a missing one is.
     is_lenient : bool
-        What does not have entries of its dictionary is no key, and no error.
+        A row without an entry in its dictionary is no key, and no error.
     is_text : bool
         Bytes among objects are the text that is stored in them, as `text_key` returns it.
     span : str, optional

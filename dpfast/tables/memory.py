@@ -47,9 +47,9 @@ CLUSTER = 32
 class Column(NamedTuple):
     """Numbers in memory, one for each row, or `width` numbers for each.
 
-    `array` is all of them where they lie, if kernels can read that; `aligned_values` is the same
-    where they need not lie side by side. `only` makes the same numbers for somebody who looks at
-    some columns only; see `Choosing`.
+    `array` holds all numbers, if kernels can read them without a copy; `aligned_values` holds them
+    where they need not lie side by side. `only` returns a `Column` for a pass that reads some
+    columns only; see `Choosing`.
     """
 
     dtype: np.dtype[Any]
@@ -76,7 +76,7 @@ class MemorySource:
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
         """Return the rows of this column, NaN where one is null; `width` is for lists of rows.
 
-        The argument `name` must be what `rule` says, in the errors about what it is not.
+        Errors say that the argument `name` must be what `rule` says.
         """
 
     @abstractmethod
@@ -148,7 +148,7 @@ class ArraySource(MemorySource):
     def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
         """Return one value at a random offset of each of `count` equal stretches.
 
-        That varies no more than independent places do, and walks the memory in one direction.
+        Such a sample varies no more than an independent one, and walks the memory in one direction.
         In a memory-mapped file it is one page of each stretch and `CLUSTER` places in it.
         """
         n = self.length

@@ -76,7 +76,7 @@ class Files:
 
     @property
     def length(self) -> int | None:
-        """The number of rows, if the format says it. NOT PRIVATE under add-remove."""
+        """The number of rows, if the file format declares it. NOT PRIVATE under add-remove."""
         return self._reader.length
 
     @property

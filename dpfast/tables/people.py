@@ -26,7 +26,7 @@ from .table import RULE as DATA
 class IdColumn(NamedTuple):
     """The ids of rows, as a column of a table.
 
-    `original` is what `data.as_rows` takes for them.
+    `original` holds the ids as `data.as_rows` takes them.
     """
 
     rows: Batches
@@ -41,7 +41,7 @@ class IdColumn(NamedTuple):
         Raises
         ------
         DataError
-            If `where` has not as many entries.
+            If `where` does not have one entry for each row.
         """
         rows = self.rows
         rows.tie([self.column], key)
@@ -60,7 +60,7 @@ class IdColumn(NamedTuple):
         Raises
         ------
         DataError
-            If `where` has not as many entries.
+            If `where` does not have one entry for each row.
         """
         rows, columns = self.with_mask(where, key)
 
@@ -87,9 +87,9 @@ def split_units(
 ) -> tuple[Any, IdColumn | None]:
     """Return data without the column of ids, if `ids` names one, and the ids of the rows.
 
-    What `ids` are is said by `ids.checked`. If one column is left, and no `axis` asks for an answer
-    of each, it is data of one column. `positional` is what else stands at the rows, by their
-    numbers.
+    `ids` are as `ids.checked` returns them. If one column is left, and no `axis` asks for an answer
+    of each, the data are one column. `positional` holds other arguments that belong to rows by row
+    number.
 
     Raises
     ------

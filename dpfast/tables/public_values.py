@@ -59,7 +59,7 @@ class Hidden(list[Any]):
 def listed(name: str, value: Any) -> Any:
     """Return public values as a list, if a column holds them; anything else as it is.
 
-    So are columns in a list or a mapping. A set is refused, since it has no order.
+    Columns in a list or a mapping become lists, too. A set is refused, since it has no order.
 
     Raises
     ------

@@ -52,12 +52,12 @@ def directory(spill: Any) -> str:
 class Spill:
     """A store of bytes beyond memory, in a nameless file that only its owner may read.
 
-    It is gone when it is closed, and whenever the process ends, in any way.
+    The file is gone when it is closed, and whenever the process ends, in any way.
 
     Parameters
     ----------
     where : str
-        Its directory.
+        The directory of the file.
     """
 
     def __init__(self, where: str) -> None:

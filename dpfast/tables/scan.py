@@ -246,7 +246,7 @@ def data_of(reader: Reader, column: Any) -> TableColumn | Table:
 def columns(reader: Reader, names: str | list[str]) -> TableColumn | Table:
     """Return one column of a file as data, or a table of several, by names in the file.
 
-    A type that cannot be read is told now of one column, and of one of a table when it is used.
+    A type that cannot be read is an error now for one column, and for a table when it is used.
     """
     if not isinstance(names, str):
         return Table(reader, names)

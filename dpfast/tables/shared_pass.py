@@ -114,7 +114,7 @@ def _holders(holds: Sequence[Holds]) -> int:
 
 
 def _agree(first: Want, second: Want) -> bool:
-    """Tell whether one pass over a text file can serve two requests, which read it alike."""
+    """Tell whether one pass over a text file can serve two requests: both read cells alike."""
     both = set(first.names) & set(second.names)
     return first.text & both == second.text & both
 
@@ -357,8 +357,8 @@ class SharedPasses:
     def _next(self) -> list[_Request]:
         """Return the requests of the next pass, once every running release has asked.
 
-        The first is among them, and every one that agrees with those before. None are left at the
-        end.
+        The first request is among them, and every other that agrees with those before. The list is
+        empty at the end.
         """
         with self._turn:
             while len(self._waiting) < min(len(self._running), TEAM) - len(self._blocked):

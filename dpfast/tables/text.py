@@ -315,7 +315,7 @@ def _bytes(
 def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
     """Return the first line of a file that is not empty, and the byte where the next begins.
 
-    `block` is what the file begins with, or all of it.
+    `block` is the beginning of the file, or all of it.
     """
     mark = len(codecs.BOM_UTF8) if block.startswith(codecs.BOM_UTF8) else 0
     line = re.compile(rb"[\r\n]*([^\r\n]*)(\r?\n?)").match(block, mark)

@@ -80,7 +80,7 @@ class TextFormat:
     def reading(self, read: Callable[[int], Any]) -> Callable[[int], Any]:
         """Return a function like `read` that returns UTF-8 instead of the file's encoding.
 
-        What is no letter becomes what is none in UTF-8: a fault of its cell alone.
+        Bytes that are no letter become invalid in UTF-8, too: a fault of their cell alone.
         """
         if self.encoding == "utf-8":
             return read

@@ -78,7 +78,7 @@ class Times:
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For what are no such times, or are too far apart, or cannot be told in their zone.
+            For values that are no such times, are too far apart, or cannot be told in their zone.
         """
         try:
             edges = [values[i] for i in range(len(values))]

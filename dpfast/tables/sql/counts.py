@@ -16,7 +16,7 @@ MOST = 2.0**960
 
 
 def is_whole(column: Any, dialect: str) -> bool:
-    """Tell whether a column holds integers, by its type, which in SQLite does not tell."""
+    """Tell whether a column holds integers, by its type; False in SQLite, whatever the type."""
     kind = column.type()
     return dialect != "sqlite" and bool(kind.is_integer() or kind.is_boolean())
 

@@ -14,8 +14,8 @@ OURS = "dpfast_md5"
 class Dialect(NamedTuple):
     """The properties of a kind of database.
 
-    A function is its name and what it takes after a column. Text that is cast to bytes without one
-    is its UTF-8.
+    A function is given by its name and its arguments after a column. Without a function in `utf8`,
+    a cast of text to bytes gives its UTF-8.
     """
 
     #: Sums of int64 have more bits.

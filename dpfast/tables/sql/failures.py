@@ -91,8 +91,8 @@ ANY = Range(-math.inf, math.inf, 5e-324)
 def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
     """Refuse an expression with an operation that may fail on some value, or that draws rows.
 
-    In SQLite it computes with columns of declared types alone: of others the first row's decides
-    what Ibis writes.
+    In SQLite the expression may compute only with columns of declared types: of others, the type of
+    the first row decides what Ibis writes.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def _operands(node: Any) -> list[Any]:
 def _are_alike(operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
     """Tell whether values can be compared without a cast that may fail.
 
-    A literal that is text is what the others are.
+    A literal that is text takes the type of the other values.
     """
     kinds = [
         _written(operand)

@@ -32,7 +32,7 @@ def groups_of(
 ) -> Groups:
     """Return sums by group over the rows of a table, as `SqlRows.groups` describes.
 
-    That some keys are asked for is only a filter: the database may call more of them equal.
+    Public keys only filter the rows: the database may call more keys equal to them.
     """
     ids = units and units.ids
     rows, keys, features = selected(table, columns, dialect, by, features, ids, bins)
@@ -132,7 +132,7 @@ def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:
 def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, list[list[Term]]]:
     """Return how many rows of each unit in a bin count after bounding, in parts of a row.
 
-    Of n rows in a bin, and c in all bins of a group, n min(c, most) / c do, rounded down.
+    Of n rows in a bin, and c in all bins of a group, n min(c, most) / c count, rounded down.
 
     Parameters
     ----------

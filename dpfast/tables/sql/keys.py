@@ -123,7 +123,8 @@ def expect_declared(column: Any, name: str) -> None:
 def is_listed(column: Any, keys: NDArray[Any]) -> Any:
     """Return a condition that all rows with public keys pass; None if it would be too long.
 
-    It is only a filter, so it may hold for more: what is equal bytewise is equal to every engine.
+    The condition is only a filter, and may hold for more: keys that are equal bytewise are equal to
+    every engine.
     """
     plain = _literals(column, keys)
     return column.isin(plain) if plain is not None and len(plain) <= LISTED else None
@@ -180,7 +181,7 @@ def any_of(tests: list[Any]) -> Any:
 def digest(secret: str, columns: Sequence[Any], dialect: str) -> Any:
     """Return a hash of a secret and of some columns, none of which is NULL.
 
-    Rows that are chosen by the least digests are chosen by nothing that other rows have a say in.
+    The digest of a row does not depend on other rows.
     """
     first = extra("ibis", "data in a database").literal(secret)
     words = (text_of(column, dialect) for column in columns)

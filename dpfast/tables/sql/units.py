@@ -80,7 +80,7 @@ def first_groups(
 ) -> Any:
     """Return the rows of at most `most` groups of each unit, chosen by a fresh secret.
 
-    A choice looks at no other unit.
+    The choice for a unit does not depend on other units.
     """
     ibis = extra("ibis", "data in a database")
     keys = [units[name] for name in by]
@@ -94,8 +94,8 @@ def first_rows(
 ) -> Any:
     """Return at most `most` rows of each unit in a group, chosen by a fresh secret.
 
-    A choice looks at no other unit. Rows of a unit with the same text are numbered by their values,
-    so which rows are chosen is a matter of these alone.
+    The choice for a unit does not depend on other units. Rows of a unit with the same text are
+    numbered by their values, so only the values decide which rows are chosen.
 
     Parameters
     ----------
@@ -228,8 +228,8 @@ def _parts(of: Callable[[str], Any], feature: Feature, most: int) -> list[Term]:
 def _total(units: Any, name: str, feature: Feature) -> Any:
     """Return the total of each unit, clamped to the ends of a feature.
 
-    It is missing where a unit has no rows, or more than count. The halves of a total are those of
-    the rows and what each adds at least, in halves alike.
+    The total is missing where a unit has no rows, or more than count. Its halves are those of the
+    column of totals, plus the halves of the number of rows times the least that a row adds.
     """
     rows = units[f"rows{name}"]
     counts = (rows > 0) & (rows < MOST)
