@@ -114,7 +114,7 @@ class NativeError(DpfastError, RuntimeError):
 class BudgetError(DpfastError):
     """A spend was refused. Neither data nor randomness were touched.
 
-    Or this process is a fork, and its parent has paid for the release.
+    It is also raised in a forked process, whose parent has paid for the release.
     """
 
 

@@ -1,13 +1,13 @@
 """Mechanisms and sources of your own, released by one function that spends their loss.
 
-A *source* is a column that can be passed over as often as asked: any object with what `Source`
-lists is data everywhere an array is. A *mechanism* is what `release` spends for and runs: any
-object with what `Mechanism` lists. `integer_noise` has exact noise for it, and `key_rule` decides
-which private keys it may show. A statistic that inherits `KnownSensitivity` has the verbs of
-`dpfast.sensitivity`. `checks` are those of arguments, and `relation_of` says which neighbors a call
-is for. `Files` are opened once, and many releases read them in `SharedPasses`; a `DatabaseTable`
-stays where it is. What is listed here is public, and stays as the page on stability says. The page
-on extending dpfast has whole examples.
+A *source* is a column that can be read any number of times: an object with the attributes of
+`Source` is data wherever an array is. A *mechanism* is an object with the attributes of
+`Mechanism`, for which `release` spends, and which it runs. `integer_noise` has exact noise for it,
+and `key_rule` decides which private keys it may show. A statistic that inherits `KnownSensitivity`
+has the verbs of `dpfast.sensitivity`. `checks` check arguments, and `relation_of` says which
+neighbors a call is for. `Files` are opened once, and many releases read them in `SharedPasses`; a
+`DatabaseTable` stays where it is. What is listed here is public, and stays as the page on stability
+says. The page on extending dpfast has whole examples.
 
 The proof is yours: `release` charges the `loss` that a mechanism states, and cannot check it.
 """

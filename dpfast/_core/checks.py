@@ -321,7 +321,7 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
 def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tuple[int, ...]:
     """Return a shape, as NumPy takes it, of an array of float64 for which there is memory.
 
-    `common` is what broadcasts to it, and the shape where the value is None.
+    `common` is a shape that must broadcast to it, and is returned where the value is None.
     """
     if value is None:
         return common

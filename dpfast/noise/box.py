@@ -84,9 +84,9 @@ COUNTED = 1 << 12
 class BoxNoise:
     """Noise for one joint release of integers; an integer of sensitivity 0 gets no noise.
 
-    `loss` is what the release of all of them costs. `deviation` is the standard deviation in units
-    of a coordinate's sensitivity, the root of the mean square if they differ. `independent` is the
-    noise of the first of them, if they have noise of their own; all others have joint noise.
+    `loss` is that of the release of all integers. `deviation` is the standard deviation in units of
+    an integer's sensitivity, the root of the mean square if these differ. `independent` is the
+    noise of the first integers, if they have noise of their own; all others have joint noise.
     """
 
     distribution: str
@@ -296,10 +296,11 @@ def ellipsoid_noise(
 ) -> BoxNoise:
     """Return Gaussian noise for integers that may change by d with sum((d_i / a_i)^2) <= 1.
 
-    It has the deviation a_i s, s that for an L2 sensitivity of 1, so the vector of all d_i / (a_i
-    s) is no longer than 1 / s. An integer that is divided by a unit u_i first, and rounded down,
-    changes by up to 1 more: by the triangle inequality the length is then at most 1 + |(u_i / a_i)|
-    in units of 1 / s, which a factor of 1 + sum(u_i / a_i) of all noise covers.
+    Integer i has noise of deviation a_i s, where s is that for an L2 sensitivity of 1, so the
+    vector of all d_i / (a_i s) is no longer than 1 / s. An integer that is divided by a unit u_i
+    first, and rounded down, changes by up to 1 more: by the triangle inequality the length is then
+    at most 1 + |(u_i / a_i)| in units of 1 / s, which a factor of 1 + sum(u_i / a_i) of all noise
+    covers.
 
     Parameters
     ----------

@@ -207,8 +207,9 @@ class IntegerNoise:
     def waves(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the real characteristic function of the noise, in units of ``2**shift``.
 
-        That of integers is the sum of all of a density's, each moved by a multiple of 2 pi: here of
-        a normal one, or of that and a uniform number of -1/2 to 1/2, which is rounded.
+        For integers it is the sum of the characteristic function of a density, moved by each
+        multiple of 2 pi. A discrete Gaussian has the normal density here; a rounded one has that of
+        a normal number plus a uniform one of -1/2 to 1/2.
 
         Parameters
         ----------

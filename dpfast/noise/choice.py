@@ -176,9 +176,9 @@ class Weights:
     ) -> NDArray[np.bool_]:
         """Return which proposed runs are kept, each with probability ``count exp(-c d) / W``.
 
-        `distance` (like that of the constructor, negative: never kept) belongs to the one candidate
-        of the run that the caller has picked, not nearer than the run, or to the run itself;
-        ``exact(i)`` is what ``distance[i]`` stands for.
+        `distance` is that of the candidate which the caller has picked in the run, no less than the
+        distance of the run, or that of the run itself. It is as in the constructor; a negative one
+        is never kept. ``exact(i)`` is the exact number for which ``distance[i]`` stands.
         """
         kept = np.empty(len(runs), np.uint8)
         at = 0

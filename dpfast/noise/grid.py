@@ -68,7 +68,8 @@ class Lattice:
     """Multiples of a public number within bounds, as cells ``first .. last``.
 
     Cell k stands for the float64 that is nearest to k times `step`, and a row is on the cell whose
-    number is nearest to it, on the upper one of two. Rows beyond the last ones are on these.
+    number is nearest to it, on the upper one of two. Rows beyond the bounds are on the cells at
+    the ends.
     """
 
     step: Fraction

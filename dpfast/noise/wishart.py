@@ -78,7 +78,7 @@ class MatrixNoise:
     """Noise for sums of products of `size` columns: of each one's square, then of each two.
 
     `scale` is s in units of ``2**shift``, a multiple of 2**-20. The first `public`
-    squares get none.
+    squares get no noise.
     """
 
     size: int
@@ -190,8 +190,8 @@ def _uniform(size: int, stream: BitStream) -> NDArray[np.int64]:
 def refined(cells: NDArray[np.int64], bits: int, stream: BitStream) -> list[NDArray[np.int64]]:
     """Draw further bits of normal numbers, given the multiples of 2**-bits they round to.
 
-    One chunk of `MORE` bits after the other, the first from the lower end of the cell. What is left
-    is uniform.
+    The result is one chunk of `MORE` bits after the other, counted from the lower end of a cell.
+    All bits after these are uniform.
     """
     chunks, chance = [_uniform(len(cells), stream)], np.empty(len(cells), np.uint64)
     stream.fill(chance.view(np.uint8))
@@ -209,9 +209,9 @@ def refined(cells: NDArray[np.int64], bits: int, stream: BitStream) -> list[NDAr
 def inside(cell: int, bits: int, word: Callable[[], int]) -> list[int]:
     """Draw chunks of bits of a normal number that rounds to `cell` units of 2**-bits.
 
-    A place x is proposed uniformly, and kept with the probability exp(-g), g = (x^2 - y^2) / 2, y
-    the place in the cell that is nearest to 0. It is compared with a uniform number, of both of
-    which as many bits are drawn as decide. With |x - y| <= 2**-bits, and |x + y| <= 2 |cell|
+    A number x of the cell is proposed uniformly, and kept with the probability exp(-g),
+    g = (x^2 - y^2) / 2, y the number of the cell that is nearest to 0. For that, bits of x and of a
+    uniform number are drawn until they decide. With |x - y| <= 2**-bits, and |x + y| <= 2 |cell|
     2**-bits, g is at most |cell| 2**(-2 bits), or half of a quarter of that around 0.
     """
     while True:

@@ -290,7 +290,7 @@ def group_within(loss: Loss, size: int) -> Loss:
 
 
 def _grouped(loss: Loss, size: int) -> Loss | None:
-    if isinstance(loss, Draws):  # another distribution, but for bounded range and a longer move
+    if isinstance(loss, Draws):  # bounded range and cells hold for groups; categories do not
         cells = None if loss.cells is None else size * loss.cells
         return replace(loss, epsilon=size * loss.epsilon, cells=cells, categories=None)
     if isinstance(loss, Pure):
@@ -305,8 +305,8 @@ def _grouped(loss: Loss, size: int) -> Loss | None:
 def steps(relation: Neighbors, wanted: Neighbors, max_rows: int | None = None) -> int | None:
     """Return how many steps of one neighboring relation make one of another; None if none do.
 
-    Without `max_rows` both relations are of the same unit, rows or people. With it the given one is
-    of rows, and the wanted one of people who have at most so many rows each.
+    Without `max_rows` both relations are of the same unit, rows or people. With `max_rows`, the
+    given relation is of rows, and the wanted one is of people who have at most `max_rows` rows.
 
     Notes
     -----

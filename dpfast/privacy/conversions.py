@@ -160,8 +160,8 @@ def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction | Non
 def group_delta_within(epsilon: Fraction, delta: Fraction, size: int) -> Fraction:
     """Return nearly the largest delta of one row whose `group_delta` is at most `delta`.
 
-    That rounds up at the 15th digit, so the target has 15 digits. Both enclose their values to far
-    less than the part of 10**-30 that is left out.
+    `group_delta` rounds up at the 15th digit, so the target has 15 digits. Both functions enclose
+    their values to far less than the part of 10**-30 that is left out.
     """
     if size == 1:
         return delta

@@ -119,7 +119,7 @@ class Pure(_Amounts):
     def to_zcdp(self) -> ZCDP:
         """Convert to zero-concentrated: rho = epsilon tanh(epsilon / 2), which is tight.
 
-        `Draws` of a known distribution convert to less.
+        `Draws`, whose distribution is known, convert to a smaller rho.
 
         Returns
         -------

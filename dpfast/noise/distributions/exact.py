@@ -36,7 +36,8 @@ def undecided(
 ) -> Iterator[tuple[int, int]]:
     """Yield indices and first words of the samples that a kernel leaves undecided.
 
-    From a place on, `fill` makes samples, and notes the open ones, until there is no room for more.
+    ``fill(start, lane, word)`` draws samples from number `start` on, and notes undecided ones until
+    `lane` and `word` are full.
     """
     lane, word = np.empty(_ROOM, np.int64), np.empty(_ROOM, np.uint64)
     start = 0
