@@ -71,7 +71,7 @@ def grouping(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """The public arguments of a call by group: keys, ids and empty columns.
+    """The public arguments of a call by group: keys, ids and columns.
 
     Parameters
     ----------

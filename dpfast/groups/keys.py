@@ -1,4 +1,4 @@
-"""Keys: which group each row is of, and what the groups are called.
+"""Keys: the group of each row, and the names of groups.
 
 Each column of keys is read as words (`tables.key_words`), each word has a code, and the codes of
 several columns have one together. *Public* keys have codes in the order in which they are given,

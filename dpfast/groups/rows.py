@@ -79,7 +79,7 @@ class Parts(ABC):
         return -(-self.groups // (1 << self.shift))
 
     def ends(self, part: int) -> tuple[int, int]:
-        """Return the first group of a part, and the first behind it."""
+        """Return the first group of a part, and the first group of the next part."""
         return part << self.shift, min(part + 1 << self.shift, self.groups)
 
     @abstractmethod

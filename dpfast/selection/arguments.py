@@ -62,7 +62,7 @@ class Selection(OfNumbers[Any]):
         return summary.draw(generator.stream())
 
     def excess(self, source: ReadScores, other: ReadScores) -> str:
-        """Return a complaint if two arrays of scores differ more than those of neighbors may."""
+        """Return an error message if two arrays of scores differ more than neighbors' may, or ""."""
         scores, others = (np.asarray(s.scores, np.float64) for s in (source, other))
         if scores.shape != others.shape:
             return f"there are {scores.shape} scores on x, and {others.shape} on x2"

@@ -24,7 +24,7 @@ _COUNTED = 1 << 20  # up to so many people, one count of keys for each number is
 
 
 class PartitionSelection(ABC):
-    """Base of rules: the probability pi(n) of showing a key that n people have, pi(0) = 0.
+    """Base of selection rules: the probability pi(n) of showing a key of n people; pi(0) = 0.
 
     Attributes
     ----------

@@ -110,7 +110,7 @@ class Rows:
         return out
 
     def _wide(self, at: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return scores and row maxima in float64, minus the exact maxima if they are integers."""
+        """Return scores and row maxima in float64, both less the exact row maxima for integers."""
         values, best = self.table.part(at), self.best[at]
         if best.dtype.kind == "f":
             return aligned(values, np.float64), best.astype(np.float64, copy=False)

@@ -36,7 +36,7 @@ def probabilities(
     axis: int = -1,
     mechanism: Mechanism = "exponential",
 ) -> Floats:
-    """NOT PRIVATE: return the probability of each candidate, computed in float64.
+    """NOT PRIVATE: return the probability that each candidate is drawn, computed in float64.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class CountedRanks:
         self._replace(i, j, self._parts(float(self._first[i]), float(self._last[j - 1]), True))
 
     def _is_short(self, first: float, last: float) -> bool:
-        """Tell whether few numbers are possible in an interval."""
+        """Tell whether an interval has so few possible numbers that each can be counted."""
         nearest = min(abs(first), abs(last))
         return bool(last - first <= FEW * (1 if self._column.is_whole else np.spacing(nearest)))
 

@@ -166,7 +166,7 @@ def moments_of(
     nan: str | float,
     pairs: Sequence[tuple[int, int]],
 ) -> Moments:
-    """Return the moments of some columns; `nan` says what becomes of NaN, as in `moments`."""
+    """Return the moments of some columns in memory, with the policy `nan` as in `moments`."""
     rows = len(columns[0])
     on_cells, out = placed(columns, bounds, cells, nan)
     on_cells[:, out] = 0
@@ -183,7 +183,7 @@ def moments_of(
 def placed(
     columns: list[NDArray[Any]], bounds: Pairs, cells: Sequence[Cells], nan: str | float
 ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-    """Return the cell of each row in each column, and which rows are left out for a NaN."""
+    """Return the cell of each row in each column, and which rows a NaN leaves out."""
     rows = len(columns[0])
     on_cells = np.empty((len(columns), rows), np.uint32)
     absent = np.empty((len(columns), rows), np.uint8)

@@ -113,7 +113,7 @@ class Ranks:
 
     @property
     def length(self) -> int | None:
-        """The number of rows, missing ones too, where no pass is needed to tell it."""
+        """The number of rows, missing ones too; None if only a pass can tell the number."""
         return self._source.length
 
     def window(
@@ -181,7 +181,7 @@ class Ranks:
             self._keep(find_all(self._source, targets, thresholds) if ranks is None else [ranks])
 
     def less(self, value: float) -> int:
-        """Count the values below `value`; it may take a pass.
+        """Count the values below `value`, which may take a pass.
 
         Parameters
         ----------

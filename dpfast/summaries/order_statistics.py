@@ -42,7 +42,7 @@ class Segment(ABC):
 
     @abstractmethod
     def less(self, value: float) -> int | None:
-        """Count the values below `value`; None if that is not known."""
+        """Count the values of the segment below `value`; return None if some are not held."""
 
     @property
     def whole(self) -> bool:
@@ -109,7 +109,7 @@ def sorted_part(values: NDArray[Any], start: int, stop: int) -> NDArray[Any] | N
 
 
 class Block(Segment):
-    """A segment of `count` values, sorted if `ordered`; some are missing if room ran out."""
+    """A segment of `count` values without NaN, sorted if `ordered`; some may not be held."""
 
     def __init__(
         self, values: NDArray[Any], count: int | None = None, ordered: bool = False

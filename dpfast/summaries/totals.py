@@ -142,7 +142,7 @@ def totals_of(
 
 
 def with_missing(totals: Totals, rule: str | float, lo: float, hi: float, cells: Cells) -> Totals:
-    """Return the totals after the policy for missing rows has refused or replaced these rows.
+    """Return the totals after missing rows are refused, replaced or dropped by the policy.
 
     Raises
     ------

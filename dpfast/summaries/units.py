@@ -315,7 +315,7 @@ def bounded(
     squares: bool = False,
     ends: tuple[int, int] | None = None,
 ) -> list[int]:
-    """Return the sums of features over all units, each within its contribution bound.
+    """Return the sums of features over all units, each unit within the contribution bound.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class Computed(OneRow):
         return scores
 
     def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the scores of some candidates, none better than the pass found in its block."""
+        """Return the scores of some candidates; refuse a score above its block's maximum."""
         if self._kept is not None:
             return self._kept[index]
         tile = self._loop.tile
