@@ -62,7 +62,7 @@ class Selection(OfNumbers[Any]):
         return summary.draw(generator.stream())
 
     def excess(self, source: ReadScores, other: ReadScores) -> str:
-        """Return an error message if two arrays of scores differ more than neighbors' may, or ""."""
+        """Return an error message if scores differ more than neighbors' scores may, else ""."""
         scores, others = (np.asarray(s.scores, np.float64) for s in (source, other))
         if scores.shape != others.shape:
             return f"there are {scores.shape} scores on x, and {others.shape} on x2"
