@@ -543,7 +543,7 @@ class Budget(Payer):
 
     @contextmanager
     def once(self, key: str) -> Iterator[None]:
-        """Make the one spend in the block of a ``with`` once in the life of the ledger.
+        """Pay for the one spend in the block of a ``with`` only once in the life of the ledger.
 
         If an entry has the key already, nothing is paid.
 
@@ -1001,8 +1001,8 @@ class Budget(Payer):
     def _fitting(self, state: State, spend: Spend, counted: Amounts, share: Share | None) -> str:
         """Say which smaller loss would fit, in 4 digits, if a spend exceeds what is left.
 
-        In the terms of the call, whatever it counts here: its epsilon or rho is made smaller until
-        what that counts is left, and so is its delta.
+        The loss is in the terms of the call, whatever the ledger counts for it: the epsilon or rho
+        of the call is made smaller until the counted loss is left, and so is the delta.
         """
         left, words, loss = self._left(state), list[str](), cast(Any, spend.loss)
         main = "rho" if isinstance(self._limit, ZCDP) else "epsilon"

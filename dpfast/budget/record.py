@@ -116,7 +116,7 @@ class Question(Protocol):
         """The public parameters, by name."""
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
-        """Return the mechanism that also releases two ends; None if the error bar is in units."""
+        """Return the mechanism that also releases two ends; None if the bar is in units of data."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,8 +134,8 @@ class Column:
     def variance(self, moments: Moments, less: int) -> Any:
         """Return the variance from noisy moments, from 0 to the largest variance within bounds.
 
-        The sum of squares is divided by the number of rows `less` so many. Of too few rows it is
-        half of the largest variance of many.
+        The sum of squares is divided by the number of rows minus `less`. With too few rows,
+        half of the largest variance is returned.
         """
         rows, first, second, whole = moments
         if rows <= max(1, less) * whole:
@@ -198,7 +198,7 @@ class Setting:
         ]
 
     def norm(self, basis: Basis) -> Sensitivity | None:
-        """Return the joint sensitivity of a basis's sums; None if the sums' sizes say all."""
+        """Return the sensitivity of a basis's sums together, by its L1 norm; None without one."""
         if basis.norm is None:
             return None
         vectors, size = 2 if self.neighbors == "replace" else 1, self.rows * basis.norm
@@ -821,7 +821,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return [*bounds, self.statistic.limits], [*grids, weights]
 
     def _weighed(self, rows: int, cells: int, weights: int, products: int) -> Totals:
-        """Return sums of weights, and of weights times cells, from weights less the first cell."""
+        """Return sums of weights, alone and times cells, from weights less their first cell."""
         assert self.columns[0].weights is not None
         first = self.columns[0].weights.first
         return Totals(weights + rows * first, sum=products + first * cells)

@@ -83,7 +83,7 @@ LOOSE = 0.75
 
 
 def _prior(gentle: float, steep: float, near: int) -> Floats:
-    """Return minus the logarithm of the prior w of each public number, exactly, in 1/256."""
+    """Return minus the logarithm of the prior w of each public number, in exact 256ths."""
     step = np.arange(1, len(NUMBERS) // 2 + 1, dtype=np.float64)
     turn, flat = ((e - LEAST) * PER_OCTAVE for e in (near, LAST))
     outwards = np.minimum(step, turn) * gentle + np.maximum(step - turn, 0) * steep
@@ -155,7 +155,7 @@ class Draw:
         return self.weights.draw(size, self.exact, stream)
 
     def attempts(self, size: int, level: float, stream: Stream) -> NDArray[np.int64]:
-        """Return those of `size` proposed draws that are kept, sum(weights) / exp(level) of all."""
+        """Return those kept of `size` draws, each with probability sum(weights) / exp(level)."""
         proposed = self.weights.propose(size, stream)
         distance = self.distance[proposed]
         keep = self.weights.keep(

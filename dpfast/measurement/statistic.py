@@ -59,7 +59,7 @@ InUnits: TypeAlias = tuple[S, Units]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The layout of an answer: how many columns have one each, and which rows are used.
+    """The layout of a call: how many columns have an answer each, and which rows are used.
 
     Parameters
     ----------
@@ -599,7 +599,7 @@ class Call:
     parameters = same_as("measurement.parameters")
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
-        """Return the mechanism that also releases two ends; None if the error bar is in units."""
+        """Return the mechanism that also releases two ends; None if the bar is in units of data."""
         statistic = self.statistic.with_interval(confidence)
         if statistic is self.statistic:
             return None
@@ -1195,7 +1195,7 @@ class Measurement(Around[Value], Preparing[Value]):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Value:
-        """Release the answer about some data.
+        """Release the answer of this measurement about some data.
 
         Parameters
         ----------

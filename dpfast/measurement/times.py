@@ -91,7 +91,7 @@ def read(column: MemoryColumn, units: Units | None) -> NDArray[Any]:
 
 
 def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, Any, Units]:
-    """Return bounds and the replacement of missing times as numbers, and how times are read.
+    """Return bounds and the replacement of missing times as numbers, and the `Units` of both.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, A
 
 
 def in_bins(times: Times, bins: Any, bounds: Any) -> Units:
-    """Return how times are read as numbers of bins.
+    """Return the `Units` by which times are read as numbers of bins.
 
     Raises
     ------

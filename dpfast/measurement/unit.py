@@ -111,7 +111,10 @@ class Unit:
 
     @property
     def of_rows(self) -> Neighbors:
-        """The relation of rows; how many rows a person has is private under both."""
+        """The neighboring relation of rows: always "add-remove" where rows have ids.
+
+        How many rows a person has is private under both relations.
+        """
         return self.neighbors if self.ids is None else "add-remove"
 
     def part(self, loss: Loss, at_once: bool) -> tuple[Loss, int]:
@@ -213,7 +216,7 @@ class AddsUnits(ABC):
 
 @dataclass(frozen=True, slots=True)
 class OfUnits(Around[Value]):
-    """A mechanism of rows, used for a privacy unit of several rows that are bounded.
+    """A mechanism for privacy units of several rows, made of a mechanism of rows by bounding units.
 
     Parameters
     ----------
@@ -259,7 +262,7 @@ class OfUnits(Around[Value]):
 
     @property
     def note(self) -> str:
-        """The note on error bars that few rows of a unit count; "" where all rows count."""
+        """The note on error bars about the bound on rows of each unit; "" without such a bound."""
         most, unit = self.unit.max_rows, repr(self.unit.ids) if self.unit.ids else "person"
         if most is None:
             return ""
