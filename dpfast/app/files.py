@@ -19,7 +19,7 @@ from ..errors import LedgerMissingError, SourceError
 from ..extend import Files, checks
 from .words import unquoted
 
-#: What messages call keys that texts are made into.
+#: The words of messages for kinds of keys.
 KINDS = {"integers": "integers", "times": "dates or times"}
 MAKERS: dict[str, Callable[[str], Any]] = {
     "integers": int,

@@ -25,10 +25,10 @@ from ..privacy import ZCDP
 from .job.page import STYLE
 from .texts import data_text, loss_text
 
-#: The probability with which a loss of rho is said in odds; of which epsilon on a factor is a
-#: power of e, and a chance of 10 % one of 100 %; how many different values of a column are listed.
+#: The delta at which a loss of rho is stated as odds; the epsilon above which the factor is shown
+#: as a power of e; the largest epsilon whose factor is computed; the most values that are listed.
 DELTA, READ, MOST, FEW = Fraction(1, 10**6), 5, 50, 20
-#: What a report of text shows of each release.
+#: The fields of each release that a report in text shows.
 SHOWN = ("entry", "time", "what", "parameters", "columns", "where", "loss", "error", "note")
 
 

@@ -13,8 +13,8 @@ from ..rng import Generator
 class session:
     """Release answers with their error bars and records, paid for by one budget.
 
-    It has each function of `dpfast.STATISTICS` as a method that returns a `Release`, and
-    ``release(function, ...)`` does the same for any other.
+    A session has each function of `dpfast.STATISTICS` as a method that returns a `Release`;
+    ``release(function, ...)`` returns the `Release` of any other function.
 
     Privacy
     -------

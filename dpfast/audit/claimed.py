@@ -38,9 +38,9 @@ def claims(
 ) -> Callable[[Mechanism], Callable[[], None]]:
     """Make a test of a mechanism, for pytest or any other runner: a decorator.
 
-    The test fails if the claim is refuted on one of the pairs. It also fails if it could not find a
-    fault: with each answer of the first pair a planted leak is told, of which the loss is twice
-    the claim and 1, and the audit must refute that.
+    The test fails if the claim is refuted on one of the pairs. The test also fails if it does not
+    find a planted fault: a leak is added to each answer on the first pair, whose loss is twice the
+    claim plus 1, and the audit must refute the claim for the mechanism with this leak.
 
     NOT PRIVATE: it is for data that are made up for the test.
 

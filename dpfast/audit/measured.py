@@ -20,13 +20,13 @@ from .events import Event, Score, choose
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Answers on either data in the first round; how much longer each round is; events of a round;
-#: numbers of answers that are kept for the choice of events.
+#: The answers on either dataset in the first round; the factor by which rounds grow; the events
+#: of a round; the numbers (of answers) that are kept to choose events from.
 FIRST, LONGER, EVENTS, KEPT = 128, 4, 4, 1 << 20
 #: Events of a round of an audit of supports: as many as there are statistics.
 SUPPORT_EVENTS = 40
-#: Answers on both data together, where nothing is said: of a mechanism that gives one at a time,
-#: and of one that gives many.
+#: The default number of answers on both datasets together: of a mechanism that returns one answer
+#: a call, and of one that returns many.
 ONE_BY_ONE, MANY = 100_000, 2_000_000
 
 

@@ -29,9 +29,9 @@ def one_run(
 ) -> Audit:
     """Test a privacy claim by one run, in which each of many made-up rows takes part or not.
 
-    NOT PRIVATE: the scores tell who took part. A fair coin is tossed for each canary. A high score
-    says that it was there, a low one that it was not; how many of these guesses are right is
-    limited by the loss for one row that is added or removed.
+    NOT PRIVATE: the scores tell who took part. A fair coin decides for each canary whether it takes
+    part. A high score is a guess that the canary did, a low score a guess that it did not. The
+    number of right guesses is limited by the loss for one row that is added or removed.
 
     Parameters
     ----------

@@ -43,10 +43,10 @@ def neighbors(
 ) -> list[Pair]:
     """Return pairs of neighboring datasets of a schema, to audit a mechanism on.
 
-    A row at either end of the bounds, where all others are at one end, in the middle or half at
-    either; ties; the first row and the last; bounds that a row lies beyond; NaN, infinities, the
-    least and the largest floats, and 2**53 + 1; no row at all. Of words: each end of the list,
-    words that are not in it, and none.
+    The special row of a pair is at an end of the bounds, with all other rows at one end, in the
+    middle or half at either; tied with others; the first or the last; beyond the bounds; NaN,
+    infinite, the least or the largest float, or 2**53 + 2; or the only row. For a list of words the
+    special word is at an end of the list, not in the list, or empty.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ _EPSILON, _DELTA = 1 << 60, 1 - 2.0**-53
 
 
 class BudgetAccountant:
-    """diffprivlib's accountant: limits the total loss, by exact basic composition.
+    """A limit on the total loss, by exact basic composition; spends come before rows are read.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ _ENDLESS = float("inf")
 
 
 class DPMachine(ABC):
-    """A mechanism of diffprivlib: randomises a value."""
+    """The base of diffprivlib's mechanisms, which randomise a value."""
 
     @abstractmethod
     def randomise(self, value: Any) -> Any:
@@ -154,7 +154,7 @@ class _Additive(DPMechanism):
         return answer
 
     def bias(self, value: Any) -> Any:
-        """Return 0: noise is symmetric."""
+        """Return the bias of the answers for a value, which is 0: the noise is symmetric."""
         return 0.0
 
     def variance(self, value: Any) -> Any:

@@ -60,7 +60,7 @@ class Coin:
 
 @dataclass(frozen=True)
 class Threshold:
-    """A noisy threshold that decides whether a partition is kept, by its number of privacy ids."""
+    """A rule that keeps a partition if its noisy number of privacy ids reaches a threshold."""
 
     noise: ScaledNoise
     least: float

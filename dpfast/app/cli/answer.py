@@ -24,7 +24,7 @@ from ..texts import error_text, loss_text
 from ..words import items, plain, truth_or_value, unquoted, value_of
 from .shared import Terminal, groups_table, print_pairs, text_options
 
-#: The options that stand where nobody gives them, if the function takes them.
+#: The options whose defaults count like [defaults] of a job, if the function takes them.
 STANDING = ("nan", "noise", "method")
 #: The columns of error bars.
 BARS = ("low", "high", "half_width", "ranks")

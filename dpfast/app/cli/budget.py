@@ -26,9 +26,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-#: What the facts of a ledger are called.
+#: The headings of facts of a ledger that differ from their names.
 WORDS = {"path": "file", "created": "made"}
-#: How many numbers of an answer the history shows.
+#: The number of numbers of an answer that the history shows.
 FEW = 5
 
 File = Annotated[str, named("FILE", "The file of the ledger.")]

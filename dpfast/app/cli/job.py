@@ -28,7 +28,7 @@ Page = Annotated[
     str | None,
     shown("FILE", "Write the answers, with error bars, to an HTML page: FILE ends in .html."),
 ]
-#: How many releases are named together; of more it is said how many they are.
+#: The most releases that are listed by name; of more only the number is shown.
 NAMED = 5
 Quiet = Annotated[bool, typer.Option("--quiet", help="One line, and no progress bar.")]
 

@@ -82,7 +82,7 @@ Epsilon = Annotated[Any, described("epsilon", number)]
 Delta = Annotated[Any, described("delta", number)]
 Rho = Annotated[Any, described("rho", number)]
 Json = Annotated[bool, described("as_json")]
-#: How a file of text is written, and where files are.
+#: The options about the format of text files and about where files are.
 TEXT = {
     name: option(name)
     for name in (
@@ -90,7 +90,7 @@ TEXT = {
         *("dates", "storage_options"),
     )
 }
-#: What these options are if nobody gives them.
+#: The defaults of the options in `TEXT`.
 TEXT_DEFAULTS = {**dict.fromkeys(TEXT), "no_quotes": False, "dates": (), "storage_options": ()}
 
 
@@ -153,7 +153,7 @@ def table_of(*headings: str) -> Table:
     return table
 
 
-#: How many groups a terminal shows, half of them from either end.
+#: The number of groups that a terminal shows, half of them from either end.
 SHOWN = 40
 
 

@@ -16,9 +16,9 @@ from typing import Any
 from ...extend import fact_text
 from ..texts import data_text, loss_text, number_text, unit_text
 
-#: Of this page and of reports.
+#: The style sheet of this page and of ledger reports.
 STYLE = data_text("page.css")
-#: Of a drawing, in pixels where there is room.
+#: The size of a drawing, in pixels, where there is room.
 WIDTH, HEIGHT = 240, 14
 
 Row = dict[str, Any]

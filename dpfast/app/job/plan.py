@@ -29,7 +29,7 @@ from . import job_file
 #: The version of keys. Keys made of other words need another one.
 KEY_VERSION = "dpfast job 1"
 
-#: What bounds people by group, beside the keys' columns and the rows that are used.
+#: The arguments of contribution bounding by group, beside `by` and `where`.
 BOUNDS = ("keys", "other_key", "ids", "max_groups", "max_rows", "rows_limit")
 
 #: The loss of one release, as arguments of its function.
@@ -40,7 +40,7 @@ Share = dict[str, Fraction]
 class Release:
     """One release: the function and its arguments, its share of the loss, and the mechanism.
 
-    Its record is all that is public of it, as the ledger has it.
+    `record` has all public facts of the release, as the ledger has them.
     """
 
     entry: Entry
