@@ -51,7 +51,7 @@ log = logging.getLogger("dpfast")
 
 @dataclass(frozen=True, slots=True)
 class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
-    """The mechanism: it labels rows, computes block outputs, and releases one aggregate."""
+    """The mechanism of sample and aggregate: split rows into blocks, release one aggregate."""
 
     bound: Bound
     estimator: Estimator
@@ -86,7 +86,7 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
         return ErrorBar(confidence, self.aggregator.half_width(1 - confidence), note=note)
 
     def reduce(self, source: RowSource) -> RowSource:
-        """Do nothing: the blocks are random, and randomness belongs to `finish`."""
+        """Return the source unread: blocks are random, and `finish` has the random generator."""
         return source
 
     def finish(self, source: RowSource, generator: Generator) -> float | NDArray[np.float64]:
@@ -109,14 +109,14 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
         return np.clip(z, lo, hi, out=z)
 
     def engine_outputs(self, source: TableRows, generator: Generator) -> NDArray[np.float64]:
-        """NOT PRIVATE. Return the outputs of blocks that an engine brings together."""
+        """NOT PRIVATE. Return the output of each block, computed by the workers of an engine."""
         key, by_id = bytes(generator.stream().take(32)), self.partition == "key"
         wide = len(self.bounds) if self.is_vector else None
         bind = partial(self.estimator.bind, width=wide)
         return outputs(source, self.blocks, key, by_id, bind, self.drop, wide or 1)
 
     def split(self, source: RowSource, generator: Generator) -> Partition:
-        """Return a fresh partition of the rows."""
+        """Return a fresh partition of the rows into blocks."""
         if self.partition == "contiguous":
             rows = source.length
             if rows is None:
@@ -369,7 +369,7 @@ def sample_and_aggregate(
 
 
 def _refuse_for_engine(kind: str, executor: Any, time_limit: Any, spill: Any) -> None:
-    """Refuse arguments that data of an engine cannot have: their rows have no known order."""
+    """Refuse arguments that data of an engine do not allow, since its rows have no known order."""
     if kind == "contiguous":
         checks.fail("partition", "'random' or 'key' for data of an engine", kind)
     for name, value in (("time_limit", time_limit), ("spill", spill)):
@@ -380,7 +380,7 @@ def _refuse_for_engine(kind: str, executor: Any, time_limit: Any, spill: Any) ->
 
 
 def choose_partition(partition: str, neighbors: str, ids: Any) -> str:
-    """Return the partition, by a rule that depends on arguments only."""
+    """Return the checked kind of partition, with "auto" resolved from arguments alone."""
     checks.choice("partition", partition, PARTITIONS)
     if partition == "auto":
         partition = "random" if ids is None else "key"
@@ -423,7 +423,7 @@ def _aggregator(
     loss: Loss,
     centres: Any,
 ) -> tuple[str, Aggregator | VectorAggregator]:
-    """Return the name of the aggregator, which is never "auto", and the aggregator."""
+    """Return the checked name of the aggregator, with "auto" resolved, and the aggregator."""
     if is_vector:
         name = choose(name, blocks, share(name, pairs, loss))
         return name, make_vector(name, blocks, pairs, loss, centres)

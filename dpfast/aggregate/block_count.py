@@ -1,4 +1,4 @@
-"""The number of blocks, by the trade-off of bias and noise, from public numbers."""
+"""The best number of blocks for a trade-off of bias and noise, from public numbers."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Trade:
     spreads: tuple[float, ...]
 
     def squared(self, name: str, k: int) -> float:
-        """Return the squared error of an aggregator, which is not "auto"."""
+        """Return the squared error of an aggregator with k blocks; its name is not "auto"."""
         off = self._off() * k * k
         if name == "mean":
             return off + sum(s * s for s in self.spreads) + self._noise() / k / k
@@ -198,7 +198,7 @@ class Trade:
         return d * additive(self.loss, d).deviation ** 2
 
     def _mean(self, most: int) -> int:
-        """Return the least of off k**2 + noise / k**2; both are convex."""
+        """Return the number of blocks k up to `most` that minimizes off k**2 + noise / k**2."""
         off, noise = self._off(), self._noise()
         if off * most**4 <= noise:
             return most
@@ -207,7 +207,7 @@ class Trade:
 
 
 def _least(error: Callable[[int], float], low: int, high: int) -> int:
-    """Return the argument that minimizes an error with one valley and small ripples."""
+    """Return the integer from `low` to `high` that nearly minimizes a function with one valley."""
     while high - low > 16:
         steps = sorted({round(k) for k in np.geomspace(low, high, 33).tolist()})
         errors = [error(k) for k in steps]
@@ -217,13 +217,13 @@ def _least(error: Callable[[int], float], low: int, high: int) -> int:
 
 
 def _unknown(rows: int, loss: Loss) -> int:
-    """Return the number of blocks for unknown bias, within the utility theorem's range."""
+    """Return the number of blocks for an unknown bias, within the range of the utility theorem."""
     root = math.isqrt(rows - 1) + 1
     return min(max(math.ceil(ENOUGH / as_epsilon(loss)), math.ceil(math.pow(rows, 0.4))), root)
 
 
 def _checked(name: str, value: Any, d: int, check: Callable[[str, Any], float]) -> list[float]:
-    """Return one checked number for each coordinate."""
+    """Return one checked number for each coordinate, from one number or a list."""
     if not isinstance(value, (list, tuple, np.ndarray)) or getattr(value, "ndim", 1) == 0:
         return [check(name, value)] * d
     values = checks.items(value)

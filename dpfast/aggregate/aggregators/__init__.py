@@ -1,4 +1,4 @@
-"""Aggregators of sample and aggregate: from one number a block to one private number.
+"""Aggregators of sample and aggregate: one private number from the outputs of all blocks.
 
 An aggregator knows nothing of data and estimators. Its input is one float64 for each of `blocks`
 blocks. Neighbors are inputs that differ in one place: that one row reaches one block only is the
@@ -48,12 +48,12 @@ TRIM_FROM = 16
 
 
 def as_epsilon(loss: Loss) -> float:
-    """Return epsilon, or ``sqrt(2 rho)``, by which the noise of a loss is about the same."""
+    """Return the epsilon of a loss, or for rho the epsilon with similar noise, ``sqrt(2 rho)``."""
     return math.sqrt(2.0 * float(loss.rho)) if isinstance(loss, ZCDP) else float(loss.epsilon)
 
 
 def default(blocks: int, loss: Loss) -> str:
-    """Return which aggregator `"auto"` means, a function of public numbers only.
+    """Return the aggregator that "auto" stands for, chosen by public numbers only.
 
     The trimmed mean where both `blocks` and ``blocks * epsilon`` are at least 16, with
     ``sqrt(2 rho)`` for epsilon; the mean below. The noise of the mean is
@@ -70,11 +70,11 @@ def default(blocks: int, loss: Loss) -> str:
 
 
 def choose(name: str, blocks: int, loss: Loss) -> str:
-    """Return the checked name of an aggregator: what "auto" means, for the loss of a coordinate."""
+    """Return the checked name of an aggregator, with "auto" resolved for the loss."""
     checks.choice("aggregator", name, AGGREGATORS)
     return default(blocks, loss) if name == "auto" else name
 
 
 def make(name: str, blocks: int, lo: float, hi: float, loss: Loss) -> Aggregator:
-    """Return the aggregator of a name for checked public numbers."""
+    """Return the aggregator with this name for checked public numbers."""
     return _MAKERS[choose(name, blocks, loss)](blocks, lo, hi, loss)

@@ -57,12 +57,12 @@ _AT_ONCE = 1 << 16
 
 
 def majority(blocks: int) -> int:
-    """Return t0: so many points that two balls of neighbors must share one that did not change."""
+    """Return t0, so large that balls of t0 points on neighbors share an unchanged point."""
     return (blocks + 1) // 2 + 1
 
 
 def _shortest(x: NDArray[np.int64], t: int) -> tuple[int, int]:
-    """Return length and index of the shortest interval that holds `t` of the points x[1:-1]."""
+    """Return the length and index of the shortest interval that holds `t` of the points x[1:-1]."""
     k = len(x) - 2
     if t > k:
         return int(x[-1]), 0
@@ -72,7 +72,7 @@ def _shortest(x: NDArray[np.int64], t: int) -> tuple[int, int]:
 
 
 def attention_span(x: NDArray[np.int64], beta: float) -> float:
-    """NOT PRIVATE. Return twice the smooth bound, in cells, of `sorted_cells`."""
+    """NOT PRIVATE. Return twice the smooth bound of the center of attention, in cells."""
     k, span = len(x) - 2, int(x[-1])
     first = majority(k)
 
@@ -84,7 +84,7 @@ def attention_span(x: NDArray[np.int64], beta: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Attention(SmoothAggregator):
-    """The middle of the shortest interval that holds a majority, plus noise.
+    """The middle of the shortest interval that holds a majority of block outputs, plus noise.
 
     Privacy: `SmoothAggregator`, with the beta-smooth bound of the theorem above. Unlike the median
     it stays inside the largest cluster of outputs, whatever lies about it.
@@ -101,7 +101,7 @@ class Attention(SmoothAggregator):
 
 
 def _candidates(centres: Any, bounds: tuple[tuple[float, float], ...]) -> NDArray[np.float64]:
-    """Return the public centers as a new array."""
+    """Return the checked public candidates for the center as a new array."""
     rule = f"a finite array of shape (c, {len(bounds)}), c > 0, within the bounds"
     try:
         centers = np.array(centres, np.float64)
@@ -116,7 +116,7 @@ def _candidates(centres: Any, bounds: tuple[tuple[float, float], ...]) -> NDArra
 
 
 def _distances(columns: NDArray[np.int64], centers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the l1 distance of each center from each point, shape (centers, points)."""
+    """Return the L1 distance of each center from each point, shape (centers, points)."""
     distances = np.zeros((len(centers), columns.shape[1]), np.int64)
     step = np.empty_like(distances)
     for column, coordinate in zip(columns, centers.T, strict=True):
@@ -184,7 +184,7 @@ class VectorAttention:
         )
 
     def radii(self, cells: NDArray[np.int64]) -> tuple[int, list[int]]:
-        """NOT PRIVATE. Return the center's number, and r(t) for t0 <= t <= `blocks` + 2."""
+        """NOT PRIVATE. Return the best candidate's index, and r(t) for t0 <= t <= `blocks` + 2."""
         first = majority(self.blocks)
         least = np.full(max(0, self.blocks - first + 1), np.iinfo(np.int64).max)
         center = 0

@@ -45,7 +45,7 @@ _Error: TypeAlias = Callable[[int, float, Loss, float], float]
 
 
 def expected_error(name: str, blocks: int, width: float, loss: Loss, deviation: float) -> float:
-    """Return the error of an answer against the center of the block outputs' distribution."""
+    """Return the expected distance of an answer from the center of normal block outputs."""
     return _ERRORS[name](blocks, width, loss, deviation)
 
 
@@ -54,7 +54,7 @@ def _mean(k: int, width: float, loss: Loss, deviation: float) -> float:
 
 
 def _ordered(trim_of: Callable[[int], float], uneven: float, variance: float) -> _Error:
-    """Return the error of a mean of all but ``trim_of(k)`` outputs at either end."""
+    """Return the error function of a mean without the ``trim_of(k)`` outputs at either end."""
 
     def error(k: int, width: float, loss: Loss, deviation: float) -> float:
         trim = trim_of(k)
@@ -109,7 +109,7 @@ Windows = tuple[Callable[[float], float], tuple[float, ...]]
 
 
 def _at_rank(rank: float, k: int, deviation: float, width: float) -> float:
-    """Return the expected order statistic of a rank, 1 to k; beyond, an end of the bounds."""
+    """Return the expected order statistic of a rank from 1 to k; beyond, an end of the bounds."""
     part = (rank - 0.375) / (k + 0.25)
     if not 0.0 < part < 1.0:
         return math.copysign(width / 2, part)
@@ -117,7 +117,7 @@ def _at_rank(rank: float, k: int, deviation: float, width: float) -> float:
 
 
 def _windows(k: int, trim: float, deviation: float, width: float) -> Windows:
-    """Return L times the local sensitivity at distance t, by the theorem in `trimmed`.
+    """Return A(t), L times the local sensitivity at distance t by `trimmed`, and its jumps.
 
     The quantile function of a normal distribution is convex above the middle and concave below, so
     of all windows of a length the widest lies to one side as far as the bounds let it.
@@ -132,7 +132,7 @@ def _windows(k: int, trim: float, deviation: float, width: float) -> Windows:
 
 
 def _smooth(windows: Windows, calibrated: Calibration) -> float:
-    """Return the typical size of noise scaled to the largest ``e^(-beta t) A(t)``."""
+    """Return the typical size of noise with the scale of the largest ``e^(-beta t) A(t)``."""
     at, jumps = windows
     last = min(max(jumps), 60.0 / calibrated.beta)  # beyond, less than 1e-26 of the width
     steps = {0.0, *(float(math.floor(t)) for t in np.geomspace(1.0, max(last, 1.0), 200).tolist())}
@@ -154,7 +154,7 @@ def _typical(distribution: Distribution) -> float:
 def _exponential_error(
     q: float, rate: float, k: int, deviation: float, width: float
 ) -> tuple[float, float]:
-    """Return the typical size of a draw's distance from the q-quantile, and its RMS.
+    """Return the typical distance of an exponential-mechanism draw from the q-quantile, and RMS.
 
     The draw has the density ``exp(-rate k |F(x) - q|)``.
     """

@@ -1,4 +1,4 @@
-"""The average of the block outputs, each clipped to the bounds, plus noise for its sensitivity."""
+"""The average of the clipped block outputs, plus noise for the sensitivity of the average."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _FINE = 1 << 32
 
 
 def deviation_of(loss: Loss) -> float:
-    """Return the standard deviation of the noise of a mean, for a sensitivity of 1."""
+    """Return the standard deviation of the noise that a loss needs for a sensitivity of 1."""
     if _has_stairs(loss):
         return integer_noise(loss, Sensitivity.of_one(_FINE)).deviation / _FINE
     return additive(loss).deviation
 
 
 def half_width(grid: OutputGrid, noise: Additive | IntegerNoise, failure: float) -> float:
-    """Return the half-width of the error bar of a mean of outputs.
+    """Return the half-width of the error bar of a mean of block outputs.
 
     Outputs are rounded to cells, by half of one at most, and noise to its units.
     """
@@ -47,13 +47,13 @@ def half_width(grid: OutputGrid, noise: Additive | IntegerNoise, failure: float)
 
 
 def _has_stairs(loss: Loss) -> bool:
-    """Tell whether staircase noise is taken, which is decided by the loss alone."""
+    """Return whether the noise for a loss has a staircase distribution."""
     return integer_noise(loss, Sensitivity.of_one(_FINE)).distribution == "staircase"
 
 
 @dataclass(frozen=True, slots=True)
 class Mean(OnGrid):
-    """The average of the clipped outputs.
+    """The average of the clipped block outputs, plus noise.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. The sum of their cells
     (`OutputGrid`) is an exact integer of sensitivity `span`, the range of the bounds in cells.
@@ -85,7 +85,7 @@ class Mean(OnGrid):
         return half_width(self.grid, self.staircase or self.noise, failure)
 
     def noisy_cell(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """Return the noisy average; O(blocks)."""
+        """Return the noisy average of block outputs in cells; O(blocks)."""
         total = self.grid.total(z)
         if self.staircase is not None:
             return self.staircase.add([total], generator)[0] / self.blocks
@@ -95,7 +95,7 @@ class Mean(OnGrid):
 
 @dataclass(frozen=True, slots=True)
 class VectorMean:
-    """The averages of all clipped coordinates in one joint release.
+    """The averages of all clipped coordinates of block outputs, with noise in one joint release.
 
     Privacy: neighbors differ in one of the `blocks` output vectors, replaced. That may change the
     sum of cells of every coordinate at once, each by at most its own `span`. Noise of scale

@@ -1,4 +1,4 @@
-"""The median of the block outputs: by smooth sensitivity, and by the exponential mechanism."""
+"""The median of block outputs, by smooth sensitivity or by the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HALF = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class _Median(Aggregator):
-    """A private quantile of the outputs; `quantile` is its mechanism."""
+    """A private median of block outputs, released by a quantile mechanism."""
 
     quantile: SmoothQuantile | ExponentialQuantile = field(init=False)
 
@@ -35,17 +35,17 @@ class _Median(Aggregator):
 
     @abstractmethod
     def mechanism(self, lo: float, hi: float) -> SmoothQuantile | ExponentialQuantile:
-        """Return the mechanism for checked bounds."""
+        """Return the quantile mechanism for checked bounds."""
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """Return a private median of `z`, within the bounds; O(blocks)."""
+        """Return a private median of the block outputs `z`, within the bounds; O(blocks)."""
         quantile: Mechanism[float] = self.quantile
         return quantile.finish(quantile.reduce(as_source(outputs(z, self.blocks))), generator)
 
 
 @dataclass(frozen=True, slots=True)
 class SmoothMedian(_Median):
-    """The lower median plus noise scaled to its smooth sensitivity.
+    """The lower median of block outputs, plus noise scaled to its smooth sensitivity.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. The bound is the exact
     smooth sensitivity of an order statistic (Nissim, Raskhodnikova and Smith, STOC 2007), the noise
@@ -68,7 +68,7 @@ class SmoothMedian(_Median):
 
 @dataclass(frozen=True, slots=True)
 class ExponentialMedian(_Median):
-    """A cell of a public grid, more probable the nearer its ranks are to the middle.
+    """A median drawn from a public grid by the exponential mechanism, likelier near the middle.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. The utility of a cell is
     minus the distance of its ranks from half the blocks, and has sensitivity 1. Probabilities

@@ -37,12 +37,12 @@ _PUBLIC_BITS = 41  # cells of `public_grid` between two bounds: at most 2**41
 
 
 def check_blocks(blocks: object) -> int:
-    """Return the number of blocks, which is public."""
+    """Return the checked public number of blocks."""
     return checks.whole("blocks", blocks, 1, MOST_BLOCKS)
 
 
 def check_coordinates(coordinates: int) -> int:
-    """Return the length of a vector answer, which is public."""
+    """Return the checked public number of coordinates of a vector answer."""
     if not 1 <= coordinates <= MOST_COORDINATES:
         rule = f"a pair for each of 1 to {MOST_COORDINATES} coordinates"
         checks.fail("bounds", rule, f"{coordinates} pairs")
@@ -50,7 +50,7 @@ def check_coordinates(coordinates: int) -> int:
 
 
 def outputs(z: NDArray[np.float64], *shape: int) -> NDArray[np.float64]:
-    """Check the outputs that every aggregator takes: one finite float64, or row of them, a block.
+    """Return block outputs after a check: one finite float64, or one row of them, for each block.
 
     `shape` is (blocks,), or (blocks, coordinates) for vectors.
     """
@@ -61,7 +61,7 @@ def outputs(z: NDArray[np.float64], *shape: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class OutputGrid:
-    """The cells between public bounds, for sums of up to `blocks` of them."""
+    """The public grid between two bounds, on which sums of up to `blocks` cells are exact."""
 
     lo: float
     hi: float
@@ -113,7 +113,7 @@ class OutputGrid:
         return np.clip(cells, 0, self.span, out=cells)
 
     def number(self, cell: float) -> float:
-        """Return a number from its position in cells, within the bounds. Post-processing."""
+        """Return the number at a position in cells, clamped to the bounds. Post-processing."""
         if self.span == 0:
             return self.lo
         return min(max((self.first + cell) * self.step, self.lo), self.hi)
@@ -121,7 +121,7 @@ class OutputGrid:
 
 @dataclass(frozen=True, slots=True)
 class Aggregator(ABC):
-    """A checked mechanism on one number a block.
+    """A mechanism that releases one private number from one number for each block.
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ class Aggregator(ABC):
 
     @abstractmethod
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """Return a private number for the outputs `z`, shape (blocks,), within the bounds."""
+        """Return a private number for the block outputs `z`, shape (blocks,), within the bounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnGrid(Aggregator):
-    """An aggregator that adds noise to a statistic in cells."""
+    """An aggregator that rounds block outputs to a grid and adds noise to a statistic of cells."""
 
     grid: OutputGrid = field(init=False)
 
@@ -155,11 +155,11 @@ class OnGrid(Aggregator):
 
     @abstractmethod
     def calibrated(self, grid: OutputGrid) -> dict[str, object]:
-        """Return the fields of the noise, and the `loss` that it costs."""
+        """Return the noise calibrated to the loss and the exact `loss` of this noise, as fields."""
 
     @abstractmethod
     def noisy_cell(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """Return the statistic of the outputs plus noise, in cells of a grid of at least one."""
+        """Return the noisy statistic of block outputs in cells, on a grid of at least one cell."""
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
         outputs(z, self.blocks)
@@ -173,7 +173,7 @@ def whole_units(widest: float) -> float:
 def noisy(
     distribution: Distribution, value: int, scale: float, widest: float, generator: Generator
 ) -> float:
-    """Return ``value + scale * Z``, rounded to whole units; coarser for very much noise.
+    """Return ``value + scale * Z`` with noise Z, rounded to a public grid of whole units or more.
 
     `widest`, the largest scale there can be, is public, and so the grid is.
     """
@@ -186,7 +186,7 @@ def noisy(
 def noisy_vector(
     distribution: Distribution, values: list[int], scales: list[float], generator: Generator
 ) -> NDArray[np.float64]:
-    """Return `noisy` of each value, independently; the scales themselves are public."""
+    """Return `noisy` of each value, with independent noise; the scales are public."""
     return samplers.draw_array(
         distribution,
         value=np.array(values, np.float64),
@@ -198,7 +198,7 @@ def noisy_vector(
 
 
 def sorted_cells(grid: OutputGrid, z: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return ascending cells x_1 .. x_k at places 1 .. k, between x_0 = 0 and x_(k+1) = span."""
+    """Return sorted cells x_1 .. x_k of outputs, between x_0 = 0 and x_(k+1) = span."""
     x = np.empty(len(z) + 2, np.int64)
     x[0], x[-1] = 0, grid.span
     inside = x[1:-1]
@@ -245,14 +245,14 @@ class SmoothAggregator(OnGrid):
 
     @abstractmethod
     def statistic(self, x: NDArray[np.int64]) -> tuple[int, int]:
-        """NOT PRIVATE. Return an integer and its public divisor: their ratio is the statistic.
+        """NOT PRIVATE. Return an integer and a public divisor, whose ratio is the statistic.
 
         `x` is what `sorted_cells` returns.
         """
 
     @abstractmethod
     def sensitivity(self, x: NDArray[np.int64]) -> float:
-        """NOT PRIVATE. Return the smooth sensitivity of the integer, at least 1, in cells."""
+        """NOT PRIVATE. Return the smooth sensitivity of that integer, at least 1, in cells."""
 
     def noisy_cell(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return the noisy statistic.

@@ -42,7 +42,7 @@ from .output_grid import SmoothAggregator, smooth_span
 
 
 def trimmed_span(x: NDArray[np.int64], trim: int, beta: float) -> float:
-    """NOT PRIVATE. Return L times the smooth sensitivity, in cells, of `sorted_cells`.
+    """NOT PRIVATE. Return L times the smooth sensitivity of the trimmed mean, in cells.
 
     One vector operation over at most ``trim + 2`` pairs for each of the distances that can win,
     about ``ln(span / result) / beta`` of them.
@@ -61,7 +61,7 @@ def trimmed_span(x: NDArray[np.int64], trim: int, beta: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TrimmedMean(SmoothAggregator):
-    """The mean of the middle outputs plus noise scaled to its smooth sensitivity.
+    """The mean of the middle block outputs, plus noise scaled to its smooth sensitivity.
 
     Privacy: `SmoothAggregator`, with the exact smooth sensitivity of the theorem above.
     A quarter of the outputs are left out at either end.
@@ -69,7 +69,7 @@ class TrimmedMean(SmoothAggregator):
 
     @property
     def cut(self) -> int:
-        """The outputs that are left out at either end, public."""
+        """The public number of outputs that are left out at either end."""
         return self.blocks // 4
 
     def statistic(self, x: NDArray[np.int64]) -> tuple[int, int]:

@@ -26,7 +26,7 @@ _LEAST_RHO = Fraction(1, 2**40)
 
 @dataclass(frozen=True, slots=True)
 class Coordinates:
-    """One release for each coordinate, each with an equal share of the loss.
+    """A vector aggregator that releases each coordinate alone, with an equal share of the loss.
 
     Privacy: neighbors differ in one of the `blocks` output vectors, replaced, which may change
     every coordinate. By sequential composition the losses of the coordinates add up, and the share
@@ -70,12 +70,12 @@ class Coordinates:
 
 
 def _varying(bounds: Sequence[tuple[float, float]]) -> int:
-    """Return how many coordinates can change, or 1."""
+    """Return the number of coordinates whose bounds differ, at least 1."""
     return max(1, sum(lo != hi for lo, hi in bounds))
 
 
 def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
-    """Return the loss of each coordinate that can change, for one release a coordinate.
+    """Return each coordinate's share of the loss, if coordinates are released one by one.
 
     Of d such coordinates it is epsilon / d, rho / d, or for (epsilon, delta) the better of
     (epsilon / d, delta / d) and rho / d, where rho = (sqrt(ln(1/delta) + epsilon)
@@ -99,7 +99,7 @@ def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
 
 
 def _rho_within(loss: Approx) -> Fraction:
-    """Return rho such that rho-zCDP is within `loss`, rounded down."""
+    """Return a rho, rounded down, such that rho-zCDP implies the (epsilon, delta) of `loss`."""
     epsilon, log = float_down(loss.epsilon), -math.log(float_down(loss.delta))
     root = epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))
     # A dozen roundings at most, each of less than 2**-52.
@@ -117,7 +117,7 @@ def make_vector(
     loss: Loss,
     centres: Any = None,
 ) -> VectorAggregator:
-    """Return the aggregator of a name for vectors of ``len(bounds)`` coordinates.
+    """Return the aggregator with this name for vectors of ``len(bounds)`` coordinates.
 
     The mean, and the center of attention among given centers, are one joint release; everything
     else is one release for each coordinate (`Coordinates`).

@@ -40,7 +40,7 @@ SHARE = Fraction(1, 4)
 
 @dataclass(frozen=True, slots=True)
 class WidenedWinsorizedMean(OnGrid):
-    """The average inside a private window.
+    """The average of block outputs clipped to a private window, plus noise for the window.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. Each quartile is a draw of
     the exponential mechanism that spends `SHARE` of the loss
@@ -76,12 +76,12 @@ class WidenedWinsorizedMean(OnGrid):
         return {"noise": noise, "loss": loss, "quartiles": (lower, upper)}
 
     def window(self, a: float, b: float) -> tuple[int, int]:
-        """Return the cells to clip to, from the drawn quartiles. Post-processing."""
+        """Return the window of cells to clip to, from two drawn quartiles. Post-processing."""
         middle, reach = 0.5 * a + 0.5 * b, WIDENING * abs(b - a)
         return self.grid.cell(middle - reach), self.grid.cell(middle + reach)
 
     def noisy_cell(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """Return the noisy average inside a drawn window; O(blocks)."""
+        """Return the noisy average of outputs clipped to a drawn window; O(blocks)."""
         source = as_source(z)
         low, high = self.window(*(q.finish(q.reduce(source), generator) for q in self.quartiles))
         if low == high:

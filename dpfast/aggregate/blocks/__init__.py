@@ -1,4 +1,4 @@
-"""Rows in blocks: labels of rows, tallies of blocks, and the rows sorted by block.
+"""Rows in blocks: random labels of rows, statistics of blocks, and rows sorted by block.
 
 Nothing here is private or draws noise. A partition is a function of public numbers and one secret
 key that is drawn once, so that every pass, worker and chunk sees the same blocks.

@@ -43,23 +43,23 @@ STEP = 1 << 20
 
 
 def shift_of(blocks: int, groups: int = GROUPS) -> int:
-    """Return how many low bits of a label the second step sorts by, at most 16."""
+    """Return the number of low label bits that the second sorting step sorts by, at most 16."""
     bits = (blocks - 1).bit_length()
     return 0 if bits <= AT_ONCE else min(bits - groups, 16)
 
 
 def low_type(shift: int) -> np.dtype[Any]:
-    """Return the type that holds the low bits of a label."""
+    """Return the dtype for the `shift` low bits of a label."""
     return np.dtype(np.uint8 if shift <= 8 else np.uint16)
 
 
 def is_little(more: int, width: int) -> bool:
-    """Return whether `more` bytes may be kept beside each row of `width` bytes."""
+    """Return whether `more` extra bytes a row are little beside the `width` bytes of a row."""
     return 10 * more <= 3 * width
 
 
 def step_of(blocks: int, rows: int, width: int) -> int:
-    """Return `shift_of` where two steps are faster, and 0 where one is, for rows in memory."""
+    """Return the shift of a sort in memory: `shift_of` if two steps are faster than one, else 0."""
     shift = shift_of(blocks)
     small = rows * width <= SMALL
     return 0 if small or width >= WIDE or not is_little(low_type(shift).itemsize, width) else shift
@@ -67,7 +67,7 @@ def step_of(blocks: int, rows: int, width: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Groups of ``2**shift`` adjacent blocks, which rows are first sorted into.
+    """Groups of ``2**shift`` adjacent blocks: rows are sorted into groups, then into blocks.
 
     With a `key` the labels are random and all rows count: then no array of labels is needed.
     """
@@ -80,13 +80,13 @@ class Groups:
         return ((self.blocks - 1) >> self.shift) + 1
 
     def low(self, rows: int) -> NDArray[Any] | None:
-        """Return an array for the low bits of so many labels, if groups are not single blocks."""
+        """Return an array for the low bits of `rows` labels; None if groups are single blocks."""
         return np.empty(rows, low_type(self.shift)) if self.shift else None
 
     def count(
         self, start: int, rows: int, labels: NDArray[Any] | None, counts: NDArray[np.int64]
     ) -> None:
-        """Add the numbers of rows of each group to `counts`, for rows from `start` on."""
+        """Add the number of rows in each group to `counts`, for rows from `start` on."""
         if labels is not None:
             _native.count(labels, counts, self.shift)
         elif self.key is not None:
@@ -101,7 +101,7 @@ class Groups:
         out: NDArray[Any],
         low: NDArray[Any] | None,
     ) -> None:
-        """Write rows to their groups in `out`, from the indices `at` on, which move on."""
+        """Write rows to their groups in `out`, at the indices `at`, which are advanced."""
         rows = np.ascontiguousarray(rows)
         if labels is not None:
             _native.place(labels, rows, at, out, self.shift, low)
@@ -115,7 +115,7 @@ class Groups:
         cuts: NDArray[np.int64],
         workers: int,
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Sort each group of rows into its blocks, and return the rows and where blocks begin."""
+        """Sort the rows of each group by block; return the rows and where blocks begin."""
         if low is None:
             return rows, cuts
         offsets = np.zeros(self.blocks + 1, np.int64)
@@ -136,7 +136,7 @@ class Groups:
 
 
 def key_of(labels: object, drop: bool) -> Key | None:
-    """Return the key of random labels of rows that all count."""
+    """Return the key of random labels if no row is dropped, else None."""
     return labels.key if isinstance(labels, RandomLabels) and not drop else None
 
 
@@ -149,7 +149,7 @@ def scatter(
     workers: int | None = None,
     empty: Empty = np.empty,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the rows block by block, and the index where each block begins.
+    """Return the rows sorted by block, and the index where each block begins.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def scatter(
 
 
 class _Sort:
-    """The parts of an array, and the number of rows of each group in each part."""
+    """A counting sort of an array: parts for threads, and the rows of each group in each part."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class _Sort:
         self.counts = run_in_threads(self._count, self.parts, parts)
 
     def placed(self, empty: Empty, workers: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the sorted rows, and where blocks begin."""
+        """Return the rows sorted by block, and where each block begins."""
         cuts = np.zeros(len(self.groups) + 1, np.int64)
         np.cumsum(np.sum(self.counts, axis=0), out=cuts[1:])
         total = int(cuts[-1])
@@ -255,7 +255,7 @@ class _Sort:
 
 
 class _Cursors:
-    """The index of the next row of each group, at any point of the data."""
+    """Write positions for the next row of each group, at any row of the data."""
 
     def __init__(self, groups: Groups, n: int, workers: int) -> None:
         self._groups, self._lock = groups, threading.Lock()
@@ -274,7 +274,7 @@ class _Cursors:
         return counts
 
     def write(self, chunk: RowChunk, out: NDArray[Any], low: NDArray[Any] | None) -> None:
-        """Write the rows of a chunk to `out`, and the low bits of their labels."""
+        """Write the rows of a chunk to `out`, sorted by group, and low label bits to `low`."""
         start = chunk.start
         with self._lock:
             at = self._open.pop(start, None)
@@ -294,7 +294,7 @@ def placed(
     workers: int,
     empty: Empty,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return all `n` rows of a source block by block, and where blocks begin, in one pass.
+    """Return all `n` rows of a source sorted by block, and where blocks begin, in one pass.
 
     Random labels and fixed ranges are functions of row numbers. So if all rows count and their
     number is known, the index of each is known before it is read. Chunks may come in any order and

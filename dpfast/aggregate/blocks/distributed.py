@@ -1,4 +1,4 @@
-"""Blocks of the rows that an engine holds: the engine brings the rows of a block together.
+"""Blocks of rows that an engine holds: its workers exchange rows so that each has whole blocks.
 
 Each partition cuts its rows into pieces, one for each block, and the engine's own shuffle moves the
 pieces. A task then has all pieces of its blocks and answers for them. The key of the labels is sent
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 class StoredLabels(KeyedLabels):
-    """Labels that the data hold in a column."""
+    """Labels of blocks that are stored in a column of the data."""
 
     def __init__(self, blocks: int) -> None:
         self.blocks = blocks
@@ -38,9 +38,9 @@ class StoredLabels(KeyedLabels):
 
 
 def cut(blocks: int, key: bytes, by_id: bool, chunk: RowChunk) -> list[Moved]:
-    """Cut the rows of a chunk into shares, one for each block.
+    """Return the rows of a chunk cut by block, ready to be sent to the tasks of the blocks.
 
-    One piece more, for a place behind the blocks, says how many rows there were.
+    One more piece, with the destination `blocks`, holds the number of rows of the chunk.
     """
     labels = (KeyedLabels if by_id else RandomLabels)(blocks, Key(key))
     named = Partition(labels).named(chunk)
@@ -54,8 +54,10 @@ def cut(blocks: int, key: bytes, by_id: bool, chunk: RowChunk) -> list[Moved]:
 
 
 class Answered(NamedTuple):
-    """Blocks that a task has answered for, their answers, and how many rows they have together,
-    less those that the cuts counted whose totals came to the task.
+    """The outputs of the blocks of one task, with a count of rows that detects lost rows.
+
+    `rows` is the number of rows in these blocks, less the rows of all cuts whose totals came to
+    this task. Added up over all tasks it is 0 if no row was lost.
     """
 
     blocks: NDArray[np.int64]
@@ -71,9 +73,9 @@ def answered(
     drop: bool,
     arrived: Arrived,
 ) -> tuple[Answered, ...]:
-    """Compute the answers of the blocks whose rows are there, in the order of their rows.
+    """Compute the outputs of the blocks whose rows have arrived at this task.
 
-    `bind` makes the estimator for rows of `dtype` and `tail`; place `count` is no block.
+    `bind` makes the estimator for rows of `dtype` and `tail`; destination `count` is no block.
     """
     shares = sorted(arrived.values)
     if any(a[:2] == b[:2] for a, b in itertools.pairwise(shares)):
@@ -95,7 +97,7 @@ def answered(
 def outputs(
     source: TableRows, blocks: int, key: bytes, by_id: bool, bind: Any, drop: bool, width: int
 ) -> Floats:
-    """Return the answer of each block, NaN where there is none.
+    """Return the output of each block, NaN for a block without one.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""An external sort of rows by block: sorted runs, which are merged window by window.
+"""An external sort of rows by block: sorted runs that are merged window by window.
 
 One pass over the data is enough, in whatever order chunks come. Chunks that follow one another are
 gathered into a stretch. A stretch of some size is sorted by block and kept as a run, in memory as
@@ -32,7 +32,7 @@ from .partition import TILE, Partition, tiles
 
 
 class Sizes(NamedTuple):
-    """Sizes of buffers and windows, in bytes.
+    """The sizes of buffers and windows of an external sort, in bytes.
 
     Runs have `run` bytes. Windows have `window`, or up to `wide` if they would hold few blocks.
     All runs that stay in memory have `kept` together, and are kept only while `spare` bytes more
@@ -68,7 +68,7 @@ _Kept: TypeAlias = NDArray[Any] | _Spilled
 
 
 class _Run(NamedTuple):
-    """A sorted stretch: group g of blocks is ``cuts[g] .. cuts[g + 1] - 1`` of its rows."""
+    """A sorted run of rows: group g of blocks is rows ``cuts[g] .. cuts[g + 1] - 1``."""
 
     start: int
     cuts: NDArray[np.int64]
@@ -78,7 +78,7 @@ class _Run(NamedTuple):
 
 @dataclass(slots=True)
 class _Stretch:
-    """Rows of chunks that follow one another, from row `start` on.
+    """Unsorted consecutive rows, from row `start` on, collected from chunks for one run.
 
     `rows` and `labels` have room for a run; the first `count` are valid. Random labels of rows that
     all count are computed when they are used, so then there is no array of them.
@@ -97,7 +97,7 @@ FEW_BLOCKS = 64
 
 
 class ExternalSort:
-    """The rows of a partition, in sorted runs.
+    """An external sort of the rows of a partition by block, in sorted runs.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class ExternalSort:
         self._sorting: deque[Future[None]] = deque()
 
     def close(self) -> None:
-        """Release all memory, and the file."""
+        """Release all memory, and close the file of spilled rows."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         self._open.clear()
@@ -163,7 +163,7 @@ class ExternalSort:
                 self._sort_soon(full)
 
     def done(self) -> None:
-        """Sort the remaining rows, when all chunks have come."""
+        """Sort the remaining rows, once all chunks have been added."""
         for stretch in self._open.values():
             self._sort_soon(stretch)
         self._open.clear()
@@ -175,7 +175,7 @@ class ExternalSort:
     def _gather(
         self, start: int, stop: int, labels: NDArray[np.uint32] | None, rows: NDArray[Any]
     ) -> _Stretch | None:
-        """Append rows to the stretch that ends where they begin; return one to be sorted."""
+        """Append rows to the open stretch before them; return a full stretch to sort, or None."""
         with self._lock:
             full = None
             stretch = self._open.pop(start, None)
@@ -194,7 +194,7 @@ class ExternalSort:
         return full
 
     def _fresh(self, start: int) -> _Stretch:
-        """Return an empty stretch, in memory that an earlier one used."""
+        """Return an empty stretch, in the memory of a sorted one if possible."""
         if self._spare:
             stretch = self._spare.pop()
         else:
@@ -286,7 +286,7 @@ class ExternalSort:
         rows: NDArray[Any],
         low: NDArray[Any] | None,
     ) -> None:
-        """Fill groups ``span[0] .. span[1] - 1`` of a window with their pieces of each run."""
+        """Copy the rows of groups ``span[0] .. span[1] - 1`` of a window from every run."""
         begin, end = span
         at = ends[begin:end].copy()
         for run in self._runs:

@@ -29,7 +29,7 @@ LITTLE, ENOUGH = 1 << 21, 1 << 23
 
 
 class Window(NamedTuple):
-    """Some consecutive blocks in memory.
+    """Consecutive blocks of rows in memory.
 
     Block ``first + j`` is ``rows[offsets[j]:offsets[j + 1]]``. If `ours` is true, the rows are a
     copy of this library and may be written to; else they are the caller's data. `file` is where
@@ -52,7 +52,7 @@ def laid_out(
     *,
     shared: bool = False,
 ) -> Iterator[Iterator[Window]]:
-    """Yield the rows of `source` block by block, in windows, until the context ends.
+    """Yield the rows of `source` sorted by block, in windows, until the context ends.
 
     Rows of a block stand in the order of their numbers, whatever the chunks and the workers.
 
@@ -122,7 +122,7 @@ def laid_out(
 
 
 def _left(source: RowSource) -> int:
-    """Return the memory that may still be taken."""
+    """Return the bytes of memory that sorting may still take."""
     rows = source.length
     return ENOUGH if rows is not None and rows * _width(source) <= LITTLE else available()
 
@@ -133,12 +133,12 @@ def _tail(source: RowSource) -> tuple[int, ...]:
 
 
 def _width(source: RowSource) -> int:
-    """Return the bytes of a row."""
+    """Return the number of bytes of a row."""
     return source.dtype.itemsize * (1 if source.width is None else source.width)
 
 
 def _sizes(source: RowSource, left: int, part: int, room: int) -> Sizes:
-    """Return the sizes of windows and buffers, a small part of the memory of the rows."""
+    """Return the sizes of windows and buffers, a small part of the memory of all rows."""
     run, window, groups = RUN, WINDOW, 12
     if source.length is not None:
         total = source.length * _width(source)
@@ -157,17 +157,17 @@ class _Memory:
         self.file: File | None = None
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return a new array: an `Empty`."""
+        """Return an uninitialized array, in shared memory if others can map it."""
         if not self.shared:
             return np.empty(shape, dtype)
         return self.reserve(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)(shape, dtype)
 
     def room(self, rows: int, width: int, usual: int) -> Empty:
-        """Return an array for some rows, in a file on disk if it is much larger than usual."""
+        """Return an `Empty` for up to `rows` rows, on disk if that is much more than `usual`."""
         return self.reserve(rows * width, rows * width <= 4 * usual)
 
     def reserve(self, size: int, in_memory: bool = True) -> Empty:
-        """Return an `Empty` whose arrays, of at most `size` bytes, all begin at one address."""
+        """Return an `Empty` whose arrays, of up to `size` bytes, all reuse one buffer."""
         if self.shared:
             file = shared_file(size, self.where, in_memory)
             self.stack.callback(file.close)
@@ -180,7 +180,7 @@ class _Memory:
 def _in_place(
     array: NDArray[Any], labels: ContiguousLabels, size: int, memory: _Memory
 ) -> Iterator[Window]:
-    """Yield fixed ranges of an array, which are copied only to be shared."""
+    """Yield contiguous blocks of an array as windows, copied only if workers share memory."""
     offsets = labels.offsets()
     if not memory.shared:
         yield Window(0, array, offsets, False)
@@ -198,7 +198,7 @@ def _in_place(
 
 
 def _named(source: RowSource, partition: Partition, array: NDArray[Any], room: int) -> Any:
-    """Return labels for sorting an array into one copy; None if that takes too much memory.
+    """Return labels to sort an array in one copy; None if that takes too much memory.
 
     Labels of ids are kept in as few bytes as they need, unless that is much beside the rows.
     """

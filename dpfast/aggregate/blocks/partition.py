@@ -1,4 +1,4 @@
-"""A partition: the block of each row of a chunk, by its number or its id; which rows count."""
+"""A partition of rows into blocks: the label of a row, by its number or its id."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FEW = 64
 
 
 class RandomLabels:
-    """Independent labels, uniform on 0 .. blocks - 1, one for each row number.
+    """Independent random labels, uniform on 0 .. blocks - 1, one for each row number.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class RandomLabels:
 
 
 class ContiguousLabels:
-    """Block j is rows ``j * n // blocks`` .. ``(j + 1) * n // blocks - 1``.
+    """Labels of contiguous blocks: block j is rows ``j * n // blocks`` and on, of n rows.
 
     The blocks depend on the number of rows alone, so one row that is added or removed moves all
     others: they are safe where rows are replaced, never where they are added or removed.
@@ -58,7 +58,7 @@ class ContiguousLabels:
         self.n = n
 
     def runs(self, start: int, rows: int) -> tuple[int, NDArray[np.int64]]:
-        """Return the first block and the cuts of rows `start` .. `start + rows - 1`.
+        """Return the first block, and cuts into blocks, of rows `start` .. `start + rows - 1`.
 
         Rows ``cuts[j]`` .. ``cuts[j + 1] - 1``, counted from `start`, are of block ``first + j``.
         """
@@ -77,7 +77,7 @@ class ContiguousLabels:
         return np.repeat(np.arange(first, first + len(cuts) - 1, dtype=np.uint32), np.diff(cuts))
 
     def offsets(self) -> NDArray[np.int64]:
-        """Return the first row of each block, and the number of rows behind them."""
+        """Return the first row of each block, and at the end the number of rows."""
         first, cuts = self.runs(0, self.n)
         offsets = np.full(self.blocks + 1, self.n)
         offsets[: first + 1], offsets[first : first + len(cuts)] = 0, cuts
@@ -85,7 +85,7 @@ class ContiguousLabels:
 
 
 class KeyedLabels:
-    """The label of an id is SipHash-2-4 of its words under a secret key, scaled to 0 .. blocks - 1.
+    """Labels by id: SipHash-2-4 of the id under a secret key, scaled to 0 .. blocks - 1.
 
     Equal ids have equal labels, in any chunk and in any form: an integer of any NumPy or Arrow
     type, text as NumPy's ``U``, Python strings or Arrow strings, bytes as NumPy's ``S``, Python
@@ -133,7 +133,7 @@ Labels = ContiguousLabels | KeyedLabels | RandomLabels
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Labels for rows; with `drop`, rows that hold a NaN are in no block.
+    """Labels that assign rows to blocks; with `drop`, rows with a NaN are in no block.
 
     A label never depends on what a row holds, so a row that is dropped moves no other.
     """
@@ -146,7 +146,7 @@ class Partition:
         return self.labels.blocks
 
     def split(self, chunk: RowChunk) -> tuple[NDArray[np.uint32], NDArray[Any]]:
-        """Return the labels of the rows of a chunk that count, and these rows.
+        """Return the labels of the rows of a chunk that are not dropped, and these rows.
 
         If no row is left out, the rows are those of the chunk, without a copy.
         """
@@ -166,7 +166,7 @@ class Partition:
 
 
 def tiles(chunk: RowChunk, rows: int = TILE) -> Iterator[RowChunk]:
-    """Yield a chunk in tiles of at most `rows` rows."""
+    """Yield the rows of a chunk in chunks of at most `rows` rows."""
     if len(chunk.rows) <= rows:
         yield chunk
         return
@@ -176,7 +176,7 @@ def tiles(chunk: RowChunk, rows: int = TILE) -> Iterator[RowChunk]:
 
 
 def missing(rows: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """Return which rows hold a NaN; None if no row does."""
+    """Return a mask of the rows with a NaN; None if there are none."""
     incomplete: NDArray[np.bool_] | None = None
     for column in _columns(rows):
         bad = np.not_equal(column, column)
@@ -189,7 +189,7 @@ def missing(rows: NDArray[Any]) -> NDArray[np.bool_] | None:
 
 
 def _columns(rows: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield the columns that can hold a NaN."""
+    """Yield the columns whose dtype can hold a NaN."""
     if rows.dtype.names is not None:
         for field in rows.dtype.names:
             yield from _columns(rows[field])

@@ -1,4 +1,4 @@
-"""Tallies of blocks that need no sort: counts, exact sums, sums of products, extremes.
+"""Statistics of blocks that need no sort: counts, exact sums, sums of products, extremes.
 
 A tally of some rows can be merged with that of other rows. The result is a function of the rows and
 their blocks alone: not of the order, the chunks or the workers. A block that has met a NaN gives
@@ -26,7 +26,7 @@ CHUNK = 1 << 14
 
 
 class Totals(_native.Sums):
-    """The exact sum of one float64 term a row, for each block.
+    """Exact sums of float64 values, one sum for each block.
 
     Notes
     -----
@@ -69,7 +69,7 @@ class Totals(_native.Sums):
 
 
 class Extremes:
-    """The smallest and the largest value of each block: infinite where there is none."""
+    """The smallest and largest value of each block; infinite for a block without values."""
 
     def __init__(self, blocks: int) -> None:
         self._least = np.full(blocks, np.inf)
@@ -77,7 +77,7 @@ class Extremes:
         self._seen = np.zeros(blocks, np.uint8)
 
     def add(self, labels: Labels, values: Floats) -> None:
-        """Add values under labels."""
+        """Add values to the blocks that their labels say."""
         _native.extremes(labels, values, self._least, self._most, self._seen)
 
     def add_runs(self, first: int, cuts: NDArray[np.int64], values: Floats) -> None:
@@ -95,18 +95,18 @@ class Extremes:
         self._most[where] = np.fmax(self._most[where], most)
 
     def merge(self, other: Extremes) -> Extremes:
-        """Add the rows of another tally."""
+        """Add the extremes of another tally of the same blocks."""
         np.fmin(self._least, other._least, out=self._least)
         np.fmax(self._most, other._most, out=self._most)
         self._seen |= other._seen
         return self
 
     def least(self) -> Floats:
-        """Return the smallest values, NaN where a NaN was met."""
+        """Return the smallest value of each block, NaN for a block with a NaN."""
         return np.where(self._seen != 0, np.nan, self._least)
 
     def most(self) -> Floats:
-        """Return the largest values, NaN where a NaN was met."""
+        """Return the largest value of each block, NaN for a block with a NaN."""
         return np.where(self._seen != 0, np.nan, self._most)
 
 
@@ -119,14 +119,14 @@ Part = TypeVar("Part", Totals, Extremes)
 
 
 class Tally(Generic[Part]):
-    """Totals or extremes of terms that are computed from rows, in tiles that stay in the cache."""
+    """Sums or extremes of terms computed from rows, in tiles that stay in the cache."""
 
     def __init__(self, parts: Sequence[Part], terms: Terms) -> None:
         self.parts: Sequence[Part] = parts
         self._terms = terms
 
     def add(self, labels: Labels, rows: NDArray[Any]) -> None:
-        """Add rows, of shape (n,) or (n, columns), under labels."""
+        """Add rows, of shape (n,) or (n, columns), to the blocks that their labels say."""
         for at in range(0, len(rows), CHUNK):
             some = labels[at : at + CHUNK]
             # `take` is ten times as fast as an index in brackets.
@@ -135,13 +135,13 @@ class Tally(Generic[Part]):
                 part.add(some, term)
 
     def add_rows(self, labels: RandomLabels, start: int, rows: NDArray[Any]) -> None:
-        """Add rows, counted from `start` in the whole data, under their random labels."""
+        """Add rows, numbered from `start` in the whole data, to their random blocks."""
         for at in range(0, len(rows), CHUNK):
             some = rows[at : at + CHUNK]
             self.add(labels.read(start + at, len(some)), some)
 
     def add_ranges(self, labels: ContiguousLabels, start: int, rows: NDArray[Any]) -> None:
-        """Add rows, counted from `start` in the whole data, under fixed ranges."""
+        """Add rows, numbered from `start` in the whole data, to their contiguous blocks."""
         for at in range(0, len(rows), CHUNK):
             some = rows[at : at + CHUNK]
             first, cuts = labels.runs(start + at, len(some))
@@ -157,7 +157,7 @@ class Tally(Generic[Part]):
 
 
 def _repeated(x: Floats, first: int, cuts: NDArray[np.int64]) -> Floats:
-    """Return the entry of block ``first + j`` for rows ``cuts[j]`` .. ``cuts[j + 1] - 1``."""
+    """Return entries of blocks repeated for rows: block ``first + j`` for cuts j to j + 1."""
     return x[first : first + len(cuts) - 1].repeat(np.diff(cuts), axis=0)
 
 
@@ -291,7 +291,7 @@ class Moments(Tally[Totals]):
         return np.stack([total.means(self.counts) for total in self._first], axis=1)
 
     def _per_degree(self, means: Floats, ddof: int) -> Floats:
-        """Return means over rows as means over rows less `ddof`."""
+        """Return means over rows rescaled to divide by the number of rows less `ddof`."""
         rows = self.counts.astype(np.float64).reshape(-1, *[1] * (means.ndim - 1))
         with np.errstate(all="ignore"):
             scaled: Floats = np.where(rows > ddof, means * (rows / (rows - ddof)), np.nan)
@@ -299,6 +299,6 @@ class Moments(Tally[Totals]):
 
 
 def _readable(rows: NDArray[Any]) -> bool:
-    """Return whether the kernels can read the rows where they are."""
+    """Return whether kernels can read the rows without a copy."""
     flags = rows.flags
     return rows.dtype in CHUNK_DTYPES and bool(flags.c_contiguous) and bool(flags.aligned)

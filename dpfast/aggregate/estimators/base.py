@@ -24,7 +24,7 @@ ROWS, BLOCKS = 1 << 18, 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Threads, memory and progress of the work; nothing here changes a result.
+    """The threads, memory and progress of a computation, none of which changes a result.
 
     If `workers` is None, the estimator chooses the number. `tick(b)` is called now and then, from
     any thread, with how many more blocks are done. `spill` is the directory for data beyond memory.
@@ -52,10 +52,10 @@ class Bound(Protocol):
 
 
 class Estimator(Protocol):
-    """A function of a block."""
+    """A statistic of a block of rows, in the protocol of `sample_and_aggregate`."""
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
-        """Check, before anything is spent, that the estimator suits the data.
+        """Return the estimator checked against the data, before anything is spent.
 
         `width` is the number of coordinates that the bounds are for, None for a scalar. Looks at
         the form of the source only (dtype, width), never at rows.
@@ -91,20 +91,20 @@ class ByBlock:
 
 
 class Buffers:
-    """Buffers of one thread, which are kept from one group of blocks to the next."""
+    """Reusable buffers of one thread, kept from one group of blocks to the next."""
 
     def __init__(self) -> None:
         self._held: dict[str, NDArray[Any]] = {}
 
     def take(self, name: str, count: int, dtype: Any = np.float64) -> NDArray[Any]:
-        """Return an uninitialized buffer of `count` values, which no other name shares."""
+        """Return an uninitialized buffer of `count` values, reused for each `name`."""
         held = self._held.get(name)
         if held is None or len(held) < count:
             held = self._held[name] = np.empty(count, dtype)
         return held[:count]
 
     def floats(self, values: NDArray[Any]) -> Floats:
-        """Return contiguous float64: the values where they are, or a copy in a buffer."""
+        """Return values as contiguous float64, copied to a buffer only if needed."""
         flags = values.flags
         if values.dtype == np.float64 and flags.c_contiguous and flags.aligned:
             return values
@@ -139,7 +139,7 @@ def by_groups(
 def grouped(
     name: str, d: int, work: Callable[[NDArray[Any], NDArray[np.int64], Floats, Buffers], None]
 ) -> ByBlock:
-    """Return a `ByBlock` that works on groups of blocks.
+    """Return a `ByBlock` estimator that computes several blocks at a time.
 
     ``work(rows, cuts, out, buffers)`` writes the output of each block ``rows[cuts[j]:cuts[j + 1]]``
     to ``out[j]``.

@@ -1,4 +1,4 @@
-"""The columns of rows, the check that bounds fit the answers, and passes without a sort.
+"""Columns of rows for estimators: checks against the bounds, and statistics without a sort.
 
 `source.reduce` may call from several threads. A tally is kept for each thread rather than for each
 chunk, because a tally is as long as there are blocks and a chunk may be short. Tallies are exact:
@@ -28,7 +28,7 @@ T = TypeVar("T", bound=Tally[Any])
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a row: how many, and their names.
+    """The number and the names of the columns of a row.
 
     `count` columns, with `names` or without; `is_row` is false where a row is a single number.
     """
@@ -88,7 +88,7 @@ def columns(source: RowSource) -> Columns:
 
 
 class ByColumn(ABC):
-    """An estimator of columns of numbers, mostly with one answer for each of them."""
+    """The base of estimators of numeric columns, mostly with one answer for each column."""
 
     @property
     @abstractmethod
@@ -96,7 +96,7 @@ class ByColumn(ABC):
         """The name of the estimator in the ledger."""
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
-        """Check, before anything is spent, that bounds and columns agree.
+        """Return the estimator checked against bounds and columns, before anything is spent.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class ByColumn(ABC):
 
 
 def _pairs(count: int | None) -> str:
-    """Say which bounds so many answers need."""
+    """Return the text that says which bounds `count` answers need, for errors."""
     if count is None:
         return "one pair (lo, hi)"
     return f"a sequence of {count} pair{'s' * (count != 1)} (lo, hi)"

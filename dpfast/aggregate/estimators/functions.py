@@ -59,7 +59,7 @@ class PythonFunction:
     time_limit: Any = None
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
-        """Check the arguments and, for processes, that a worker can load the function.
+        """Return the checked estimator; for processes, workers must be able to load the function.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class PythonFunction:
 
 
 def in_processes(executor: str, time_limit: Any) -> bool:
-    """Check these arguments, and return whether they ask for worker processes."""
+    """Return whether to call in worker processes, after checks of these arguments."""
     checks.choice("executor", executor, EXECUTORS)
     if time_limit is None:
         return executor == "processes"

@@ -95,7 +95,7 @@ class Variance(Streamed):
 
 @dataclass(frozen=True)
 class StandardDeviation(Variance):
-    """The square root of the variance of a block; of a block of rows, of that of each column.
+    """The standard deviation of a block; of a block of rows, that of each column.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "std".
 

@@ -1,4 +1,4 @@
-"""Estimators of a sorted column: median, quantile, trimmed mean, mode."""
+"""Estimators that sort a column of each block: median, quantile, trimmed mean, mode."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 
 class EachColumn(ByColumn):
-    """An estimator of one column, all rows of a block at once, applied to each column."""
+    """The base of estimators that compute one answer from each whole column of a block."""
 
     def _bound(self, columns: Columns) -> Bound:
         def work(rows: NDArray[Any], cuts: Integers, out: Floats, buffers: Buffers) -> None:
@@ -32,7 +32,7 @@ class EachColumn(ByColumn):
 
     @abstractmethod
     def _answers(self, values: Floats, cuts: Integers, buffers: Buffers) -> Floats:
-        """Return the answer of each block ``values[cuts[j]:cuts[j + 1]]``, which is read only."""
+        """Return the answers of blocks ``values[cuts[j]:cuts[j + 1]]``; `values` is read only."""
 
 
 def _sizes(cuts: Integers) -> tuple[Integers, int]:
@@ -43,7 +43,7 @@ def _sizes(cuts: Integers) -> tuple[Integers, int]:
 def _pairs(
     values: Floats, cuts: Integers, ranks: Integers, buffers: Buffers
 ) -> tuple[Floats, Floats]:
-    """Return the values of these ranks, counted from 0, and of the next ones."""
+    """Return the values at these ranks, counted from 0, and at the next ranks."""
     lower, upper = np.empty((2, len(ranks)))
     scratch = buffers.take("scratch", _sizes(cuts)[1] + _native.SPARE)
     _native.pairs(values, cuts, ranks, scratch, lower, upper)
@@ -249,7 +249,7 @@ class Mode(EachColumn):
 
 
 def _exact(sizes: Integers, most: int, numerator: int, denominator: int) -> NDArray[Any]:
-    """Return ``sizes * numerator``, in Python's integers where 64 bits or float64 do not do."""
+    """Return ``sizes * numerator`` exactly, as Python integers where int64 may overflow."""
     if numerator * most < 2**62 and denominator < 2**53:
         return sizes * numerator
     return sizes.astype(object) * numerator

@@ -1,4 +1,4 @@
-"""Least squares, and penalized logistic regression."""
+"""Estimators of regressions on blocks: least squares, and penalized logistic regression."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOLERANCE = 2.0**-40
 
 @dataclass(frozen=True)
 class Regression(ByColumn):
-    """A regression of the column `target` on all others."""
+    """The base of regressions of the column `target` on all other columns."""
 
     target: int | str = -1
     intercept: bool = True
@@ -124,7 +124,7 @@ class LeastSquares(Regression, Streamed):
 
 
 def _residuals(shift: Floats, slopes: Floats, features: list[int], target: int) -> Tally[Totals]:
-    """Return a tally of the residuals of the target, and of their products with the features."""
+    """Return the sums of residuals of the target, and of their products with features."""
 
     def terms(rows: NDArray[Any], of_rows: Callable[[Floats], Floats]) -> Iterator[Floats]:
         offsets, factors = of_rows(shift), of_rows(slopes)

@@ -1,4 +1,4 @@
-"""Calls of a user's function on one block after another: in threads, or in worker processes.
+"""Calls of a user's function on one block after another, in threads or in worker processes.
 
 `calls` makes one call and says what counts as an answer. `threads` makes calls in this process.
 `pool` hands ranges of blocks to processes (`worker_process`), which run `worker_main`; a `Board`

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 
 def attempt(function: Callable[[Any], Any], block: NDArray[Any], row: NDArray[np.float64]) -> None:
-    """Write the function's answer about a block of rows to `row`; NaN where there is none.
+    """Write the function's answer for a block of rows to `row`; NaN if there is no valid answer.
 
     The function gets a copy of its own, to write to, sort and keep. If it raises, or if there is no
     memory for the copy, there is no answer, so that no error depends on the data; only
@@ -34,7 +34,7 @@ def attempt(function: Callable[[Any], Any], block: NDArray[Any], row: NDArray[np
 
 
 def answer(value: Any, d: int) -> Any:
-    """Return what a function returned as float64: a number for `d` = 1, or an array (d,).
+    """Return a function's result as float64: a number for `d` = 1, or an array of shape (d,).
 
     Real numbers of Python (`Decimal` and `Fraction` too) and NumPy are taken, and whatever
     `np.asarray` makes an array of them, if it holds `d` numbers along one axis at most: axes of

@@ -1,4 +1,4 @@
-"""A pool of worker processes, which a crash or a hanging call cannot take along.
+"""A pool of worker processes that survives crashes and hanging calls of a user's function.
 
 Blocks are handed out in ranges. Shared memory tells which block a worker has reached, so that a
 block costs no message. A worker that dies, or that is killed because its call exceeds the time
@@ -39,7 +39,7 @@ SHARE = 4
 
 
 class Board:
-    """The state of a window of blocks that parent and workers share, in 8-byte words of one file.
+    """Shared memory of parent and workers: states, offsets and answers of a window of blocks.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Board:
 
 
 class BlockQueue:
-    """The blocks of a board, each for exactly one worker.
+    """A queue of the blocks of a board, which gives each block to exactly one worker.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ class BlockQueue:
 
     @property
     def waiting(self) -> bool:
-        """Whether there are blocks that no worker has."""
+        """Whether some blocks are not yet given to a worker."""
         return bool(self._waiting)
 
     @property
     def over(self) -> bool:
-        """Whether every block is done."""
+        """Whether all blocks are done."""
         return not self._waiting and not self._held
 
     def take(self, slot: int) -> tuple[int, int]:
@@ -117,17 +117,17 @@ class BlockQueue:
         return first, stop
 
     def done(self, slot: int) -> None:
-        """Note that the worker has done its range."""
+        """Record that a worker has finished its range of blocks."""
         self._report(slot, self._held[slot][1])
         del self._held[slot]
 
     def look(self, slot: int) -> None:
-        """Report what the worker has done so far."""
+        """Report the progress of a worker so far."""
         if slot in self._held:
             self._report(slot, self._state(slot) >> 1)
 
     def late(self, slot: int, now: int) -> bool:
-        """Return whether the current call has taken longer than the limit."""
+        """Return whether the current call of a worker has taken longer than the limit."""
         if self._limit is None or slot not in self._held:
             return False
         state = self._state(slot)
@@ -137,7 +137,7 @@ class BlockQueue:
         return now - began > self._limit
 
     def pause(self) -> float:
-        """Return the seconds until the next check, if no worker sends a message before."""
+        """Return the seconds until the next time to check for late calls."""
         pause = PATIENCE if self._tick is None else WATCHED
         if self._limit is None:
             return pause
@@ -149,7 +149,7 @@ class BlockQueue:
         return max(soonest / 1e9, 0.0) + TICK
 
     def lost(self, slot: int, looked: int | None = None) -> bool:
-        """Note that the worker is dead, and return whether it had begun a block of its range.
+        """Record that a worker is dead, and return whether it had begun a block of its range.
 
         Its current block has no answer, and the rest of its range waits again. `looked` is when it
         was found late, None if it died by itself. Between that check and its death a worker may
@@ -170,7 +170,7 @@ class BlockQueue:
         return state > 2 * start
 
     def _state(self, slot: int) -> int:
-        """Return the state of a worker, within its range whatever the function wrote there."""
+        """Return the state of a worker, clamped to its range against wild writes."""
         start, last = self._held[slot]
         return min(max(int(self._board.slots[slot, 0]), 2 * start), 2 * last)
 
@@ -340,7 +340,7 @@ class WorkerPool:
         return worker.kill()
 
     def _count(self, lost: Worker) -> None:
-        """Give up when workers end before their first call: then the rows are not the cause."""
+        """Raise an error if too many workers end before their first call, unrelated to the rows."""
         self._unable = 0 if lost.useful else self._unable + 1
         if self._unable == ATTEMPTS:
             self._unable = 0
@@ -349,7 +349,7 @@ class WorkerPool:
 
 
 def _read_messages(worker: Worker, messages: bytes, ranges: BlockQueue | None = None) -> bool:
-    """Read the messages of a worker; return False if they are its last."""
+    """Read the messages of a worker; return False after its last message."""
     for at, code in enumerate(messages):
         if code == READY[0]:
             worker.ready = True
@@ -363,7 +363,7 @@ def _read_messages(worker: Worker, messages: bytes, ranges: BlockQueue | None = 
 
 
 def _end(workers: list[Worker]) -> None:
-    """End all workers: idle ones by themselves, busy ones at once."""
+    """End all workers: let idle workers exit by themselves, and kill busy workers."""
     for worker in workers:
         worker.dismiss()
     while workers:

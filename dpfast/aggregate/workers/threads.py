@@ -1,4 +1,4 @@
-"""Calls on blocks in threads of this process."""
+"""Calls of a user's function on blocks, in threads of this process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def call_blocks(
     workers: int = 1,
     tick: Callable[[int], None] | None = None,
 ) -> None:
-    """Call `function` on every block that has rows, and write its answers.
+    """Call `function` on every block that has rows, and write its answers to `out`.
 
     Parameters
     ----------

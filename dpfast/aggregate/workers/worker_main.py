@@ -145,14 +145,14 @@ def _close(fds: list[int]) -> None:
 
 
 def parts(words: Any, slots: int, blocks: int, d: int) -> tuple[Any, Any, Any]:
-    """Return the parts of a board: states of the workers, offsets, answers."""
+    """Return the arrays in the words of a board: states of workers, offsets, answers."""
     offsets = words[2 * slots : 2 * slots + blocks + 1]
     out = words[2 * slots + blocks + 1 :][: blocks * d].view("f8").reshape(blocks, d)
     return words[: 2 * slots].reshape(slots, 2), offsets, out
 
 
 def _mapped(path: str | None, fds: list[int], length: int, writable: bool = False) -> mmap.mmap:
-    """Map a file that is known by its path or, where it has none, by the first descriptor."""
+    """Map a file, given by its path or, if it has none, by the first descriptor."""
     access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
     if path is None:
         return mmap.mmap(fds[0], length, access=access)
@@ -161,7 +161,7 @@ def _mapped(path: str | None, fds: list[int], length: int, writable: bool = Fals
 
 
 def _listen(control: socket.socket, orders: queue.SimpleQueue[Any]) -> None:
-    """Queue orders; end the process when no more can come: it must not wait for any for ever."""
+    """Put orders on a queue; end the process when the parent can send no more."""
     try:
         while True:
             orders.put(_receive(control))
@@ -197,7 +197,7 @@ def _receive(control: socket.socket) -> tuple[Any, list[int]]:
 
 
 def _load_neighbor(name: str) -> ModuleType:
-    """Load the module in the file of that name beside this one."""
+    """Load a module by the name of its file in this directory, without importing dpfast."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
     spec = importlib.util.spec_from_file_location(f"_dpfast_{name}", path)
     assert spec is not None and spec.loader is not None
@@ -208,7 +208,7 @@ def _load_neighbor(name: str) -> ModuleType:
 
 
 def _watched(parent: int, control: socket.socket) -> bool:
-    """Start a process that ends this process group once this process or the parent is dead.
+    """Start a watchdog that ends this process group once this process or the parent is dead.
 
     However either ends: the function may hold the interpreter, and what it has started may hold
     rows. Return whether the parent still lives. On systems without `pidfd_open` nothing is started.
@@ -235,9 +235,10 @@ def _watched(parent: int, control: socket.socket) -> bool:
 
 
 def _no_core_dump() -> None:
-    """Make sure that a crash of the function leaves no file with the block behind.
+    """Prevent core dumps, so that a crash of the function leaves no file with rows.
 
-    A limit of no bytes is none for a program that is handed dumps, as many systems have it.
+    Systems that hand dumps to a program ignore a size limit of 0, so the process is also marked as
+    not dumpable on Linux.
     """
     if sys.platform != "win32":
         import resource

@@ -37,7 +37,7 @@ GRACE = 2.0
 
 @contextlib.contextmanager
 def no_resources() -> Iterator[None]:
-    """Turn errors of a system without files, memory or processes left into one error."""
+    """Raise a `WorkerError` for system errors when no worker process can be started."""
     try:
         yield
     except OSError as error:
@@ -45,7 +45,7 @@ def no_resources() -> Iterator[None]:
 
 
 class Worker:
-    """A process that leads a process group of its own.
+    """A worker process that leads a process group of its own.
 
     So Ctrl-C at the terminal reaches the parent alone, which ends its workers itself. And killing a
     worker also kills the processes that the function has started.
@@ -84,7 +84,7 @@ class Worker:
                 theirs.close()
 
     def send(self, order: Any, fds: Sequence[int] = ()) -> None:
-        """Send an order to the worker; a dead worker is noticed elsewhere."""
+        """Send an order to the worker, ignoring a dead worker, which is noticed elsewhere."""
         body = pickle.dumps(order)
         head = len(body).to_bytes(HEAD, "little")
         with contextlib.suppress(OSError):
@@ -95,14 +95,14 @@ class Worker:
             self.control.sendall(body)
 
     def receive(self) -> bytes:
-        """Return the next messages of the worker; nothing if the worker is dead."""
+        """Return the next messages of the worker, one byte each; empty if the worker is dead."""
         try:
             return self.control.recv(4096)
         except OSError:
             return b""
 
     def ended(self) -> bool:
-        """Return whether the worker is dead, even if a process of it still holds the socket."""
+        """Return whether the worker is dead, even if a child of it still holds the socket."""
         if not hasattr(os, "waitid"):
             return self.process.poll() is not None
         try:  # Popen.poll would release its number, which is that of its group
@@ -124,7 +124,7 @@ class Worker:
         return messages
 
     def dismiss(self) -> None:
-        """Let the worker flush printed text and end by itself; do not wait."""
+        """Tell the worker to flush printed text and exit; do not wait for it."""
         if self.ready and not self.busy:
             with contextlib.suppress(OSError):
                 self.control.shutdown(socket.SHUT_WR)
@@ -132,7 +132,7 @@ class Worker:
             self._kill()
 
     def wait(self) -> None:
-        """Wait for the end of a dismissed worker, and end the processes that it has started."""
+        """Wait for a dismissed worker to end, and kill the processes it has started."""
         with contextlib.suppress(OSError):
             self.control.settimeout(GRACE)
             while self.control.recv(4096):
@@ -142,7 +142,7 @@ class Worker:
         self.control.close()
 
     def _kill(self) -> None:
-        """End the worker and its group, whose processes may outlive it.
+        """Kill the worker and its process group, whose processes may outlive it.
 
         Do nothing after it has been waited for, when its number may belong to another process.
         """
@@ -186,7 +186,7 @@ def _started(control: socket.socket) -> subprocess.Popen[bytes]:
 
 
 def _flags() -> list[str]:
-    """Return the options of this interpreter that change semantics or the module search."""
+    """Return the options of this interpreter that change semantics or the module search path."""
     optimize = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []
     options = {
         "-E": sys.flags.ignore_environment,
