@@ -191,7 +191,7 @@ def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
 
 
 def family(kind: Any) -> str | None:
-    """Return the family of an Arrow type whose ids can be equal; None if it cannot hold ids."""
+    """Return the family of an Arrow type, within which ids can be equal; None for other types."""
     from pyarrow import types
 
     if types.is_dictionary(kind):

@@ -188,7 +188,7 @@ class Gridded(Protocol):
     def span(self) -> int: ...
 
 
-#: What data must be for whoever wants their rows.
+#: What errors say that data must be where rows are read.
 NO_ROWS = "in memory or in files for this (rows stay in a database; .to_pyarrow() takes them out)"
 
 

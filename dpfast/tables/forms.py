@@ -33,9 +33,9 @@ from .untyped import fill_numbers, is_missing, refuse
 
 COLUMN = "a one-dimensional array of numbers"
 
-#: What says by itself how it is to be read.
+#: Attributes of objects that say how they are to be read.
 TYPED = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__")
-#: What says by itself that Arrow can read it.
+#: Attributes of objects that Arrow can read.
 SPEAKS_ARROW = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
 
 
@@ -43,7 +43,7 @@ SPEAKS_ARROW = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
 VIEWS: tuple[type[Any], ...] = tuple(
     map(type, (dict[str, str]().keys(), dict[str, str]().values()))
 )
-#: What makes a column of an object, by the names of its type or of what that extends.
+#: Hints how to make a column of an object, by the name of its type or of a base class.
 MENDS = {
     name: mend
     for names, mend in {

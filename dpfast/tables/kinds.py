@@ -97,7 +97,7 @@ def as_numbers(
 ) -> Chosen:
     """Choose all columns of a table as numbers: text by its words, times by their counts.
 
-    It is what `intake.read` is given.
+    `intake.read` takes this function as `what`.
     """
     table = form_of(data, "data", RULE)
     if not isinstance(table, Table):

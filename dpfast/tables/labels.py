@@ -24,9 +24,9 @@ Labels = Sequence[Any]
 
 
 def labels_of(*data: Any) -> Labels:
-    """Return the different pandas indexes of columns and tables, for a pass to compare.
+    """Return the pandas indexes of columns and tables that a pass has to compare.
 
-    And those of the others that are no views of it.
+    These are the first index, and those of the others that are no views of the first.
     """
     labels: list[Any] = []
     for index in _indexes(data):

@@ -271,7 +271,7 @@ def array_column(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> Column:
 def records(array: NDArray[Any], without: str | None, name: str) -> Column:
     """Return the rows of a structured array, without the field `without` if one is named.
 
-    Its fields keep their types, in native byte order.
+    The fields keep their types, in native byte order.
     """
     rule = "a one-dimensional array of records without objects"
     if array.ndim != 1 or not array.dtype.names:

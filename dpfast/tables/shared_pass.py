@@ -49,7 +49,7 @@ LEAST = 1 << 12
 ENOUGH = 1 << 26
 #: What a release holds: its grouping, if it bounds people; whether it keeps rows, or their sums.
 Holds: TypeAlias = tuple[Hashable | None, bool]
-#: What is being made for a grouping.
+#: Stands for a result that a release of the grouping is making.
 COMING = object()
 
 

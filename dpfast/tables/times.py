@@ -149,7 +149,7 @@ def _in_zone(array: NDArray[Any], zone: dt.tzinfo) -> NDArray[Any]:
     return out.reshape(array.shape)
 
 
-#: What makes whole numbers of counts of a unit.
+#: A function that makes whole numbers of counts of a unit.
 Numbering: TypeAlias = Callable[[NDArray[Any]], NDArray[np.int64]]
 
 

@@ -43,7 +43,7 @@ def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:
 def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
     """Return a mask of the Python objects that are numbers other than 0.
 
-    What is missing, or no number, is not: there is no row that is an error.
+    An object that is missing, or no number, is False in the mask and no error.
     """
     values = np.empty(len(some))
     if PLAIN.issuperset(map(type, some)):

@@ -117,7 +117,7 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
 def _decimal_ends(lo: float, hi: float, kind: Any) -> tuple[int, int]:
     """Return the least and largest decimals between two numbers, as integers without a point.
 
-    Either may be beyond the other by 1: then none is between.
+    The least may be beyond the largest: then no decimal is between the numbers.
     """
     unit, most = 10**kind.scale, 10**kind.precision
     ends = math.ceil(Fraction(lo) * unit), math.floor(Fraction(hi) * unit)

@@ -37,15 +37,15 @@ ALWAYS = _names(
 COMPARISONS = _names(
     "Equals NotEquals Greater GreaterEqual Less LessEqual IdenticalTo Between InValues Bucket"
 )
-#: Which return one of their values, in a type that all are cast to.
+#: Operations that return one of their values, in a type that all are cast to.
 CHOICES = _names("NullIf Coalesce Least Greatest SimpleCase SearchedCase IfElse")
 LIKE = _names("StringSQLLike StringSQLILike")
-#: Whose parameters are whole numbers, and the least of these.
+#: Operations whose parameters are whole numbers, and the least that is allowed.
 OF_WHOLE = dict.fromkeys(_names("Substring StringSlice StrRight Lag Lead WindowBoundary"), 0)
 OF_WHOLE["NTile"] = 1
-#: Whose parameters are literals: text of columns could grow beyond all memory.
+#: Operations whose parameters must be literals: text of columns could grow beyond all memory.
 OF_TEXT = _names("StringReplace StringFind")
-#: Those of a number, and the least that this is.
+#: Functions of a number, and the least number that is allowed.
 OF_POSITIVE = {"Sqrt": 0.0, **dict.fromkeys(("Log", "Ln", "Log10"), 5e-324)}
 ARITHMETIC = _names("Add Subtract Multiply Negate Abs Sum Mean")
 OF_TIMES = _names(
@@ -53,7 +53,7 @@ OF_TIMES = _names(
     "ExtractMinute ExtractSecond DayOfWeekIndex DayOfWeekName"
 )
 RULE = "sure to fail on no value"
-#: The way out.
+#: The hint about all other operations.
 OTHERWISE = "in a view it is yours to know"
 MENDS = {
     "Cast": "clip at both ends, or use int32 or try_cast",
