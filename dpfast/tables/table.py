@@ -117,8 +117,8 @@ def of_columns(
 def together(columns: Sequence[Column]) -> NDArray[Any] | None:
     """Return columns that lie at equal distances in one array as a matrix; else None.
 
-    The matrix is valid as long as the columns are. Columns with memories of their own make no matrix:
-    NumPy may touch what lies between the columns of one.
+    The matrix is valid as long as the columns are. Columns with memories of their own make none:
+    NumPy may touch what lies between the columns of a matrix.
     """
     arrays = [column.aligned_values for column in columns if column.width is None]
     first = arrays[0] if arrays else None
