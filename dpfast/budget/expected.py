@@ -1,4 +1,4 @@
-"""`expected_error`: how far an answer will be off, before it is released and paid for."""
+"""`expected_error`: the error bar of an answer, before the answer is released and paid for."""
 
 from __future__ import annotations
 

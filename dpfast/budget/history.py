@@ -15,7 +15,7 @@ from ..privacy import Loss
 from ..privacy.losses import shown
 from .ledger import Amounts, Spend
 
-#: What a spreadsheet takes for the beginning of a formula.
+#: The characters that a spreadsheet takes for the beginning of a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: How many entries are shown in a notebook, the last ones; the others unfold.
 SHOWN = 50

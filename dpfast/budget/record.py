@@ -138,7 +138,7 @@ class Record(Mapping[str, Any]):
     source: dict[str, Any]
     loss: Loss
     question: Question | None = None
-    #: The record itself, once somebody has looked at it.
+    #: The facts of the record, kept once they were computed.
     kept_facts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Any:

@@ -116,7 +116,7 @@ class WithBar(ABC):
 
     @abstractmethod
     def __call__(self, answer: Any) -> Any:
-        """Return the answer as the user gets it."""
+        """Return the answer in the format that the user gets."""
 
     @abstractmethod
     def bar(self, bar: ErrorBar) -> ErrorBar:

@@ -22,7 +22,7 @@ Value = TypeVar("Value", covariant=True)
 
 #: Statistics whose answers lie within the bounds, whatever the rows are.
 BOUNDED = ("mean", "quantile", "minimum", "maximum", "trimmed mean", "winsorized mean")
-#: By what share of its size a bar may grow where it is shown with one digit.
+#: The largest share of its size by which an error bar may grow to be shown with one digit.
 LOOSE = 0.1
 #: How many numbers of an answer are shown with a bar each.
 MANY = 100

@@ -97,15 +97,15 @@ class Moves:
     weights : tuple of float, optional
         The square of what an error of a size in each makes in the estimate. All alike by default.
     counts : int, default 0
-        How many of the first are numbers of rows, or of units.
+        How many of the first sums are numbers of rows, or of units.
     norm : Sensitivity, optional
-        That of the others together. By default they fill the box of their sizes.
+        The joint sensitivity of the other sums. By default they fill the box of their sizes.
     for_all_sizes : bool, default False
         Whether the distribution is to be one for all sizes, of one sum.
     groups : Groups, optional
         Where each of many groups has such sums. `norm` is that of all groups together.
     axes : tuple of Fraction, optional
-        Of an ellipsoid that no difference leaves either: those of the sums, all above 0.
+        The axes, all above 0, of an ellipsoid that no difference of the sums leaves either.
 
     Examples
     --------
@@ -248,7 +248,7 @@ class NoiseCandidate(NamedTuple):
     noise: Callable[[], Any]
 
 
-#: A family of noise: of a loss, its epsilon or rho, and moves it yields what can serve them.
+#: A family of noise: yields candidates for a loss, the epsilon or rho of the loss, and moves.
 NoiseFamily: TypeAlias = Callable[[Loss, Fraction, Moves], Iterable[NoiseCandidate]]
 #: What part of the least error before it a family must have at most, and whether its noise is drawn
 #: for many groups at once.

@@ -22,7 +22,7 @@ from ..tables.key_words import shown_key
 SHOWN = 20
 #: Most lines of labels of a plot, the height of each and of what is around them, in inches.
 LABELLED, LINE, AROUND = 200, 0.22, 1.2
-#: What an error bar of a quantile is.
+#: The note of an error bar of a quantile.
 IN_RANKS = "ranks are rows in order: quantile_interval has ends in units of the data"
 #: A longer line of a label is broken.
 LONGEST = 30
@@ -34,7 +34,7 @@ class Noted:
     note: str = ""
     #: The columns of keys.
     by: Sequence[str] = ()
-    #: What sums counts and sums over groups, where bars of that are known.
+    #: The function that adds up counts and sums over groups, where error bars of totals are known.
     sum_groups: Callable[[Any], Any] | None = None
 
 

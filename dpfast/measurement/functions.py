@@ -20,7 +20,7 @@ from .statistic import OF_CALLS, Statistic, Weighted, measures_once, snake_case
 
 #: Fields of a statistic that are the names of columns, where it is one of several by group.
 OF_TABLES = ("column", "other", "weights")
-#: What every call takes.
+#: The arguments that every call takes.
 PREPARED_BY = signature(Statistic.prepare).parameters
 CALL = [parameter for name, parameter in PREPARED_BY.items() if name in OF_CALLS]
 
@@ -116,7 +116,7 @@ def function_of(
     return of
 
 
-#: What a function says that its class does not.
+#: The docstring of a public function, to be filled with that of its class.
 DOC = """\
 Release {what}
 

@@ -91,8 +91,8 @@ def _prior(gentle: float, steep: float, near: int) -> Floats:
     return np.concatenate([inwards[::-1], [0.0], outwards])
 
 
-#: Those of `bounds`; and two that fewer rows outweigh: of numbers of any size, and of numbers that
-#: are about 1 in size (`statistics.describe`).
+#: The prior of `bounds`; and two that fewer rows outweigh: of numbers of any size, and of those
+#: that are about 1 in size (`statistics.describe`).
 PRIOR = _prior(GENTLE, STEEP, NEAR)
 PRIORS = {"": PRIOR, "any size": _prior(1 / 256, 1 / 8, 0), "about 1": _prior(1 / 256, 1 / 2, 0)}
 

@@ -59,7 +59,7 @@ class Quotient(Bounded[Any]):
     at_once: ClassVar[bool] = True
     only_adds: ClassVar[bool] = True
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
-    #: What a quotient is between.
+    #: The least and the largest value of a quotient.
     ends: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     #: How many inner numbers a quotient is made of, whose error bars have to hold together.
     together: ClassVar[int] = 2

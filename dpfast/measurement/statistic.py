@@ -81,7 +81,7 @@ class Layout:
 
 #: The layout of one answer about all rows.
 ONE_ANSWER = Layout()
-#: What is said of bounds that are so far apart that whole numbers between are no floats.
+#: The warning about bounds so far apart that not every whole number between is a float64.
 WIDE = "bounds are over 2**53 apart, and noise grows with that: give limits of what is measured"
 
 
@@ -159,13 +159,13 @@ class Statistic(ABC, Generic[Value]):
     name: ClassVar[str]
     #: The most columns that a measurement is made for without data.
     most_columns: ClassVar[int] = 1 << 16
-    #: Whether all that it reads of rows are sums, which a database adds up itself.
+    #: Whether the statistic reads sums of rows alone, which a database adds up itself.
     only_adds: ClassVar[bool] = False
     #: Whether what is made depends on whether numbers are integers, by their types.
     chooses_by_type: ClassVar[bool] = False
     #: Whether noise can be made for all rows of a unit at once.
     at_once: ClassVar[bool] = False
-    #: Whether it has to be of a column, where it is a statistic by group.
+    #: Whether the statistic by group has to be of a column.
     needs_column: ClassVar[bool] = True
     #: Whether epsilon alone is refused, also where the noise is one that leaves delta unspent.
     needs_delta: ClassVar[bool] = False
@@ -797,7 +797,7 @@ class Bounded(Automatic[Value]):
     bounds: BoundsEach | Auto
     nan: NanPolicy | None = None
 
-    #: What an answer about times is; None for a statistic of numbers alone.
+    #: The kind of an answer about times; None for a statistic of numbers alone.
     answer_of_times: ClassVar[Answer | None] = None
 
     def __post_init__(self) -> None:

@@ -28,7 +28,7 @@ from ..tables.times import Binned, Clipped, Numbering, Times, as_numpy, numbered
 #: Units from 0 between which durations count where bounds of theirs are found.
 LARGEST = 1 << 62
 
-#: What an answer about times is: a time, the time between two, a sum of durations, or a number.
+#: The kind of an answer about times: a time, the time between two, a sum of durations, or a number.
 Answer = Literal["point", "span", "total", "number"]
 
 

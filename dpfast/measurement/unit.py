@@ -234,7 +234,7 @@ class OfUnits(Around[Value]):
 
     neighbors = same_as("unit.neighbors")
 
-    #: Whose loss it is, for the budget; "" for ids without a name.
+    #: The name of the ids whose loss the budget counts; "" for ids without a name.
     ids = same_as("unit.ids")
 
     @property

@@ -138,7 +138,7 @@ class WithUnitBound(Around[Value]):
     span : int
         D.
     octaves : int
-        Of the numbers that are drawn from.
+        The number of octaves of the candidates.
     prior : float
         By how much minus the logarithm of w grows with each number.
     """
@@ -154,7 +154,7 @@ class WithUnitBound(Around[Value]):
 
     loss = same_as("offered")
 
-    #: Whose loss it is, for the budget.
+    #: The name of the ids whose loss the budget counts.
     ids = same_as("inner.ids")
 
     @property

@@ -140,14 +140,14 @@ class Header:
 UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
 
 
-#: What errors of SQLite mean, by their primary result codes.
+#: The meanings of errors of SQLite, by their primary result codes.
 MEANINGS = {
     sqlite3.SQLITE_NOTADB: "is no ledger: it is no SQLite file",
     sqlite3.SQLITE_READONLY: "cannot be written: the file, its directory or the disk is read-only",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened, or no file beside it can be made",
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
 }
-#: Those after which a transaction may succeed when it is tried again.
+#: The errors of SQLite after which a transaction may succeed when tried again.
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 NO_LEDGER_HOLDS = "it holds what no ledger of this form holds"
 NO_LOCKS = "cannot be locked: its file system has no locks"
