@@ -387,8 +387,9 @@ class GroupBy(Methods):
     ) -> Prepared[Answer]:
         """Release the most frequent keys, roughly the most frequent first.
 
-        Each is a draw of the exponential mechanism among the counts of those that are left, as in
-        `dpfast.selection.top_k`. How many groups a person is in does not matter for that.
+        Each key is a draw of the exponential mechanism among the counts of the keys that are left,
+        as in `dpfast.selection.top_k`. The number of groups that a person is in does not matter for
+        the loss.
 
         Parameters
         ----------

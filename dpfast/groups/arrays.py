@@ -86,9 +86,10 @@ class Arrays(Column):
 class EachWithin(Sizes):
     """Half-widths of the noise of a group's sums, which all hold but with a failure probability.
 
-    Each of k kinds of noise exceeds its size with a k-th of the failure probability, so shares of
-    that are not looked at. It holds whatever the distributions are. Where there are `answers`, the
-    error bars are theirs, by the noisy numbers of rows; `single` is what a kind by itself exceeds.
+    Each of the k sums of a group has noise that exceeds its half-width with a k-th of the failure
+    probability, so the argument `share` is not used. The union bound holds for any distributions.
+    Where there are `answers`, the error bars are those of the answers, by noisy numbers of rows;
+    `single` is the half-width of one sum by itself.
     """
 
     plan: Plan

@@ -55,7 +55,7 @@ class Values(Table):
 class CountDistinct(Statistic[int]):
     """The number of distinct values, as a statistic to measure; by group, the number of people.
 
-    Of a unit with ids so many distinct values count as its `max_rows` says: equal ones are one.
+    Of a unit with ids at most `max_rows` distinct values count; equal values count as one.
 
     Parameters
     ----------

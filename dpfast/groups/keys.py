@@ -158,8 +158,8 @@ class PublicKeys:
     def _look_for(self, name: str, columns: Batches, zone: str | None) -> None:
         """Convert public keys to the form of a column's values, or refuse keys no row could have.
 
-        The cells of a file of text are text, and integers are looked for as they are written. In a
-        column of text bytes are text, too.
+        The cells of a file of text are text, so integer keys are looked for as text. In a column of
+        text, keys of bytes are text, too.
         """
         keys, typed = self._arrays[name], columns.typed(name, "by", True)
         kind, cells = key_kind(typed, f"column {name!r}"), columns.cells(name)

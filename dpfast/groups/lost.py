@@ -82,8 +82,8 @@ class Lost(Counted):
     ) -> None:
         """Widen the error bars of counts and sums, or of their totals, by rows lost to bounding.
 
-        `error` returns what noise exceeds with a failure probability. That of a sum over groups is
-        symmetric as well, so the proof holds for totals as they are.
+        `error` returns the half-width of noise for a failure probability. Noise of a sum over
+        groups is symmetric as well, so the proof holds for totals, too.
         """
         most = np.maximum(answer[LOST] + error(self, 2 * OF_LOST), 0.0)
         for name, statistic in statistics.items():

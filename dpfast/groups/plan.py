@@ -116,8 +116,8 @@ def moves_of(linear: Basis, step: Step) -> tuple[Moves, tuple[int, ...]]:
 def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
     """Choose the form and the noise of a statistic by group, from public numbers alone.
 
-    As `measurement.linear.plan` does, it takes another form than the first one only if its answers
-    have less error by a twentieth.
+    As in `measurement.linear.plan`, a form other than the first is chosen only if the error of its
+    answers is less by a twentieth.
     """
 
     def way(linear: Basis) -> NoiseCandidate | None:

@@ -178,9 +178,9 @@ class Quantiles(OfColumn):
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of a group in ranks, which holds for any rows of the group.
 
-        An extreme is at most as much farther off as its target is inside.
-        Sorted draws are off by no more than the one that is farthest off, so all of several have
-        the bar of that.
+        The bar of an extreme has the ranks by which its target is inside besides. Sorted draws are
+        off by no more than the draw that is farthest off, so all quantiles have the bar of that
+        draw.
         """
         if self.cells.span == 0:
             return ErrorBar(confidence, 0.0, 0.0)

@@ -193,8 +193,8 @@ class Rows:
     def by_group(self, groups: int, final: Codes | None = None) -> Parts:
         """Sort the rows by parts of neighboring groups, and empty the store.
 
-        `final` are the codes of groups, if these are not the codes of rows: `groups` for those that
-        are left out.
+        `final` are the codes of groups in the answer, by the codes of rows, where these differ;
+        groups that are left out have the code `groups`.
         """
         bits, shift = groups.bit_length(), shift_of(groups)
         if self.blocks:

@@ -438,8 +438,8 @@ class OfPeople(Counted):
 class OfLinear(SumsOfFeatures):
     """The mechanism that releases a linear statistic of each group.
 
-    What a row adds, by how much, the answer and its error bar are those of the statistic where the
-    number of rows is private: here for arrays, of all groups at once.
+    Features, sensitivity, answer and error bar are those of the plain statistic for a private
+    number of rows, computed for arrays of all groups at once.
 
     Parameters
     ----------

@@ -416,7 +416,8 @@ class Grouped:
     def codes(self, batch: Batch, ids: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the group of each row of a batch, and the code of its person in that group.
 
-        The first are of the rows that are chosen, where some are. Nobody may change either.
+        Where rows are chosen, all other rows have the group -1 in the first array. Callers may
+        change neither array.
         """
         if self.units is None:
             codes = _grouped(self.coder, batch)
@@ -435,8 +436,8 @@ class Grouped:
 class Summary:
     """The exact sums of all groups, in one accumulator (room) for each statistic.
 
-    Where keys are private there is one more, for the number of people of each key. Until they are
-    bounded, sums of people are those of each of them in each group.
+    Where keys are private, one more accumulator has the number of people of each key. Until
+    contributions are bounded, sums of people are held for each person in each group.
     """
 
     def __init__(self, table: Table, grouped: Grouped) -> None:

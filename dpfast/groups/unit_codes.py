@@ -70,8 +70,8 @@ class UnitCodes:
     ) -> Int32s:
         """Return the group of each code; -1 beyond a unit's `max_groups`, and for shown groups.
 
-        `names` are hashed in the place of codes of groups, as `Bounding.marks` has them. Whoever
-        shares the codes asks for the same, after the same rows, and may not change it.
+        `names` are hashed in the place of codes of groups, as in `Bounding.marks`. Releases that
+        share the codes get the same array, after the same rows, and may not change it.
         """
         if shown is not None:
             return self._kept(max_groups, names, shown)

@@ -97,7 +97,7 @@ class OfWeighted(WithWeights, OfLinear):
     def products(self, rows: SqlRows, least: float = 0.0, size: float = 1.0) -> Any:
         """Return the product of a number and a weight of each row of a database.
 
-        As `SqlRows.number` it is of numbers in parts of `size` above the `least`.
+        As in `SqlRows.number`, the number is its difference from `least` in units of `size`.
         """
         lo, hi, matches = self.axis.lo, self.axis.hi, self.statistic.matches
         column, weights = map(rows.names.index, self.reads)
@@ -134,8 +134,8 @@ class WeightedSum(OfWeighted):
 class WeightedMean(OfWeighted):
     """Means of clamped numbers with weights that are not negative.
 
-    The two sums of a group stand side by side, as those of two groups. The mean is a function of
-    their ratio, so they are those of a mean whose rows all count the same, in other units.
+    The two sums of a group are side by side, like those of two groups. The mean depends on their
+    ratio alone, so they are treated as those of a mean without weights, in other units.
     """
 
     @cached_property

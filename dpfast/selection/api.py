@@ -344,8 +344,9 @@ def top_k(
 ) -> Prepared[Indices]:
     """Draw `k` different candidates, roughly the best first.
 
-    They are distributed like `k` draws from the exponential mechanism, each among the candidates
-    that are left, or like the `k` largest scores once independent Gumbel noise is added to each.
+    The candidates are distributed like `k` draws from the exponential mechanism, each among the
+    candidates that are left, or like the `k` largest scores once independent Gumbel noise is added
+    to each.
 
     Privacy
     -------

@@ -106,7 +106,8 @@ class BestOf(Mechanism[Any]):
     def _best(self, run: Callable[[], Any], generator: Generator) -> Best | str:
         """Return the run with the best score, or the error message of a run that failed.
 
-        An error of the caller's would hold on to frames that know how many runs there were.
+        A message is returned, since an exception would hold on to frames that know the number of
+        runs.
         """
         best, highest = None, -math.inf
         for _ in range(self.runs.draw(generator.stream())):

@@ -32,7 +32,7 @@ Intervals: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[n
 class CountedRanks:
     """Numbers of rows of a column in ascending intervals, which together hold all rows.
 
-    An interval has both of its ends. They are the same where all its rows have one number.
+    An interval includes both of its ends, which are equal where all its rows have one number.
     """
 
     dtype = np.dtype(np.float64)
@@ -131,7 +131,8 @@ class CountedRanks:
 def width(first: float, last: float) -> float:
     """Return the width, a power of two, of the few thousand cells between two numbers.
 
-    With 1.5 2**52 times it, all these numbers have a sum that float64 rounds to a multiple of it.
+    Float64 rounds the sum of 1.5 2**52 times the width and any of the numbers to a multiple of the
+    width.
     """
     exponents = (math.frexp((last - first) / CELLS)[1], math.frexp(max(-first, last))[1] - 51)
     return math.ldexp(1.0, max(*exponents, NARROWEST))

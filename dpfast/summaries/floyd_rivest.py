@@ -400,7 +400,7 @@ def find_all(
 ) -> list[KnownRanks]:
     """Return order statistics that mostly cover all targets (of one `missing`), by one pass.
 
-    Others count the values below the limits of tied pivots.
+    More order statistics count the values below the limits of tied pivots.
     """
     missing = targets[0].missing
     if source.dtype.itemsize == 1:

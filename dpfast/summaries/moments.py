@@ -86,8 +86,8 @@ def weighted_moments(
 ) -> list[Moments]:
     """Return the moments of each column with the weights: the last column, or `weight_column`.
 
-    Each has the one product of the two. A row whose number or weight is missing is one of the
-    column's missing rows.
+    Each answer has one product, of the column and the weights. A row whose number or weight is
+    missing is one of the column's missing rows.
     """
     if isinstance(source, SqlRows):
         last = len(cells) - 1

@@ -274,7 +274,7 @@ def ranks_of(
 ) -> Ranks:
     """Return the `Ranks` of a source; a missing row counts as `missing`, or not at all.
 
-    Numbers beyond the bounds are all the same to the caller.
+    The caller clamps to `bounds`, so a database may count all numbers beyond a bound as one.
     """
     ranks = Ranks.__new__(Ranks)
     read: Any = source

@@ -102,8 +102,8 @@ def tallied(
 ) -> list[NDArray[np.int64]]:
     """Return counts for each column j, to which ``add(j, values, room)`` adds its values.
 
-    The last count of a room is of missing values. All threads share the rooms of whole rows; those
-    of an engine are elsewhere, and have rooms of their own there.
+    The last count of a column is that of missing values. All threads share the counts of whole
+    rows; each partition of an engine has counts of its own.
 
     Raises
     ------

@@ -89,8 +89,8 @@ class Sparse:
     def of_units(self, most: int, first: int, groups: NDArray[np.int32] | None = None) -> Sparse:
         """Return bounded sums by group and bin, where keys are units, in two words each.
 
-        A sum is one of cells and `first` times rows. Of c rows of a unit in bins min(c, most)
-        count; none if its group is negative. By default there is one group.
+        A sum is that of cells plus `first` times rows. Of the c rows of a unit that are in bins
+        min(c, most) count, and none if the unit's group is negative. By default there is one group.
         """
         (cells, sums), bounded = self.total(), Sparse(self.bins, 2)
         units = cells // self.bins

@@ -100,9 +100,9 @@ def plus(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
 class Units:
     """Exact sums of units, to which several threads add rows.
 
-    Beyond memory sums of the units so far are written to a file, by parts of units, and others are
-    begun. In the end those of each part are put together. Sums are integers, so it is all the same
-    when that happens.
+    Where the sums exceed the memory, those so far are written to a file, by parts of units, and new
+    sums begin. In the end the sums of each part are merged. Sums are integers, so the answer does
+    not depend on when sums are written.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def row_peaks(matrix: NDArray[Any], first: int = 0) -> NDArray[Any]:
 def slack(reach: float) -> float:
     """Return the absolute error of `tilted` distances for log-weights within +-`reach`.
 
-    It comes beside a relative 2**-50. With u = 2**-53, a stored distance is rounded once, the
+    A relative error of 2**-50 comes on top. With u = 2**-53, a stored distance is rounded once, the
     product and the difference once each: the error of a tilted score is at most 3.1 u c d + 2.1 u
     reach. Its distance E from a reference within +-(reach + 1) has c d <= E + 2 reach + 1, and is
     rounded once more: at most 5 u E + 10 u (reach + 1) together.
