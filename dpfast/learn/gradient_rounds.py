@@ -274,7 +274,7 @@ class Learned(NamedTuple):
 
 
 def learned(rounds: Rounds, gradients: Gradients, *, constant: bool = True) -> Learned:
-    """Ask all rounds of noisy gradients and return the weights; `constant` False fixes it at 0."""
+    """Ask all rounds of noisy gradients and return the weights, with or without a constant."""
     answers, numbers = gradients.answers, gradients.design.numbers
     noisy = _noisy(rounds, gradients.totals, gradients.parts[0])
     sums = noisy[: answers.parts * gradients.design.size].reshape(answers.parts, -1)
@@ -329,7 +329,7 @@ class _Walk:
             self._length = min(self._length, expected / measured)
 
     def step(self, gradient: Floats) -> None:
-        """Take one step, shorter if the last step has shown a larger curvature along it."""
+        """Take one step by a noisy gradient, shorter if the last step met a larger curvature."""
         if self._moved is not None and self._before is not None:
             noise = 2.0 * self._noise * math.sqrt(2.0 * float((self._moved**2).sum()))
             measured = float(((self._before - gradient) * self._moved).sum()) - noise

@@ -181,8 +181,8 @@ def evenly(count: int, d: int) -> Floats:
 def spread(k: int, lo: Floats, hi: Floats) -> Floats:
     """Return k fixed points of a box, each as far as possible from the points before it.
 
-    They keep half of the distance from the walls that k points on a lattice have from each other.
-    Very many points are not chosen, but all of the sequence.
+    The distance of points from the walls is at least half of the distance between k points on a
+    lattice. For large k the points are not chosen: they are the first k of `evenly`.
     """
     d = len(lo)
     margin = 0.5 * k ** (-1.0 / d)
@@ -563,8 +563,8 @@ class KMeans(Transformer, Scored):
 def _parts(grid: Grid, k: int, relation: str, loss: Loss) -> list[Part] | list[Boxes]:
     """Return the parts of a round: row counts of centers, then sums of each column.
 
-    Columns in a row that are alike are one part. It has the joint sensitivity of them and the
-    shares of all of them, so its noise is what each would have.
+    Adjacent columns with equal grids are one part, with their joint sensitivity and the sum of
+    their shares, so the noise is that of a part for each column.
     """
     # Where rows are replaced a sum of each of two centers changes by s, or one by 2 s. Rounding
     # down, where integers are too large for the samplers, adds sqrt(2) to the one or 1 to the

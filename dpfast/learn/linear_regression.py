@@ -227,7 +227,7 @@ class LinearRegression(Weighted, Regressor):
 class _Learned(NamedTuple):
     """The learned row count, slopes in units of the bounds, and value at their middle.
 
-    And the standard errors of the slopes, if they are known.
+    `errors` are the standard errors of the slopes, or None.
     """
 
     rows: float
@@ -362,7 +362,7 @@ class _Walk:
     def errors_in_units(self, learned: _Learned) -> Floats | None:
         """Return standard errors of the coefficients in the units of the rows, or None.
 
-        That of a feature with one value is 0.
+        The standard error for a feature with only one value is 0.
         """
         errors = learned.errors
         return None if errors is None else np.abs(self.in_units(learned._replace(slopes=errors))[0])

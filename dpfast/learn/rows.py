@@ -264,9 +264,9 @@ def answers(numbers: Floats) -> Floats:
     return numbers
 
 
-# Sums of 64-bit integers that may need more bits. Each is two halves: an array of halves has one
-# more dimension in front, for the high ones, in units of 2**32, and the low ones, to which kernels
-# add.
+# Sums of 64-bit integers that may need more bits. Each sum is kept as two halves: an array of
+# halves has one more dimension in front, for the high halves, in units of 2**32, and the low
+# halves, to which kernels add.
 
 
 def carry(halves: NDArray[np.int64]) -> None:

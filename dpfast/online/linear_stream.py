@@ -1,5 +1,4 @@
-"""Streams of linear queries: a public guess, a noisy comparison of it with the data, and an answer
-with noise where they are too far apart."""
+"""Streams of linear queries: public guesses, noisy comparisons with the data, noisy answers."""
 
 from __future__ import annotations
 

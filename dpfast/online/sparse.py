@@ -354,7 +354,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         return self._cell(threshold)
 
     def _cell(self, value: Number) -> int:
-        """Return the cell of a number: the unit's multiple at or below it, clamped."""
+        """Return the cell of a number: the multiple of the unit at or below the number, clamped."""
         if checks.is_whole(value) and self._unit is None:
             return min(max(int(value), -MOST_CELLS), MOST_CELLS)
         if isinstance(value, Decimal):

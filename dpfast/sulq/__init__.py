@@ -1,4 +1,4 @@
-"""SuLQ: noisy sums of functions of a row, and what can be found out from such sums alone.
+"""SuLQ: noisy sums of functions of a row, and learners and tests that use such sums alone.
 
 A sequence of rounds, each a vector of exact sums over the rows with noise. Which function is summed
 in a round may depend on all answers before it. One allocation of a budget pays for all rounds, and

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 
-#: The deepest nesting of a condition that somebody else has written.
+#: The deepest nesting of a condition that `read` accepts.
 DEEPEST = 100
 
 
@@ -102,9 +102,9 @@ class Condition(ABC):
 class Attribute(Condition):
     """The condition that a column is not 0, or that its value lies between two numbers.
 
-    By itself it computes nothing. Attributes are combined by ``&`` (and), ``|`` (or), ``^`` (one of
-    the two) and ``~`` (not), and `NoisySums.sum` counts the rows where the combination holds. A row
-    with a NaN in one of its columns has no value.
+    An attribute computes nothing by itself. Attributes are combined by ``&`` (and), ``|`` (or),
+    ``^`` (one of the two) and ``~`` (not), and `NoisySums.sum` counts the rows where the
+    combination holds. A row with a NaN in one of its columns has no value.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Attribute(Condition):
         return {name: value for name, value in fields.items() if value is not None}
 
 
-#: What a word makes of one condition, or of two.
+#: The operation of each word on one or two conditions.
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "not": operator.invert,
     "and": operator.and_,

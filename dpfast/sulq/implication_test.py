@@ -86,7 +86,7 @@ class ImplicationTest:
     def search(self, tolerance: Number = 1e-6) -> float:
         """Return the strength at which half of the votes are lost, or NaN without any votes.
 
-        By binary search in the same answers: votes only fall as the strength grows.
+        Binary search in the answers at hand finds that strength, since votes only fall as it grows.
 
         Parameters
         ----------

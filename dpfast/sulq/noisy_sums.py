@@ -277,9 +277,11 @@ class NoisySums:
     def contrasts(self, f: Any, sets: RowSets | ArrayLike) -> tuple[float, NDArray[np.float64]]:
         """Return the noisy number of rows where f holds, and a noisy contrast for each row set.
 
-        All is one question, with a quarter of the variance that as many questions about sums over
-        the sets would have. Whether it is in a set or not, a row changes a contrast by 1/2. So it
-        changes r of them, and half of the total, by ``sqrt(r + 1) / 2``.
+        The contrast of a set is half of the difference between the numbers of such rows inside and
+        outside the set. All contrasts are one question, with a quarter of the variance of as many
+        questions about sums over the sets. A row changes every contrast by 1/2, whether the row is
+        in the set or not. So a row changes r contrasts, and half of the total, by
+        ``sqrt(r + 1) / 2``.
 
         Parameters
         ----------

@@ -115,7 +115,7 @@ class _Round(Mechanism[Any]):
 
 @dataclass(frozen=True, slots=True)
 class _Sums(_Round):
-    """A round of noisy integers: pairs of a noise and the number of integers it is added to."""
+    """A round of noisy integers: pairs of a noise and the number of integers with this noise."""
 
     noises: tuple[tuple[Noise, int], ...]
 

@@ -170,8 +170,8 @@ class RowSets:
     def counts(self, holds: NDArray[np.bool_], start: int) -> NDArray[np.int64]:
         """Count for each set the rows, of some consecutive rows, where a condition holds.
 
-        The bit of a row is at the same place of a word in the set and here, so this counts the bits
-        of words.
+        The bits of `holds` are packed into words like the bits of a set, so the counts are numbers
+        of bits that words have in common.
 
         Parameters
         ----------

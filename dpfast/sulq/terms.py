@@ -169,7 +169,7 @@ def in_cells(values: NDArray[Any], radius: float, grid: float) -> tuple[NDArray[
 
 
 def shared(parts: Sequence[Part], loss: Loss) -> list[Part] | list[Boxes]:
-    """Divide a round equally among the parts with sensitivity, so noise is in proportion to it.
+    """Divide a round equally among parts with sensitivity, so noise is in proportion.
 
     For an epsilon alone, numbers have joint noise, which is chosen by their sensitivities.
     """
