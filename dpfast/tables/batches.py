@@ -227,7 +227,7 @@ def refuse_beside() -> None:
 def numbers(data: MemoryColumn) -> NDArray[Any]:
     """Return the numbers of a column as an array of a dtype that kernels read.
 
-    They stay where they are if they can; else they are float64, NaN where one is missing.
+    Numbers are not copied if kernels can read them; else they are float64, NaN where missing.
     """
     if isinstance(data, Values) and data.mask is None and data.array.ndim == 1:
         array = data.array.view(np.uint8) if data.array.dtype.kind == "b" else data.array

@@ -192,7 +192,7 @@ def marks_of(
     other_columns : sequence of str
         The columns that `codes` looks at.
     text : sequence of str
-        Those of them that are text in a file of text.
+        The names among them that are read as text in a file of text.
     names : callable
         What stands for each code, asked once all rows have one; see `Bounding.kept_rows`.
     """

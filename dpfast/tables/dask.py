@@ -1,6 +1,6 @@
 """Dask arrays, series and dataframes as data.
 
-They are told by what they say of themselves, and Dask is imported only where there is one. A pass
+Collections are recognised by their attributes, and Dask is imported only where there is one. A pass
 is a task for each partition and a tree of merges above them, on the current client, or on the
 scheduler of the collection where there is none.
 """

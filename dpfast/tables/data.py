@@ -116,7 +116,7 @@ def as_rows(
     words : sequence of Words or None
         For each column, in order: of those with words, which are text, the numbers of these.
     last_words : Words, optional
-        Those of the `last` column.
+        The words of the `last` column.
     may_add : bool
         Whether rows will do that are only added up where they are, in a database.
 

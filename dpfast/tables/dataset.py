@@ -1,7 +1,7 @@
 """A table of many files: remote, of several paths, or in directories named by keys.
 
-They are read as one stream by `pyarrow.dataset`, in the order of their names. What the columns are
-is told by the files' own schemas and by the names of directories, which are public.
+The files are read as one stream by `pyarrow.dataset`, in the order of their names. The files' own
+schemas and the names of directories, which are public, tell what the columns are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Rows that a user's engine, Dask or Spark, holds in partitions.
 
-A partition is data in memory to the task that is given it, so a task makes of it what would be made
-of such data anywhere else, and passes over that. What travels to a task is this recipe, which is
-public numbers, and what comes back is a summary.
+A task reads its partition as it would read any data in memory. A task is sent as a recipe of public
+numbers, and returns a summary.
 
 Engines repeat tasks, lose them and run them twice at a time. So a summary is a value: a function
 that merges two changes neither, and each summary carries the numbers of its partitions, of which
@@ -46,7 +45,7 @@ TREE = 8
 
 
 class Moved(NamedTuple):
-    """Some rows of one partition as bytes, on their way to the partition `destination`."""
+    """Rows as bytes on their way to a `destination`, from the chunk that begins at `number`."""
 
     destination: int
     number: int

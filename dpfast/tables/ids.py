@@ -1,4 +1,4 @@
-"""Check the ids that stand beside rows, and put them there."""
+"""Check the ids of rows, read them in any form, and attach them to rows."""
 
 from __future__ import annotations
 

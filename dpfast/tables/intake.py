@@ -70,13 +70,14 @@ class View:
     weights : Column or None
         The weights beside the rows. Weights that are a column of the data are the last one.
     ids : IdColumn or None
-        Whose row each row is.
+        The ids that tell which unit each row belongs to.
     adds : bool
         Whether the rows are only added up where they are.
     has_labels : bool
         Whether a pass compares labels, and has to be made for that.
     words : dict of str to list of str, optional
-        Those of columns of text that are read as numbers; all after a pass, where rows bring them.
+        The words of text columns that are read as numbers; complete only after a pass, where rows
+        bring them.
     data : object
         What a call was given, which may say the names of columns.
     """
@@ -188,10 +189,10 @@ def read(
     ----------
     data : array_like, table, file or source
     what : callable
-        What is read of them: one of the functions below. It is given the data without ids, and what
+        Chooses what is read: one of the functions below. It is given the data without ids, and what
         belongs to each row (`RowArguments`).
     *arguments
-        Those of `what`.
+        Further arguments of `what`.
     relation : {"replace", "add-remove"}
         Decides whether the number of rows is public, and so what may be refused here.
     axis : {None, 0}
@@ -500,7 +501,7 @@ def lying_apart(table: Readable) -> list[Source] | None:
 def columns_of(table: Table, read: Mapping[str, Source] = MappingProxyType({})) -> list[Source]:
     """Return a source for each column of a table; a pass refuses columns of different lengths.
 
-    What is not `read` in another way must hold numbers.
+    A column that `read` gives no source for must hold numbers.
     """
     column = table.store.column
     columns = [

@@ -16,7 +16,8 @@ from .table import only_column
 def keyed(rows: RowSource, key: float, where: NDArray[np.bool_] | None) -> Source | RowSource:
     """Return the rows with `key` in the last column, without that column.
 
-    That is one column, if one is left, or several. How many rows these are is told by a pass.
+    The result is a source of one column, if one is left, or of several. Only a pass tells how
+    many rows it has.
     """
     names, width = rows.dtype.names, None if rows.width is None else rows.width - 1
     dtype = rows.dtype if names is None else rows.dtype[list(names[:-1])]

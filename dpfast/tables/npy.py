@@ -42,7 +42,7 @@ MOST = 0x10FFFF
 
 
 class _Layout(NamedTuple):
-    """The contents of a header: shape, order and dtype of the array, and its first byte."""
+    """The contents of a header: shape, order and dtype of the array, and where it begins."""
 
     shape: tuple[int, ...]
     by_column: bool

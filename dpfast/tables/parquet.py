@@ -132,7 +132,7 @@ def _batches(opened: Any, group: int, rows: int, names: Sequence[str]) -> Iterat
 
 
 class _Footer(NamedTuple):
-    """The contents of a file's footer: its `leaves` are stored columns, `rows` of row groups."""
+    """The contents of a file's footer: `leaves` are stored columns, `rows` those of row groups."""
 
     footer: Any
     schema: Any

@@ -54,8 +54,8 @@ class IdColumn(NamedTuple):
     def kept(self, where: NDArray[np.bool_] | None, max_rows: int, key: Key) -> NDArray[np.bool_]:
         """Return a mask of rows that count: at most `max_rows` that `where` keeps of each unit.
 
-        Which of more is a uniform choice, by a fresh secret key; see `Bounding`. A row without an
-        id does not count. Releases of one grouping side by side choose once.
+        The choice among more rows is uniform, by a fresh secret key; see `Bounding`. A row without
+        an id does not count. Releases of one grouping side by side choose once.
 
         Raises
         ------

@@ -97,7 +97,7 @@ class CellTexts(NamedTuple):
     Parameters
     ----------
     missing : frozenset of str
-        Those that stand for a missing value.
+        Texts that stand for a missing value.
     encoding : str
     breaks : str
         Characters that end a cell, where no quotes can hold them.
@@ -149,8 +149,8 @@ def expect_matches(
     is_key : bool
         Keys of text and of bytes are never equal. Other bytes equal the text whose UTF-8 they are.
     kind : str, optional
-        That of the values, where they are times of NumPy made of others, which declare a time zone
-        or none. NumPy's own are in UTC where the column has a zone.
+        The kind of the values, where they are times of NumPy made of others, which declare a time
+        zone or none. NumPy's own are in UTC where the column has a zone.
 
     Raises
     ------

@@ -125,7 +125,7 @@ class Spill:
 
 
 class File:
-    """A nameless file of `size` bytes for other processes to map; on Windows it has a name.
+    """A file of `size` bytes for other processes to map, without a name except on Windows.
 
     `map` is all of it, to read and write; it is unmapped with its last reference. If the file is in
     memory, no process can change its size, nor write to it unless it is `open_to_all`.

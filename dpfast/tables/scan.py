@@ -1,4 +1,4 @@
-"""`scan(path, column)`: make columns of files data, by the endings of the files."""
+"""`scan(path, column)`: make columns of files data for a release, by file ending."""
 
 from __future__ import annotations
 

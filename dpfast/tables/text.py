@@ -267,7 +267,7 @@ class TextReader(Reader):
 
 
 class TextFile(NamedTuple):
-    """A text file with its column names, and the byte and the line where its rows begin."""
+    """A text file: its column names, the byte where its rows begin, and the lines before."""
 
     path: Path
     compression: str | None

@@ -35,13 +35,13 @@ class Times:
 
     @property
     def words(self) -> str:
-        """The name of one bound of such a column in error messages."""
+        """The name of one bound of a column of this type, for error messages."""
         zone = "with a time zone" if self.aware else "without a time zone"
         return "a duration" if self.dtype.kind == "m" else f"a date or time {zone}"
 
     @property
     def several(self) -> str:
-        """The name of several bounds of such a column in error messages."""
+        """The name of several bounds of a column of this type, for error messages."""
         return "durations" if self.dtype.kind == "m" else "dates or times"
 
     def count(self, name: str, value: Any) -> int:

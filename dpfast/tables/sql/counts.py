@@ -28,7 +28,7 @@ class SqlNumbers:
     ----------
     table : ibis table
     column : ibis column
-        Of the table, or of one of which it has some rows.
+        A column of the table, or of a table of which `table` has some rows.
     dialect : str
         The name of the database's kind, as Ibis has it.
     bounds : (float, float)

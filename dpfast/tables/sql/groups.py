@@ -111,7 +111,7 @@ def selected(
 
 
 def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:
-    """Return the number of rows of each group that have a number, for numbers near some ranks."""
+    """Return how many rows of each group have each number, for numbers near some ranks."""
     ibis = extra("ibis", "data in a database")
     cells = rows.group_by([*keys, "bin"]).aggregate(rows=rows.count())
     cells = cells.mutate(some=cells.bin.notnull().ifelse(cells.rows, 0))

@@ -30,7 +30,7 @@ class Listed(dict[str, Any]):
     Attributes
     ----------
     others : mapping of str to ndarray
-        One more key of each column, which all rows without a listed one have; empty for none.
+        One more key of each column, for all rows without a listed key; empty if there is none.
     is_product : bool
     """
 

@@ -1,6 +1,6 @@
 """Tables of a database as Ibis expressions, which the database evaluates.
 
-What they are is told by their declared types. No row is read before the spend, and none leaves the
+Declared types alone tell what the columns are. No row is read before the spend, and none leaves the
 database after it: what comes back are sums.
 """
 
@@ -137,7 +137,7 @@ class SqlRows:
     names : tuple of str
         The columns.
     words : mapping of str to Words, optional
-        Of the columns that are text.
+        The words of each column that is text.
     where : ibis column of booleans, optional
         The condition that rows must pass.
     """

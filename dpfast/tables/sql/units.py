@@ -6,8 +6,8 @@ T min(c, m) / c, rounded towards zero: within m times what a row may add. A unit
 bits, which some databases have. They are asked for totals of what features are made of, of which
 several may be made of one.
 
-Others have 64 bits. There it is worked out for t = T - c l, l being the least that a row adds,
-which is not negative, in halves of 32 bits, and for k = min(c, m):
+Sums of other databases have 64 bits. There the count is worked out in halves of 32 bits for
+t = T - c l, which is not negative, l being the least that a row adds, and for k = min(c, m):
 
     T k / c = l k + (t div c) k + (t mod c) k / c,
 
