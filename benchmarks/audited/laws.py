@@ -133,7 +133,7 @@ def ranges(made, data):
 
     found = [heap(marks[0])]
     for a, b in itertools.pairwise(marks):
-        width = min(made.aim.share * (b - a) >> 20, (b - a - 1) // 2)
+        width = min(made.params.share * (b - a) >> 20, (b - a - 1) // 2)
         rank = np.count_nonzero(cells <= a)
         for first, stop, move in (
             (a + 1, a + 1 + width, -0.5),

@@ -200,7 +200,7 @@ def test_as_python_calls_it(name):
         assert data.tobytes() == before
     assert bound.name == function.__name__
     if d == 3:  # of another length than there are bounds for
-        bound = resolve(array).bind(source, 3)
+        bound = resolve(numba.njit(lambda block: block[0][:2])).bind(source, 3)
         assert np.isnan(bound.outputs(source, partition, Job())).all()
 
 
