@@ -160,7 +160,8 @@ def worst(name, relation, loss):
 
     def fit(self, X, y, _, *of):
         self.weight_bounds = LIMITS
-        return right(self, X, y, np.abs(X[:, 0] - X[:, 1]), *of)
+        each = np.abs(X[:, 0] - X[:, 1])
+        return right(self, X, y, np.nan_to_num(each) if self.nan == "raise" else each, *of)
 
     with patch.object(Estimator, "_fit", fit):
         return replay.worst(name, relation, replay.LOSSES[loss])
