@@ -343,7 +343,7 @@ def test_exact_answers():
     assert oracle.ask("square", bounds=(-2, 2)) == (4 + 0.0625 + 0.25 + 4) / 4
     assert oracle.ask(wave, l2=1) == pytest.approx([np.sin(data).mean(), np.cos(data).mean()])
     assert oracle.ask("count") == 1 and oracle.remaining == 4 and oracle.tolerance == 0.1
-    with pytest.raises(DataError, match="without rows"):
+    with pytest.raises(DataError, match="of no rows"):
         ExactOracle([], tolerance=0.1, queries=1).ask("count")
     assert "not private" in repr(oracle)
 
