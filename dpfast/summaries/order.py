@@ -338,8 +338,8 @@ def window(
         What NaN and null count as: an error, no row, or this number, which may be infinite.
     assume_sorted : bool, optional
         The data ascend (NaN last). Then only the window is read and checked: disorder inside the
-        window is always found, disorder elsewhere only at some random rows. Data without random
-        access, such as files and masked arrays, are read all the same.
+        window is always detected, disorder elsewhere at some random rows only. Data without random
+        access, such as files and masked arrays, are read as a whole.
 
     Returns
     -------
