@@ -3,8 +3,8 @@
 #include <float.h>
 #include <string.h>
 
-void dpf_coins_exponents(const double *distance, size_t blocks, double c, double slack,
-                         uint8_t *exponents, uint64_t counts[256])
+void dpf_coins_exponents(const double *distance, size_t blocks, double c, uint8_t *exponents,
+                         uint64_t counts[256])
 {
     /* Errors, all relative: 2^-50 in the distance; 2^-53 for each of the constant, the subtraction
      * and three products (2^-50 for the first of them if it is subnormal and the result still
@@ -12,11 +12,10 @@ void dpf_coins_exponents(const double *distance, size_t blocks, double c, double
     const double scaled = c * 1.4426950408889634, rate = scaled < DBL_MAX ? scaled : DBL_MAX;
     memset(counts, 0, 256 * sizeof *counts);
     for (size_t b = 0; b < blocks; b++) {
-        double d = distance[b];
+        const double d = distance[b];
         uint8_t e = DPF_COINS_NONE;
         if (!(d < 0)) {
-            d = (d < DBL_MAX ? d : DBL_MAX) - slack;
-            const double bits = d * rate * (1 - 0x1p-48);
+            const double bits = (d < DBL_MAX ? d : DBL_MAX) * rate * (1 - 0x1p-48);
             e = bits < DPF_COINS_MOST ? bits >= 1 ? (uint8_t)bits : 0 : DPF_COINS_MOST;
         }
         exponents[b] = e;

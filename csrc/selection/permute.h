@@ -27,11 +27,10 @@
 
 /* Exponents for blocks at `distance` below the best score: the largest integer up to DPF_COINS_MOST
  * that is surely not above c d / ln 2, so that exp(-c d) <= 2^-exponent. `distance` is within a
- * relative 2^-50 and an absolute `slack` of d; it is negative for a block to leave out, and
- * infinity stands for anything beyond the largest double. counts[e] becomes the number of blocks
- * with e. */
-void dpf_coins_exponents(const double *distance, size_t blocks, double c, double slack,
-                         uint8_t *exponents, uint64_t counts[256]);
+ * relative 2^-50 of d; it is negative for a block to leave out, and infinity stands for anything
+ * beyond the largest double. counts[e] becomes the number of blocks with e. */
+void dpf_coins_exponents(const double *distance, size_t blocks, double c, uint8_t *exponents,
+                         uint64_t counts[256]);
 
 /* Flips the coins of blocks *at .. blocks - 1, each with the block's exponent plus `shift` (>= 0),
  * and writes the numbers (64 block + slot) of those with heads to `out`, in ascending order. Stops

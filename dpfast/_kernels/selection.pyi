@@ -13,7 +13,7 @@ NONE: int
 LEAST_ROOM: int
 
 def exponents(
-    distance: NDArray[np.float64], c: float, slack: float
+    distance: NDArray[np.float64], c: float
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]: ...
 def flip(
     exponents: NDArray[np.uint8], shift: int, at: int, out: NDArray[np.int64], stream: BitStream

@@ -16,8 +16,8 @@ cnp.import_array()
 # --- coins ----------------------------------------------------------------------------------------
 
 cdef extern from "selection/permute.h" nogil:
-    void dpf_coins_exponents(const double *distance, size_t blocks, double c, double slack,
-                             uint8_t *exponents, uint64_t *counts)
+    void dpf_coins_exponents(const double *distance, size_t blocks, double c, uint8_t *exponents,
+                             uint64_t *counts)
     size_t dpf_coins_flip(const uint8_t *exponents, size_t blocks, unsigned shift, size_t *at,
                           int64_t *out, size_t room, dpf_rng *rng)
     enum:
@@ -29,8 +29,8 @@ NONE = DPF_COINS_NONE
 LEAST_ROOM = 64 * DPF_COINS_RUN
 
 
-def exponents(const double[::1] distance not None, double c,
-              double slack) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
+def exponents(const double[::1] distance not None,
+              double c) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
     """For each distance, an integer that is surely not above ``c d / ln 2`` (at most `MOST`).
 
     Returns the integers (`NONE` for a negative distance) and how often each of 0 .. 255 occurs.
@@ -42,7 +42,7 @@ def exponents(const double[::1] distance not None, double c,
     cdef uint64_t[::1] occurs = counts
     if blocks:
         with nogil:
-            dpf_coins_exponents(&distance[0], blocks, c, slack, &e[0], &occurs[0])
+            dpf_coins_exponents(&distance[0], blocks, c, &e[0], &occurs[0])
     return found, counts
 
 

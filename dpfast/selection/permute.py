@@ -48,7 +48,7 @@ class Flips:
 
     def __init__(self, scores: Scores, c: float) -> None:
         self.scores, self.c = scores, c
-        self._exponents, counts = _exponents(scores.peaks(BLOCK), c, 0.0)
+        self._exponents, counts = _exponents(scores.peaks(BLOCK), c)
         left = BLOCK * float(np.ldexp(counts[:255].astype(np.float64), -np.arange(255)).sum())
         self._shift = 0
         while left > FEW:

@@ -72,11 +72,11 @@ def flip(exponents: list[int], shift: int, take: Any, fault: str = "") -> list[i
     return found
 
 
-def most_bits(c: float, distance: float, slack: float) -> int:
+def most_bits(c: float, distance: float) -> int:
     """The largest integer not above c d / ln 2 for any d that `distance` may stand for."""
     with mpmath.workprec(2400):
         d = mpmath.mpf(min(distance, np.finfo(np.float64).max))
-        least = max(d - slack, 0) / (1 + mpmath.mpf(2) ** -50)
+        least = d / (1 + mpmath.mpf(2) ** -50)
         return int(mpmath.floor(min(mpmath.mpf(c) * least / mpmath.log(2), 10**6)))
 
 
