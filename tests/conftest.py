@@ -52,10 +52,8 @@ def pytest_collection(session):
 
 
 def pytest_cmdline_main(config):
-    """Keep each file of the full tier in one process of xdist.
-
-    What its tests share is dear: a site, a browser, a build of C, mypy, Spark.
-    """
+    """Keep each file of the full tier in one process of xdist. What its tests share is dear: a
+    site, a browser, a build of C, mypy, Spark."""
     is_full = config.option.markexpr == "full and not slow"
     if is_full and getattr(config.option, "dist", None) == "load":
         config.option.dist, config.option.loadscopereorder = "loadfile", False
@@ -84,9 +82,6 @@ def same_pivots(monkeypatch):
     from dpfast.summaries import floyd_rivest
 
     monkeypatch.setattr(floyd_rivest, "random_words", rng.InsecureGenerator(1).random_raw)
-
-
-# ---- Tests of noise, again and again. ----
 
 
 def pytest_addoption(parser):

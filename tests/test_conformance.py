@@ -1,11 +1,7 @@
-"""What every public release owes, for all of them alike: one battery, in `battery.py`.
-
-A bad argument is one clear error before anything is spent; a spend is the loss that was asked, and
-comes before data and randomness are touched; it stands when the data fail; the answer is a function
-of the numbers in the data and of the random bits, and of nothing else.
-"""
-
-from __future__ import annotations
+"""What every public release owes, for all of them alike: one battery, in `battery.py`. A bad
+argument is one clear error before anything is spent; a spend is the loss that was asked, and comes
+before data and randomness are touched; it stands when the data fail; the answer is a function of
+the numbers in the data and of the random bits, and of nothing else."""
 
 import functools
 import inspect
@@ -54,9 +50,6 @@ def limit(**kw):
 
 def budget_for(loss):
     return dp.Budget(rho=10**6) if "rho" in loss else limit()
-
-
-# ---- That nothing is left out. ----
 
 
 def test_every_release_is_in_the_battery():
@@ -123,9 +116,6 @@ def test_every_argument_of_a_release_is_tried():
             assert tried or parameter in free or case.form == "object", (name, parameter)
 
 
-# ---- Arguments. ----
-
-
 def objections(case, budget, parameter, bad):
     """What is wrong with how a bad value is refused."""
     main = case.parameters[0]
@@ -176,9 +166,6 @@ def test_two_kinds_of_loss_are_refused(name):
     if case.call not in (dp.response.binary,):
         with pytest.raises(TypeError):
             case(case.data, case.losses[0], no_such_argument=1)
-
-
-# ---- Spending. ----
 
 
 class Watched(dp.Budget):
@@ -319,9 +306,6 @@ def test_a_budget_pays_for_private_noise_only(name):
     with pytest.raises(BudgetError, match="private noise only"):
         case(case.data, case.losses[0], budget=budget, rng=InsecureGenerator(1))
     assert budget.history == ()
-
-
-# ---- Answers. ----
 
 
 @EVERY
@@ -509,9 +493,6 @@ def test_chunks(name, part):
         cut = [case.data[i : i + chunks] for i in range(0, len(case.data), chunks)]
         got = case(pa.chunked_array(cut), loss, rng=InsecureGenerator(9))
         assert same(got, expected), chunks
-
-
-# ---- Controls: a fault that each test is to find. ----
 
 
 def late(data, budget=None, rng=None, **kw):

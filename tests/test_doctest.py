@@ -1,7 +1,5 @@
 """Every example of a public docstring runs; what is paid for says its cost, all else what it is.
-
-Sections and arguments of docstrings are held by `tests/docs/test_reference.py`.
-"""
+Sections and arguments of docstrings are held by `tests/docs/test_reference.py`."""
 
 import doctest
 import importlib

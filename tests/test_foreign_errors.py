@@ -1,13 +1,9 @@
 """Whatever is passed to whatever argument: an answer, or one error of this package, of one line."""
 
-from __future__ import annotations
-
 import inspect
 import random
 import types
 import warnings
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -39,7 +35,7 @@ def _somewhere_else(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # a ledger may be anywhere
 
 
-def pairs() -> list[Pair]:
+def pairs():
     """Every public thing, every argument, every value that is not left out above."""
     found = [
         (name, parameter, value)
@@ -56,7 +52,7 @@ def pairs() -> list[Pair]:
     ]
 
 
-def objection(pair: Pair) -> str | None:
+def objection(pair):
     """What is wrong with how a call ends."""
     name, parameter, value = pair
     call = CALLS[name]
@@ -65,12 +61,12 @@ def objection(pair: Pair) -> str | None:
         return unclear(call.function, {**call.make(), parameter: VALUES[value]()})
 
 
-def objections(some: list[Pair]) -> list[str]:
+def objections(some):
     found = ((pair, objection(pair)) for pair in some)
     return [f"{'; '.join(pair)}: the error {what}" for pair, what in found if what is not None]
 
 
-def public(module: types.ModuleType = dp) -> Iterator[Any]:
+def public(module=dp):
     """Everything of the modules that can be called."""
     for name in module.__all__:
         found = getattr(module, name)

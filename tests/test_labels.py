@@ -1,9 +1,5 @@
-"""Indexes of pandas objects that are read side by side: alike, or an error after the spend.
-
-Every public function that takes something with an entry for each row is found by its signature.
-"""
-
-from __future__ import annotations
+"""Indexes of pandas objects that are read side by side: alike, or an error after the spend. Every
+public function that takes something with an entry for each row is found by its signature."""
 
 import inspect
 import operator
@@ -61,11 +57,7 @@ def of_case(case, row):
 
 
 #: Entries for each row, for releases of which no case has them.
-MORE = {
-    "where": MASKED,
-    "weights": WEIGHTED,
-    "ids": {"ids": np.arange(N) // 2, "max_rows": 2},
-}
+MORE = {"where": MASKED, "weights": WEIGHTED, "ids": {"ids": np.arange(N) // 2, "max_rows": 2}}
 
 
 def of_signatures():

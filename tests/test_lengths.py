@@ -1,8 +1,6 @@
 """What has one entry a row, and has too few or too many: where rows come and go their number is
 private, so that is an answer, after the spend and without a number."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

@@ -1,7 +1,5 @@
 """Mistakes that analysts make: an error of one clear sentence, and a budget that is as it was."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

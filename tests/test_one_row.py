@@ -1,12 +1,8 @@
-"""What one row can change: its own number and the answer, and nothing else.
-
-Every public release, found by its signature, over every container that has no dtype and every
-nullable type: any row is replaced by each of some seventy hostile values. What is refused before
-the spend, the type and shape of an answer, warnings, files, and what is read of all *other* rows
-stay what they were. No message shows a row.
-"""
-
-from __future__ import annotations
+"""What one row can change: its own number and the answer, and nothing else. Every public release,
+found by its signature, over every container that has no dtype and every nullable type: any row is
+replaced by each of some seventy hostile values. What is refused before the spend, the type and
+shape of an answer, warnings, files, and what is read of all *other* rows stay what they were. No
+message shows a row."""
 
 import inspect
 import itertools
@@ -89,8 +85,6 @@ TYPED = {
     "masked": (lambda some: np.ma.array([one or 0 for one in some],
         mask=[one is None for one in some]), int),
 }  # fmt: skip
-
-# --- what there is to be called ------------------------------------------------------------------
 
 
 def learner(make, labels=None, **kw):
@@ -189,9 +183,6 @@ def test_every_public_release_is_here():
         found = dict(public())[name]
         taken = {*inspect.signature(found).parameters}
         assert "data" not in taken and not hasattr(found, "fit"), name
-
-
-# --- what is looked at ---------------------------------------------------------------------------
 
 
 class Watched(dp.Budget):
@@ -333,9 +324,6 @@ def differences(case, make, position, others=True):
                     yield f"{what}: other rows are read in another way"
 
 
-# --- data ----------------------------------------------------------------------------------------
-
-
 def beside_rows(case, *without):
     """What goes with the rows; a mask keeps all, so that a row is where it was."""
     return {
@@ -429,9 +417,6 @@ def test_rows_without_a_dtype_in_every_container(name):
     check(name, UNTYPED, [0, N // 2, N - 1])
 
 
-# --- what goes with the rows ---------------------------------------------------------------------
-
-
 def truths(some):
     return [bool(one) for one in some]
 
@@ -478,8 +463,6 @@ def test_entries_beside_the_rows(argument, name, container):
     found = list(differences(case, make, [0], others=argument != "where"))
     assert not found, "\n".join(found[:20])
 
-
-# --- groups --------------------------------------------------------------------------------------
 
 GROUPED = {"k": [k % 3 for k in range(N)], "id": CLASSES, "x": COLUMNS["numbers"]}
 
@@ -530,8 +513,6 @@ def test_a_key_of_a_row_that_makes_a_type_is_found(monkeypatch):
     assert groups_differ("k", "list", None, ids=None)
 
 
-# --- nullable types ------------------------------------------------------------------------------
-
 #: Whether a value is null is a fact about it, whatever else the type declares; so is 0.
 NULLS = {"none": None, "0": 0}
 
@@ -574,9 +555,6 @@ def test_a_null_in_a_declared_type(kind, monkeypatch):
             more = differences(case, other, [0], others=argument != "where")
             found += [f"{argument} of {name}: {what}" for what in more]
     assert not found, "\n".join(found[:20])
-
-
-# --- controls: faults that were there, or could be ------------------------------------------------
 
 
 def by_a_common_type(monkeypatch):
@@ -663,9 +641,6 @@ def test_a_mask_that_is_read_by_its_first_look_is_found(monkeypatch):
     by_a_common_type(monkeypatch)
     with pytest.raises(AssertionError):
         test_entries_beside_the_rows("where", "mean of some", "list")
-
-
-# --- single containers that were read in another way for one row ---------------------------------
 
 
 @pytest.mark.parametrize("column", [[{"x": 1}, {hostile.SECRET: 1}], [1, 2], [1, "x"], [1.5, None]])

@@ -1,9 +1,7 @@
-"""Public values that nothing can equal: every route refuses them, and is not paid.
-
-Routes are found by their signatures: whatever takes `categories`, `classes`, `keys`, `groups` or
-`equal`, or conditions. Each of them is given every kind of value that its column cannot hold, by
-the declared type or by the format of its file.
-"""
+"""Public values that nothing can equal: every route refuses them, and is not paid. Routes are found
+by their signatures: whatever takes `categories`, `classes`, `keys`, `groups` or `equal`, or
+conditions. Each of them is given every kind of value that its column cannot hold, by the declared
+type or by the format of its file."""
 
 import inspect
 import json

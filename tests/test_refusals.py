@@ -1,7 +1,5 @@
 """What can be no argument of dp.noise, dp.sensitivity and dp.privacy is refused, and named."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

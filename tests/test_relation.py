@@ -1,11 +1,9 @@
 """The neighboring relation that a call has if it says none: its budget's, else "add-remove"."""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import types
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -29,7 +27,7 @@ OWN = {
 }  # fmt: skip
 
 
-def everything(module: types.ModuleType = dp, name: str = "dp") -> Any:
+def everything(module=dp, name="dp"):
     """Every public function and class."""
     for own in module.__all__:
         found = getattr(module, own)
@@ -41,7 +39,7 @@ def everything(module: types.ModuleType = dp, name: str = "dp") -> Any:
             yield f"{name}.{own}", found
 
 
-def objection(function: Any) -> str | None:
+def objection(function):
     """What is wrong with the default relation of a public thing."""
     parameters = inspect.signature(function).parameters
     pays = "budget" in parameters or hasattr(function, "fit") or function is dp.group_by
@@ -94,23 +92,21 @@ class Asked(dp.Budget):
         return super().neighbors
 
 
-def outcome(work: Any) -> Any:
+def outcome(work):
     try:
         return work()
     except DpfastError as error:
         return type(error), str(error)
 
 
-def quoted_and_charged(
-    budget: Asked, function: Any, *args: Any, by_block: bool = False, **kw: Any
-) -> tuple[Any, Any]:
+def quoted_and_charged(budget, function, *args, by_block=False, **kw):
     """What a call is said to cost, and what it is charged; or both refusals."""
 
-    def cost() -> Any:
+    def cost():
         found = budget.cost(function, *args, **kw)
         return {name: getattr(found, name) for name in budget.limit if name in found.amounts}
 
-    def charge() -> Any:
+    def charge():
         before, budget.times = budget.spent, 0
         # An oracle's noisy count may be too low for its promise: an error after the spend.
         with contextlib.suppress(DataError):
@@ -129,7 +125,7 @@ def quoted_and_charged(
     return quoted, charged
 
 
-def budgets() -> Any:
+def budgets():
     for relation in (*RELATIONS, None):
         yield Asked(epsilon=99, delta=0.1, neighbors=relation)
         yield Asked(rho=99, neighbors=relation)
@@ -188,19 +184,19 @@ def test_what_fails_after_the_spend_is_charged_what_it_is_said_to_cost():
     assert quoted == charged and isinstance(charged, dict)
 
 
-def median(budget: dp.Budget, **kw: Any) -> None:
+def median(budget, **kw):
     dp.median(AGES, **BOUNDS, epsilon=1, budget=budget, **kw)
 
 
-def count(budget: dp.Budget) -> None:
+def count(budget):
     dp.count(AGES, where=AGES > 40, epsilon=1, budget=budget)
 
 
-def planted(budget: dp.Budget) -> None:
+def planted(budget):
     median(budget, neighbors="replace")
 
 
-def add_up(*calls: Any) -> bool:
+def add_up(*calls):
     """Whether some calls on one budget cost their sum."""
     for relation in (*RELATIONS, None):
         budget = dp.Budget(epsilon=len(calls), neighbors=relation)

@@ -1,7 +1,5 @@
 """Random bits: the stream against its plain twin, key erasure, no state that is used twice."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json
@@ -22,7 +20,7 @@ from dpfast import rng as rng_module
 from dpfast._kernels import rng as native
 from dpfast._kernels.rng import BitStream, chacha_group, inspect
 from dpfast.errors import ArgumentError, ArgumentTypeError, EntropyError
-from dpfast.rng import Generator, InsecureGenerator, SecureGenerator, check, default_generator
+from dpfast.rng import InsecureGenerator, SecureGenerator, check, default_generator
 
 from .reference import rng as chacha20
 from .support.faulty_rng import ProcessGlobal
@@ -36,9 +34,6 @@ REFILL = 64 * chacha20.REFILL_BLOCKS - 32
 EXPECTED = b"".join(islice(chacha20.stream(KEY), 5))
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-
-
-# --- the stream -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("counter", [0, 1, 2**32 - 20, 2**32 - 5])
@@ -91,9 +86,6 @@ def test_words_are_little_endian():
     ]
 
 
-# --- key erasure ----------------------------------------------------------------------------------
-
-
 def test_used_keys_and_used_bytes_are_gone():
     stream = BitStream(KEY)
     key = KEY
@@ -124,8 +116,6 @@ def test_the_key_from_the_system_is_wiped(monkeypatch):
     assert [bytes(32)] == given_out
 
 
-# --- forks, threads, copies -----------------------------------------------------------------------
-
 # Primes a generator, forks three children, and prints what all five draws gave.
 FORK = """
 import ctypes, json, os
@@ -151,7 +141,7 @@ print(json.dumps([[*draws, rng.bytes(16).hex()], seen]))
 """
 
 
-def run(code: str):
+def run(code):
     """A process of its own, because a fork of a test runner with threads is a warning."""
     done = program(code)
     assert done.returncode == 0, done.stderr
@@ -204,10 +194,10 @@ def test_a_seeded_generator_repeats_in_children_as_documented():
     assert draws == [first.hex(), *[second.hex()] * 4]
 
 
-def draw_in_threads(rng: Generator, threads: int, size: int) -> list[bytes]:
+def draw_in_threads(rng, threads, size):
     barrier = threading.Barrier(threads)
 
-    def work(_: int) -> bytes:
+    def work(_):
         barrier.wait()
         return b"".join(rng.bytes(size // 16) for _ in range(16))
 
@@ -231,12 +221,12 @@ def test_threads_of_a_seeded_generator_get_the_documented_streams():
     assert set(draw_in_threads(InsecureGenerator(9), 4, size)) == expected
 
 
-def copies(rng: Generator) -> list[Generator]:
+def copies(rng):
     pickled = [pickle.loads(pickle.dumps(rng, p)) for p in range(pickle.HIGHEST_PROTOCOL + 1)]
     return [copy.copy(rng), copy.deepcopy(rng), *pickled]
 
 
-def draws_of_copies(rng: Generator) -> list[bytes]:
+def draws_of_copies(rng):
     rng.bytes(8)
     every = [rng, *copies(rng), *copies(rng)]
     return [g.bytes(16) for g in every]
@@ -309,9 +299,6 @@ def test_the_pool_test_catches_state_that_travels(method):
     assert len(set(draws)) < 14
 
 
-# --- entropy --------------------------------------------------------------------------------------
-
-
 def no_entropy(n):
     raise OSError("no entropy")
 
@@ -340,10 +327,7 @@ def test_without_entropy_there_is_no_output(monkeypatch, urandom):
     assert fresh.bytes(16) != used.bytes(16)
 
 
-# --- seeds ----------------------------------------------------------------------------------------
-
-
-def stored() -> list[dict]:
+def stored():
     return json.loads(
         (ROOT / "tests/reference/vectors/insecure_stream.json").read_text(encoding="utf-8")
     )
@@ -375,9 +359,6 @@ def test_a_seeded_generator_says_that_it_is_not_private():
     for rng in (InsecureGenerator(0), SecureGenerator()):
         with pytest.raises(AttributeError):
             rng.private = True
-
-
-# --- what users call ------------------------------------------------------------------------------
 
 
 def test_bytes_and_random_raw_are_one_stream():
@@ -427,19 +408,16 @@ def test_check():
     assert isinstance(default_generator(), SecureGenerator)
 
 
-# --- a smoke test of the bits themselves ----------------------------------------------------------
-
-
-def p_of_bits(data: np.ndarray) -> float:
+def p_of_bits(data):
     ones = int(np.unpackbits(data).sum())
     return float(2 * stats.norm.sf(abs(2 * ones - 8 * data.size) / (8 * data.size) ** 0.5))
 
 
-def p_of_bytes(data: np.ndarray) -> float:
+def p_of_bytes(data):
     return float(stats.chisquare(np.bincount(data, minlength=256)).pvalue)
 
 
-def p_of_pairs(data: np.ndarray) -> float:
+def p_of_pairs(data):
     """Bytes that are 1024 apart: lanes or groups that repeat one another."""
     equal = int((data[1024:] == data[:-1024]).sum())
     return float(stats.binomtest(equal, data.size - 1024, 1 / 256).pvalue)

@@ -80,8 +80,6 @@ def test_a_name_that_is_full_only_is_caught():
     assert quick_values(pytest.mark.full(test)) == set()
 
 
-# ---- Twins. ----
-
 REFERENCE = TESTS / "reference"
 TWINS = {
     ".".join(path.relative_to(REFERENCE).with_suffix("").parts)
@@ -133,6 +131,3 @@ def test_a_twin_of_full_tests_alone_is_caught():
     text += "from ..reference.learn.decision_tree import grow\n\n\n"
     text += "def test():\n    box(plain)\n\n\n@pytest.mark.full\ndef test_more():\n    grow()\n"
     assert set(twins_of(text)) == {"summaries.order", "learn.box"}
-
-
-# ---- What is described. ----

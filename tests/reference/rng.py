@@ -1,20 +1,17 @@
 """The bit stream of `csrc/rng/rng.h`, written from RFC 8439 with Python integers."""
 
-from __future__ import annotations
-
 import hashlib
 import struct
-from collections.abc import Iterator
 
 MASK = 0xFFFFFFFF
 REFILL_BLOCKS = 128
 
 
-def _rotl(x: int, n: int) -> int:
+def _rotl(x, n):
     return ((x << n) | (x >> (32 - n))) & MASK
 
 
-def _quarter(x: list[int], a: int, b: int, c: int, d: int) -> None:
+def _quarter(x, a, b, c, d):
     for first, second in ((16, 12), (8, 7)):
         x[a] = (x[a] + x[b]) & MASK
         x[d] = _rotl(x[d] ^ x[a], first)
@@ -22,7 +19,7 @@ def _quarter(x: list[int], a: int, b: int, c: int, d: int) -> None:
         x[b] = _rotl(x[b] ^ x[c], second)
 
 
-def block(key: bytes, counter: int, nonce: bytes) -> bytes:
+def block(key, counter, nonce):
     """RFC 8439, section 2.3."""
     text = b"expand 32-byte k" + key + struct.pack("<I", counter) + nonce
     start = list(struct.unpack("<16I", text))
@@ -39,7 +36,7 @@ def block(key: bytes, counter: int, nonce: bytes) -> bytes:
     return struct.pack("<16I", *((u + v) & MASK for u, v in zip(x, start, strict=True)))
 
 
-def refill(key: bytes) -> tuple[bytes, bytes]:
+def refill(key):
     """The next key, and the bytes that are handed out under this one."""
     blocks = [block(key, counter, bytes(12)) for counter in range(REFILL_BLOCKS)]
     stored = b"".join(
@@ -51,14 +48,14 @@ def refill(key: bytes) -> tuple[bytes, bytes]:
     return stored[:32], stored[32:]
 
 
-def stream(key: bytes) -> Iterator[bytes]:
+def stream(key):
     """The stream in chunks of one refill."""
     while True:
         key, out = refill(key)
         yield out
 
 
-def insecure_key(seed: int, thread: int = 0) -> bytes:
+def insecure_key(seed, thread=0):
     """The key that `InsecureGenerator(seed)` gives to the thread that draws as number `thread`."""
     digits = seed.to_bytes((seed.bit_length() + 7) // 8, "big")
     return hashlib.sha256(

@@ -1,16 +1,11 @@
-"""An attack on every interface of the library that answers questions about rows.
-
-Each is asked for the sums of secret bits over some public sets, for one total loss, in a way that
-an analyst could ask. A new interface takes one entry under `attack` here (`test_attacks.py` fails
-without it).
-"""
-
-from __future__ import annotations
+"""An attack on every interface of the library that answers questions about rows. Each is asked for
+the sums of secret bits over some public sets, for one total loss, in a way that an analyst could
+ask. A new interface takes one entry under `attack` here (`test_attacks.py` fails without it)."""
 
 import inspect
 import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -26,17 +21,17 @@ from dpfast.errors import ArgumentError, DataError
 
 from .battery import public
 
-EPSILON: dict[str, Any] = {"epsilon": 1}
-DELTA: dict[str, Any] = {"epsilon": 1, "delta": Fraction(1, 1000)}
-RHO: dict[str, Any] = {"rho": Fraction(1, 2)}
+EPSILON = {"epsilon": 1}
+DELTA = {"epsilon": 1, "delta": Fraction(1, 1000)}
+RHO = {"rho": Fraction(1, 2)}
 #: The same between the two values of a bit, where two steps lie between them.
-HALF_EPSILON: dict[str, Any] = {"epsilon": Fraction(1, 2)}
-QUARTER_RHO: dict[str, Any] = {"rho": Fraction(1, 8)}
+HALF_EPSILON = {"epsilon": Fraction(1, 2)}
+QUARTER_RHO = {"rho": Fraction(1, 8)}
 #: Of an oracle's answers: the rest of it is what it may refuse.
 CONFIDENCE = 0.95
 
 
-def interfaces() -> Iterator[tuple[str, Callable]]:
+def interfaces():
     """Every public function, and every class, that spends: itself, or by one of its methods."""
     yield "dp.job.run", dp.job.run  # whose budget is in its file
     for name, found in public():
@@ -77,23 +72,23 @@ class Attack:
     #: Whether its budget is not an argument, nor its generator.
     own_budget: bool = False
 
-    def draw(self, rng: np.random.Generator) -> tuple[Any, Any]:
+    def draw(self, rng):
         """Secret bits and public sets."""
         bits = rng.random(self.rows) < 0.5
         if self.sets == "single":
             return bits, np.eye(self.rows, dtype=bool)
         return bits, rng.random((self.queries, self.rows)) < 0.5
 
-    def matrix(self, sets: Any) -> Any:
+    def matrix(self, sets):
         """Of which a row times the bits is what is answered."""
         return np.where(sets, 1, -1) if self.signs else sets
 
-    def times(self, factor: Any) -> dict[str, Any]:
+    def times(self, factor):
         """The loss of noise with a deviation that many times less."""
         power = {"epsilon": factor, "delta": 1, "rho": factor**2}
         return {name: amount * power[name] for name, amount in self.loss.items()}
 
-    def careless(self) -> dict[str, Any]:
+    def careless(self):
         """A loss that is hardly noise: of each release, where the loss is divided among them."""
         asked = self.rows if self.sets == "single" else self.queries
         parts = asked if self.ask in APART else 1
@@ -101,15 +96,15 @@ class Attack:
         return {name: most[name] for name in self.loss}
 
 
-ATTACKS: dict[str, Attack] = {}
+ATTACKS = {}
 #: What asks for a release for each set.
-APART: set[Callable] = set()
+APART = set()
 
 
-def attack(interface: Callable, *losses: dict[str, Any], **kw: Any) -> Callable:
+def attack(interface, *losses, **kw):
     """Register a way to ask an interface, under the name of the function and each of the losses."""
 
-    def register(ask: Callable) -> Callable:
+    def register(ask):
         for loss in losses:
             name = f"{ask.__name__} {'-'.join(loss)}"
             assert name not in ATTACKS
@@ -119,15 +114,15 @@ def attack(interface: Callable, *losses: dict[str, Any], **kw: Any) -> Callable:
     return register
 
 
-def share(loss: dict[str, Any], parts: int) -> dict[str, Any]:
+def share(loss, parts):
     """An equal part of a loss."""
     return {name: Fraction(amount) / parts for name, amount in loss.items()}
 
 
-def each(ask: Callable) -> Callable:
+def each(ask):
     """A question for each set, each for an equal part of the loss."""
 
-    def ask_all(bits: Any, sets: Any, loss: Any, pay: Any) -> list[Any]:
+    def ask_all(bits, sets, loss, pay):
         part = share(loss, len(sets))
         return [ask(bits, one, {**part, **pay}) for one in sets]
 
@@ -135,22 +130,19 @@ def each(ask: Callable) -> Callable:
     return apart(ask_all)
 
 
-def apart(ask: Callable) -> Callable:
+def apart(ask):
     """Note that what is asked are releases with a part of the loss each."""
     APART.add(ask)
     return ask
 
 
-def more_than_half(said: Any, size: int) -> float:
+def more_than_half(said, size):
     """What an answer that only says whether most bits are 1 says about their number."""
     return size / 2 + math.sqrt(size) * (float(said) - 0.5)
 
 
 UNIT = {"bounds": (0, 1), "neighbors": "replace"}
 REPLACE = {"neighbors": "replace"}
-
-
-# ---- Counts, sums, means. ----
 
 
 @attack(dp.count, EPSILON, RHO, sharp=True)
@@ -298,8 +290,6 @@ def workloads(bits, one, kw):
     return known.answers[0]
 
 
-# ---- Order statistics. ----
-
 ORDERED = {"queries": 256, "rows": 16}
 
 
@@ -360,9 +350,6 @@ def shown_keys(bits, one, kw):
     """Beside one row that is known: a key of one row is hardly shown at any epsilon."""
     rows = np.append(one & bits, True)
     return len(dp.select_keys(np.zeros(len(rows), int), where=rows, **kw))
-
-
-# ---- Any statistic. ----
 
 
 @attack(dp.sample_and_aggregate, EPSILON, RHO)
@@ -458,9 +445,6 @@ def anything_that_is_stable(bits, one, kw):
     )
 
 
-# ---- Selections: whether most bits are 1. ----
-
-
 def _scores(bits, one):
     return [(one & ~bits).sum(), (one & bits).sum()]
 
@@ -502,9 +486,6 @@ def the_first_of_some_runs(bits, one, kw):
     return dp.selection.best_of(run, run_loss=each_run, gamma=0.5, **REPLACE, **pay).answer
 
 
-# ---- Randomized response: an answer for each row, and estimates from all of them. ----
-
-
 def _estimates(responses, sets, estimate):
     return [estimate(responses[one]) * one.sum() if one.any() else 0.0 for one in sets]
 
@@ -531,9 +512,6 @@ def unary_responses(bits, one, kw):
     return one.sum() * (own - other + 1) / 2
 
 
-# ---- Many releases of a file. ----
-
-
 @attack(dp.job.run, EPSILON, queries=64, rows=12, own_budget=True)
 @apart
 def a_job(bits, sets, loss, pay):
@@ -548,9 +526,6 @@ def a_job(bits, sets, loss, pay):
         (Path(folder) / "job.toml").write_text("\n".join(job))
         found = dp.job.run(Path(folder) / "job.toml")
     return [found[name] for name in table.column_names]
-
-
-# ---- Noisy sums, and what is learned from them: a new interface goes to the end. ----
 
 
 def _noisy(bits, loss, pay, queries, **kw):
@@ -568,7 +543,7 @@ def noisy_sums(bits, sets, loss, pay):
 def batches(bits, sets, loss, pay):
     half = (len(sets) + 1) // 2
     made = _noisy(bits, loss, pay, 2 if len(sets) > 1 else 1)
-    found: list[Any] = []
+    found = []
     for some in (sets[:half], sets[half:]):
         if len(some):
             found += made.batch([one * bits for one in some])
@@ -738,9 +713,6 @@ def _apart(kw):
     """What the constructor of an estimator takes, and what `fit` does."""
     pay = {name: kw[name] for name in ("budget", "rng") if name in kw}
     return {name: x for name, x in kw.items() if name not in pay}, pay
-
-
-# ---- Streams of queries. ----
 
 
 @attack(dp.online.AboveThreshold, EPSILON, RHO, **ORDERED)

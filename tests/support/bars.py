@@ -1,26 +1,20 @@
-"""How often error bars hold: those of every release of the battery, from many seeded answers.
-
-Rows are summed once and finished again and again, which is how a release ends. Tables by group are
-laid side by side with other keys, so that an answer is about many groups. What an answer is off
-by is its distance from that of a loss of which noise is nothing beside the bar; ranks and scores
-are counted in the rows. A number that two such answers disagree about, as the mean of no rows, has
-no truth, and is left out.
-"""
-
-from __future__ import annotations
+"""How often error bars hold: those of every release of the battery, from many seeded answers. Rows
+are summed once and finished again and again, which is how a release ends. Tables by group are laid
+side by side with other keys, so that an answer is about many groups. What an answer is off by is
+its distance from that of a loss of which noise is nothing beside the bar; ranks and scores are
+counted in the rows. A number that two such answers disagree about, as the mean of no rows, has no
+truth, and is left out."""
 
 import math
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
 import dpfast as dp
-from dpfast._core.error_bars import COUNTS, SCORES, ErrorBar
+from dpfast._core.error_bars import COUNTS, SCORES
 from dpfast.budget.mechanism import expected
 from dpfast.groups.automatic_bounds import WithBounds
 from dpfast.groups.marginals import MarginalTables
@@ -56,22 +50,22 @@ class Errors:
     kind: str = "units"
 
     @property
-    def held(self) -> float:
+    def held(self):
         """The share of answers within their bars, of the number that is least often."""
         return float(np.mean(self.off <= self.bar * (1 + ROUNDED), axis=0).min())
 
     @property
-    def shorter(self) -> float:
+    def shorter(self):
         """The same for bars that are a step of their lattice shorter, or hardly shorter."""
         return float(np.mean(self.off < self.bar * (1 - ROUNDED), axis=0).min())
 
-    def times(self, part: float) -> Errors:
+    def times(self, part):
         """The same answers with bars of another length."""
         return replace(self, bar=self.bar * part)
 
 
 @cache
-def fewest(runs: int, failure: float = 1e-12) -> float:
+def fewest(runs, failure=1e-12):
     """The share of runs that a bar of `SURE` holds in but with a failure probability."""
     below = -math.inf
     for k in range(runs + 1):
@@ -82,34 +76,32 @@ def fewest(runs: int, failure: float = 1e-12) -> float:
     return 1.0
 
 
-# --- cases --------------------------------------------------------------------------------------
-
 #: What only some arguments have bars of: weights that are never 0.
 HEAVY = {"weights": WEIGHTS + 0.5, "weight_bounds": (0.5, 2)}
 
 
 @dp.extend.releases
 def limited(
-    data: Any, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, neighbors: Any = None,
-    budget: Any = None, rng: Any = None, max_rows: int = 2, rows_limit: int | None = 4,
-) -> Any:  # fmt: skip
+    data, *, epsilon = None, delta = 0.0, rho = None, neighbors = None,
+    budget = None, rng = None, max_rows = 2, rows_limit = 4,
+):  # fmt: skip
     """Release counts and sums of people of whom some rows are left out, and how many these are."""
-    few: Any = {"ids": "who", "max_rows": max_rows, "rows_limit": rows_limit, "max_groups": 3}
+    few = {"ids": "who", "max_rows": max_rows, "rows_limit": rows_limit, "max_groups": 3}
     groups = dp.group_by(data, "key", keys=by_group.KEYS, neighbors=neighbors, **few)
     asked = {"n": dp.stat.count(), "sum": dp.stat.sum("x", **BOUNDS)}
-    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    loss = {"epsilon": epsilon, "delta": delta, "rho": rho}
     return dp.extend.prepare(groups.agg, asked, **loss, budget=budget, rng=rng)
 
 
 @dp.extend.releases
 def weighted(
-    data: Any, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, neighbors: Any = None,
-    budget: Any = None, rng: Any = None,
-) -> Any:  # fmt: skip
+    data, *, epsilon = None, delta = 0.0, rho = None, neighbors = None,
+    budget = None, rng = None,
+):  # fmt: skip
     """Release means by group with weights."""
     groups = dp.group_by(data, "key", keys=by_group.KEYS, neighbors=neighbors)
     mean = dp.stat.mean("x", **BOUNDS, weights="w", weight_bounds=(0.5, 2))
-    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    loss = {"epsilon": epsilon, "delta": delta, "rho": rho}
     return dp.extend.prepare(groups.agg, {"mean": mean}, **loss, budget=budget, rng=rng)
 
 
@@ -128,7 +120,7 @@ MORE = {
 BARS = {name: case for name, case in (CASES | MORE).items() if name != "iqr of people"}
 
 
-def measured(case: Case) -> tuple[Case, int | None]:
+def measured(case):
     """A case whose rows an answer is about, and the number of these that its bar is for."""
     if is_grouped(case):
         return side_by_side(case), None
@@ -147,7 +139,7 @@ def measured(case: Case) -> tuple[Case, int | None]:
     return case, int(where.sum())
 
 
-def side_by_side(case: Case) -> Case:
+def side_by_side(case):
     """The same for many groups: copies of a table with keys and people of their own."""
     if case.call in (by_group.top, by_group.of_private_keys):
         return case
@@ -160,7 +152,7 @@ def side_by_side(case: Case) -> Case:
     return replace(case, data=data, kw=case.kw | kw)
 
 
-def made(case: Case, asked: dict[str, Any]) -> tuple[Any, Any]:
+def made(case, asked):
     """The mechanism of a case, and what it reads: by group, for as many as there are."""
     copies = 1
     if is_grouped(case):
@@ -170,26 +162,26 @@ def made(case: Case, asked: dict[str, Any]) -> tuple[Any, Any]:
         return prepared(case.call, case.data, **{**case.kw, **asked})
 
 
-def series(case: Case, runs: int) -> int:
+def series(case, runs):
     """How many answers are asked for: a tenth where rows are chosen for each, which takes long."""
     mechanism, source = made(case, case.losses[0])
     is_slow = case.call in LONG or mechanism.reduce(source) is source
     return runs // 10 if is_slow and not is_grouped(case) else runs
 
 
-def is_grouped(case: Case) -> bool:
+def is_grouped(case):
     """Whether its answer is by group."""
     return isinstance(case.data, dict) and "key" in case.data
 
 
-def askings(case: Case) -> Iterator[dict[str, Any]]:
+def askings(case):
     """What a case is asked for: each loss under each relation."""
     relations = case.relations if "neighbors" in case.parameters else (None,)
     for loss, relation in product(case.losses, relations):
         yield loss if relation is None else {**loss, "neighbors": relation}
 
 
-def answers_of(case: Case, asked: dict[str, Any], runs: int, seed: int = 3) -> Iterator[Any]:
+def answers_of(case, asked, runs, seed=3):
     """Seeded answers of a case, those of a test that gives none left out; of a range, both ends."""
     mechanism, source = made(case, asked)
     summary, rng = mechanism.reduce(source), InsecureGenerator(seed)
@@ -201,10 +193,7 @@ def answers_of(case: Case, asked: dict[str, Any], runs: int, seed: int = 3) -> I
             yield answer
 
 
-# --- errors -------------------------------------------------------------------------------------
-
-
-def errors(case: Case, asked: dict[str, Any], rows: int | None, runs: int) -> list[Errors]:
+def errors(case, asked, rows, runs):
     """All errors of the answers of a case, with the bars that it gives; none if it gives none."""
     bar = expected(made(case, asked)[0], rows, SURE)
     if bar.half_width is not None and bar.note in (SCORES, COUNTS):
@@ -238,31 +227,29 @@ def errors(case: Case, asked: dict[str, Any], rows: int | None, runs: int) -> li
     return found
 
 
-def far(answers: Iterable[Any], true: Any) -> np.ndarray:
+def far(answers, true):
     """How far answers are from the truth, a row each."""
     every = np.array(list(answers), float)
     return np.abs(every - true).reshape(len(every), -1)
 
 
-def flat(bar: ErrorBar, shape: np.ndarray) -> np.ndarray:
+def flat(bar, shape):
     """Bars of all numbers of an answer."""
     return np.broadcast_to(bar.half_width, shape.shape).ravel()
 
 
-def numbers(answer: Any) -> np.ndarray:
+def numbers(answer):
     """The numbers of an answer that is not by group: of a histogram its counts."""
     if isinstance(answer, RangeCounts):
         return np.asarray(answer.counts, float)
     return np.asarray(answer[0] if isinstance(answer, tuple) else answer, float)
 
 
-def grouped(
-    case: Case, runs: int, asked: dict[str, Any], truths: list[Any], note: str
-) -> Iterator[Errors]:
+def grouped(case, runs, asked, truths, note):
     """Errors of each column of an answer by group that has bars, of all groups and answers."""
     names = [name for name in ("word", "key") if name in truths[0]]
     places = [places_of(one, names) for one in truths]
-    parts: dict[tuple[str, str], list[Any]] = {}
+    parts = {}
     mechanism = made(case, asked)[0]
     for answer in answers_of(case, asked, runs):
         shown = places_of(answer, names).items()
@@ -307,17 +294,17 @@ def grouped(
         yield Errors(off, bar, note, "units" if kind == "error" else "ranks")
 
 
-def names_of(answer: dict[str, Any], kind: str) -> list[str]:
+def names_of(answer, kind):
     """The statistics of an answer by group that have bars of a kind."""
     return [name.removesuffix(f" {kind}") for name in answer if name.endswith(f" {kind}")]
 
 
-def places_of(answer: dict[str, Any], names: list[str]) -> dict[Any, int]:
+def places_of(answer, names):
     """The places of the groups of an answer by their keys."""
     return {key: i for i, key in enumerate(zip(*(answer[name] for name in names), strict=True))}
 
 
-def ranks_of(case: Case, keys: list[Any], values: Any, statistic: Any, i: int) -> Any:
+def ranks_of(case, keys, values, statistic, i):
     """By how many ranks values are off, of the quantile number i of groups with these keys."""
     within = statistic if not isinstance(statistic, WithBounds) else statistic.like
     lo, hi = (-math.inf, math.inf) if within is not statistic else within.bounds
@@ -330,7 +317,7 @@ def ranks_of(case: Case, keys: list[Any], values: Any, statistic: Any, i: int) -
     return np.array(off), np.ones(len(off), bool)
 
 
-def rows_by_key(case: Case, width: int) -> dict[Any, np.ndarray]:
+def rows_by_key(case, width):
     """The rows of each group, ascending."""
     table = case.data
     found = sorted_rows(table["key"].tobytes(), table["x"].tobytes())
@@ -343,7 +330,7 @@ def rows_by_key(case: Case, width: int) -> dict[Any, np.ndarray]:
 
 
 @cache
-def sorted_rows(keys: bytes, x: bytes) -> dict[Any, np.ndarray]:
+def sorted_rows(keys, x):
     """The numbers of rows by the keys of these, from their bytes."""
     every, values = np.frombuffer(keys, np.int64), np.frombuffer(x)
     order = np.lexsort((values, every))
@@ -352,14 +339,14 @@ def sorted_rows(keys: bytes, x: bytes) -> dict[Any, np.ndarray]:
     return {(key,): part for key, part in zip(own.tolist(), parts, strict=True)}
 
 
-def ranks_off(answers: Any, rows: np.ndarray, q: float) -> Any:
+def ranks_off(answers, rows, q):
     """How many of ascending rows lie between answers and the quantile: none in a gap beside it."""
     target = q * len(rows)
     less, most = (np.searchsorted(rows, answers, side) for side in ("left", "right"))
     return np.maximum(np.maximum(less - target, target - most), 0.0)
 
 
-def drawn(case: Case, runs: int, asked: dict[str, Any], bar: ErrorBar) -> list[Errors]:
+def drawn(case, runs, asked, bar):
     """Errors of quantiles in ranks."""
     mechanism = innermost(made(case, asked)[0])
     each = mechanism.columns if isinstance(mechanism, EqualParts) else (mechanism,)
@@ -381,7 +368,7 @@ def drawn(case: Case, runs: int, asked: dict[str, Any], bar: ErrorBar) -> list[E
     return found
 
 
-def between(answers: np.ndarray, rows: np.ndarray, of: Between, bar: ErrorBar) -> list[Errors]:
+def between(answers, rows, of, bar):
     """Errors of points that have two ends."""
     (ends,) = of.ends
     column = np.clip(rows.astype(float), ends.lo, ends.hi)
@@ -390,7 +377,7 @@ def between(answers: np.ndarray, rows: np.ndarray, of: Between, bar: ErrorBar) -
     return [Errors(np.abs(off)[:, None], bars[:, None], bar.note)]
 
 
-def chosen(case: Case, runs: int, asked: dict[str, Any], bar: ErrorBar) -> Errors:
+def chosen(case, runs, asked, bar):
     """Errors of selections: how far what is drawn is below the best of those that are left."""
     answers = list(answers_of(case, asked, runs))
     if isinstance(case.data, dict):

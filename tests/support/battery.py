@@ -1,16 +1,12 @@
-"""Every public release with typical arguments, and the same data in all their forms.
-
-A statistic of the table has its cases made for it: plain, and with each thing that its function
-takes (`made`). Any other release takes one entry in `WRITTEN` (`test_conformance.py` fails without
-it), and a new argument one in `BAD`, or in `FREE` if nothing can be wrong with it; where a
-statistic cannot do without it, also one in `TYPICAL`.
-"""
-
-from __future__ import annotations
+"""Every public release with typical arguments, and the same data in all their forms. A statistic of
+the table has its cases made for it: plain, and with each thing that its function takes (`made`).
+Any other release takes one entry in `WRITTEN` (`test_conformance.py` fails without it), and a new
+argument one in `BAD`, or in `FREE` if nothing can be wrong with it; where a statistic cannot do
+without it, also one in `TYPICAL`."""
 
 import inspect
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -27,7 +23,7 @@ import pytest
 import dpfast as dp
 from dpfast.groups.api import GroupBy
 from dpfast.measurement.statistic import Automatic
-from dpfast.statistics.table import STATISTICS, TABLE, Entry
+from dpfast.statistics.table import STATISTICS, TABLE
 
 from . import by_group
 
@@ -37,7 +33,7 @@ FEW = {"epsilon": 2.0, "delta": 1e-3}
 RHO = {"rho": 0.5}
 
 
-def public(module: types.ModuleType = dp, name: str = "dp") -> Iterator[tuple[str, Callable]]:
+def public(module=dp, name="dp"):
     """Every public function and class of the package that takes an epsilon or a budget."""
     for own in module.__all__:
         found = getattr(module, own)
@@ -75,20 +71,20 @@ class Case:
     apart: tuple[str, ...] = ()
 
     @property
-    def parameters(self) -> list[str]:
+    def parameters(self):
         return list(inspect.signature(self.call).parameters)
 
     @property
-    def says_columns(self) -> bool:
+    def says_columns(self):
         """Whether its arguments tell how many columns there are, which a list does not."""
         given = [self.kw.get(one) for one in ("bounds", "bins")]
         return any(isinstance(one, list) and isinstance(one[0], (tuple, int)) for one in given)
 
-    def __call__(self, data: Any, loss: dict[str, Any], **kw: Any) -> Any:
+    def __call__(self, data, loss, **kw):
         return self.call(data, **{**self.kw, **loss, **kw})
 
 
-def fails(*_: Any) -> Any:
+def fails(*_):
     raise ZeroDivisionError
 
 
@@ -257,14 +253,14 @@ WRITTEN = {
 }  # fmt: skip
 
 #: What a statistic is given that cannot do without it.
-TYPICAL: dict[str, Any] = {
+TYPICAL = {
     **{**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7},
     **{"column": "x", "queries": "ranges", "other": "who", "of": dp.Mean(bounds=(0, 100))},
 }
 #: What refuses a pure loss.
 GAUSSIAN = {"workload"}
 #: What is beside the rows, or instead of them.
-BESIDE: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+BESIDE = {
     "": ({}, ()),
     " of some rows": (MASKED, ("where",)),
     " of people": (PEOPLE, ("ids",)),
@@ -280,7 +276,7 @@ DATA = {
 }
 
 
-def made(table: Iterable[Entry], written: Iterable[Case]) -> Iterator[tuple[str, Case]]:
+def made(table, written):
     """Cases of statistics: with each thing beside the rows of which none is written, by group."""
     tried = [(case.call, case.kw) for case in written]
     for entry in table:
@@ -305,7 +301,7 @@ def made(table: Iterable[Entry], written: Iterable[Case]) -> Iterator[tuple[str,
             yield f"{entry.word} of each group within drawn bounds", of_groups(entry, AUTO)
 
 
-def typical(takes: Mapping[str, inspect.Parameter], data: str) -> dict[str, Any]:
+def typical(takes, data):
     """What a function is given that cannot do without it; of bins it says which."""
     needed = {one.name for one in takes.values() if one.default is one.empty}
     needed |= {"bins", "bounds"} if "bins" in takes else set()
@@ -315,7 +311,7 @@ def typical(takes: Mapping[str, inspect.Parameter], data: str) -> dict[str, Any]
     return own
 
 
-def of_groups(entry: Entry, more: Mapping[str, Any] | None = None) -> Case:
+def of_groups(entry, more=None):
     """A case of the method of `GroupBy`."""
     own = typical(inspect.signature(getattr(GroupBy, entry.name)).parameters, entry.data)
     own |= more or {}
@@ -323,7 +319,7 @@ def of_groups(entry: Entry, more: Mapping[str, Any] | None = None) -> Case:
     return Case(by_group.of(entry.name, own, **people), by_group.TABLE, **GROUPED)
 
 
-def has(given: dict[str, Any], kw: dict[str, Any]) -> bool:
+def has(given, kw):
     """Whether arguments have all that others have; of bounds the word counts."""
     return given.keys() >= kw.keys() and (kw is not AUTO or given["bounds"] == "auto")
 
@@ -332,7 +328,7 @@ MADE = dict(made(TABLE, WRITTEN.values()))
 CASES = WRITTEN | MADE
 
 
-def each(names: Iterable[str]) -> Any:
+def each(names):
     """Some cases as parameters: those that are made with anything beside the rows are for later."""
     later = {name for name in MADE if name not in STATISTICS}
     marks = {name: pytest.mark.full if name in later else () for name in names}
@@ -366,7 +362,6 @@ NO_RELEASES = {
     "dp.online.PrivateMultiplicativeWeights", "dp.online.RunningCount", "dp.online.SparseVector",
 }  # fmt: skip
 
-# ---- What is wrong with an argument. ----
 
 WORD = object()
 FLAG = ["yes", 1, None]
@@ -376,7 +371,7 @@ UNHASHABLE = [[1], {1: 2}, np.array(1.0), np.array(["laplace"])]
 WORDS = ["sideways", "", 3, WORD, *UNHASHABLE]
 SIZES = [0, -1, NAN, float("inf"), "1", None, True, Decimal("sNaN"), 1j, *UNHASHABLE]
 
-BAD: dict[str, list[Any]] = {
+BAD = {
     "epsilon": SIZES,
     "delta": [-1, 1, NAN, "x", None, True, *UNHASHABLE],
     "rho": [0, -1, NAN, "x", True, *UNHASHABLE],
@@ -457,7 +452,7 @@ FREE = {
 
 SECRET = "7654321"
 #: What is no column of numbers, and no message may quote.
-BAD_DATA: dict[str, list[Any]] = {
+BAD_DATA = {
     "column": [SECRET, np.array([SECRET] * 3), None, WORD, np.full(3, 7654321j), np.ones(())],
     "table": [SECRET, np.array([[SECRET] * 2] * 3), None, WORD, np.full((3, 2), 7654321j)],
     "array": [SECRET, np.array([SECRET] * 3), None, WORD, np.full(3, 7654321j)],
@@ -466,10 +461,8 @@ BAD_DATA: dict[str, list[Any]] = {
     "object": [],
 }
 
-# ---- The same data in other forms. ----
 
-
-def same(a: Any, b: Any) -> bool:
+def same(a, b):
     """Whether two answers are the same bits of the same type."""
     if isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
@@ -484,7 +477,7 @@ def same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
 
-def layouts(base: np.ndarray, folder: Any) -> Iterator[tuple[str, Any]]:
+def layouts(base, folder):
     """The ways that an array can lie in memory."""
     yield "list", base.tolist()
     yield "strided", np.repeat(base, 3, axis=0)[::3]
@@ -501,13 +494,13 @@ def layouts(base: np.ndarray, folder: Any) -> Iterator[tuple[str, Any]]:
     yield "memmap", np.load(folder / "map.npy", mmap_mode="r")
 
 
-def off_by_one(column: np.ndarray) -> Any:
+def off_by_one(column):
     """An Arrow column whose numbers lie where no kernel could read them."""
     buffer = pa.py_buffer(b"." + column.tobytes() + b".").slice(1)
     return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), [None, buffer])
 
 
-def of_dask(parts: list[Any]) -> Any:
+def of_dask(parts):
     """A collection of Dask: an empty partition, then these, of which each may lie as it likes."""
     dask, frames = pytest.importorskip("dask"), pytest.importorskip("dask.dataframe")
     empty = parts[0].iloc[:0]
@@ -515,13 +508,13 @@ def of_dask(parts: list[Any]) -> Any:
     return frames.from_delayed(made, meta=empty, verify_meta=False)
 
 
-def stored(words: list[str]) -> Any:
+def stored(words):
     """Arrow's text of words, of which one is bytes that are no UTF-8, and no public word."""
     raw = [b"\xff" if word == "rye" else word.encode() for word in words]
     return pa.array(raw, pa.binary()).view(pa.string())
 
 
-def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
+def forms(case, folder):
     """The data of a case in every form that its release reads."""
     base = case.data
     if case.form == "number":
@@ -558,7 +551,7 @@ def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
         yield "chunks", pa.chunked_array([base[:1], base[1:1], base[1:57], base[57:]])
         yield "Arrow, not aligned", off_by_one(base)
         table = pa.table({"a": base})
-        columns: Any = "a"
+        columns = "a"
     elif case.form == "table":
         names = ["a", "b"]
         table = pa.table(dict(zip(names, base.T, strict=True)))

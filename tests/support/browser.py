@@ -1,20 +1,17 @@
 """Chromium without a network, and what a page asks of it."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 
-def chromium() -> Any:
+def chromium():
     """A fixture: the browser, with a profile of its own, for the tests of a file."""
 
     @pytest.fixture(scope="module")
-    def browser(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    def browser(tmp_path_factory):
         webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
         chromium = shutil.which("chromium") or shutil.which("google-chrome")
         driver = shutil.which("chromedriver")
@@ -36,7 +33,7 @@ def chromium() -> Any:
     return browser
 
 
-def asked(browser: Any) -> set[str]:
+def asked(browser):
     """The kinds of addresses that were asked since the last time, but those in page or browser."""
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     sent = [e["params"]["request"] for e in events if e["method"] == "Network.requestWillBeSent"]
@@ -47,13 +44,13 @@ def asked(browser: Any) -> set[str]:
     }
 
 
-def wish(browser: Any, theme: str) -> None:
+def wish(browser, theme):
     """Let the reader want a theme, "light" or "dark"."""
     features = [{"name": "prefers-color-scheme", "value": theme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
-def narrow(browser: Any, width: int, height: int = 900) -> None:
+def narrow(browser, width, height=900):
     """Let the window be so many pixels wide, which a window with a frame cannot be."""
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

@@ -1,9 +1,5 @@
 """Releases by group as functions of one table, for the battery of all releases."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 import dpfast as dp
@@ -20,16 +16,16 @@ TABLE = {
 KEYS = [3, 0, 9, 1]
 
 
-def of(name: str, own: dict[str, Any], **people: Any) -> Any:
+def of(name, own, **people):
     """The method of a name, with some arguments, as a function of the table."""
 
     @releases
     def released(
-        data: Any, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, neighbors: Any = None,
-        where: Any = None, budget: Any = None, rng: Any = None,
-    ) -> Any:  # fmt: skip
+        data, *, epsilon = None, delta = 0.0, rho = None, neighbors = None,
+        where = None, budget = None, rng = None,
+    ):  # fmt: skip
         groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors, **people)
-        loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+        loss = {"epsilon": epsilon, "delta": delta, "rho": rho}
         given = own | {"where": where, "budget": budget, "rng": rng}
         return prepare(getattr(groups, name), **given, **loss)
 
@@ -39,61 +35,61 @@ def of(name: str, own: dict[str, Any], **people: Any) -> Any:
 
 @releases
 def count(
-    data: Any, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, neighbors: Any = None,
-    where: Any = None, budget: Any = None, rng: Any = None,
-) -> Any:  # fmt: skip
+    data, *, epsilon = None, delta = 0.0, rho = None, neighbors = None,
+    where = None, budget = None, rng = None,
+):  # fmt: skip
     groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors)
-    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    loss = {"epsilon": epsilon, "delta": delta, "rho": rho}
     return prepare(groups.count, **loss, where=where, budget=budget, rng=rng)
 
 
 @releases
 def mean(
-    data: Any, *, bounds: Any, epsilon: Any = None, delta: Any = 0.0, rho: Any = None,
-    neighbors: Any = None, nan: Any = "raise", budget: Any = None, rng: Any = None,
-) -> Any:  # fmt: skip
+    data, *, bounds, epsilon = None, delta = 0.0, rho = None,
+    neighbors = None, nan = "raise", budget = None, rng = None,
+):  # fmt: skip
     groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors)
-    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    loss = {"epsilon": epsilon, "delta": delta, "rho": rho}
     return prepare(groups.mean, "x", bounds=bounds, nan=nan, **loss, budget=budget, rng=rng)
 
 
 @releases
 def quantiles(
-    data: Any, *, qs: Any, bounds: Any, epsilon: Any = None, delta: Any = 0.0, rho: Any = None,
-    neighbors: Any = None, budget: Any = None, rng: Any = None,
-) -> Any:  # fmt: skip
+    data, *, qs, bounds, epsilon = None, delta = 0.0, rho = None,
+    neighbors = None, budget = None, rng = None,
+):  # fmt: skip
     groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors)
-    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    loss = {"epsilon": epsilon, "delta": delta, "rho": rho}
     return prepare(groups.quantiles, "x", qs, bounds=bounds, **loss, budget=budget, rng=rng)
 
 
 @releases
 def several_of_people(
-    data: Any, *, ids: Any, max_groups: Any, max_rows: Any, weights: Any, epsilon: Any = None,
-    delta: Any = 0.0, rho: Any = None, neighbors: Any = None, where: Any = None,
-    budget: Any = None, rng: Any = None,
-) -> Any:  # fmt: skip
-    given: Any = {"ids": ids, "max_groups": max_groups, "max_rows": max_rows}
+    data, *, ids, max_groups, max_rows, weights, epsilon = None,
+    delta = 0.0, rho = None, neighbors = None, where = None,
+    budget = None, rng = None,
+):  # fmt: skip
+    given = {"ids": ids, "max_groups": max_groups, "max_rows": max_rows}
     groups = dp.group_by(data, ["key"], keys=KEYS, neighbors=neighbors, **given)
-    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    loss = {"epsilon": epsilon, "delta": delta, "rho": rho}
     asked = {"people": dp.stat.count_distinct(), "sum": dp.stat.sum("x", bounds=(0, 100))}
     return prepare(groups.agg, asked, **loss, weights=weights, where=where, budget=budget, rng=rng)
 
 
 @releases
 def top(
-    data: Any, *, k: Any, epsilon: Any = None, rho: Any = None, neighbors: Any = None,
-    budget: Any = None, rng: Any = None,
-) -> Any:  # fmt: skip
+    data, *, k, epsilon = None, rho = None, neighbors = None,
+    budget = None, rng = None,
+):  # fmt: skip
     groups = dp.group_by(data, "who", keys=range(8), neighbors=neighbors)
     return prepare(groups.top_k, k, epsilon=epsilon, rho=rho, budget=budget, rng=rng)
 
 
 @releases
 def of_private_keys(
-    data: Any, *, epsilon: Any, delta: Any, neighbors: Any = None, budget: Any = None,
-    rng: Any = None,
-) -> Any:  # fmt: skip
+    data, *, epsilon, delta, neighbors = None, budget = None,
+    rng = None,
+):  # fmt: skip
     groups = dp.group_by(data, ["word", "key"], neighbors=neighbors)
     asked = {"n": dp.stat.count(), "low": dp.stat.quantile("x", 0.1, bounds=(0, 100))}
     return prepare(groups.agg, asked, epsilon=epsilon, delta=delta, budget=budget, rng=rng)

@@ -1,17 +1,13 @@
 """Programs whose children are killed, apart from tests, which have threads; and the children."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import dpfast as dp
 from dpfast.budget.ledger.file import File
@@ -38,13 +34,7 @@ class Telling(dp.extend.Mechanism[None]):
         return None
 
 
-def crash(
-    program: str,
-    way: str,
-    *arguments: Any,
-    folder: str | None = MEMORY,
-    under: Sequence[str] = (),
-) -> dict[str, Any]:
+def crash(program, way, *arguments, folder=MEMORY, under=()):
     """What a program of this folder found, that was given a way, a place and the arguments."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
         done = subprocess.run(
@@ -66,7 +56,7 @@ def crash(
     return {"said": done.stderr, **json.loads(done.stdout)}
 
 
-def start(life: Callable[..., int | None], *arguments: Any) -> int:
+def start(life, *arguments):
     """A child that leads this life, and ends with the code that it returns."""
     child = os.fork()
     if child:
@@ -80,7 +70,7 @@ def start(life: Callable[..., int | None], *arguments: Any) -> int:
         os._exit(code)
 
 
-def ended(child: int, violations: list[str], code: int = 0) -> bool:
+def ended(child, violations, code=0):
     """Whether a child came to its end by itself, and not killed."""
     status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status):
@@ -117,19 +107,19 @@ class Fuse:
         self.db.close()
 
 
-def light(fuse: int) -> None:
+def light(fuse):
     """Let every connection of this process be one with a fuse, unless it is negative."""
     connect, Fuse.left = File._connect, fuse
     if fuse >= 0:
         File._connect = lambda self: Fuse(connect(self))
 
 
-def appended(told: Path) -> int:
+def appended(told):
     """A file to which each write is added at once."""
     return os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
 
-def main(**ways: Callable[..., dict]) -> None:
+def main(**ways):
     """Go the way that is named on the command line; print what was found."""
     way, folder, fault, *numbers = sys.argv[1:]
     print(json.dumps(ways[way](Path(folder), fault, *map(int, numbers))))

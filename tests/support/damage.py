@@ -1,8 +1,6 @@
-"""Damaged files, each read by releases in a process that may die of it.
-
-Run as a program, with a format, a number of the first file, how many, and the name of a planted
-fault, it prints a line for each file before it is read and one with what became of it.
-"""
+"""Damaged files, each read by releases in a process that may die of it. Run as a program, with a
+format, a number of the first file, how many, and the name of a planted fault, it prints a line for
+each file before it is read and one with what became of it."""
 
 import os
 import random

@@ -1,11 +1,7 @@
 """Databases for tests, as connections of Ibis: DuckDB, SQLite, PostgreSQL on a socket, and Spark.
-
-`connect` returns one, and `table` makes a table of typed columns with any values. `ENGINES` are
-the names to parametrize a test with: that of PostgreSQL is for the full tier. A test that kills
-PostgreSQL starts a `Server` for that.
-"""
-
-from __future__ import annotations
+`connect` returns one, and `table` makes a table of typed columns with any values. `ENGINES` are the
+names to parametrize a test with: that of PostgreSQL is for the full tier. A test that kills
+PostgreSQL starts a `Server` for that."""
 
 import atexit
 import functools
@@ -16,11 +12,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,7 +23,7 @@ ibis = pytest.importorskip("ibis", reason="Ibis is not installed: pip install 'd
 ENGINES = ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.full)]
 
 #: Columns of values by which an engine could differ from memory, as `table` takes them.
-HOSTILE: dict[str, tuple[str, list[Any]]] = {
+HOSTILE = {
     "float64": ("float64", [
         None, math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, -5e-324, 2.5, 3.5, -2.5, 0.5, 0.1,
         1e308, -1e308, 2.0**53 + 2, 2.0**63, -(2.0**63), 1e300, 100.0, 99.99999999999999, 50.0,
@@ -68,7 +62,7 @@ HOSTILE: dict[str, tuple[str, list[Any]]] = {
 
 
 @functools.cache
-def connect(engine: str) -> Any:
+def connect(engine):
     """Return the connection to an engine that the tests of a process share."""
     if engine == "duckdb":
         made = ibis.duckdb.connect()
@@ -84,7 +78,7 @@ def connect(engine: str) -> Any:
     return made
 
 
-def table(connection: Any, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> Any:
+def table(connection, columns):
     """Return a new table of columns, each a type in Ibis's words and as many values of Python."""
     import pyarrow as pa
 
@@ -112,7 +106,7 @@ def table(connection: Any, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> 
     return made
 
 
-def in_memory(engine: str, column: Any) -> Any:
+def in_memory(engine, column):
     """Return a column in memory, an array of Arrow or NumPy, as ranks of an engine's are to it."""
     import pyarrow as pa
 
@@ -120,14 +114,14 @@ def in_memory(engine: str, column: Any) -> Any:
     return column.cast(pa.float64(), safe=False) if engine == "sqlite" else column
 
 
-def _stored(value: Any) -> Any:
+def _stored(value):
     return str(value) if isinstance(value, (Decimal, date)) else value
 
 
 _NUMBERS = itertools.count()
 
 
-def _spark() -> Any:
+def _spark():
     """Return a connection to a Spark on two threads of this machine."""
     reason = "pyspark is not installed: pip install 'dpfast[spark]'"
     sql = pytest.importorskip("pyspark.sql", reason=reason)
@@ -139,10 +133,7 @@ def _spark() -> Any:
     return ibis.pyspark.connect(session)
 
 
-# --- PostgreSQL ---------------------------------------------------------------------------------
-
-
-def _programs() -> Path | None:
+def _programs():
     """Return the folder of PostgreSQL's programs, which Debian leaves out of PATH."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     on_path = shutil.which("initdb")
@@ -154,7 +145,7 @@ def _programs() -> Path | None:
 class Server:
     """A PostgreSQL server of its own, in a folder of its own, on a socket in it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         programs = _programs()
         if programs is None:
             pytest.skip("PostgreSQL's initdb and pg_ctl are not there")
@@ -175,25 +166,25 @@ class Server:
         self._run("initdb", "-D", self._data, *options)
         self.start()
 
-    def start(self) -> None:
+    def start(self):
         options = f"-F -k {self.folder} -c listen_addresses= -c max_connections=200"
         log = f"{self.folder}/log"
         self._run("pg_ctl", "-D", self._data, "-w", "-s", "-l", log, "-o", options, "start")
 
-    def connect(self) -> Any:
+    def connect(self):
         return ibis.postgres.connect(host=self.folder, user="dpfast", database="postgres")
 
-    def kill(self) -> None:
+    def kill(self):
         """Kill it, as a machine that fails would; `start` starts it again."""
         first, *_ = Path(self._data, "postmaster.pid").read_text().split()
         os.kill(int(first), signal.SIGQUIT)
 
-    def stop(self) -> None:
+    def stop(self):
         if Path(self._data, "postmaster.pid").exists():
             self._run("pg_ctl", "-D", self._data, "-s", "-m", "immediate", "stop", check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _run(self, program: str, *arguments: str, check: bool = True) -> None:
+    def _run(self, program, *arguments, check=True):
         subprocess.run(
             [str(self._programs / program), *arguments],
             check=check,

@@ -1,7 +1,5 @@
 """Generators with planted faults, which the tests of `dpfast.rng` have to catch."""
 
-from __future__ import annotations
-
 import os
 
 from dpfast._kernels.rng import BitStream
@@ -14,12 +12,12 @@ class ProcessGlobal(Generator):
     __slots__ = ("_key", "_stream")
     private = True
 
-    def __init__(self, key: bytes | None = None) -> None:
+    def __init__(self, key=None):
         self._key = os.urandom(32) if key is None else key
         self._stream = BitStream(self._key)
 
-    def stream(self) -> BitStream:
+    def stream(self):
         return self._stream
 
-    def __reduce__(self) -> tuple[type[ProcessGlobal], tuple[bytes]]:
+    def __reduce__(self):
         return type(self), (self._key,)

@@ -1,16 +1,11 @@
 """Values that no row should be able to hurt with, and one object that raises whatever it is asked.
-
-`SECRET` is in each of them that can carry it, so that whoever shows a row is found.
-"""
-
-from __future__ import annotations
+`SECRET` is in each of them that can carry it, so that whoever shows a row is found."""
 
 import datetime
 import enum
 import math
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,10 +17,10 @@ SECRET = "7654321"
 class Hostile:
     """Raises at whatever it is asked, and says the secret."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         raise AttributeError(SECRET)
 
-    def _raise(self, *_: Any) -> Any:
+    def _raise(self, *_):
         raise ZeroDivisionError(SECRET)
 
     __array__ = __bool__ = __eq__ = __float__ = __getitem__ = __hash__ = __index__ = _raise  # type: ignore[assignment]
@@ -35,10 +30,10 @@ class Hostile:
 class HostileNumber(Fraction):
     """A number by its type, which raises when it is asked for its value."""
 
-    def __float__(self) -> float:
+    def __float__(self):
         raise OverflowError(SECRET)
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other):
         raise ZeroDivisionError(SECRET)
 
     __int__ = __trunc__ = __eq__ = __float__  # type: ignore[assignment]
@@ -55,7 +50,7 @@ class Colour(enum.StrEnum):
     RED = SECRET
 
 
-def values() -> dict[str, Any]:
+def values():
     """The values by name."""
     number = int(SECRET)
     return {

@@ -1,8 +1,6 @@
-"""An engine that does what engines do on bad days: it repeats, loses and reorders tasks.
-
-Every task and every summary is pickled. Each task runs twice, and either result may be used; each
-merge runs twice on the same arguments; a summary may be handed in again beside the others.
-"""
+"""An engine that does what engines do on bad days: it repeats, loses and reorders tasks. Every task
+and every summary is pickled. Each task runs twice, and either result may be used; each merge runs
+twice on the same arguments; a summary may be handed in again beside the others."""
 
 import pickle
 import random

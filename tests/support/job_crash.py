@@ -16,14 +16,11 @@ object whose `violations` are to be empty, unless a fault was planted:
     blank   a file without a ledger in it counts as one
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
 import signal
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas  # noqa: F401 (once, and not in every child, for pyarrow imports it)
@@ -50,7 +47,7 @@ STATISTICS = {
 AMPLE = 1000
 
 
-def prepare(folder: Path, is_made: bool = True) -> Path:
+def prepare(folder, is_made=True):
     """Data, and a job whose ledger could pay for many, or is not there."""
     folder.mkdir()
     rows = np.zeros(20_000, [("0", float), ("1", np.int8)])
@@ -67,7 +64,7 @@ def prepare(folder: Path, is_made: bool = True) -> Path:
     return folder / "job.toml"
 
 
-def plant(fault: str, out: int) -> None:
+def plant(fault, out):
     """Put the fault into this process."""
     if fault == "told":
         settle = Budget.settle
@@ -88,11 +85,11 @@ def plant(fault: str, out: int) -> None:
         File.append = lambda self, decide, key=None: append(self, decide)
 
 
-def tell(out: int, answers: dict) -> None:
+def tell(out, answers):
     os.write(out, (json.dumps(answers) + "\n").encode())
 
 
-def life(path: Path, told: Path, fault: str, fuse: int) -> None:
+def life(path, told, fault, fuse):
     light(fuse)
     out = appended(told)
     plant(fault, out)
@@ -101,7 +98,7 @@ def life(path: Path, told: Path, fault: str, fuse: int) -> None:
     tell(out, {o.release.entry.name: results[o.release.entry.name] for o in results.outcomes})
 
 
-def looked_at(folder: Path) -> list[str]:
+def looked_at(folder):
     """What is wrong at this moment. What was told is read first, and the ledger after."""
     told = [json.loads(line) for file in folder.glob("*.told") for line in file.open()]
     written = folder / "out.json"
@@ -120,9 +117,9 @@ def looked_at(folder: Path) -> list[str]:
     return wrong
 
 
-def to_the_end(folder: Path, fault: str) -> list[str]:
+def to_the_end(folder, fault):
     """What is wrong when one more process has come to its end."""
-    violations: list[str] = []
+    violations = []
     ended(start(life, folder / "job.toml", folder / "last.told", fault, -1), violations)
     violations += looked_at(folder)
     budget = existing(folder / "study.db")
@@ -131,10 +128,10 @@ def to_the_end(folder: Path, fault: str) -> list[str]:
     return violations
 
 
-def one_job(folder: Path, fault: str, chance: random.Random, long: float) -> tuple[int, list[str]]:
+def one_job(folder, fault, chance, long):
     path = prepare(folder)
     killed = number = 0
-    violations: list[str] = []
+    violations = []
     lived = False
     while not lived and not violations:
         pair = []
@@ -150,7 +147,7 @@ def one_job(folder: Path, fault: str, chance: random.Random, long: float) -> tup
     return killed, violations or to_the_end(folder, fault)
 
 
-def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
+def at_random(folder, fault, kills, seed):
     chance = random.Random(seed)
     prepare(folder / "0")
     began = time.monotonic()
@@ -164,7 +161,7 @@ def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
     return {"kills": killed, "jobs": jobs, "violations": violations}
 
 
-def by_steps(folder: Path, fault: str, first: int, step: int, is_made: bool = True) -> dict:
+def by_steps(folder, fault, first, step, is_made=True):
     kills, violations = 0, []
     for fuse in range(first, 100_000, step):
         place = folder / str(fuse)
@@ -179,7 +176,7 @@ def by_steps(folder: Path, fault: str, first: int, step: int, is_made: bool = Tr
     return {"kills": kills, "violations": violations}
 
 
-def by_making(folder: Path, fault: str, first: int, step: int) -> dict:
+def by_making(folder, fault, first, step):
     return by_steps(folder, fault, first, step, False)
 
 

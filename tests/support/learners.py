@@ -1,12 +1,8 @@
 """What learners ask for, without noise, and rounds of their own."""
 
-from __future__ import annotations
-
-from typing import Any
 from unittest.mock import patch
 
 from dpfast.learn import kmeans
-from dpfast.privacy import Loss
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import parts as round_parts
 from dpfast.sulq import rounds
@@ -14,7 +10,7 @@ from dpfast.sulq import rounds
 from ..sulq.test_noisy_sums import Recorder
 
 
-def recorded(kind: Any, X: Any, y: Any = None, recorder: Any = None, **kw: Any) -> Any:
+def recorded(kind, X, y=None, recorder=None, **kw):
     """Return each part's calibration, its integers, and the fitted object, without noise."""
     recorder = recorder or Recorder()
     silent = patch.object(kmeans, "_noise", lambda *_: 0.0)  # which asks of what noise will be
@@ -24,7 +20,7 @@ def recorded(kind: Any, X: Any, y: Any = None, recorder: Any = None, **kw: Any) 
     return recorder.used, recorder.values, made
 
 
-def rounds_of(loss: Loss, relation: str = "add-remove", count: int = 2) -> rounds.Rounds:
+def rounds_of(loss, relation="add-remove", count=2):
     """Return so many rounds about no source."""
     return rounds.Rounds(
         None, loss=loss, neighbors=relation, rounds=count, name="", budget=None,

@@ -17,8 +17,6 @@ whose `violations` are to be empty, unless a fault was planted:
     torn   the statements of a spend are each a transaction of their own
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import lzma
@@ -95,7 +93,7 @@ def early(written):
     return unwaited
 
 
-def opened(ledger: Path, fault: str) -> dp.Budget:
+def opened(ledger, fault):
     """The ledger with its fault."""
     budget = dp.Budget(epsilon=LIMIT, path=ledger)
     if fault == "torn":
@@ -108,18 +106,18 @@ def opened(ledger: Path, fault: str) -> dp.Budget:
     return budget
 
 
-def tell(budget: dp.Budget, cost: Fraction, out: int) -> None:
+def tell(budget, cost, out):
     """One release."""
     release([0.0], Telling(Pure(cost), out), budget=budget, rng=None)
     if isinstance(budget._storage, Late):
         budget._storage.settle()
 
 
-def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
+def spender(ledger, told, fault, seed):
     """Spend in some threads until nothing can be spent any more."""
     out, budget = appended(told), opened(ledger, fault)
 
-    def spend(number: int) -> None:
+    def spend(number):
         chance, costs = random.Random(f"{seed} {number}"), list(COSTS)
         while costs:
             cost = chance.choice(costs)
@@ -134,7 +132,7 @@ def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
     return EXHAUSTED
 
 
-def burnt(ledger: Path, told: Path, fault: str, fuse: int) -> int:
+def burnt(ledger, told, fault, fuse):
     """Two spends, or fewer if the fuse is short."""
     out = appended(told)
     light(fuse)
@@ -144,11 +142,11 @@ def burnt(ledger: Path, told: Path, fault: str, fuse: int) -> int:
     return EXHAUSTED
 
 
-def released(folder: Path) -> list[Fraction]:
+def released(folder):
     return [Fraction(x) for told in folder.glob("*.told") for x in told.read_text().split()]
 
 
-def looked_at(folder: Path, ledger: Path) -> tuple[list[str], dict]:
+def looked_at(folder, ledger):
     """What is wrong at this moment, and the figures."""
     told = released(folder)
     try:
@@ -166,14 +164,14 @@ def looked_at(folder: Path, ledger: Path) -> tuple[list[str], dict]:
     return wrong, {"spent": spent, "lines": lines, "releases": len(told)}
 
 
-def one_ledger(folder: Path, kills: int, fault: str, chance: random.Random) -> tuple[dict, list]:
+def one_ledger(folder, kills, fault, chance):
     """Until the ledger is empty, or so many have been killed."""
     folder.mkdir()
     ledger, number, killed = folder / "study.db", 0, 0
-    running: list[int] = []
-    violations: list[str] = []
+    running = []
+    violations = []
 
-    def more() -> None:
+    def more():
         nonlocal number
         number += 1
         told = folder / f"{number}.told"
@@ -204,9 +202,9 @@ def one_ledger(folder: Path, kills: int, fault: str, chance: random.Random) -> t
     return {"kills": killed, **figures}, violations
 
 
-def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
+def at_random(folder, fault, kills, seed):
     chance, found = random.Random(seed), {"kills": 0, "lines": 0, "releases": 0, "ledgers": 0}
-    violations: list[str] = []
+    violations = []
     while found["kills"] < kills and not violations:
         found["ledgers"] += 1
         place = folder / str(found["ledgers"])
@@ -216,10 +214,10 @@ def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
     return {**found, "violations": violations}
 
 
-def by_steps(folder: Path, fault: str, first: int) -> dict:
+def by_steps(folder, fault, first):
     """Each statement in turn, of the making of a ledger, too."""
     kills = lost = 0
-    violations: list[str] = []
+    violations = []
     for fuse in range(first, 10_000):
         place = folder / str(fuse)
         place.mkdir()
@@ -238,7 +236,7 @@ def by_steps(folder: Path, fault: str, first: int) -> dict:
     return {"kills": kills, "lost": lost, "violations": violations}
 
 
-def renewer(ledger: Path, told: Path, fault: str, fuse: int) -> int:
+def renewer(ledger, told, fault, fuse):
     """One spend from a ledger that is there."""
     out = appended(told)
     connect = File._connect
@@ -249,13 +247,13 @@ def renewer(ledger: Path, told: Path, fault: str, fuse: int) -> int:
     return EXHAUSTED
 
 
-def by_renewing(folder: Path, fault: str, first: int) -> dict:
+def by_renewing(folder, fault, first):
     """Each statement of the spend that seals a ledger of before; then another spend."""
     vectors = Path(__file__).parents[1] / "reference" / "vectors"
     old = json.loads((vectors / "ledgers_form_1.json").read_text("utf-8"))
     data = lzma.decompress(base64.b64decode(old["keyed"]["file"]))
     kills = 0
-    violations: list[str] = []
+    violations = []
     for fuse in range(first, 10_000):
         place = folder / str(fuse)
         place.mkdir()
@@ -273,7 +271,7 @@ def by_renewing(folder: Path, fault: str, first: int) -> dict:
     return {"kills": kills, "violations": violations}
 
 
-def kept_all(folder: Path, ledger: Path, old: dict) -> list[str]:
+def kept_all(folder, ledger, old):
     """What is wrong with a ledger of before and what was spent since."""
     try:
         budget = dp.Budget(path=ledger)

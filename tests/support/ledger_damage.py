@@ -1,10 +1,6 @@
-"""A ledger with a bit of everything, what can happen to its file, and what it says then.
-
-Damage is refused with a `LedgerError`, or nothing that the ledger says is changed by it. Whatever
-else happens is a violation: another answer, another secret, less that is spent, a foreign error.
-"""
-
-from __future__ import annotations
+"""A ledger with a bit of everything, what can happen to its file, and what it says then. Damage is
+refused with a `LedgerError`, or nothing that the ledger says is changed by it. Whatever else
+happens is a violation: another answer, another secret, less that is spent, a foreign error."""
 
 import contextlib
 import json
@@ -12,9 +8,7 @@ import random
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import dpfast as dp
 from dpfast.budget.ledger import file
@@ -27,7 +21,7 @@ KEYS = ("first", "second", "third")
 
 
 @contextlib.contextmanager
-def as_process(seen: dict) -> Iterator[None]:
+def as_process(seen):
     """Another process, as far as what it has seen of ledgers goes."""
     before, file._seen = file._seen, seen
     try:
@@ -36,7 +30,7 @@ def as_process(seen: dict) -> Iterator[None]:
         file._seen = before
 
 
-def spend(budget: dp.Budget, key: str | None, note: str = "") -> None:
+def spend(budget, key, note=""):
     with budget.once(key) if key else contextlib.nullcontext():
         record = {"statistic": "mean", "1": 9.5} if note else None
         budget.spend(
@@ -44,7 +38,7 @@ def spend(budget: dp.Budget, key: str | None, note: str = "") -> None:
         )
 
 
-def made(folder: Path) -> Path:
+def made(folder):
     """The ledger, and beside it copies of its file, and of its log, from its earlier life."""
     path = folder / "study.db"
     budget = dp.Budget(epsilon=3, path=path, name="größe", ids="who", max_rows=2)
@@ -69,12 +63,12 @@ def made(folder: Path) -> Path:
     return path
 
 
-def whole(path: Path) -> Path:
+def whole(path):
     """A copy of a ledger before it is damaged, at its place: elsewhere it would be refused."""
     return path.with_name("whole.db")
 
 
-def told(path: Path, budget: dp.Budget | None = None) -> dict[str, Any]:
+def told(path, budget=None):
     """All that a ledger says, to a budget that is opened now unless one is given."""
     budget = budget or dp.Budget(path=path)
     found = json.loads(budget.export())
@@ -87,39 +81,36 @@ def told(path: Path, budget: dp.Budget | None = None) -> dict[str, Any]:
     return {**found, "keys": [budget.entry(key) for key in KEYS], "streams": streams}
 
 
-# --- damage -------------------------------------------------------------------------------------
-
-
-def page_size(data: bytes) -> int:
+def page_size(data):
     return int.from_bytes(data[16:18], "big")
 
 
-def flips(data: bytearray, chance: random.Random) -> None:
+def flips(data, chance):
     for _ in range(chance.choice([1, 1, 1, 2, 8])):
         data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
 
 
-def head_flips(data: bytearray, chance: random.Random) -> None:
+def head_flips(data, chance):
     """In what says where everything is: the first page has the schema."""
     page = chance.choice([0, chance.randrange(len(data) // page_size(data))]) * page_size(data)
     data[page + chance.randrange(100)] ^= 1 << chance.randrange(8)
 
 
-def garbage(data: bytearray, chance: random.Random) -> None:
+def garbage(data, chance):
     start = chance.randrange(len(data))
     length = min(chance.choice([4, 100, 5000]), len(data) - start)
     made = chance.choice([bytes(length), chance.randbytes(length)])
     data[start : start + length] = made
 
 
-def cut(data: bytearray, chance: random.Random) -> None:
+def cut(data, chance):
     size = page_size(data)
     del data[
         chance.choice([chance.randrange(len(data)), chance.randrange(len(data) // size) * size]) :
     ]
 
 
-def pages(data: bytearray, chance: random.Random) -> None:
+def pages(data, chance):
     """Two pages exchanged, or one where another was."""
     size = page_size(data)
     one, other = (chance.randrange(len(data) // size) * size for _ in range(2))
@@ -132,7 +123,7 @@ def pages(data: bytearray, chance: random.Random) -> None:
 BYTES = {f.__name__: f for f in (flips, head_flips, garbage, cut, pages)}
 
 
-def old_pages(path: Path, source: Path, chance: random.Random) -> None:
+def old_pages(path, source, chance):
     """Some pages as they were before, and not all: that would be an old copy."""
     early, late = (source.with_name("early.db").read_bytes(), bytearray(source.read_bytes()))
     size = page_size(early)
@@ -144,7 +135,7 @@ def old_pages(path: Path, source: Path, chance: random.Random) -> None:
     path.write_bytes(late)
 
 
-def log(path: Path, source: Path, chance: random.Random) -> None:
+def log(path, source, chance):
     """A log of other days beside the file, damaged or not."""
     shutil.copy(source, path)
     data = bytearray(source.with_name("early.db-wal").read_bytes())
@@ -161,7 +152,7 @@ CELLS = ("{0} || '0'", "replace({0}, '1', '2')", "'9.5'", "''", "x'ff'", "9", "c
 
 
 @contextlib.contextmanager
-def unguarded(path: Path) -> Iterator[sqlite3.Connection]:
+def unguarded(path):
     """The tables of a ledger, with the guards taken away."""
     with contextlib.closing(sqlite3.connect(path)) as db:
         guards = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
@@ -171,7 +162,7 @@ def unguarded(path: Path) -> Iterator[sqlite3.Connection]:
         db.commit()
 
 
-def columns(path: Path) -> dict[str, list[str]]:
+def columns(path):
     """The names of the columns of each table."""
     with contextlib.closing(sqlite3.connect(path)) as db:
         tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
@@ -181,7 +172,7 @@ def columns(path: Path) -> dict[str, list[str]]:
         }
 
 
-def altered(path: Path, table: str, how: tuple[str, str, str], chance: random.Random) -> bool:
+def altered(path, table, how, chance):
     """Whether a table was altered: its own checks may refuse that, or nothing come of it."""
     way, column, cell = how
     names = columns(path)[table]
@@ -213,7 +204,7 @@ def altered(path: Path, table: str, how: tuple[str, str, str], chance: random.Ra
         return Counter(db.execute(f"SELECT * FROM {table}").fetchall()) != before
 
 
-def rows(path: Path, source: Path, chance: random.Random) -> None:
+def rows(path, source, chance):
     """Any table, in any way."""
     shutil.copy(source, path)
     tables = columns(path)
@@ -222,7 +213,7 @@ def rows(path: Path, source: Path, chance: random.Random) -> None:
     altered(path, table, (way, chance.choice(tables[table]), chance.choice(CELLS)), chance)
 
 
-def every_table(source: Path) -> Iterator[tuple[str, set[str]]]:
+def every_table(source):
     """Each table and each of its columns, altered in every way: what is said of it then."""
     path, chance, source = source, random.Random(0), whole(source)
     with as_process({}):
@@ -238,12 +229,10 @@ def every_table(source: Path) -> Iterator[tuple[str, set[str]]]:
                     yield f"{table}: {how}", {said, looked_at(path, truth)}
 
 
-FILES: dict[str, Callable[[Path, Path, random.Random], None]] = {
-    f.__name__: f for f in (old_pages, log, rows)
-}
+FILES = {f.__name__: f for f in (old_pages, log, rows)}
 
 
-def damage(kind: str, path: Path, source: Path, chance: random.Random) -> None:
+def damage(kind, path, source, chance):
     if kind in FILES:
         FILES[kind](path, source, chance)
         return
@@ -252,7 +241,7 @@ def damage(kind: str, path: Path, source: Path, chance: random.Random) -> None:
     path.write_bytes(data)
 
 
-def refusal(look: Callable[[], str]) -> str:
+def refusal(look):
     """What a look at a damaged ledger says, or that it was refused."""
     try:
         return look()
@@ -263,10 +252,10 @@ def refusal(look: Callable[[], str]) -> str:
         return f"a foreign error: {error!r}"
 
 
-def looked_at(path: Path, truth: dict[str, Any]) -> str:
+def looked_at(path, truth):
     """Refused, sound, or what is wrong with what a damaged ledger says."""
 
-    def look() -> str:
+    def look():
         if told(path) != truth:
             return "it says something else"
         budget = dp.Budget(path=path)
@@ -280,10 +269,10 @@ def looked_at(path: Path, truth: dict[str, Any]) -> str:
     return refusal(look)
 
 
-def battery(path: Path, truth: dict, count: int, seed: int, kinds: list[str]) -> dict[str, Any]:
+def battery(path, truth, count, seed, kinds):
     """So many times a damaged file; how many were refused, and what was wrong."""
     chance, refused = random.Random(seed), 0
-    found: list[str] = []
+    found = []
     for number in range(count):
         kind = kinds[number % len(kinds)]
         damage(kind, path, whole(path), chance)
@@ -297,23 +286,20 @@ def battery(path: Path, truth: dict, count: int, seed: int, kinds: list[str]) ->
     return {"violations": found, "refused": refused}
 
 
-# --- old copies ---------------------------------------------------------------------------------
-
-
-def rollbacks(folder: Path, count: int, seed: int) -> dict[str, Any]:
+def rollbacks(folder, count, seed):
     """Processes that write and read, and old copies that are put back between, at random."""
     folder.mkdir()
     path, chance = folder / "study.db", random.Random(seed)
     dp.Budget(epsilon=1000, path=path)
-    history: list[int] = []  # what is in the file, as numbers of its writings
-    copies: list[tuple[Path, list[int]]] = []
-    seen: list[dict] = [{} for _ in range(4)]
-    known: list[list[int]] = [[] for _ in seen]
-    objects: list[dp.Budget] = []
+    history = []  # what is in the file, as numbers of its writings
+    copies = []
+    seen = [{} for _ in range(4)]
+    known = [[] for _ in seen]
+    objects = []
     for memory in seen:
         with as_process(memory):
             objects.append(dp.Budget(path=path))
-    found: list[str] = []
+    found = []
     refused = keys = 0
     for number in range(count):
         what = chance.random()

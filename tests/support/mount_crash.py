@@ -11,15 +11,12 @@ empty, unless a fault was planted:
     named   a ledger is whatever has its name
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal
 import subprocess
 import time
 from fractions import Fraction
-from pathlib import Path
 
 import dpfast as dp
 from dpfast.budget.ledger import chain
@@ -35,7 +32,7 @@ PROCESSES, COST, LIMIT = 4, Fraction(1, 400), Fraction(1)
 EXHAUSTED, REFUSED = 7, 8
 
 
-def named(folder: Path) -> list[Path]:
+def named(folder):
     """Three names of one ledger, which is made under the first."""
     names = [folder / place / "study.db" for place in ("study", "directory", "file")]
     for name in names:
@@ -47,7 +44,7 @@ def named(folder: Path) -> list[Path]:
     return names
 
 
-def spender(name: Path, told: Path, fault: str) -> int:
+def spender(name, told, fault):
     """Spend until nothing can be spent any more."""
     if fault == "named":
         chain.places, File._is_mounted = lambda db, first: [], lambda self: False
@@ -62,13 +59,11 @@ def spender(name: Path, told: Path, fault: str) -> int:
         return REFUSED if "is a mount point" in str(error) else 1
 
 
-def one_ledger(
-    folder: Path, fault: str, kills: int, chance: random.Random
-) -> tuple[int, int, list[str]]:
+def one_ledger(folder, fault, kills, chance):
     """Until the ledger is empty, or enough were killed: kills, refusals, and what is wrong."""
     names, violations = named(folder), []
     killed = refused = number = 0
-    running: dict[int, Path] = {}
+    running = {}
     is_empty = False
     while not violations and (running or not is_empty):
         while len(running) < PROCESSES and not is_empty and killed < kills:
@@ -102,7 +97,7 @@ def one_ledger(
     return killed, refused, violations
 
 
-def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
+def at_random(folder, fault, kills, seed):
     chance = random.Random(seed)
     found = {"kills": 0, "refused": 0, "ledgers": 0, "violations": []}
     while found["kills"] < kills and not found["violations"]:

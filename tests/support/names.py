@@ -3,6 +3,6 @@
 import re
 
 
-def shown(value: object) -> str:
+def shown(value):
     """A value as text, without its address."""
     return re.sub(r" (object )?at 0x[0-9a-f]+", "", str(value))[:60]

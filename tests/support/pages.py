@@ -1,13 +1,9 @@
 """Pages of the documentation, and the programs beside them that make their figures."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import runpy
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -20,7 +16,7 @@ FIGURES = DOCS / "figures"
 build = runpy.run_path(str(GALLERY / "build.py"))
 
 
-def program(name: str) -> ModuleType:
+def program(name):
     """A program of `benchmarks/`, which is no package of the tests."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
     assert spec is not None and spec.loader is not None
@@ -29,17 +25,17 @@ def program(name: str) -> ModuleType:
     return made
 
 
-def figures(name: str, folder: Path = FIGURES) -> dict[str, Any]:
+def figures(name, folder=FIGURES):
     """What a program of `benchmarks/` has measured."""
-    result: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    result = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     return result
 
 
-def quick_run(module: ModuleType) -> Any:
+def quick_run(module):
     """A fixture: the folder with what a program writes in a quick run."""
 
     @pytest.fixture(scope="module")
-    def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def quick(tmp_path_factory):
         out = tmp_path_factory.mktemp(module.__name__)
         module.main(["--quick", "--out", str(out)])
         for picture in out.glob("*.png"):
@@ -49,7 +45,7 @@ def quick_run(module: ModuleType) -> Any:
     return quick
 
 
-def runs(page: Path, folder: Path) -> tuple[str, int]:
+def runs(page, folder):
     """The text of a page that runs as it stands and leaves nothing behind, and its outputs."""
     build["run"](page, folder)
     assert list(folder.iterdir()) == []

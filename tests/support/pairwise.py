@@ -12,23 +12,19 @@ The rows that cover stay quick. All others are marked `full`, or left out with `
 the whole product shows nothing that its pairs do not.
 """
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import pytest
 
 
-def all_values(sizes: Sequence[int]) -> list[tuple[int, ...]]:
+def all_values(sizes):
     """Return the fewest rows in which every value of every factor stands."""
     rows = range(max(sizes)) if all(sizes) else ()
     return [tuple(row % size for size in sizes) for row in rows]
 
 
-def all_pairs(sizes: Sequence[int]) -> list[tuple[int, ...]]:
+def all_pairs(sizes):
     """Return rows in which every two values of two factors meet, found greedily."""
     if len(sizes) < 2 or 0 in sizes:
         return all_values(sizes)
@@ -57,13 +53,13 @@ def all_pairs(sizes: Sequence[int]) -> list[tuple[int, ...]]:
     return rows
 
 
-def pairs_of(row: dict[int, int]) -> Iterator[tuple[int, int, int, int]]:
+def pairs_of(row):
     """Yield the pairs of a row, or of the part of it that is there."""
     for a, b in itertools.combinations(sorted(row), 2):
         yield a, row[a], b, row[b]
 
 
-def name_of(value: Any, argument: str, index: int) -> str:
+def name_of(value, argument, index):
     """Return what pytest calls a value that has no id of its own."""
     if isinstance(value, (str, int, float, bool, complex, type(None))):
         return str(value)
@@ -72,7 +68,7 @@ def name_of(value: Any, argument: str, index: int) -> str:
     return f"{argument}{index}"
 
 
-def factor(mark: Any) -> tuple[list[str], list[Any]]:
+def factor(mark):
     """Return the arguments of a parametrisation, and its values with the id of each."""
     names, values = mark.args
     if isinstance(names, str):
@@ -100,9 +96,7 @@ def factor(mark: Any) -> tuple[list[str], list[Any]]:
     return list(names), rows
 
 
-def folded(
-    cover: Callable[[Sequence[int]], list[tuple[int, ...]]], test: Any, drop: bool, least: int = 2
-) -> Any:
+def folded(cover, test, drop, least=2):
     """Fold the parametrisations of a test into one."""
     marks = getattr(test, "pytestmark", [])
     factors = [factor(mark) for mark in marks if mark.name == "parametrize"]
@@ -127,10 +121,10 @@ def folded(
     return pytest.mark.parametrize([name for names, _ in factors for name in names], rows)(test)
 
 
-def product(cover: Callable[[Sequence[int]], list[tuple[int, ...]]]) -> Callable[..., Any]:
+def product(cover):
     """Return a decorator for a product of parametrisations, with ``drop=True`` or without."""
 
-    def decorator(test: Any = None, *, drop: bool = False) -> Any:
+    def decorator(test=None, *, drop=False):
         return partial(folded, cover, drop=drop) if test is None else folded(cover, test, drop)
 
     return decorator
@@ -140,10 +134,10 @@ def product(cover: Callable[[Sequence[int]], list[tuple[int, ...]]]) -> Callable
 pairwise, every_value = product(all_pairs), product(all_values)
 
 
-def quick_rows(quick: int) -> Any:
+def quick_rows(quick):
     """Keep quick as many rows of one parametrisation or of several, far from one another."""
 
-    def cover(sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    def cover(sizes):
         rows = list(itertools.product(*map(range, sizes)))
         number = min(quick, len(rows))
         return [rows[i * len(rows) // number] for i in range(number)]

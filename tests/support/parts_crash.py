@@ -13,14 +13,11 @@ planted:
     forked   two processes spend from copies of one block
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal
 import time
 from fractions import Fraction
-from pathlib import Path
 
 import dpfast as dp
 from dpfast.budget.parallel import Block
@@ -37,7 +34,7 @@ GROUPS = ["a", "b", "c"]
 EXHAUSTED = 7
 
 
-def opened(ledger: Path, fault: str) -> dp.Budget:
+def opened(ledger, fault):
     budget = dp.Budget(epsilon=LIMIT, path=ledger)
     if fault == "late":
         file, waiting = budget._storage, []
@@ -57,13 +54,13 @@ def opened(ledger: Path, fault: str) -> dp.Budget:
     return budget
 
 
-def tell(budget: dp.Budget, part, cost: Fraction, out: int) -> None:
+def tell(budget, part, cost, out):
     """One release about a part."""
     words = f"{part.group} "
     release([0.0], Telling(Pure(cost), out, words), budget=budget._as(part), rng=None)
 
 
-def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
+def spender(ledger, told, fault, seed):
     """Spend until nothing can be spent any more, or for a while."""
     budget = opened(ledger, fault)
     with budget.parallel(["a"], GROUPS) as parts:
@@ -91,7 +88,7 @@ def blind(block, number, append):
     return entry
 
 
-def burnt(ledger: Path, told: Path, fault: str, fuse: int) -> int:
+def burnt(ledger, told, fault, fuse):
     """Four spends, of which the last two count little or nothing; fewer if the fuse is short."""
     out = appended(told)
     light(fuse)
@@ -102,11 +99,11 @@ def burnt(ledger: Path, told: Path, fault: str, fuse: int) -> int:
     return EXHAUSTED
 
 
-def released(folder: Path) -> tuple[Fraction, int]:
+def released(folder):
     """What neighbors have lost at most, and how many releases there were; a file is of a block."""
     lost, number = Fraction(0), 0
     for told in folder.glob("*.told"):
-        sums: dict[str, Fraction] = {}
+        sums = {}
         for line in told.read_text().splitlines():
             group, cost = line.split()
             sums[group] = sums.get(group, Fraction(0)) + Fraction(cost)
@@ -115,7 +112,7 @@ def released(folder: Path) -> tuple[Fraction, int]:
     return lost, number
 
 
-def looked_at(folder: Path, ledger: Path) -> tuple[list[str], dict]:
+def looked_at(folder, ledger):
     """What is wrong at this moment, and the figures. The files are read before the ledger."""
     lost, number = released(folder)
     try:
@@ -133,18 +130,18 @@ def looked_at(folder: Path, ledger: Path) -> tuple[list[str], dict]:
     return wrong, {"releases": number}
 
 
-def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
+def at_random(folder, fault, kills, seed):
     chance = random.Random(seed)
     found = {"kills": 0, "releases": 0}
-    violations: list[str] = []
+    violations = []
     ledgers = 0
     while found["kills"] < kills and not violations:
         ledgers += 1
         place = folder / str(ledgers)
         place.mkdir()
         ledger, number = place / "study.db", 0
-        running: list[int] = []
-        figures: dict = {}
+        running = []
+        figures = {}
         for _ in range(20):
             while len(running) < PROCESSES:
                 number += 1
@@ -165,10 +162,10 @@ def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
     return {**found, "violations": violations}
 
 
-def by_steps(folder: Path, fault: str, first: int) -> dict:
+def by_steps(folder, fault, first):
     """Each statement in turn, of the making of a ledger, too."""
     kills = 0
-    violations: list[str] = []
+    violations = []
     for fuse in range(first, 10_000):
         place = folder / str(fuse)
         place.mkdir()

@@ -1,7 +1,5 @@
 """The other party, in a process of its own. It is told where its rows come from and who may ask."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import dpfast as dp

@@ -1,7 +1,5 @@
 """Programs run in an interpreter of their own, on an instruction set of one's choice."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -13,9 +11,7 @@ from dpfast._kernels.rng import isa_paths
 ROOT = Path(__file__).parents[2]
 
 
-def program(
-    code: str, *arguments: object, text: str = "", environment: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def program(code, *arguments, text="", environment=None):
     """Run a program with `text` as its input."""
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
@@ -28,7 +24,7 @@ def program(
     )
 
 
-def run(code: str, path: str | None, text: str = "") -> subprocess.CompletedProcess[str]:
+def run(code, path, text=""):
     """Run a program with `text` as its input; `path` forces an instruction set."""
     environment = {k: v for k, v in os.environ.items() if k != "DPFAST_ISA"}
     if path is not None:
@@ -36,7 +32,7 @@ def run(code: str, path: str | None, text: str = "") -> subprocess.CompletedProc
     return program(code, text=text, environment=environment)
 
 
-def on_every_path(code: str) -> str:
+def on_every_path(code):
     """What a program prints, the same on each instruction set that this machine has."""
     printed = set()
     for path in isa_paths():

@@ -29,7 +29,6 @@ def define(home):
     """Write the file of the line."""
     from dataclasses import dataclass
     from fractions import Fraction
-    from typing import Any
 
     import dpfast as dp
     from dpfast.measurement.functions import function_of
@@ -37,11 +36,11 @@ def define(home):
     @dataclass(frozen=True, kw_only=True)
     class UpperDecile(dp.Median):
         @property
-        def place(self) -> Fraction:
+        def place(self):
             return Fraction(9, 10)
 
     @function_of(UpperDecile)
-    def upper_decile(data: Any, **arguments: Any) -> Any:
+    def upper_decile(data, **arguments):
         """Release the upper decile."""
 
     vars(home).update(UpperDecile=UpperDecile, upper_decile=upper_decile)

@@ -1,7 +1,5 @@
 """Rows of an array as a source that hands them out in any way that a source may."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 

@@ -17,14 +17,11 @@ planted:
     rho    each process goes on with a threshold noise of its own
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
 import signal
 import time
-from pathlib import Path
 
 import dpfast as dp
 from dpfast.budget.ledger.streams import Record
@@ -38,11 +35,11 @@ COUNTS = [5, 7, 0, 11, 2]
 TURNS = len(QUERIES) + len(VALUES) + len(COUNTS)
 
 
-def tell(out: int, *what) -> None:
+def tell(out, *what):
     os.write(out, (json.dumps(what) + "\n").encode())
 
 
-def plant(fault: str, out: int) -> None:
+def plant(fault, out):
     """Put the fault into this process."""
     begin, later, add = Record.begin, Record.later, Record.add
     if fault == "told":
@@ -70,7 +67,7 @@ def plant(fault: str, out: int) -> None:
         Record.later = lambda self: (later(self)[0], own[self.name])
 
 
-def life(folder: Path, told: Path, fault: str, fuse: int) -> None:
+def life(folder, told, fault, fuse):
     out = appended(told)
     plant(fault, out)
     light(fuse)
@@ -93,10 +90,10 @@ def life(folder: Path, told: Path, fault: str, fuse: int) -> None:
         tell(out, "answer", "totals", number, totals.add(count, number=number).total)
 
 
-def looked_at(folder: Path) -> list[str]:
+def looked_at(folder):
     """What is wrong with what was told."""
-    answers: dict = {}
-    noise: set = set()
+    answers = {}
+    noise = set()
     wrong = []
     for file in folder.glob("*.told"):
         for kind, *told in map(json.loads, file.open()):
@@ -115,9 +112,9 @@ def looked_at(folder: Path) -> list[str]:
     return wrong
 
 
-def to_the_end(folder: Path, fault: str) -> list[str]:
+def to_the_end(folder, fault):
     """What is wrong when one more process has come to its end."""
-    violations: list[str] = []
+    violations = []
     ended(start(life, folder, folder / "last.told", fault, -1), violations)
     last = (folder / "last.told").read_text().splitlines()
     if sum('"answer"' in line for line in last) != TURNS:
@@ -125,7 +122,7 @@ def to_the_end(folder: Path, fault: str) -> list[str]:
     return violations + looked_at(folder)
 
 
-def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
+def at_random(folder, fault, kills, seed):
     chance, violations, killed, streams = random.Random(seed), [], 0, 0
     while killed < kills and not violations:
         streams += 1
@@ -142,8 +139,8 @@ def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
     return {"kills": killed, "streams": streams, "violations": violations}
 
 
-def step_by_step(folder: Path, fault: str, first: int, stride: int) -> dict:
-    violations: list[str] = []
+def step_by_step(folder, fault, first, stride):
+    violations = []
     fuse = first
     while not violations:
         place = folder / str(fuse)

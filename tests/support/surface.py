@@ -1,10 +1,6 @@
-"""What nobody would pass on purpose, and every public thing that it can be passed to.
-
-A new public function needs no entry if it is in `battery.CASES`; any other takes one in `CALLS`
-(`test_foreign_errors.py` fails without it).
-"""
-
-from __future__ import annotations
+"""What nobody would pass on purpose, and every public thing that it can be passed to. A new public
+function needs no entry if it is in `battery.CASES`; any other takes one in `CALLS`
+(`test_foreign_errors.py` fails without it)."""
 
 import datetime
 import inspect
@@ -32,11 +28,11 @@ class Foreign(Exception):
     """What an object of somebody else raises."""
 
 
-def _raises(*_: Any, **__: Any) -> Any:
+def _raises(*_, **__):
     raise Foreign("of two\nlines")
 
 
-def broken(*names: str, base: type = object) -> Any:
+def broken(*names, base=object):
     """An object some of whose methods raise."""
     kind = types.new_class(
         "Broken", (base,), {}, lambda own: own.update(dict.fromkeys(names, _raises))
@@ -47,17 +43,17 @@ def broken(*names: str, base: type = object) -> Any:
 class Sized:
     """Says that it is long, and has nothing."""
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 3
 
 
 class Endless:
     """A sequence whose entries are itself."""
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 1
 
-    def __getitem__(self, i: int) -> Any:
+    def __getitem__(self, i):
         if i:
             raise IndexError
         return self
@@ -66,7 +62,7 @@ class Endless:
 class Liar(list[Any]):
     """A list that says that it is longer than any memory."""
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 1 << 60
 
 
@@ -80,7 +76,7 @@ class Equal:
 class Arrays:
     """Answers with no array."""
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
+    def __array__(self, *_, **__):
         return "x"
 
 
@@ -94,14 +90,14 @@ class Integral:
     """The same."""
 
 
-def circular() -> list[Any]:
-    found: list[Any] = []
+def circular():
+    found = []
     found.append(found)
     return found
 
 
 #: Fresh at each call, since some can be used once.
-VALUES: dict[str, Callable[[], Any]] = {
+VALUES = {
     "None": lambda: None, "True": lambda: True, "np.True_": lambda: np.True_, "0": lambda: 0,
     "-1": lambda: -1, "2": lambda: 2, "0.5": lambda: 0.5, "NaN": lambda: float("nan"),
     "inf": lambda: float("inf"), "-inf": lambda: float("-inf"), "-0.0": lambda: -0.0,
@@ -160,7 +156,7 @@ RNG = dp.rng.InsecureGenerator(1)
 GRAPH = np.ones((4, 4)) - np.eye(4)
 EDGES, LENGTHS = [(0, 1), (1, 2), (0, 2)], [1.0, 2.0, 3.0]
 COUNTS, EVENS = np.array([300, 0, 500]), np.array([1.0, 0.0, 1.0])
-LEARNERS: dict[Any, dict[str, Any]] = {
+LEARNERS = {
     dp.learn.KMeans: {"n_clusters": 2, "bounds": (0, 1), "max_iter": 2},
     dp.learn.PCA: {"n_components": 1, "bounds": (0, 1)},
     dp.learn.TruncatedSVD: {"n_components": 1, "bounds": (0, 1)},
@@ -179,19 +175,19 @@ LEARNERS: dict[Any, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def sums() -> Any:
+def sums():
     return dp.sulq.NoisySums(ROWS, rho=50, queries=99, rng=RNG)
 
 
-def exact() -> Any:
+def exact():
     return dp.sulq.ExactOracle(ROWS, tolerance=0.1, queries=9, bounds=(0, 1))
 
 
-def party() -> Any:
+def party():
     return dp.sulq.NoisySums(np.arange(64) % 2.0, rho=50, queries=999, neighbors="replace", rng=RNG)
 
 
-def fitted(kind: Any) -> Any:
+def fitted(kind):
     return kind(**LEARNERS[kind], rho=50).fit(ROWS, LABELS, rng=RNG)
 
 
@@ -203,13 +199,13 @@ class Call(NamedTuple):
     of: Any
 
     @property
-    def parameters(self) -> list[str]:
+    def parameters(self):
         found = inspect.signature(self.of).parameters.values()
         several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         return [one.name for one in found if one.kind not in several]
 
 
-def unclear(function: Callable[..., Any], given: dict[str, Any]) -> str | None:
+def unclear(function, given):
     """What is wrong with how a call ends: with an answer, or with one clear error of dpfast."""
     try:
         function(**given)
@@ -224,20 +220,20 @@ def unclear(function: Callable[..., Any], given: dict[str, Any]) -> str | None:
     return None
 
 
-CALLS: dict[str, Call] = {}
+CALLS = {}
 
 
-def add(name: str, function: Any = None, make: Any = None, /, of: Any = None, **kw: Any) -> None:
+def add(name, function=None, make=None, /, of=None, **kw):
     """One more, with arguments that are right; `make` makes them anew for each call."""
     function = function or reduce(getattr, name.split()[0].split(".")[1:], dp)
     CALLS[name] = Call(function, make or (lambda: dict(kw)), of or function)
 
 
-def method(name: str, make: Callable[[], Any], **kw: Any) -> None:
+def method(name, make, **kw):
     """A method of an object that is made anew for each call."""
     own = name.split()[0].rpartition(".")[2]
 
-    def call(**given: Any) -> Any:
+    def call(**given):
         return getattr(make(), own)(**given)
 
     add(name, call, of=getattr(make(), own), **kw)
@@ -249,13 +245,11 @@ for _name, _case in CASES.items():
 
 add("dp.session", budget=dp.Budget(epsilon=1), confidence=0.9, version="June")
 
-# --- what is learned from sums ---
 
-
-def learner(name: str, kind: Any, **kw: Any) -> None:
+def learner(name, kind, **kw):
     """Bad arguments of an estimator are told by `fit`."""
 
-    def call(**own: Any) -> Any:
+    def call(**own):
         weights = {"sample_weight": WEIGHTS} if "weight_bounds" in own else {}
         return kind(**own).fit(ROWS, LABELS, **weights, rng=RNG)
 
@@ -265,7 +259,7 @@ def learner(name: str, kind: Any, **kw: Any) -> None:
 for _kind, _kw in LEARNERS.items():
     _own = f"dp.learn.{_kind.__name__}"
     learner(_own, _kind, **_kw)
-    _weighed: dict[str, Any] = {}
+    _weighed = {}
     if "sample_weight" in inspect.signature(_kind.fit).parameters:
         _kw, _weighed = {**_kw, "weight_bounds": (0, 2)}, {"sample_weight": WEIGHTS}
     method(f"{_own}.fit", partial(_kind, **_kw, rho=50), X=ROWS, y=LABELS, rng=RNG, **_weighed)
@@ -274,18 +268,18 @@ for _kind, _kw in LEARNERS.items():
             method(f"{_own}.{_name}", partial(fitted, _kind), X=ROWS)
     if hasattr(_kind, "score"):
         method(f"{_own}.score", partial(fitted, _kind), X=ROWS, y=LABELS)
-PEOPLE: dict[str, Any] = {"ids": np.arange(30) // 3, "max_rows": 2}
+PEOPLE = {"ids": np.arange(30) // 3, "max_rows": 2}
 method(
     "dp.learn.LinearRegression.conf_int", lambda: fitted(dp.learn.LinearRegression), confidence=0.9
 )
 for _kind in (dp.learn.KMeans, dp.learn.LinearRegression, dp.learn.NaiveBayes):
     _own = f"dp.learn.{_kind.__name__}"
-    _made: Any = partial(_kind, **LEARNERS[_kind], rho=50)
+    _made = partial(_kind, **LEARNERS[_kind], rho=50)
     method(f"{_own}.fit of people", _made, X=ROWS, y=LABELS, rng=RNG, **PEOPLE)
-    _scored: dict[str, Any] = {"X": ROWS, "y": LABELS, "rho": 1, "rng": RNG, **PEOPLE}
+    _scored = {"X": ROWS, "y": LABELS, "rho": 1, "rng": RNG, **PEOPLE}
     method(f"{_own}.score for a loss", partial(fitted, _kind), **_scored)
     add(f"dp.learn.cross_validate of {_own}", dp.learn.cross_validate, estimator=_made(), **_scored)
-_CODED: dict[str, Any] = {"categories": [[0, 1], [0, 1]], "classes": [-1, 1]}
+_CODED = {"categories": [[0, 1], [0, 1]], "classes": [-1, 1]}
 learner(
     "dp.learn.ID3Classifier of categories",
     dp.learn.ID3Classifier,
@@ -326,7 +320,7 @@ _MARGIN = {"margin": 0.1, "radius": 1.0, "rounds": 3}
 add("dp.sulq.learn_halfspace", None, lambda: {"oracle": exact(), **_MARGIN})
 
 
-def _parties() -> dict[str, Any]:
+def _parties():
     yes = dp.sulq.Attribute()
     return {"a": party(), "alpha": yes, "b": party(), "beta": yes}
 
@@ -334,7 +328,6 @@ def _parties() -> dict[str, Any]:
 add("dp.sulq.implication_test", None, lambda: {**_parties(), "strength": 0.5, "trials": 8})
 add("dp.sulq.implication_strength", None, lambda: {**_parties(), "sets": 8})
 
-# --- online ---
 
 for _kind, _kw in (
     (dp.online.MedianMechanism, {"size": 3}),
@@ -362,24 +355,23 @@ add("dp.online.RunningCount", **_asked)
 method("dp.online.RunningCount.add", partial(dp.online.RunningCount, **_asked), value=3)
 method("dp.online.RunningCount.half_width", partial(dp.online.RunningCount, **_asked), step=3)
 
-# --- by group ---
 
 _TABLE = by_group.TABLE
-_GROUPS: dict[str, Any] = {"data": _TABLE, "by": "key", "keys": by_group.KEYS}
-_PEOPLE: dict[str, Any] = {"ids": "who", "max_groups": 2, "max_rows": 3}
-_WEIGHED: dict[str, Any] = {"weights": "key", "weight_bounds": (0, 5)}
+_GROUPS = {"data": _TABLE, "by": "key", "keys": by_group.KEYS}
+_PEOPLE = {"ids": "who", "max_groups": 2, "max_rows": 3}
+_WEIGHED = {"weights": "key", "weight_bounds": (0, 5)}
 
 
-def _counted(**kw: Any) -> Any:
+def _counted(**kw):
     """Arguments of groups are told by `group_by`, or by what is asked of them."""
     return dp.group_by(**kw).count(epsilon=1, rng=RNG)
 
 
-def stat(name: str, **kw: Any) -> None:
+def stat(name, **kw):
     """A statistic, and the method of its name."""
     own = getattr(dp.stat, name.split()[0])
 
-    def call(**given: Any) -> Any:
+    def call(**given):
         return dp.group_by(**_GROUPS, **_PEOPLE).agg({"a": own(**given)}, epsilon=1, rng=RNG)
 
     add(f"dp.stat.{name}", call, of=own, **kw)
@@ -419,10 +411,8 @@ stat("histogram", column="x", bounds=(0, 100), bins=3)
 stat("histogram of weighted", column="x", bounds=(0, 100), bins=3, **_WEIGHED)
 stat("histogram of words", column="word", categories=["w0", "w1"])
 
-# --- own mechanisms ---
 
-
-def _mechanism(loss: Any, neighbors: Any, name: Any) -> types.SimpleNamespace:
+def _mechanism(loss, neighbors, name):
     """The mechanism of a number that everybody knows."""
     own = {"loss": loss, "neighbors": neighbors, "name": name}
     return types.SimpleNamespace(**own, reduce=lambda source: 3, finish=lambda three, rng: three)
@@ -446,7 +436,6 @@ add(
     function=dp.additive_release,
 )
 
-# --- the rest ---
 
 add("dp.get_include")
 add("dp.show_config", mode="dicts")
@@ -483,8 +472,8 @@ add("dp.order.Ranks.window", dp.order.Ranks(X).window, rank_rule=lambda n: 3, wi
 add("dp.order.window", data=X, rank=3, width=2)
 
 
-def estimator(kind: Any, bounds: Any, data: Any, **kw: Any) -> None:
-    def call(**own: Any) -> Any:
+def estimator(kind, bounds, data, **kw):
+    def call(**own):
         return dp.sample_and_aggregate(data, kind(**own), blocks=3, bounds=bounds, rho=50)
 
     add(f"dp.estimators.{kind.__name__}", call, of=kind, **kw)
@@ -522,20 +511,20 @@ add("dp.mechanism.from_dict", written=_MEAN.to_dict())
 add("dp.mechanism.expected_error", _MEAN.expected_error, rows=9, confidence=0.9)
 add("dp.mechanism.__call__", lambda **kw: _MEAN(**kw), of=_MEAN, data=X, rng=RNG)
 add("dp.Budget", epsilon=1.0)
-_KNOWN: dict[str, Any] = {
+_KNOWN = {
     "data": X, "bounds": (0, 100), "sigma": 1.0, "gamma": 4, "shape": 3.0, "df": 3.0,
     "rng": RNG, "neighbors": "replace", "epsilon": 1.0,
 }  # fmt: skip
 
 
-def known(module: Any, name: str, **kw: Any) -> None:
+def known(module, name, **kw):
     function = getattr(module, name)
     own = inspect.signature(function).parameters
     some = {key: value for key, value in _KNOWN.items() if key in own}
     add(f"dp.{module.__name__.removeprefix('dpfast.')}.{name}", **some, **kw)
 
 
-def _smooth(statistic: Any, data: Any = X, **kw: Any) -> Any:
+def _smooth(statistic, data=X, **kw):
     return dp.sensitivity.smooth(statistic, data, **kw)
 
 
@@ -544,7 +533,7 @@ add("dp.sensitivity.smooth", _smooth, of=dp.sensitivity.smooth, **_DISTANCES)
 add("dp.sensitivity.TreeCost", edges=EDGES, bounds=(0, 100))
 add("dp.sensitivity.Triangles", nodes=4)
 #: Statistics of known sensitivity, with their data and their number of rows.
-_KINDS: dict[str, tuple[dp.extend.KnownSensitivity, Any, int | None]] = {
+_KINDS = {
     "sum": (dp.Sum(bounds=(0, 100)), X, 9),
     "mean": (dp.Mean(bounds=(0, 100)), X, 9),
     "variance": (dp.Variance(bounds=(0, 100)), X, 9),
@@ -584,7 +573,7 @@ for _name in dp.noise.__all__:
             CALLS[f"dp.noise.{_name} of two scales"] = CALLS[f"dp.noise.{_name}"]
             known(dp.noise, _name)
 add("dp.noise.generator", granularity=0.5, rng=RNG)
-_DRAWN: dict[str, dict[str, Any]] = {
+_DRAWN = {
     "normal": {"loc": 3.0, "scale": 2.0, "size": 2},
     "standard_normal": {"size": 2, "dtype": "float32", "out": None},
     "laplace": {"loc": [3.0, 4.0], "scale": 2.0, "size": (3, 2)},

@@ -1,13 +1,11 @@
-"""Record and replay of everything that is learned in rounds: what a neighbor would have cost.
-
-A run on one dataset is recorded: the exact integers of every release, its noise, and what was
-published; of a choice its scores and how sharp it is. On a neighbor each release then publishes
-*the same*, whatever its own integers are, so that everything that was decided between rounds is
-decided again in the same way. What the two runs differ in is the exact integers, and how far apart
-these are, measured in their noise and added up over the run, is the loss of that transcript, by the
-theorems that noise is calibrated by. For a choice that is the length of the interval which its
-scores differ by.
-"""
+"""Record and replay of everything that is learned in rounds: what a neighbor would have cost. A run
+on one dataset is recorded: the exact integers of every release, its noise, and what was published;
+of a choice its scores and how sharp it is. On a neighbor each release then publishes *the same*,
+whatever its own integers are, so that everything that was decided between rounds is decided again
+in the same way. What the two runs differ in is the exact integers, and how far apart these are,
+measured in their noise and added up over the run, is the loss of that transcript, by the theorems
+that noise is calibrated by. For a choice that is the length of the interval which its scores differ
+by."""
 
 import math
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What a strict type checker says of programs that use dpfast."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def strict(*programs: Path) -> list[str]:
+def strict(*programs):
     """The errors of some files, a line each."""
     command = [
         sys.executable,

@@ -1,7 +1,5 @@
 """Aggregators by definition: all inputs over a small domain, plain sums, plain searches."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations_with_replacement, pairwise, product
 
@@ -53,9 +51,6 @@ def attention_bound(z, span, beta):
     )
 
 
-# ---- The widened winsorized mean, whole: two quartiles and a noisy average, as densities. ----
-
-
 def pieces(*inputs):
     """Intervals of [0, 1] on which the quantile densities of all inputs are constant."""
     ends = sorted({0.0, 1.0, *(x for z in inputs for x in z)})
@@ -71,11 +66,9 @@ def quantile_logs(z, q, rate, cuts):
 
 
 def winsorized_loss(z, y, rate, scale, widening):
-    """The largest |log ratio| over outcomes (a, b, average) of z and y.
-
-    a and b are near the middle of pieces; the average, whose noise is Laplace of `scale` times the
-    width over k, is taken where its own loss adds to that of a and b.
-    """
+    """The largest |log ratio| over outcomes (a, b, average) of z and y. a and b are near the middle
+    of pieces; the average, whose noise is Laplace of `scale` times the width over k, is taken where
+    its own loss adds to that of a and b."""
     k, cuts = len(z), pieces(z, y)
     low, high = (
         quantile_logs(z, q, rate, cuts) - quantile_logs(y, q, rate, cuts) for q in (0.25, 0.75)

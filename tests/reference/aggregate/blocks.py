@@ -1,17 +1,14 @@
 """The plain slow twins of labels, sums and scatter: Python numbers, one row at a time."""
 
-from __future__ import annotations
-
 import math
 import struct
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from ..rng import block as chacha_block
 from ..tables.key_words import hash_of, words
 
 
-def word(key: bytes, row: int, layer: int = 0) -> int:
+def word(key, row, layer=0):
     """The 32-bit word that a row reads in a layer, straight from its ChaCha20 block."""
     group, within = divmod(row, 256)
     number, lane = divmod(within, 16)  # sixteen blocks side by side, word by word
@@ -21,9 +18,7 @@ def word(key: bytes, row: int, layer: int = 0) -> int:
     return struct.unpack_from("<I", text, 4 * number)[0]
 
 
-def label(
-    key: bytes, blocks: int, row: int, read: Callable[[bytes, int, int], int] = word
-) -> tuple[int, int]:
+def label(key, blocks, row, read=word):
     """The label of a row, and the layer that decided it."""
     layer = 0
     while True:
@@ -33,12 +28,12 @@ def label(
         layer += 1
 
 
-def id_label(key: bytes, blocks: int, one: int | str | bytes | None) -> int:
+def id_label(key, blocks, one):
     """The label of an id under a key of 32 bytes; a null has words of its own."""
     return hash_of(key, *(words(key, one) or (0, 2))) * blocks >> 64
 
 
-def total(values: Sequence[float]) -> float:
+def total(values):
     """The sum of one block, rounded once."""
     if any(math.isnan(v) for v in values):
         return math.nan
@@ -55,11 +50,9 @@ def total(values: Sequence[float]) -> float:
         return math.inf if exact > 0 else -math.inf
 
 
-def laid_out(
-    rows: Sequence[object], labels: Sequence[int], blocks: int, drop: bool = False
-) -> list[list[object]]:
+def laid_out(rows, labels, blocks, drop=False):
     """The rows of each block, in their order; `rows` are numbers, tuples or lists of them."""
-    found: dict[int, list[object]] = {}
+    found = {}
     for row, b in zip(rows, labels, strict=True):
         cells = row if isinstance(row, (tuple, list)) else [row]
         if not (drop and any(isinstance(cell, float) and math.isnan(cell) for cell in cells)):

@@ -1,23 +1,20 @@
 """The plain slow twins of estimators that need a block side by side: sorted lists and fractions."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
 
 
-def has_nan(block: Sequence[float]) -> bool:
+def has_nan(block):
     return any(v != v for v in block)
 
 
-def median(block: Sequence[float]) -> float:
+def median(block):
     """The mean of the two middle values."""
     return quantile(block, Fraction(1, 2))
 
 
-def quantile(block: Sequence[float], q: Fraction, method: str = "linear") -> float:
+def quantile(block, q, method="linear"):
     """The value at place q (m - 1), on the line between two values or the lower one."""
     if not block or has_nan(block):
         return math.nan
@@ -32,7 +29,7 @@ def quantile(block: Sequence[float], q: Fraction, method: str = "linear") -> flo
     return float(Fraction(rows[i]) * (1 - share) + Fraction(rows[i + 1]) * share)
 
 
-def trimmed_mean(block: Sequence[float], proportion: Fraction) -> float:
+def trimmed_mean(block, proportion):
     """The mean without the floor(proportion m) smallest and largest values."""
     if not block or has_nan(block):
         return math.nan
@@ -43,7 +40,7 @@ def trimmed_mean(block: Sequence[float], proportion: Fraction) -> float:
     return float(sum(map(Fraction, rows)) / len(rows))
 
 
-def mode(block: Sequence[float]) -> float:
+def mode(block):
     """The most frequent value, the smallest of several."""
     if not block or has_nan(block):
         return math.nan
@@ -52,13 +49,7 @@ def mode(block: Sequence[float]) -> float:
     return min(v for v, count in counts.items() if count == most)
 
 
-def logistic(
-    block: Sequence[Sequence[float]],
-    target: int,
-    intercept: bool,
-    penalty: float,
-    halve: bool = True,
-) -> list[float]:
+def logistic(block, target, intercept, penalty, halve=True):
     """Newton's method in lists, from 0, until the gradient is small; NaN for no answer."""
     y = [row[target] for row in block]
     x = [
@@ -71,7 +62,7 @@ def logistic(
     width = len(x[0])
     fine = [0.0 if intercept and j == 0 else penalty for j in range(width)]
 
-    def loss(beta: list[float]) -> float:
+    def loss(beta):
         total = sum(p * b * b for p, b in zip(fine, beta, strict=True)) / 2
         for row, label in zip(x, y, strict=True):
             z = sum(map(float.__mul__, row, beta))
@@ -102,7 +93,7 @@ def logistic(
     return none
 
 
-def eliminated(matrix: list[list[float]], right: list[float]) -> list[float]:
+def eliminated(matrix, right):
     """The solution of a linear system by Gaussian elimination with pivots."""
     n = len(right)
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]

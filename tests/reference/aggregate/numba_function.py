@@ -1,14 +1,9 @@
 """The plain slow twin of the loop over blocks: Python's own call, one block after the other."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 
-def answers(function: Callable[[Any], Any], rows: Any, offsets: Any, d: int | None) -> Any:
+def answers(function, rows, offsets, d):
     """One row a block; NaN where there is no answer."""
     wanted = 1 if d is None else d
     out = np.full((len(offsets) - 1, wanted), np.nan)

@@ -1,15 +1,10 @@
-"""Partitions by definition, and the fewest blocks that must change between neighbors.
-
-A partition is a table of equally likely secrets, and a rule that turns a secret and the rows into
-labels. Two neighbors are as safe as the best pairing of their secrets: if they can be paired, each
-with its due weight, so that no pair differs in more than t block outputs, then every output of the
-partition is t changes away from an equally likely one. `fewest` finds the least such t; no proof
-of ours is asked.
-
-A row is (place-independent name, value): names are what an id or a recorded label hangs on.
-"""
-
-from __future__ import annotations
+"""Partitions by definition, and the fewest blocks that must change between neighbors. A partition
+is a table of equally likely secrets, and a rule that turns a secret and the rows into labels. Two
+neighbors are as safe as the best pairing of their secrets: if they can be paired, each with its due
+weight, so that no pair differs in more than t block outputs, then every output of the partition is
+t changes away from an equally likely one. `fewest` finds the least such t; no proof of ours is
+asked. A row is (place-independent name, value): names are what an id or a recorded label hangs
+on."""
 
 import itertools
 import math
@@ -17,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -42,14 +36,14 @@ class Scheme(NamedTuple):
     labels: Callable[[Rows, Any], list[int]]
 
 
-def tables(keys: Sequence[Any], blocks: int) -> Iterator[dict[Any, int]]:
+def tables(keys, blocks):
     """Every function from keys to blocks."""
     keys = sorted(set(keys))
     for found in itertools.product(range(blocks), repeat=len(keys)):
         yield dict(zip(keys, found, strict=True))
 
 
-def random(blocks: int) -> Scheme:
+def random(blocks):
     """An independent label for each row number."""
     return Scheme(
         lambda rows: itertools.product(range(blocks), repeat=len(rows)),
@@ -57,14 +51,14 @@ def random(blocks: int) -> Scheme:
     )
 
 
-def keyed(blocks: int, names: Sequence[int]) -> Scheme:
+def keyed(blocks, names):
     """A random function of the id; `names` are all the ids there can be."""
     return Scheme(
         lambda rows: tables(names, blocks), lambda rows, secret: [secret[r.name] for r in rows]
     )
 
 
-def contiguous(blocks: int) -> Scheme:
+def contiguous(blocks):
     """Fixed ranges; nothing is secret."""
     return Scheme(
         lambda rows: iter([None]),
@@ -74,10 +68,7 @@ def contiguous(blocks: int) -> Scheme:
     )
 
 
-# --- unsafe ones: each of these was shipped or printed somewhere -------------------------------
-
-
-def permuted(blocks: int) -> Scheme:
+def permuted(blocks):
     """A random order of the rows, cut into equal chunks."""
     return Scheme(
         lambda rows: itertools.permutations(range(len(rows))),
@@ -85,14 +76,14 @@ def permuted(blocks: int) -> Scheme:
     )
 
 
-def by_content(blocks: int, values: Sequence[float]) -> Scheme:
+def by_content(blocks, values):
     """A keyed hash of what the row holds."""
     return Scheme(
         lambda rows: tables(values, blocks), lambda rows, secret: [secret[r.value] for r in rows]
     )
 
 
-def by_chunk(blocks: int, chunk: int) -> Scheme:
+def by_chunk(blocks, chunk):
     """Labels of row numbers that are counted anew in each chunk."""
     return Scheme(
         lambda rows: itertools.product(range(blocks), repeat=chunk),
@@ -100,10 +91,10 @@ def by_chunk(blocks: int, chunk: int) -> Scheme:
     )
 
 
-def relabelled(blocks: int) -> Scheme:
+def relabelled(blocks):
     """Rows that hold a NaN are dropped first; fixed ranges of what is left."""
 
-    def labels(rows: Rows, secret: Any) -> list[int]:
+    def labels(rows, secret):
         kept = [i for i, r in enumerate(rows) if not math.isnan(r.value)]
         found = [NOWHERE] * len(rows)
         for i, label in zip(
@@ -115,7 +106,7 @@ def relabelled(blocks: int) -> Scheme:
     return Scheme(lambda rows: iter([None]), labels)
 
 
-def textbook(blocks: int) -> Scheme:
+def textbook(blocks):
     """Chunks of ceil(n / blocks) rows: often fewer of them than `blocks`."""
     return Scheme(
         lambda rows: iter([None]),
@@ -123,20 +114,15 @@ def textbook(blocks: int) -> Scheme:
     )
 
 
-# --- pairing --------------------------------------------------------------------------------------
-
-
-def changed(first: NDArray[np.float64], second: NDArray[np.float64]) -> int:
+def changed(first, second):
     """How many rows of two block-output matrices differ in a bit; NaN is NaN."""
     same = (first == second) | (np.isnan(first) & np.isnan(second))
     return int((~same.reshape(len(first), -1).all(axis=1)).sum())
 
 
-def fewest(first: NDArray[np.float64], second: NDArray[np.float64]) -> int:
-    """The least t that some pairing of secrets gets by with.
-
-    `first` and `second` hold one row of block outputs for each equally likely secret.
-    """
+def fewest(first, second):
+    """The least t that some pairing of secrets gets by with. `first` and `second` hold one row of
+    block outputs for each equally likely secret."""
     size = math.lcm(len(first), len(second))
     a = np.repeat(np.nan_to_num(first, nan=-1e9), size // len(first), axis=0)
     b = np.repeat(np.nan_to_num(second, nan=-1e9), size // len(second), axis=0)

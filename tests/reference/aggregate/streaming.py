@@ -1,7 +1,5 @@
 """The plain slow twins of estimators made of sums: rational numbers, one block, by definition."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,21 +7,21 @@ from fractions import Fraction
 Row = Sequence[float]
 
 
-def column(rows: Sequence[Row], j: int) -> list[Fraction]:
+def column(rows, j):
     return [Fraction(row[j]) for row in rows]
 
 
-def mean(x: Sequence[Fraction]) -> Fraction:
+def mean(x):
     return sum(x, Fraction(0)) / len(x)
 
 
-def covariance(x: Sequence[Fraction], y: Sequence[Fraction], ddof: int = 0) -> Fraction:
+def covariance(x, y, ddof=0):
     mx, my = mean(x), mean(y)
     pairs = zip(x, y, strict=True)
     return sum(((u - mx) * (v - my) for u, v in pairs), Fraction(0)) / (len(x) - ddof)
 
 
-def root(value: Fraction) -> float:
+def root(value):
     """The square root of a fraction of any size, to about 53 bits."""
     shift = max(0, 160 - value.numerator.bit_length() + value.denominator.bit_length())
     shift += shift & 1
@@ -31,7 +29,7 @@ def root(value: Fraction) -> float:
     return float(Fraction(whole, 1 << (shift // 2)))
 
 
-def correlation(rows: Sequence[Row], i: int, j: int) -> float:
+def correlation(rows, i, j):
     """NaN where a column is constant."""
     x, y = column(rows, i), column(rows, j)
     both = covariance(x, x) * covariance(y, y)
@@ -41,7 +39,7 @@ def correlation(rows: Sequence[Row], i: int, j: int) -> float:
     return math.copysign(root(along * along / both), along)
 
 
-def least_squares(rows: Sequence[Row], target: int, intercept: bool) -> list[float]:
+def least_squares(rows, target, intercept):
     """The normal equations, solved exactly. NaN where they are singular."""
     design = [
         [Fraction(1)] * intercept + [Fraction(v) for k, v in enumerate(row) if k != target]

@@ -1,24 +1,13 @@
 """The plain slow twin of bounding: sets of rows, one person at a time."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from ..tables.key_words import hash_of, words
 
 TOP = 2**63
 
 
-def marks(
-    key: bytes,
-    ids: Sequence[object],
-    codes: Sequence[int],
-    max_groups: int | None,
-    max_rows: int | None,
-    mask: int = 2**64 - 1,
-) -> list[bool]:
+def marks(key, ids, codes, max_groups, max_rows, mask=2**64 - 1):
     """Which of the rows are kept."""
-    people: dict[tuple[int, int], dict[int, list[int]]] = {}
+    people = {}
     for row, (one, code) in enumerate(zip(ids, codes, strict=True)):
         own = words(key, one)
         if own is not None and code >= 0:

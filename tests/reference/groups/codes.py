@@ -1,20 +1,16 @@
 """The plain slow twin of codes: a dictionary, one key at a time."""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
-
 
 class Codes:
     """Numbers of keys in the order in which they were first seen; None is no key."""
 
-    def __init__(self) -> None:
-        self.numbers: dict[Hashable, int] = {}
+    def __init__(self):
+        self.numbers = {}
 
-    def find(self, keys: Sequence[Hashable | None]) -> list[int]:
+    def find(self, keys):
         return [-1 if key is None else self.numbers.get(key, -1) for key in keys]
 
-    def add(self, keys: Sequence[Hashable | None]) -> tuple[list[int], list[int]]:
+    def add(self, keys):
         """The codes, and the rows whose keys are new."""
         fresh = []
         for row, key in enumerate(keys):
@@ -24,5 +20,5 @@ class Codes:
         return self.find(keys), fresh
 
 
-def dense(values: Sequence[int | None], first: int, count: int) -> list[int]:
+def dense(values, first, count):
     return [-1 if v is None or not 0 <= v - first < count else v - first for v in values]

@@ -51,10 +51,8 @@ def weight(keys, grid, power):
 
 
 def by_weights(loss, groups, touched, order, grid, share, power, most):
-    """pi(0) .. pi(most) of one round by weight, in float64: for all who may come, each by itself.
-
-    A person with k keys may come to any weight that others make up, or be the only one of a key.
-    """
+    """pi(0) .. pi(most) of one round by weight, in float64: for all who may come, each by itself. A
+    person with k keys may come to any weight that others make up, or be the only one of a key."""
     epsilon, delta, t = float(loss.epsilon), float(loss.delta), order - 1
     spare = delta / 2
     whole = t * epsilon + math.log(spare * order) - t * math.log(1 - 1 / order)

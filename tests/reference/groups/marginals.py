@@ -1,15 +1,12 @@
 """Marginals by whole matrices over the cells of a small domain: workload, optimum, moves."""
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 
-def rows_of(sizes: Sequence[int], marginal: Iterable[int]) -> np.ndarray:
+def rows_of(sizes, marginal):
     """Return the matrix that adds the cells of a domain up to those of a marginal."""
     matrix = np.ones((1, 1))
     for i, size in enumerate(sizes):
@@ -17,22 +14,18 @@ def rows_of(sizes: Sequence[int], marginal: Iterable[int]) -> np.ndarray:
     return matrix
 
 
-def least_variance(
-    sizes: Sequence[int], weights: Mapping[tuple[int, ...], float], rho: float
-) -> float:
+def least_variance(sizes, weights, rho):
     """Return the least weighted sum of variances of all cells by Gaussian noise, under add-remove.
-
     No strategy does better than the square of the sum of the workload's singular values over the
     number of cells (Li and Miklau, "Optimal error of query sets under the differentially-private
     matrix mechanism", ICDT 2013), and one whose columns have one length reaches it. Categories may
-    change places here, so the strategy of the singular vectors has such columns.
-    """
+    change places here, so the strategy of the singular vectors has such columns."""
     workload = np.concatenate([math.sqrt(w) * rows_of(sizes, one) for one, w in weights.items()])
     values = np.linalg.svd(workload, compute_uv=False)
     return float(values.sum() ** 2 / math.prod(sizes) / (2 * rho))
 
 
-def residual(shape: Sequence[int]) -> np.ndarray:
+def residual(shape):
     """Return the matrix that takes the mean along each axis away, times the number of cells."""
     matrix = np.ones((1, 1), int)
     for size in shape:
@@ -40,7 +33,7 @@ def residual(shape: Sequence[int]) -> np.ndarray:
     return matrix
 
 
-def moves(shape: Sequence[int], neighbors: str) -> list[np.ndarray]:
+def moves(shape, neighbors):
     """Return all by which a row moves the counts of a marginal, up to sign."""
     cells = np.eye(math.prod(shape), dtype=int)
     if neighbors == "add-remove":

@@ -1,7 +1,5 @@
 """Sums of cells and of their squares by class, one number at a time, in Python's integers."""
 
-from __future__ import annotations
-
 
 def sums(rows, limits, key, keys):
     """Return how many numbers are missing, and for each class and one more both sums of columns."""

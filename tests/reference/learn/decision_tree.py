@@ -1,7 +1,5 @@
 """Decision trees and naive Bayes by their definitions: one row after the other, exact numbers."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Sums and sums of products of the rows that the kernel for rows makes, one after the other."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,10 +1,6 @@
-"""Sums and gradients by their definition, row by row, in whole numbers and arbitrary precision.
-
-For the columns of `tests/learn/test_gradient_rounds.py`: numbers within 0 .. 4 and -1 .. 1, and
-between them one of 0, 1 and 5.
-"""
-
-from __future__ import annotations
+"""Sums and gradients by their definition, row by row, in whole numbers and arbitrary precision. For
+the columns of `tests/learn/test_gradient_rounds.py`: numbers within 0 .. 4 and -1 .. 1, and between
+them one of 0, 1 and 5."""
 
 import math
 from decimal import Decimal

@@ -1,8 +1,5 @@
 """A step of a perceptron, and sums of products, one row and one number at a time, with the same
-operations as the kernels; and a whole perceptron by its definition, in exact fractions.
-"""
-
-from __future__ import annotations
+operations as the kernels; and a whole perceptron by its definition, in exact fractions."""
 
 import math
 from fractions import Fraction
@@ -10,9 +7,7 @@ from fractions import Fraction
 
 def step(rows, labels, columns, w, bias, length, skip):
     """Wrong rows, the sum of their labels, rows left out, and the sums of label times coordinate.
-
-    `columns` holds (lo, hi, middle, scale, fill) for each column.
-    """
+    `columns` holds (lo, hi, middle, scale, fill) for each column."""
     wrong, total, missing = 0, 0, 0
     sums = [0] * len(columns)
     for row, label in zip(rows, labels, strict=True):
@@ -59,11 +54,9 @@ def pairs(rows, columns, skip):
 
 
 def perceptron(rows, labels, times, shrinking, enough):
-    """The vectors of a perceptron without noise, and how many rows each has wrong.
-
-    `rows` are coordinates and a constant, as fractions. The last vector is only counted; it is also
-    the last if it has no more than `enough` rows wrong.
-    """
+    """The vectors of a perceptron without noise, and how many rows each has wrong. `rows` are
+    coordinates and a constant, as fractions. The last vector is only counted; it is also the last
+    if it has no more than `enough` rows wrong."""
     w = [Fraction(0)] * len(rows[0])
     found = []
     for t in range(times):

@@ -1,15 +1,11 @@
 """A step of k-means one row and one number at a time, with the same operations as the kernel."""
 
-from __future__ import annotations
-
 import math
 
 
 def step(rows, at, columns, unit, skip):
-    """Labels, and for each centre and one more the count and the sums of cells.
-
-    `columns` holds (lo, hi, middle, grid, fill) for each column; `at` coordinates of centres.
-    """
+    """Labels, and for each centre and one more the count and the sums of cells. `columns` holds
+    (lo, hi, middle, grid, fill) for each column; `at` coordinates of centres."""
     k, d = len(at), len(columns)
     half = [0.5 * math.fsum(c * c for c in centre) for centre in at]
     labels, counts = [], [0] * (k + 1)

@@ -1,7 +1,5 @@
 """How often a row with a weight counts, by the definition, in exact fractions."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,16 +1,11 @@
 """The plain slow twin of the bound on rows of a unit: one by one, the law as it is defined."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 
-def law(
-    sizes: Sequence[int], rate: float, octaves: int, prior: float = 1 / 8, replaced: bool = False
-) -> dict[int, float]:
+def law(sizes, rate, octaves, prior=1 / 8, replaced=False):
     """How probable each bound is, for units of so many rows."""
-    weights: dict[int, float] = {}
+    weights = {}
     span = 80 if replaced else 64
     few, most, crowds = int(16 / rate), int(span / 2 / rate), 0
     for k in range(1, 16 * octaves + 1):

@@ -1,7 +1,5 @@
 """What each cell weighs before the data are seen, by the text of `dpfast.noise.grid`."""
 
-from __future__ import annotations
-
 import math
 
 

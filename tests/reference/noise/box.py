@@ -1,14 +1,11 @@
 """The plain slow twin of the norm of `dpfast.noise.box`: the distribution by its definition."""
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 
-def norm(z: Sequence[int], moves: Sequence[int], steps: int) -> int:
+def norm(z, moves, steps):
     """The least r with |z_i| <= floor(r D_i / M) for all i."""
     r = 0
     while any(abs(x) > math.floor(Fraction(r * d, steps)) for x, d in zip(z, moves, strict=True)):
@@ -16,11 +13,11 @@ def norm(z: Sequence[int], moves: Sequence[int], steps: int) -> int:
     return r
 
 
-def points(reach: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def points(reach):
     return itertools.product(*(range(-b, b + 1) for b in reach))
 
 
-def radii(moves: Sequence[int], steps: int, epsilon: float, most: int) -> list[float]:
+def radii(moves, steps, epsilon, most):
     """The probabilities of the radii below `most`, beyond which next to nothing lies."""
     weights = [
         math.exp(-epsilon * r / steps)
@@ -30,9 +27,9 @@ def radii(moves: Sequence[int], steps: int, epsilon: float, most: int) -> list[f
     return [w / sum(weights) for w in weights]
 
 
-def first(moves: Sequence[int], steps: int, epsilon: float, most: int) -> dict[int, float]:
+def first(moves, steps, epsilon, most):
     """Return the distribution of the first coordinate, over points whose norm is below `most`."""
-    found: dict[int, float] = {}
+    found = {}
     for z in points([math.floor(Fraction(most * d, steps)) for d in moves]):
         r = norm(z, moves, steps)
         if r < most:

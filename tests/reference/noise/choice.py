@@ -1,7 +1,5 @@
 """Plain slow twins of the exact choices: every decision by big integers and mpmath, never float64.
-
-All take their bits by ``stream.word()``, in the order in which the kernels do.
-"""
+All take their bits by ``stream.word()``, in the order in which the kernels do."""
 
 from bisect import bisect_right
 from fractions import Fraction

@@ -1,10 +1,7 @@
-"""Plain slow twins of the noise functions: quantiles by other formulas, at hundreds of bits.
+"""Plain slow twins of the noise functions: quantiles by other formulas, at hundreds of bits. A
+sample is a function of a sequence of 64-bit words: bit 0 of the first is the sign, its other 63
+bits and then all bits of the following words are p in (0, 1/2), most significant first."""
 
-A sample is a function of a sequence of 64-bit words: bit 0 of the first is the sign, its other 63
-bits and then all bits of the following words are p in (0, 1/2), most significant first.
-"""
-
-from collections.abc import Iterator
 from fractions import Fraction
 
 import mpmath
@@ -81,20 +78,20 @@ def solve(survival, p):
     )
 
 
-def exactly(x) -> Fraction:
+def exactly(x):
     sign, man, exponent, _ = x._mpf_
     value = Fraction(int(man)) * Fraction(2) ** exponent
     return -value if sign else value
 
 
-def to_double(x: Fraction) -> float:
+def to_double(x):
     """Nearest double, infinite from 2^1024 - 2^970 on (IEEE 754, round to nearest)."""
     if abs(x) >= 2**1024 - 2**970:
         return float("inf") if x > 0 else -float("inf")
     return float(x)
 
 
-def sample(kind, words: Iterator[int], value: float, scale: float, granularity: float) -> float:
+def sample(kind, words, value, scale, granularity):
     """One sample by its definition: more bits and more precision until both ends agree."""
     first = next(words)
     k, bits = first >> 1, 64
@@ -114,7 +111,7 @@ def sample(kind, words: Iterator[int], value: float, scale: float, granularity: 
         bits += 64
 
 
-def discrete_laplace(scale: Fraction, words: Iterator[int]) -> int:
+def discrete_laplace(scale, words):
     """|K| is the number of m >= 1 with p < q^m / (1 + q), q = exp(-1 / scale)."""
     first = next(words)
     k, bits = first >> 1, 64
@@ -133,7 +130,7 @@ def discrete_laplace(scale: Fraction, words: Iterator[int]) -> int:
         bits += 64
 
 
-def exceeds(gamma: Fraction, words: Iterator[int]) -> bool:
+def exceeds(gamma, words):
     """Whether -ln(2 p) > gamma, for the p of the words (bit 0 of the first is not used)."""
     k, bits = next(words) >> 1, 64
     while True:

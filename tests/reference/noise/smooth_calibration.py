@@ -1,7 +1,5 @@
 """Plain audits of a calibration, independent of the closed forms: numeric suprema and integrals.
-
-The pair is P = Z and Q = s + e^lam Z; see `dpfast.noise.smooth.pair`.
-"""
+The pair is P = Z and Q = s + e^lam Z; see `dpfast.noise.smooth.pair`."""
 
 import math
 
@@ -152,11 +150,9 @@ def renyi_rho(sigma, s, lam, orders, step=0.01):
 
 
 def renyi_limit(sigma, shift, dilation):
-    """lim D_a / a / (e^2/2) for the pair (shift e, dilation e) as e -> 0, worst over a e = b.
-
-    The log ratio becomes e times the score, so it is sup over b of 2 K(b) / b^2, K the cumulant
-    generating function of the score shift phi'(z) + dilation (z phi'(z) - 1).
-    """
+    """lim D_a / a / (e^2/2) for the pair (shift e, dilation e) as e -> 0, worst over a e = b. The
+    log ratio becomes e times the score, so it is sup over b of 2 K(b) / b^2, K the cumulant
+    generating function of the score shift phi'(z) + dilation (z phi'(z) - 1)."""
     v = np.arange(-140.0, 140.0, 0.01)
     x = np.sinh(v)
     slope = v / (sigma * np.cosh(v)) + sigma * x / np.cosh(v) ** 2

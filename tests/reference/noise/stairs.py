@@ -1,7 +1,5 @@
 """Staircase noise, by its definition: b to the number of the stair."""
 
-from __future__ import annotations
-
 import itertools
 
 
@@ -20,10 +18,8 @@ def law(b, cores, steps, stairs):
 
 
 def worst_ratio(found, moves):
-    """The largest ratio of the probabilities of two points that are a move apart.
-
-    Points whose neighbors are all within what was listed are looked at.
-    """
+    """The largest ratio of the probabilities of two points that are a move apart. Points whose
+    neighbors are all within what was listed are looked at."""
     return max(
         p / found[there]
         for z, p in found.items()

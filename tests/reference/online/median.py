@@ -1,10 +1,6 @@
-"""The median mechanism by definition, with fractions and lists; and its transcripts.
-
-A sum of weights over the rows is in units of ``2**-bits`` rows, as in the shipped code, whose draws
-can be handed in.
-"""
-
-from __future__ import annotations
+"""The median mechanism by definition, with fractions and lists; and its transcripts. A sum of
+weights over the rows is in units of ``2**-bits`` rows, as in the shipped code, whose draws can be
+handed in."""
 
 import itertools
 from collections import Counter
@@ -84,11 +80,9 @@ def distribution(counts, candidates, bits, queries, threshold, scales, answer_sc
 
 def distribution_of(start, counts, bits, queries, threshold, scales, answer_scale):
     """Probabilities of transcripts of non-adaptive queries: None or the number told for each.
-
     `start` is what is public: it has a `guess(weights)` with what that was made from, and the state
     `after` a hard answer on one side of it; `over` says that there is none. `scales` are those of
-    rho and nu, and the number of hard answers.
-    """
+    rho and nu, and the number of hard answers."""
     rho_scale, nu_scale, hard = scales
     nu, noise = laplace(nu_scale), laplace(answer_scale)
     k = np.arange(-REACH, REACH + 1)

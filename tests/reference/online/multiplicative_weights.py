@@ -1,7 +1,5 @@
 """Private multiplicative weights by definition, one element after the other."""
 
-from __future__ import annotations
-
 import math
 
 from .median import distribution_of, rounded, total

@@ -1,7 +1,5 @@
 """MWEM by definition, one element after the other; and the distribution of its transcripts."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -34,10 +32,8 @@ def fitted(queries, measurements, replays, universe):
 
 def distribution(counts, queries, bits, rounds, replays, choice, scale):
     """Probabilities of transcripts: which query is measured and what is told, round by round.
-
     `choice` is the factor of scores in units of ``2**-bits`` rows, `scale` that of the noise of a
-    measurement in the same units.
-    """
+    measurement in the same units."""
     rows, universe = sum(counts), len(counts)
     weights = [rounded(q, bits) for q in queries]
     exact = [total(w, counts) for w in weights]

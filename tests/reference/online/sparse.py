@@ -1,11 +1,7 @@
-"""The sparse vector technique by definition: whole transcripts, and the published variants.
-
-A transcript is a tuple with False for a value that is below and True (or the number that is told)
-for one that is above. Its probability is a sum over the threshold noise of products of tails, in
-float64 on supports that leave out less than 1e-15.
-"""
-
-from __future__ import annotations
+"""The sparse vector technique by definition: whole transcripts, and the published variants. A
+transcript is a tuple with False for a value that is below and True (or the number that is told) for
+one that is above. Its probability is a sum over the threshold noise of products of tails, in
+float64 on supports that leave out less than 1e-15."""
 
 import math
 from dataclasses import dataclass

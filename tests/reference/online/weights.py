@@ -1,7 +1,5 @@
 """Multiplicative weights and a query about them, one element after the other, in eight lanes."""
 
-from __future__ import annotations
-
 import math
 
 LANES = 8

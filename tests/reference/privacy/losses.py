@@ -1,7 +1,5 @@
 """The formulas of conversions and of optimal and advanced composition, with mpmath at 50 digits."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import comb
 
@@ -62,11 +60,9 @@ def composed_delta(epsilon, times, wanted):
 
 
 def enumerated_delta(epsilon, delta, times, wanted):
-    """The same from every sequence of answers, for the (epsilon, delta) pair of four answers.
-
-    One answer (probability delta) gives the dataset away on each side; the others are randomized
-    response (Kairouz, Oh and Viswanath 2015).
-    """
+    """The same from every sequence of answers, for the (epsilon, delta) pair of four answers. One
+    answer (probability delta) gives the dataset away on each side; the others are randomized
+    response (Kairouz, Oh and Viswanath 2015)."""
     e, d, w = number(epsilon), number(delta), number(wanted)
     p = mpmath.exp(e) / (1 + mpmath.exp(e))
     pair = [(d, 0), ((1 - d) * p, (1 - d) * (1 - p)), ((1 - d) * (1 - p), (1 - d) * p), (0, d)]

@@ -1,10 +1,6 @@
-"""Plain slow twins of selection: distributions by definition, samplers in their textbook form.
-
-`c` is the number that scores are multiplied by: epsilon / (2 sensitivity), or epsilon / sensitivity
-for monotone scores. Probabilities are mpmath numbers of 300 bits unless it says float64.
-"""
-
-from __future__ import annotations
+"""Plain slow twins of selection: distributions by definition, samplers in their textbook form. `c`
+is the number that scores are multiplied by: epsilon / (2 sensitivity), or epsilon / sensitivity for
+monotone scores. Probabilities are mpmath numbers of 300 bits unless it says float64."""
 
 import itertools
 import math
@@ -17,15 +13,15 @@ mp = mpmath.MPContext()
 mp.prec = 300
 
 
-def _rational(x) -> Fraction:
+def _rational(x):
     return Fraction(x.item() if hasattr(x, "item") else x)
 
 
-def _mpf(x: Fraction):
+def _mpf(x):
     return mp.mpf(x.numerator) / x.denominator
 
 
-def heads(scores, c, base=None) -> list:
+def heads(scores, c, base=None):
     """exp of every log-weight minus the largest; 0 for a score (or base) of minus infinity."""
     logs = []
     for i, score in enumerate(scores):
@@ -36,14 +32,14 @@ def heads(scores, c, base=None) -> list:
     return [mp.zero if x is None else mp.exp(_mpf(x - best)) for x in logs]
 
 
-def exponential(scores, c, base=None) -> list:
+def exponential(scores, c, base=None):
     """The exponential mechanism (McSherry and Talwar, FOCS 2007)."""
     weights = heads(scores, c, base)
     total = mp.fsum(weights)
     return [w / total for w in weights]
 
 
-def permute_and_flip_by_orders(scores, c) -> list:
+def permute_and_flip_by_orders(scores, c):
     """Permute-and-flip (McKenna and Sheldon, NeurIPS 2020), literally: every order, every coin."""
     coin = heads(scores, c)
     distribution = [mp.zero] * len(coin)
@@ -56,14 +52,11 @@ def permute_and_flip_by_orders(scores, c) -> list:
     return [p / len(orders) for p in distribution]
 
 
-def permute_and_flip(scores, c) -> np.ndarray:
-    """The same in float64 for any number of candidates.
-
-    With a uniform arrival time t for each candidate, i is chosen when its coin shows heads and no
-    earlier one did: p_i times the integral over t of the product of 1 - t p_j over the others. The
-    integrand is a polynomial, for which Gauss-Legendre quadrature is exact, and all terms are
-    positive.
-    """
+def permute_and_flip(scores, c):
+    """The same in float64 for any number of candidates. With a uniform arrival time t for each
+    candidate, i is chosen when its coin shows heads and no earlier one did: p_i times the integral
+    over t of the product of 1 - t p_j over the others. The integrand is a polynomial, for which
+    Gauss-Legendre quadrature is exact, and all terms are positive."""
     coin = np.array([float(p) for p in heads(scores, c)])
     level, where, many = np.unique(coin, return_inverse=True, return_counts=True)
     node, weight = np.polynomial.legendre.leggauss(len(coin) // 2 + 1)
@@ -73,7 +66,7 @@ def permute_and_flip(scores, c) -> np.ndarray:
     return (level * (weight @ rest))[where]
 
 
-def peeling(scores, c, k) -> dict[tuple[int, ...], object]:
+def peeling(scores, c, k):
     """k exponential mechanisms in turn, each without the candidates already found."""
     weights = heads(scores, c)
     distribution = {}
@@ -101,7 +94,7 @@ def renyi(p, q, order):
 # Samplers in float64 with NumPy's generator: short tails, ties by index, good enough for twins.
 
 
-def gumbel_top(scores, c, k, size, rng) -> np.ndarray:
+def gumbel_top(scores, c, k, size, rng):
     """One-shot top-k (Durfee and Rogers, NeurIPS 2019): noise once, the k largest in order."""
     noisy = np.multiply(scores, c) + rng.gumbel(size=(size, len(scores)))
     if k == len(scores):

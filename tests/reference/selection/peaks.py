@@ -1,14 +1,12 @@
 """The plain slow twin of the pass for peaks: Python numbers, one at a time."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
 NAN, INFINITE, ABOVE = 1, 2, 4
 
 
-def block_peaks(values: list, block: int) -> tuple[list, int]:
+def block_peaks(values, block):
     """Peaks of blocks of Python numbers, and what was seen. NaN is left out."""
     peaks, flags = [], 0
     for start in range(0, len(values), block):
@@ -27,6 +25,6 @@ def block_peaks(values: list, block: int) -> tuple[list, int]:
     return peaks, flags
 
 
-def distance(best, value) -> Fraction | None:
+def distance(best, value):
     """The exact distance; None for an excluded candidate."""
     return None if value == -math.inf else Fraction(best) - Fraction(value)

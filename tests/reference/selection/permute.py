@@ -1,20 +1,16 @@
 """Plain slow twins of permute-and-flip and its coins, and the exact pmf."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import mpmath
 import numpy as np
 
 
-def pmf(p: list[Any], count: list[int] | None = None) -> list[Any]:
+def pmf(p, count=None):
     """The integral over the time of the winner. With `count`, each p stands for as many candidates
     and gets the chance of them all together."""
     count = [1] * len(p) if count is None else count
 
-    def chance(i: int) -> Any:
-        def density(t: Any) -> Any:
+    def chance(i):
+        def density(t):
             others = [n - (j == i) for j, n in enumerate(count)]
             return mpmath.fprod((1 - q * t) ** n for q, n in zip(p, others, strict=True))
 
@@ -23,23 +19,21 @@ def pmf(p: list[Any], count: list[int] | None = None) -> list[Any]:
     return [chance(i) for i in range(len(p))]
 
 
-def flip(exponents: list[int], shift: int, take: Any, fault: str = "") -> list[int]:
+def flip(exponents, shift, take, fault=""):
     """The coins of csrc/selection/permute.c from the same bytes; `take(n)` yields the next n.
+    Faults: "always" keeps every set, "alone" leaves the other coins of the block out."""
 
-    Faults: "always" keeps every set, "alone" leaves the other coins of the block out.
-    """
-
-    def word() -> int:
+    def word():
         return int.from_bytes(take(8), "little")
 
-    def coins(e: int) -> int:
+    def coins(e):
         heads = 2**64 - 1
         for _ in range(e):
             if heads:
                 heads &= word()
         return heads
 
-    def coin(e: int) -> bool:
+    def coin(e):
         """The first e bits of words read from their high end; whole words first."""
         while e > 64:
             if word():
@@ -47,7 +41,7 @@ def flip(exponents: list[int], shift: int, take: Any, fault: str = "") -> list[i
             e -= 64
         return e == 0 or word() < 2 ** (64 - e)
 
-    def seldom(e: int) -> int:
+    def seldom(e):
         heads = 0 if fault == "alone" else coins(e)
         heads |= 1 << word() % 64
         members = heads.bit_count()
@@ -72,7 +66,7 @@ def flip(exponents: list[int], shift: int, take: Any, fault: str = "") -> list[i
     return found
 
 
-def most_bits(c: float, distance: float) -> int:
+def most_bits(c, distance):
     """The largest integer not above c d / ln 2 for any d that `distance` may stand for."""
     with mpmath.workprec(2400):
         d = mpmath.mpf(min(distance, np.finfo(np.float64).max))
@@ -80,7 +74,7 @@ def most_bits(c: float, distance: float) -> int:
         return int(mpmath.floor(min(mpmath.mpf(c) * least / mpmath.log(2), 10**6)))
 
 
-def chance(c: float, distance: Any, e: int, t: float) -> Any:
+def chance(c, distance, e, t):
     """The probability of the last coin: heads after t, given none before, times 2**e."""
     with mpmath.workprec(400):
         p = mpmath.exp(-mpmath.mpf(c) * distance.numerator / distance.denominator)

@@ -20,9 +20,6 @@ def quantile(data, q, lo, hi):
     return data[rank(q, len(data)) - 1]
 
 
-# ---- By definition: every dataset over a small domain, every pair of datasets. ----
-
-
 def replaced(data, domain):
     """All datasets with one row replaced."""
     return {
@@ -95,9 +92,6 @@ class Universe(Every):
                 for x in self.datasets
             ]
         )
-
-
-# ---- By pairs of ranks: quadratic, for larger data. ----
 
 
 def extended(data, lo, hi):

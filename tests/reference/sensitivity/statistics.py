@@ -1,7 +1,5 @@
 """Local sensitivities of statistics of a column by definition: all datasets over a small domain.
-
-Also the formulas of a textbook that are wrong, for negative controls.
-"""
+Also the formulas of a textbook that are wrong, for negative controls."""
 
 import math
 from fractions import Fraction

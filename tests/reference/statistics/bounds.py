@@ -1,10 +1,7 @@
 """The plain slow twin of private bounds: rows one by one, and the law as it is defined."""
 
-from __future__ import annotations
-
 import math
 import struct
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,19 +10,19 @@ MAGNITUDES = [math.ldexp(1 + j / 16, e) for e in range(-40, 380) for j in range(
 NUMBERS = np.array([-x for x in reversed(MAGNITUDES)] + [0.0, *MAGNITUDES])
 
 
-def cell(x: float) -> int | None:
+def cell(x):
     """The upper 16 bits of a float64; None for NaN."""
     return None if math.isnan(x) else struct.unpack(">H", struct.pack(">d", x)[:2])[0]
 
 
-def above(rows: Sequence[float]) -> np.ndarray:
+def above(rows):
     """How many rows are above each public number: at it, too, if it is positive."""
     x, o = np.array(rows, np.float64)[:, None], NUMBERS
     place = np.where(o == 0, MAGNITUDES[0], o)  # around 0 there is one place
     return np.where(o < 0, x > place, x >= place).sum(axis=0)
 
 
-def prior(gentle: float = 1 / 256, steep: float = 5 / 32, turn: int = 576) -> np.ndarray:
+def prior(gentle=1 / 256, steep=5 / 32, turn=576):
     """Minus the logarithm of w: gentle up to so many numbers from 0, and steep from there on."""
     outwards = [
         min(k, turn) * gentle + max(k - turn, 0) * steep for k in range(1, len(MAGNITUDES) + 1)
@@ -34,7 +31,7 @@ def prior(gentle: float = 1 / 256, steep: float = 5 / 32, turn: int = 576) -> np
     return np.array([*reversed(flat), 0.0, *outwards])
 
 
-def one_end(rows: Sequence[float], share: float, c: float) -> np.ndarray:
+def one_end(rows, share, c):
     """Minus the logarithm of what each public number weighs as an upper bound."""
     n, beyond = len(rows), above(rows)
     inside = np.concatenate([[n], beyond[:-1]])
@@ -42,12 +39,12 @@ def one_end(rows: Sequence[float], share: float, c: float) -> np.ndarray:
     return (c / 2 if share else c) * ranks + prior()
 
 
-def both_ends(rows: Sequence[float], share: float, c: float) -> tuple[np.ndarray, np.ndarray]:
+def both_ends(rows, share, c):
     """The same for the lower bound, which is that of the negated rows, and for the upper one."""
     return one_end([-x for x in rows], share, c)[::-1], one_end(rows, share, c)
 
 
-def normalizer(lower: np.ndarray, upper: np.ndarray, apart: int | None) -> float:
+def normalizer(lower, upper, apart):
     """The logarithm of what all pairs weigh whose places are so far apart; None for any pairs."""
     below = np.logaddexp.accumulate(-lower)
     if apart is None:
@@ -55,9 +52,7 @@ def normalizer(lower: np.ndarray, upper: np.ndarray, apart: int | None) -> float
     return float(np.logaddexp.reduce(below[: len(below) - apart] - upper[apart:]))
 
 
-def loss(
-    a: Sequence[float], b: Sequence[float], share: float, c: float, apart: int | None = 1
-) -> float:
+def loss(a, b, share, c, apart=1):
     """The largest logarithm of a ratio of probabilities of a pair, in either direction."""
     ends = [both_ends(rows, share, c) for rows in (a, b)]
     lower, upper = ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]
@@ -71,7 +66,7 @@ def loss(
     return float(max(most.max(), -least.min()))
 
 
-def marginal(rows: Sequence[float], share: float, c: float, apart: int = 1) -> np.ndarray:
+def marginal(rows, share, c, apart=1):
     """The probability of each public number as the upper bound."""
     lower, upper = both_ends(rows, share, c)
     below = np.logaddexp.accumulate(-lower)

@@ -1,10 +1,6 @@
-"""The exponential mechanism for one quantile by definition: every output, with its weight.
-
-Data are cells with masses. Nothing here knows of windows, runs or ranks. A node is rows, that is
-pairs of a cell and a mass, between two ends.
-"""
-
-from __future__ import annotations
+"""The exponential mechanism for one quantile by definition: every output, with its weight. Data are
+cells with masses. Nothing here knows of windows, runs or ranks. A node is rows, that is pairs of a
+cell and a mass, between two ends."""
 
 import math
 from fractions import Fraction

@@ -1,14 +1,10 @@
 """The plain slow twin of histograms: each row by itself, by bisection."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
-from typing import Any
 
 
-def bin_of(x: Any, edges: Sequence[float], exact: bool = False) -> int | None:
+def bin_of(x, edges, exact=False):
     """The bin of a number; None if it is in none. With `exact`, edges are categories."""
     x = float(x)
     if math.isnan(x):
@@ -20,11 +16,9 @@ def bin_of(x: Any, edges: Sequence[float], exact: bool = False) -> int | None:
     return min(bisect_right(edges, x) - 1, len(edges) - 2)
 
 
-def counts(
-    rows: Sequence[Sequence[Any]], axes: Sequence[Sequence[float]], exact: bool = False
-) -> dict[tuple[int, ...], int]:
+def counts(rows, axes, exact=False):
     """How many rows are in each bin; key () is for those in none."""
-    found: dict[tuple[int, ...], int] = {}
+    found = {}
     for row in rows:
         place = [bin_of(x, edges, exact) for x, edges in zip(row, axes, strict=True)]
         key = () if None in place else tuple(k for k in place if k is not None)

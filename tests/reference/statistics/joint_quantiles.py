@@ -1,7 +1,5 @@
 """JointExp by its definition: every ordered tuple of cells, with its weight."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

@@ -32,10 +32,8 @@ def pass_probability(distance, epsilon, threshold):
 
 def hockey_stick(epsilon, distances, shift, test, rest, threshold):
     """The least delta for two datasets at these distances, statistics `shift` proposals apart.
-
     ``sup_E P(E) - e^epsilon Q(E)``, exactly: the point "no answer", and Laplace densities of which
-    one is more than e^epsilon times the other on a half line or on an interval.
-    """
+    one is more than e^epsilon times the other on a half line or on an interval."""
     p, q = (pass_probability(d, test, threshold) for d in distances)
     total = max(0.0, (1 - p) - math.exp(epsilon) * (1 - q))
     # Densities p r/2 exp(-r |z|) and q r/2 exp(-r |z - shift|); the log-ratio falls from
@@ -62,8 +60,8 @@ def distance(at_distance, place, proposed):
 
 
 def chance_of_leaving(values, links, ratio):
-    """For each dataset, the rows to change, less one, until its value has left every interval
-    ``[v, ratio v)`` that holds all values so near; by growing balls."""
+    """For each dataset, the rows to change, less one, until its value has left every interval ``[v,
+    ratio v)`` that holds all values so near; by growing balls."""
     low = high = np.array(values, float)
     found = np.full(len(low), -1)
     start = low

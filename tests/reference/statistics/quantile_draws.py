@@ -1,9 +1,5 @@
-"""A draw of a quantile from a window of ranks, run by run and slowly: the twin of `draw_node`.
-
-It reads the same random words in the same order, so its draws are the same.
-"""
-
-from __future__ import annotations
+"""A draw of a quantile from a window of ranks, run by run and slowly: the twin of `draw_node`. It
+reads the same random words in the same order, so its draws are the same."""
 
 import math
 from fractions import Fraction

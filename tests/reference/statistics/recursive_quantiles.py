@@ -1,7 +1,5 @@
 """Quantiles by recursion, by definition: every output of a tiny domain, with its weight."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import NamedTuple
@@ -55,13 +53,10 @@ def sizes(m):
 
 
 def recursive(data, qs, loss, cells, parts, fault=None):
-    """``{released cells: {transcript: log-probabilities}}`` of the whole recursion.
-
-    A transcript holds what every node released, parts included; its log-probabilities are those of
-    the levels, given the levels before, and add up. Faults: "both" counts the rows at
-    a released cell in both children, "free" does not divide the loss by the levels, and those of
-    positions.
-    """
+    """``{released cells: {transcript: log-probabilities}}`` of the whole recursion. A transcript
+    holds what every node released, parts included; its log-probabilities are those of the levels,
+    given the levels before, and add up. Faults: "both" counts the rows at a released cell in both
+    children, "free" does not divide the loss by the levels, and those of positions."""
     widths = sizes(len(qs))
     levels = 1 if fault == "free" else len(widths)
     zero = np.zeros(len(widths))

@@ -1,9 +1,5 @@
-"""Randomized response by definition: big integers and mpmath, one row after the other.
-
-Bits are taken by ``stream.word()`` in the order in which the kernels take them.
-"""
-
-from __future__ import annotations
+"""Randomized response by definition: big integers and mpmath, one row after the other. Bits are
+taken by ``stream.word()`` in the order in which the kernels take them."""
 
 import mpmath
 

@@ -1,7 +1,5 @@
 """The least error of strategies for linear queries, by plain descent, and bounds of it, exactly."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -61,10 +59,8 @@ def exact_error(sums, queries):
 
 
 def exact_bound(queries, roots):
-    """What no strategy errs by less than, for roots of weights, in fractions alone.
-
-    (tr(Y' W L^1/2))^2 / sum l for Y with singular values of at most 1, which elimination shows.
-    """
+    """What no strategy errs by less than, for roots of weights, in fractions alone. (tr(Y' W
+    L^1/2))^2 / sum l for Y with singular values of at most 1, which elimination shows."""
     w = np.array(queries, float) * np.array(roots, float)
     left, _, right = np.linalg.svd(w, full_matrices=False)
     y = [[Fraction(float(entry)) * Fraction(999_999, 1_000_000) for entry in row]

@@ -1,7 +1,5 @@
 """The implication test by its definitions: rows one by one, sums as fractions."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

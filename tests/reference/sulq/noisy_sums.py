@@ -1,7 +1,5 @@
 """Sums of functions of rows by their definition: exact fractions, one row after the other."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction
@@ -39,11 +37,9 @@ def moves(a, b):
 
 
 def worst(integers, domain, relation, norm, rows=2):
-    """The largest part of the loss that a row takes, over all neighbors of so many rows.
-
-    `integers` makes of a list of rows the moves that the noise is for, a vector a part, and the
-    parts' integers; `norm` is 0 for l1 and 1 for the square of the l2 norm.
-    """
+    """The largest part of the loss that a row takes, over all neighbors of so many rows. `integers`
+    makes of a list of rows the moves that the noise is for, a vector a part, and the parts'
+    integers; `norm` is 0 for l1 and 1 for the square of the l2 norm."""
     seen = {}
 
     def known(data):

@@ -1,7 +1,5 @@
 """What learners ask about a labelled row, by definition: one row at a time, in exact fractions."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,15 +1,11 @@
 """Windows of order statistics by definition: sort everything, slice."""
 
-from __future__ import annotations
-
 import numpy as np
 
 
 def window(values, rank_rule, width, missing=None, nulls=0):
-    """(values, first, n, nan) as `dpfast.order.Ranks.window` must return them.
-
-    Works on Python numbers, so it knows nothing of dtypes; -0.0 is 0.0.
-    """
+    """(values, first, n, nan) as `dpfast.order.Ranks.window` must return them. Works on Python
+    numbers, so it knows nothing of dtypes; -0.0 is 0.0."""
     numbers = [v + 0 if isinstance(v, int) else v + 0.0 for v in np.asarray(values).tolist()]
     present = [v for v in numbers if v == v]
     nan = len(numbers) - len(present) + nulls

@@ -1,16 +1,10 @@
 """The plain slow twin of cells and their sums: rational numbers, one row after the other."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
 
 
-def cell(x: Any, grid: float, first: int, span: int) -> int:
+def cell(x, grid, first, span):
     """The cell of a number, from 0; NaN is cell 0."""
     x = float(x)
     if math.isnan(x):
@@ -22,17 +16,17 @@ def cell(x: Any, grid: float, first: int, span: int) -> int:
     return round(clamped / Fraction(grid)) - first  # to even, as Python rounds fractions
 
 
-def cells(values: Iterable[Any], grid: float, first: int, span: int) -> list[int]:
+def cells(values, grid, first, span):
     return [cell(x, grid, first, span) for x in values]
 
 
-def totals(values: np.ndarray, grid: float, first: int, span: int) -> tuple[int, int, int]:
+def totals(values, grid, first, span):
     """NaN, the sum of cells, the sum of their squares."""
     found = cells(values.tolist(), grid, first, span)
     nan = sum(x != x for x in values.tolist())
     return nan, sum(found), sum(u * u for u in found)
 
 
-def products(a: Iterable[int], b: Iterable[int]) -> int:
+def products(a, b):
     """The sum of the products of pairs of cells."""
     return sum(x * y for x, y in zip(a, b, strict=True))

@@ -1,40 +1,28 @@
 """The plain slow twin of what units count for: one unit at a time, in fractions."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
 
-def part(total: int, rows: int, most: int) -> int:
+def part(total, rows, most):
     """What a feature of a unit with so many rows counts."""
     return math.trunc(Fraction(total * min(rows, most), rows))
 
 
-def away(total: int, rows: int, most: int) -> int:
+def away(total, rows, most):
     """Planted: rounded away from zero."""
     exact = Fraction(total * min(rows, most), rows)
     return math.ceil(exact) if exact > 0 else math.floor(exact)
 
 
-def whole(total: int, rows: int, most: int) -> int:
+def whole(total, rows, most):
     """Planted: all of it, beside a number of rows that is bounded."""
     return min(total, most) if total == rows else total
 
 
-def bounded(
-    room: Any,
-    most: int,
-    features: Callable[[list[int]], Sequence[int]],
-    squares: bool = False,
-    ends: tuple[int, int] | None = None,
-    *,
-    rule: Callable[[int, int, int], int] = part,
-) -> list[int]:
+def bounded(room, most, features, squares=False, ends=None, *, rule=part):
     """As `dpfast.summaries.units.bounded`; `rule` says what counts of a unit."""
-    found: list[int] = []
+    found = []
     for words in room.tolist():
         rows = words[1] % 2**40
         if squares:

@@ -1,7 +1,5 @@
 """Which rows pass conditions, as plain as can be: one row, one test, comparisons of Python."""
 
-from __future__ import annotations
-
 
 def passes(value, test, against):
     """Whether a value of a row passes one test; None and NaN pass none."""

@@ -1,7 +1,5 @@
 """The plain slow twin of words of keys: SipHash from its paper, one key at a time."""
 
-from __future__ import annotations
-
 import datetime
 import struct
 
@@ -9,11 +7,11 @@ MASK = 2**64 - 1
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
-def _rotl(x: int, n: int) -> int:
+def _rotl(x, n):
     return (x << n | x >> (64 - n)) & MASK
 
 
-def siphash(key: bytes, message: bytes, wide: bool = False) -> tuple[int, ...]:
+def siphash(key, message, wide=False):
     """SipHash-2-4 of 64 bits, or the low and the high word of that of 128."""
     k0, k1 = struct.unpack("<2Q", key)
     v = [
@@ -23,7 +21,7 @@ def siphash(key: bytes, message: bytes, wide: bool = False) -> tuple[int, ...]:
         k1 ^ 0x7465646279746573,
     ]
 
-    def rounds(count: int) -> None:
+    def rounds(count):
         for _ in range(count):
             for a, b, c, d, first, second in ((0, 1, 2, 3, 13, 16), (2, 1, 0, 3, 17, 21)):
                 v[a] = (v[a] + v[b]) & MASK
@@ -49,12 +47,12 @@ def siphash(key: bytes, message: bytes, wide: bool = False) -> tuple[int, ...]:
     return tuple(found)
 
 
-def hash_of(key: bytes, low: int, high: int = 0) -> int:
+def hash_of(key, low, high=0):
     """SipHash-2-4 of two words, under a key of 32 bytes."""
     return siphash(key[:16], struct.pack("<2Q", low, high))[0]
 
 
-def words(key: bytes, one: object) -> tuple[int, int] | None:
+def words(key, one):
     """The low and the high word of a key, under a secret of 32 bytes; None if it is none."""
     if isinstance(one, (str, bytes)):
         raw = one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one

@@ -1,7 +1,5 @@
 """Records of a text table, one byte at a time: what a line end, a quote, a first byte does."""
 
-from __future__ import annotations
-
 
 def records(data, delimiter=",", quotes=True, empty=False, last=True):
     """The bytes of whole records that count, and how many bytes they and the others are."""

@@ -1,20 +1,16 @@
 """Rows one by one, in plain Python: what a source of rows should have said."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 
-def number(one: Any) -> float:
+def number(one):
     """A cell as a float; NaN for a missing one."""
     return math.nan if one is None else float(one)
 
 
-def single(cells: Sequence[Any]) -> np.ndarray:
+def single(cells):
     """A column of cells."""
     out = np.empty(len(cells))
     for i, one in enumerate(cells):
@@ -22,7 +18,7 @@ def single(cells: Sequence[Any]) -> np.ndarray:
     return out
 
 
-def matrix(rows: Sequence[Sequence[Any] | None], width: int) -> np.ndarray:
+def matrix(rows, width):
     """A list of rows."""
     out = np.empty((len(rows), width))
     for i, row in enumerate(rows):
@@ -31,7 +27,7 @@ def matrix(rows: Sequence[Sequence[Any] | None], width: int) -> np.ndarray:
     return out
 
 
-def table(columns: Mapping[str, Sequence[Any]]) -> np.ndarray:
+def table(columns):
     """Columns with names."""
     out = np.empty(len(next(iter(columns.values()))), [(name, float) for name in columns])
     for name, cells in columns.items():
@@ -40,14 +36,12 @@ def table(columns: Mapping[str, Sequence[Any]]) -> np.ndarray:
     return out
 
 
-def gather(source: Any) -> tuple[np.ndarray, list[tuple[int, Any]]]:
-    """All rows of a source in their order, and the ids of each chunk with its first row.
+def gather(source):
+    """All rows of a source in their order, and the ids of each chunk with its first row. It checks
+    what a source promises: that its chunks number every row once, are of its dtype and width, in
+    native byte order and in C order; and that a second pass makes the same chunks."""
 
-    It checks what a source promises: that its chunks number every row once, are of its dtype and
-    width, in native byte order and in C order; and that a second pass makes the same chunks.
-    """
-
-    def summarise(chunk: Any) -> list[Any]:
+    def summarise(chunk):
         rows = chunk.rows
         assert type(rows) is np.ndarray
         assert rows.dtype == source.dtype and rows.dtype.isnative and rows.flags.c_contiguous
@@ -69,7 +63,7 @@ def gather(source: Any) -> tuple[np.ndarray, list[tuple[int, Any]]]:
     return whole, [(start, ids) for start, _, ids in parts]
 
 
-def same(got: np.ndarray, want: np.ndarray) -> None:
+def same(got, want):
     """Equal in shape, names and every number; NaN where there should be one."""
     assert got.shape == want.shape and got.dtype.names == want.dtype.names
     if want.dtype.names is None:

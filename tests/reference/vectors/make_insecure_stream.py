@@ -1,7 +1,5 @@
 """Makes insecure_stream.json: `python -m tests.reference.vectors.make_insecure_stream`."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from itertools import islice
@@ -13,8 +11,8 @@ REFILLS = 3
 SEEDS = (0, 1, 255, 256, 2**64, 3**400)
 
 
-def vectors() -> list[dict[str, object]]:
-    made: list[dict[str, object]] = []
+def vectors():
+    made = []
     for seed in SEEDS:
         for thread in (0, 1):
             data = b"".join(islice(stream(insecure_key(seed, thread)), REFILLS))
