@@ -221,6 +221,7 @@ def asked(text):
             yield node.lineno
 
 
+@pytest.mark.full
 def test_no_mechanism_is_asked_what_it_is():
     left = set(FOREIGN)
     for path in SOURCES:

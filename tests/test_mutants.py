@@ -115,6 +115,7 @@ def test_a_compiler_is_asked_once_for_the_same_text(tmp_path, monkeypatch):
         assert len((tmp_path / "log").read_text()) == asked
 
 
+@pytest.mark.full
 def test_every_fault_that_is_called_equivalent_is_one_of_today():
     names = {mutant.name for mutant in tool["everywhere"]([])}
     assert len(names) > 1000

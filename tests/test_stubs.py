@@ -21,6 +21,7 @@ def tool():
     return runpy.run_path(str(TOOL))
 
 
+@pytest.mark.full
 def test_the_stubs_are_what_would_be_written(tool):
     assert list(tool["stale"]()) == []
 

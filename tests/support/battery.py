@@ -328,11 +328,15 @@ MADE = dict(made(TABLE, WRITTEN.values()))
 CASES = WRITTEN | MADE
 
 
+#: By day a call is tried in one case, and what is made with anything beside the rows not at all.
+FIRST = {case.call: name for name, case in reversed(CASES.items())}
+LATER = {n for n in MADE if n not in STATISTICS} | CASES.keys() - set(FIRST.values())
+
+
 def each(names):
-    """Some cases as parameters: those that are made with anything beside the rows are for later."""
-    later = {name for name in MADE if name not in STATISTICS}
-    marks = {name: pytest.mark.full if name in later else () for name in names}
-    return pytest.mark.parametrize("name", [pytest.param(n, marks=m) for n, m in marks.items()])
+    """Some cases as parameters."""
+    every = [pytest.param(n, marks=pytest.mark.full if n in LATER else ()) for n in names]
+    return pytest.mark.parametrize("name", every)
 
 
 EVERY = each(CASES)
