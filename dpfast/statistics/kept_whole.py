@@ -61,7 +61,7 @@ class KeptWhole(Statistic[float]):
 
     column: None = field(init=False, default=None)
 
-    name: ClassVar[str] = "share of people kept whole"
+    name: ClassVar[str] = "share of people with all rows counted"
     reads_numbers: ClassVar[bool] = False
     needs_column: ClassVar[bool] = False
     keeps_units: ClassVar[bool] = True

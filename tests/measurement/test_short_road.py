@@ -35,7 +35,7 @@ def measured(kind):
 CALLS = {
     "count": (dp.count, {}),
     "count of numbers": (dp.count, {"nan": "drop"}),
-    "count of what is not 0": (dp.count_nonzero, {}),
+    "count of nonzero rows": (dp.count_nonzero, {}),
     "proportion": (measured(dp.Proportion), {"equal": 7}),
     "proportion of a word": (measured(dp.Proportion), {"equal": "7"}),
     "mean, measured": (measured(dp.Mean), BOUNDS),

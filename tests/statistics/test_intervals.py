@@ -207,7 +207,7 @@ def test_with_interval_is_the_same_statistic(statistic):
     found, mean = statistic.with_interval(0.9), dp.Mean(bounds=(0, 100))
     assert isinstance(found, dp.QuantileInterval) and found.coverage == 0.9
     half, whole = statistic.measure(epsilon=0.5), found.measure(epsilon=1)
-    assert whole.loss.epsilon == 1 and whole.name == f"{half.name} between two ends"
+    assert whole.loss.epsilon == 1 and whole.name == f"{half.name} with an interval"
     assert innermost(whole).inner == innermost(half) and innermost(whole).coverage == 0.9
     low, middle, high = whole(np.sort(X))
     assert low <= middle <= high

@@ -44,7 +44,7 @@ class Coin:
     rule: Any  # of `dpfast.extend.key_rule`
     below: int
 
-    name: ClassVar[str] = "partition by coin"
+    name: ClassVar[str] = "partition selection"
     neighbors: ClassVar[Neighbors] = "add-remove"
 
     @property
@@ -67,7 +67,7 @@ class Threshold:
     below: int
     loss: Loss
 
-    name: ClassVar[str] = "partition by threshold"
+    name: ClassVar[str] = "partition selection by threshold"
     neighbors: ClassVar[Neighbors] = "add-remove"
 
     @classmethod

@@ -224,7 +224,7 @@ class WithEnds(Around[NDArray[np.float64]]):
 
     @property
     def name(self) -> str:
-        return f"{self.inner.name} between two ends"
+        return f"{self.inner.name} with an interval"
 
     @property
     def parts(self) -> dict[str, Loss]:
@@ -235,7 +235,7 @@ class WithEnds(Around[NDArray[np.float64]]):
 
 @dataclass(frozen=True, slots=True)
 class Between(WithEnds):
-    """The mechanism of quantile intervals: private quantiles, each between two ends.
+    """The mechanism of quantile intervals: private quantiles, each with an interval around it.
 
     Parameters
     ----------

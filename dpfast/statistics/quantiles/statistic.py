@@ -352,7 +352,7 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
     --------
     >>> import dpfast as dp
     >>> dp.QuantileInterval(q=0.5, bounds=(0, 120)).measure(epsilon=1).name
-    'quantile 1/2 between two ends'
+    'quantile 1/2 with an interval'
     """
 
     q: Number | Sequence[Number] | NDArray[Any] | None = None
@@ -360,7 +360,7 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
     assume_sorted: bool = field(default=False, kw_only=True)
     method: Method | ManyMethod = field(default="auto", kw_only=True)
 
-    name: ClassVar[str] = "interval of a quantile"
+    name: ClassVar[str] = "quantile with an interval"
     answer_of_times: ClassVar[Answer] = "point"
     methods: ClassVar[tuple[str, ...]] = get_args(Method) + get_args(ManyMethod)[1:]
 

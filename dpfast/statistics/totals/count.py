@@ -229,8 +229,8 @@ class CountNonzero(Count):
 
     nan: Literal["keep", "drop"] = "keep"
 
-    name: ClassVar[str] = "count of what is not 0"
-    name_of_each: ClassVar[str] = "count of what is not 0 in each column"
+    name: ClassVar[str] = "count of nonzero rows"
+    name_of_each: ClassVar[str] = "count of nonzero rows in each column"
     needs_column: ClassVar[bool] = True
     features: ClassVar[Mapping[Any, Feature]] = {
         "keep": NONZERO._replace(missing=1),
