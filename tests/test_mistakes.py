@@ -253,7 +253,7 @@ CALLS = [
     (lambda b: dp.mean(FRAME["sex"], **BOUNDS, epsilon=0.1, budget=b), "data must be a column"),
     (lambda b: dp.mean(AGES, **BOUNDS, ids=AGES / 3, max_rows=1, epsilon=1, budget=b), "ids must"),
     (lambda b: dp.mean(AGES, **BOUNDS, ids=SEX, epsilon=1, budget=b), "max_rows must be given"),
-    (lambda b: dp.scan("nowhere.csv"), "is not there"),
+    (lambda b: dp.scan("nowhere.csv"), "does not exist"),
     (lambda b: by_sex(FRAME).mean(FRAME["age"], **BOUNDS, epsilon=1, budget=b), "column must be"),
 ]  # fmt: skip
 

@@ -508,7 +508,7 @@ class _Growth:
         def scores(source: Rows) -> NDArray[np.int64]:
             tables = self._tables(source, level)
             if self._most is not None and sum(table.sum() for table in tables[:1]) > self._most:
-                raise DataError(f"there are more than most_rows={self._most} rows")
+                raise DataError(f"most_rows must be at least the number of rows, got {self._most}")
             every = np.stack([score(self._criterion, table) for table in tables], axis=1)
             return np.take_along_axis(every, candidates, axis=1)
 

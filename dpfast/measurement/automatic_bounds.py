@@ -73,7 +73,7 @@ def trial(make: Callable[[Any], T], bounds: Sequence[Any]) -> T:
     try:
         every = [make(bound) for bound in bounds]
     except ArgumentError as error:  # it may show a number that nobody has written
-        raise ArgumentError(f"{error} (for 3/4 of the loss)") from None
+        raise ArgumentError(f"{error} (3/4 of the loss: bounds='auto' spends the rest)") from None
     return every[0]
 
 

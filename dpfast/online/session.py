@@ -163,7 +163,7 @@ class Session(Generic[Q, A]):
             )
         with self._lock:
             if self._half:
-                advice = "nothing more is answered" if self._record is None else "open it again"
+                advice = "open another stream" if self._record is None else "open it again"
                 raise StreamError(
                     f"the stream was stopped while it learned from an answer: {advice}"
                 )
@@ -195,7 +195,7 @@ class Session(Generic[Q, A]):
 
     @staticmethod
     def _halted(why: str) -> NoReturn:
-        raise StreamError(f"the stream has halted: {why}; nothing more is answered")
+        raise StreamError(f"the stream has halted: {why}; open another stream to ask more")
 
     # --- what a stream is -----------------------------------------------------------------------
 

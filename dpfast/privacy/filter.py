@@ -58,7 +58,7 @@ class Filter:
     >>> limit.require(dp.privacy.Pure(0.5))
     Traceback (most recent call last):
     ...
-    dpfast.errors.BudgetError: the filter refused Pure(epsilon=0.5): left Pure(epsilon=0.25)
+    dpfast.errors.BudgetError: the filter refused Pure(epsilon=0.5): only Pure(epsilon=0.25) remains
     """
 
     def __init__(self, limit: Loss) -> None:
@@ -132,4 +132,4 @@ class Filter:
             If less is left.
         """
         if not self.spend(loss):
-            raise BudgetError(f"the filter refused {loss!r}: remaining: {self.remaining!r}")
+            raise BudgetError(f"the filter refused {loss!r}: only {self.remaining!r} remains")

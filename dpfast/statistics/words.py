@@ -23,7 +23,7 @@ def statistic_of(name: str, value: Any) -> Any:
         try:
             signature(kind).bind(**arguments)
         except TypeError as error:
-            raise ArgumentTypeError(f"{name}: {word}: {error}") from None
+            raise ArgumentTypeError(f"{name} must have the arguments of {word}: {error}") from None
         return kind(**arguments)
     if not isinstance(value, Statistic):
         checks.fail_kind(name, "a statistic, as dpfast.Mean(bounds=(0, 9))", value)

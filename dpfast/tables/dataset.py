@@ -219,7 +219,7 @@ def _listed(system: Any, folder: str) -> list[str]:
     if info.type == fs.FileType.NotFound and glob.has_magic(folder):
         return _matching(system, folder)
     if info.type == fs.FileType.NotFound:
-        raise SourceError(f"{folder!r} is not there")
+        raise SourceError(f"{folder!r} does not exist")
     inside = system.get_file_info(fs.FileSelector(folder, recursive=True))
     refuse_logs(folder, [entry.path for entry in inside])
     files = [
@@ -293,7 +293,7 @@ def regular(file: Path) -> Path:
     if file.is_file():
         return file
     if not os.path.lexists(file):
-        raise SourceError(f"file {os.fspath(file)!r} is not there")
+        raise SourceError(f"file {os.fspath(file)!r} does not exist")
     raise SourceError(
         f"file {os.fspath(file)!r} must be a regular file, no pipe, device, directory or broken "
         "link: remove or replace it"

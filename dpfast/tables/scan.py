@@ -352,7 +352,7 @@ def _files(text: str) -> list[Path]:
             near = difflib.get_close_matches(path.name, os.listdir(path.parent), 1, 0.75)
         if near and near[0] != path.name:
             hint = f"; did you mean {str(path.parent / near[0])!r}?"
-            raise SourceError(f"file {text!r} is not there{hint}")
+            raise SourceError(f"file {text!r} does not exist{hint}")
     return [regular(file) for file in files]
 
 

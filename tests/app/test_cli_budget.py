@@ -41,7 +41,11 @@ def test_create_and_show(shell, told, tmp_path):
     assert (budget.name, budget.neighbors) == ("n", "replace")
     assert budget.limit == {"epsilon": dp.privacy.Pure(1).epsilon / 3, "delta": 0}
     code, out, err = shell("create", path, "--epsilon", 1)
-    assert (code, out, err) == (3, "", f"dpfast: error: ledger {path} is there already\n")
+    assert (code, out, err) == (
+        3,
+        "",
+        f"dpfast: error: ledger {path} exists already: choose another path\n",
+    )
     assert dp.Budget(path=path).limit == budget.limit
     made = told("create", tmp_path / "rho.db", "--rho", "0.5")
     assert made["remaining"] == {"rho": {"value": 0.5, "exact": "1/2"}}
@@ -55,7 +59,7 @@ def test_move(shell, told, ledger, tmp_path):
     assert told("move", moved)["spends"] == 3
     assert told("show", moved) == told("move", moved)
     code, out, err = shell("move", ledger)
-    assert (code, out) == (3, "") and "is not there" in err
+    assert (code, out) == (3, "") and "does not exist" in err
 
 
 def test_show(shell, told, ledger):
@@ -171,8 +175,8 @@ def test_what_is_drawn(ledger, monkeypatch):
 @pytest.mark.parametrize(
     "words, code, said",
     [
-        (("show", "none.db"), 3, "is not there"),
-        (("history", "text.db"), 3, "is no ledger"),
+        (("show", "none.db"), 3, "does not exist"),
+        (("history", "text.db"), 3, "is not a ledger"),
         (("create", "c.db"), 2, "epsilon must be given"),
         (("create", "c.db", "--rho", "1", "--max-rows", "2"), 2, "max_rows must be left out"),
         (("show", "study.db", "--plot", "a.xyz"), 2, "plot must be a name that ends in one of"),

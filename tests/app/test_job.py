@@ -580,7 +580,7 @@ def test_an_output_takes_the_place_of_nothing_that_the_job_is_made_of(
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(write):
     ledger = write().with_name("study.db")
     path = write('epsilon = 4\npath = "study.db"', output="no/out.csv")
-    with pytest.raises(SourceError, match="is no directory"):
+    with pytest.raises(SourceError, match="is not a directory"):
         job.run(path)
     assert not ledger.exists()
     path.with_name("d.csv").mkdir()
@@ -727,7 +727,7 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
          "are set, got '${NOT_SET}'"),
         ({"data": "path = ['t.parquet', 2]"}, (TypeError, "data.path[1] must be text")),
         ({"data": "path = []"}, (TypeError, "data.path must be text")),
-        ({"data": 'path = "t.parket"'}, (SourceError, "is not there; did you mean")),
+        ({"data": 'path = "t.parket"'}, (SourceError, "does not exist; did you mean")),
         ({"output": "out.xlsx"}, "output.path must be a name that ends in one of"),
         ("", "release must be at least one [[release]]"),
         ("[[relaese]]\nx = 1", "relaese must be one of data,"),

@@ -77,7 +77,7 @@ def test_an_answer_is_paid_for_once(write, folder):
 
 
 def test_a_file_is_relative_to_the_job_and_never_made(write, folder):
-    with pytest.raises(SourceError, match="is not there"):
+    with pytest.raises(SourceError, match="does not exist"):
         job.explain(write(TABLE.replace("flights.db", "none.db")))
     assert not (folder / "none.db").exists()
     whole = TABLE.replace("flights.db", f"{folder / 'flights.db'}?read_only=True")

@@ -363,7 +363,7 @@ def test_pickles_and_copies_are_the_same_ledger(path, tmp_path):
         each.spend(Pure(0.25), neighbors=REP)
     assert budget.remaining["epsilon"] == Fraction(1, 4) == others[0].remaining["epsilon"]
     path.unlink()
-    with pytest.raises(LedgerError, match="is not there"):
+    with pytest.raises(LedgerError, match="does not exist"):
         pickle.loads(packed)
     dp.Budget(epsilon=1, path=path)
     with pytest.raises(LedgerError, match="is not the file that was pickled"):
@@ -391,12 +391,12 @@ def test_lines_can_only_be_added(path):
 @pytest.mark.parametrize(
     "make, said",
     [
-        (lambda p: p.write_bytes(b"a,b\n1,2\n" * 999), "is no ledger: it is no SQLite file"),
+        (lambda p: p.write_bytes(b"a,b\n1,2\n" * 999), "is not a ledger: it is not an SQLite file"),
         (lambda p: p.write_bytes(b""), "is empty: it needs a limit"),
-        (lambda p: p.mkdir(), "is no file"),
+        (lambda p: p.mkdir(), "is not a regular file"),
         (lambda p: sql(p, "CREATE TABLE t (a)"), "is an SQLite file, but no ledger"),
         (lambda p: sql(p, "PRAGMA user_version = 3"), "is an SQLite file, but no ledger"),
-        (lambda p: None, "is not there, and a new one needs a limit"),
+        (lambda p: None, "does not exist, and a new one needs a limit"),
     ],
 )  # fmt: skip
 def test_what_is_no_ledger(path, make, said):
@@ -431,7 +431,7 @@ def test_a_ledger_that_went_away_or_back(path):
     with pytest.raises(LedgerError, match="was put back to an earlier state"):
         budget.spend(Pure(0.1), neighbors=REP)
     path.unlink()
-    with pytest.raises(LedgerError, match="is not there any more"):
+    with pytest.raises(LedgerError, match="no longer exists"):
         budget.spend(Pure(0.1), neighbors=REP)
     assert not path.exists() and "cannot be read" in repr(budget)
     dp.Budget(epsilon=1, path=path)

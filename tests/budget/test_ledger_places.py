@@ -95,7 +95,7 @@ def test_another_name_in_the_same_directory_and_links_are_no_other_place(path):
 
 def test_a_move_is_checked_and_sealed(path):
     other = moved(path)
-    with pytest.raises(LedgerError, match="is not there"):
+    with pytest.raises(LedgerError, match="does not exist"):
         file.move(str(path))
     file.move(str(other))
     back = other.rename(path)

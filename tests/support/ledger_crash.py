@@ -153,7 +153,7 @@ def looked_at(folder, ledger):
         budget = dp.Budget(path=ledger)
         spent, lines = budget.spent["epsilon"], len(budget.history)
     except LedgerError as error:
-        if told or not ("is not there" in str(error) or "is empty" in str(error)):
+        if told or not ("does not exist" in str(error) or "is empty" in str(error)):
             return [f"unreadable: {error}"], {}
         spent, lines = Fraction(0), 0
     wrong = []

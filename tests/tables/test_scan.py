@@ -346,9 +346,9 @@ def test_a_dotted_name_is_not_a_path(tmp_path):
 def test_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("flights.csv").write_text("v\n1\n")
-    with pytest.raises(SourceError, match=r"not there; did you mean '.*flights\.csv'"):
+    with pytest.raises(SourceError, match=r"does not exist; did you mean '.*flights\.csv'"):
         scan("flihgts.csv", "v")
-    with pytest.raises(SourceError, match=r"is not there$"):
+    with pytest.raises(SourceError, match=r"does not exist$"):
         scan("no/such/place.parquet", "v")
     for name in ("t.xlsx", "t", "t.gz", "t.parquet.gz"):
         Path(name).write_text("v\n1\n")

@@ -81,7 +81,7 @@ def create(
     amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
     loss(**amounts)
     if existing(file) is not None:
-        raise LedgerError(f"ledger {file} is there already")
+        raise LedgerError(f"ledger {file} exists already: choose another path")
     relation = None if neighbors is None else checks.neighbors(neighbors)
     about: Any = {"ids": ids, "max_rows": max_rows, "period": period}
     budget = Budget(**amounts, neighbors=relation, **about, name=name, path=os.path.abspath(file))

@@ -104,7 +104,7 @@ def read(table: Any, folder: Path) -> Sql:
     if parts.scheme in EMBEDDED and path and not path.startswith((":memory:", "md:")):
         file = folder / path
         if not file.is_file():  # or an empty one would be made
-            raise SourceError(f"data.sql.connect: database {str(file)!r} is not there")
+            raise SourceError(f"data.sql.connect: database {str(file)!r} does not exist")
         parts = parts._replace(netloc="", path=str(file))
         url = f"{parts.scheme}://{file}" + f"?{parts.query}" * bool(parts.query)
     return Sql(url, parts, file, said.get("table"), said.get("query"))

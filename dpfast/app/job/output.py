@@ -418,7 +418,7 @@ def check(path: Path) -> None:
     A temporary file beside the output is made and removed, as `write` does: nothing else is sure.
     """
     if not path.parent.is_dir():
-        raise _unwritable(path, f"{str(path.parent)!r} is no directory")
+        raise _unwritable(path, f"{str(path.parent)!r} is not a directory; create it first")
     if path.is_dir():
         raise _unwritable(path, "it is a directory")
     if path.suffix.lower() == ".parquet":

@@ -142,7 +142,7 @@ UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, RecursionErro
 
 #: The meanings of errors of SQLite, by their primary result codes.
 MEANINGS = {
-    sqlite3.SQLITE_NOTADB: "is no ledger: it is no SQLite file",
+    sqlite3.SQLITE_NOTADB: "is not a ledger: it is not an SQLite file",
     sqlite3.SQLITE_READONLY: "cannot be written: the file, its directory or the disk is read-only",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened, or no file beside it can be made",
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
@@ -379,7 +379,7 @@ class File:
         if not chain.held(db, last_row):
             raise LedgerError(
                 f"ledger {self.path} was put back to an earlier state: it lacks entries that this "
-                "process has seen; nothing can be spent"
+                "process has seen; restore the newer file"
             )
 
     def _renew(self, db: Connection, head: Header) -> None:
@@ -429,12 +429,13 @@ class File:
             if way == "make":
                 self._create()
                 return
-            new = ", and a new one needs a limit" if self._first_seal is None else " any more"
-            raise LedgerMissingError(f"ledger {self.path} is not there{new}") from None
+            is_new = self._first_seal is None
+            why = "does not exist, and a new one needs a limit" if is_new else "no longer exists"
+            raise LedgerMissingError(f"ledger {self.path} {why}") from None
         except OSError as error:
             raise LedgerError(f"ledger {self.path} cannot be inspected: {error.strerror}") from None
         if not os.path.isfile(self.path):
-            raise LedgerError(f"ledger {self.path} is no file")
+            raise LedgerError(f"ledger {self.path} is not a regular file")
         if status.st_nlink > 1:  # each name would have a log and locks of its own
             raise LedgerError(
                 f"ledger {self.path} has {status.st_nlink} names (hard links), under each of which "
@@ -454,7 +455,7 @@ class File:
         except FileExistsError:  # by another process, just now
             pass
         except OSError as error:
-            why = error.strerror if os.path.isdir(folder) else f"{folder} is no directory"
+            why = error.strerror if os.path.isdir(folder) else f"{folder} is not a directory"
             raise LedgerError(f"ledger {self.path} cannot be made: {why}") from None
 
     def _narrow(self) -> None:
