@@ -136,10 +136,11 @@ def tallied(
         return tallies, looked
 
     def merge(first: Tally, other: Tally) -> Tally:
-        if shared is None:
-            for room, more in zip(first[0], other[0], strict=True):
-                room += more
-        return first[0], first[1] + other[1]
+        # An engine may merge the same two again, so neither is written to.
+        both = (
+            [a + b for a, b in zip(first[0], other[0], strict=True)] if shared is None else shared
+        )
+        return both, first[1] + other[1]
 
     tallies, looked = source.reduce(summarise, merge)
     if where is not None and looked != len(where):
