@@ -2,7 +2,7 @@
 
     python benchmarks/crossings.py [--repeats 400] [--quick] [--out docs/figures]
 
-writes `crossings.json`, which `tests/docs/test_crossings.py` holds the constants and the words of
+writes `crossings.json`, which `tests/docs/test_figures.py` holds the constants and the words of
 the library to. All rows are invented, so truth may be known and errors be printed. A ratio is that
 of two mean (for extremes median) absolute errors: below 1 the first method is the better one. The
 number of rows is odd, so that all mean the same quantile.
