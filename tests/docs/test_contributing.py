@@ -33,43 +33,36 @@ def test_the_statistic(names):
     assert abs(found - 0.999) < 0.05 and budget.remaining["epsilon"] == 0
     mine, theirs = (f(rows, **given, rng=InsecureGenerator(1)) for f in (names["ratio"], dp.ratio))
     assert mine == theirs
-    assert (
-        names["Ratio"](bounds=given["bounds"]).measure(epsilon=2).error(1000, 0.95).half_width < 1
-    )
+    measured = names["Ratio"](bounds=given["bounds"]).measure(epsilon=2)
+    assert measured.error(1000, 0.95).half_width < 1
     with pytest.raises(dp.errors.ArgumentError, match="bounds must"):
         names["ratio"](rows, bounds=(0, 1), epsilon=1)
 
 
 def test_the_source(names, tmp_path):
-    path = tmp_path / "x.f8"
-    values = np.random.default_rng(0).normal(50, 9, 200_000)
+    path, values = tmp_path / "x.f8", np.random.default_rng(0).normal(50, 9, 200_000)
     values.tofile(path)
-    source = names["RawFile"](path)
+    source, given = names["RawFile"](path), {"bounds": (0, 100), "epsilon": 1}
     for release in (dp.median, dp.mean, dp.sum):
-        mine, theirs = (
-            release(x, bounds=(0, 100), epsilon=1, rng=InsecureGenerator(1))
-            for x in (source, values)
-        )
+        mine, theirs = (release(x, **given, rng=InsecureGenerator(1)) for x in (source, values))
         assert mine == theirs
     path.write_bytes(b"")
     with pytest.raises(dp.errors.SourceError, match="cut short"):
-        dp.sum(source, bounds=(0, 100), epsilon=1)
+        dp.sum(source, **given)
     assert abs(dp.sum(names["RawFile"](path), bounds=(0, 1), epsilon=1)) < 40
 
 
 def test_the_distribution(names):
     one, grid = np.ones(1), np.full(1, 2.0**-20)
     given = {"value": 0 * one, "scale": one, "granularity": grid, "shape": (20_000,)}
-    z = samplers.draw_array(names["Lomax"](), **given, generator=InsecureGenerator(1))
-    z = np.abs(z)
+    z = np.abs(samplers.draw_array(names["Lomax"](), **given, generator=InsecureGenerator(1)))
     for at in (0.1, 1.0, 10.0):
         share = (1 + at) ** -2
         assert abs(np.mean(z > at) - share) < 5 * np.sqrt(share / len(z))
-    draft = names["lomax"](1.0)
+    draft, x = names["lomax"](1.0), np.linspace(-50, 50, 100_001)
     assert 3 * draft.alpha + 2 * draft.beta == pytest.approx(1)
-    shift, grown, x = draft.alpha, np.exp(draft.beta), np.linspace(-50, 50, 100_001)
-    density = lambda z: (1 + np.abs(z)) ** -3  # noqa: E731
-    worst = np.abs(np.log(density(x) / (density((x - shift) / grown) / grown))).max()
+    grown, density = np.exp(draft.beta), lambda z: (1 + np.abs(z)) ** -3
+    worst = np.abs(np.log(density(x) / (density((x - draft.alpha) / grown) / grown))).max()
     assert 0.5 < worst <= 1
 
 

@@ -65,13 +65,13 @@ def test_a_sensitivity_that_cannot_be_is_refused(given, named):
 
 
 def test_what_is_left_out_of_a_sensitivity_is_the_most_it_can_be():
-    noise = dp.extend.integer_noise
-    for loss in (dp.privacy.Pure(1), dp.privacy.ZCDP(0.5), dp.privacy.Approx(1, 1e-6)):
-        known = noise(loss, 9, l2=3, l0=9).deviation
-        assert known <= noise(loss, 9).deviation
-        assert noise(loss, 9, l0=1).deviation <= noise(loss, 9).deviation
-        assert noise(loss).deviation == noise(loss, 1, l0=1, l2=1).deviation
-    assert (
-        noise(dp.privacy.ZCDP(0.5), 9, l2=3, l0=9).deviation
-        < noise(dp.privacy.ZCDP(0.5), 9).deviation
-    )
+    rho = dp.privacy.ZCDP(0.5)
+
+    def deviation(*given, loss=rho, **more):
+        return dp.extend.integer_noise(loss, *given, **more).deviation
+
+    for loss in (dp.privacy.Pure(1), rho, dp.privacy.Approx(1, 1e-6)):
+        known, one = (deviation(9, loss=loss, **more) for more in ({"l2": 3, "l0": 9}, {"l0": 1}))
+        assert max(known, one) <= deviation(9, loss=loss)
+        assert deviation(loss=loss) == deviation(1, l0=1, l2=1, loss=loss)
+    assert deviation(9, l2=3, l0=9) < deviation(9)

@@ -1,5 +1,6 @@
-"""Every page of the gallery runs, keeps its claims and makes the plots that it shows."""
+"""Every page runs, keeps its claims, makes the plots that it shows and leads somewhere."""
 
+import importlib
 import re
 import runpy
 from contextlib import nullcontext
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dpfast as dp
+from dpfast.errors import MissingExtraError
 
 from ..support.pages import DOCS, FIGURES, GALLERY, GUIDE, ROOT, THEORY, build, runs
 
@@ -49,12 +51,29 @@ def test_a_page_states_its_privacy(page):
     assert re.search(r"^ *assert ", text, re.M)
 
 
-def test_the_index_lists_every_page_once_and_shows_what_exists():
+BACKENDS = sorted((GUIDE / "backends").glob("*.md"))
+
+
+def test_an_index_lists_every_page_once_and_shows_what_exists():
     text = (GALLERY / "README.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| \[[^\]]+\]\(([^)]+)\)", text, re.M)
     assert sorted(listed) == [p.name for p in PAGES]
-    for name in build["images"](text):
-        assert (GALLERY / name).is_file()
+    assert all((GALLERY / name).is_file() for name in build["images"](text))
+    links = re.findall(r"\]\(([^)]+)\)", (GUIDE / "backends.md").read_text(encoding="utf-8"))
+    assert {f"backends/{page.name}" for page in BACKENDS} <= set(links)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("page", [GUIDE / "backends.md", *BACKENDS], ids=lambda page: page.stem)
+def test_a_page_on_another_tool_runs_and_names_what_is_there(page, tmp_path):
+    text = page.read_text(encoding="utf-8")
+    for name in set(re.findall(r"`(dpfast\.adapters\.\w+)`", text)):
+        assert importlib.util.find_spec(name) is not None, name
+    try:
+        shown = runs(page, tmp_path)[1]
+    except (MissingExtraError, ModuleNotFoundError) as error:
+        pytest.skip(f"{page.name}: {error}")
+    assert shown >= min(1, text.count("```python"))
 
 
 def test_the_examples_of_the_readme_run():
@@ -95,34 +114,16 @@ def test_the_examples_at_a_glance_run(monkeypatch):
 
 @pytest.mark.full
 @pytest.mark.parametrize("page, least, pictures", [
-    (DOCS / "start.md", 3, []),
-    (GUIDE / "epsilon.md", 7, []),
-    (GUIDE / "used-up.md", 3, []),
-    (GUIDE / "what-to-say.md", 1, []),
-    (GUIDE / "releases.md", 5, []),
-    (GUIDE / "sampling-error.md", 7, []),
-    (GUIDE / "proportions.md", 8, []),
-    (GUIDE / "scikit-learn.md", 4, []),
-    (GUIDE / "blocks.md", 0, ["blocks", "normality"]),
-    pytest.param(GUIDE / "groups.md", 10, [], marks=pytest.mark.full),
-    (GUIDE / "contribution.md", 4, []),
-    (GUIDE / "marginals.md", 1, []),
-    (GUIDE / "generator.md", 0, []),
-    (GUIDE / "extending.md", 0, []),
-    (GUIDE / "keys.md", 6, []),
-    (GUIDE / "engines.md", 3, []),
-    (GUIDE / "sql.md", 2, []),
-    (GUIDE / "joins.md", 1, []),
-    (THEORY / "groups.md", 4, []),
-    (GUIDE / "ranges.md", 5, []),
-    (GUIDE / "workloads.md", 5, []),
-    (GUIDE / "streams.md", 0, ["streams"]),
-    (GUIDE / "learn.md", 3, ["learned"]),
-    (GUIDE / "sulq.md", 3, []),
-    (GUIDE / "audit.md", 11, []),
-    pytest.param(GUIDE / "attacks.md", 0, ["attacks"], marks=pytest.mark.full),
-    pytest.param(THEORY / "local-sensitivity.md", 16, ["every-way-median", "every-way-mean"],
-        marks=pytest.mark.full),
+    (DOCS / "start.md", 3, []), (THEORY / "groups.md", 4, []),
+    *((GUIDE / f"{name}.md", least, []) for name, least in {
+        "epsilon": 7, "used-up": 3, "what-to-say": 1, "releases": 5, "sampling-error": 7,
+        "proportions": 8, "scikit-learn": 4, "groups": 10, "contribution": 4, "marginals": 1,
+        "generator": 0, "extending": 0, "keys": 6, "engines": 3, "sql": 2, "joins": 1, "ranges": 5,
+        "workloads": 5, "sulq": 3, "audit": 11,
+    }.items()),
+    (GUIDE / "blocks.md", 0, ["blocks", "normality"]), (GUIDE / "streams.md", 0, ["streams"]),
+    (GUIDE / "learn.md", 3, ["learned"]), (GUIDE / "attacks.md", 0, ["attacks"]),
+    (THEORY / "local-sensitivity.md", 16, ["every-way-median", "every-way-mean"]),
 ], ids=lambda p: f"{p.parent.stem}-{p.stem}" if isinstance(p, Path) else None)  # fmt: skip
 def test_a_page_of_the_documentation_runs_and_prints_what_it_shows(page, least, pictures, tmp_path):
     text, shown = runs(page, tmp_path)
@@ -153,10 +154,9 @@ def test_a_page_that_is_advised_is_caught(tmp_path):
 
 
 def test_a_broken_claim_is_caught_with_its_line(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(
-        "# A page\n\n```python\nrepeats = 7\n```\n\n```python\nassert repeats == 3\n```\n"
-    )
+    page, block = tmp_path / "page.md", "```python\n{}\n```\n"
+    claims = map(block.format, ("repeats = 7", "assert repeats == 3"))
+    page.write_text("\n".join(["# A page\n", *claims]))
     build["run"](page, tmp_path, repeats=3)
     with pytest.raises(AssertionError) as caught:
         build["run"](page, tmp_path)
