@@ -1,4 +1,4 @@
-"""The comparison of systems: its questions, its judge, its verdicts, and its page in a browser."""
+"""The comparison of systems: questions, faults, the judge, verdicts, and its page in a browser."""
 
 import ast
 import json
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.compare import __main__ as command
-from benchmarks.compare import page, worker, workloads
+from benchmarks.compare import faults, page, worker, workloads
 
 from ..support.browser import asked, chromium
 
@@ -19,26 +19,54 @@ SYSTEMS = command.systems()
 browser = chromium()
 
 
-def parts(system):
-    """The functions of a system, and the words in what it offers and does not."""
-    tree = ast.parse((HERE / system / "system.py").read_text(encoding="utf-8"))
-    functions = {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}
-    words = {}
-    for node in tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign):
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            words[ast.unparse(target)] = ast.unparse(node.value)
-    offers = words["OFFERS"].replace("*ROWS", words.get("ROWS", ""))
-    return functions, offers, words["ABSENT"]
+def parsed(system, name):
+    """The statements of a file of a system, and its functions by name."""
+    assert (HERE / system / "requirements.txt").read_text().strip()
+    tree = ast.parse((HERE / system / f"{name}.py").read_text(encoding="utf-8"))
+    return tree.body, {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_system_answers_each_question_or_says_why_not(system):
-    functions, offers, absent = parts(system)
-    assert (HERE / system / "requirements.txt").read_text().strip()
+    tree, functions = parsed(system, "system")
+    words = {}
+    for node in tree:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            words[ast.unparse(target)] = ast.unparse(node.value)
+    offers = words["OFFERS"].replace("*ROWS", words.get("ROWS", ""))
     for workload in workloads.WORKLOADS:
-        assert (workload in functions) != (f"'{workload}'" in absent), workload
+        assert (workload in functions) != (f"'{workload}'" in words["ABSENT"]), workload
         assert (workload in functions) == (f"'{workload}'" in offers), workload
+
+
+def test_each_fault_of_a_library_was_refuted_in_time_and_no_control_was():
+    kept = json.loads(faults.RESULTS.read_text(encoding="utf-8"))
+    for fault, one in zip(faults.FAULTS, kept["faults"], strict=True):
+        function = parsed(fault.system, "faults")[1][fault.name]
+        assert [argument.arg for argument in function.args.args] == ["control"]
+        assert one["name"] == f"{fault.system}/{fault.name}"
+        found, control = one["fault"], one["control"]
+        assert found["refuted"] and found["p_value"] <= 1e-6, one["name"]
+        assert not control["refuted"] and not control.get("differences"), one["name"]
+        assert max(found["seconds"], control["seconds"]) < 60, one["name"]
+    assert faults.lines(kept) in page.GUIDE.read_text(encoding="utf-8")
+
+
+def test_rows_that_change_are_refuted_and_those_that_stay_are_not():
+    rows = np.arange(6.0).reshape(3, 2)
+    assert not faults.judge(rows, rows.copy(), None)["refuted"]
+    found = faults.judge(rows, rows - rows.mean(0), None)
+    assert found["refuted"] and found["witness"] == "6 of 6 numbers changed"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("control", [False, True])
+def test_low_bits_of_numpy_are_refuted_and_noise_on_a_grid_is_not(control, tmp_path):
+    fault = next(one for one in faults.FAULTS if one.name == "low_bits")
+    found = faults.ask(Path(sys.executable), fault, control, tmp_path / "answers.npz")
+    verdicts = found["refuted"], bool(found["differences"]), found["p_value"] <= 1e-6
+    assert verdicts == (not control,) * 3 and found["release"] == f"NumPy {np.__version__}"
 
 
 @pytest.mark.full
@@ -69,18 +97,11 @@ def test_the_judge_finds_half_of_the_noise_and_nothing_in_the_whole(share, refut
 
 
 def row(system, warm, error, runs=200, **more):
-    spread = error / 10
     return {
-        "system": system,
-        "workload": "sum",
-        "relation": "replace",
-        "warm": {"seconds": warm, "best": warm, "calls": 3},
-        "whole": 1.0,
-        "memory": 1e8,
-        "lines": 1,
-        "error": {"mean": error, "se": spread, "runs": runs, "q50": 0, "q90": 0, "q99": 0},
-        **more,
-    }
+        "system": system, "workload": "sum", "relation": "replace", "whole": 1.0, "memory": 1e8,
+        "warm": {"seconds": warm, "best": warm, "calls": 3}, "lines": 1, **more,
+        "error": {"mean": error, "se": error / 10, "runs": runs, "q50": 0, "q90": 0, "q99": 0},
+    }  # fmt: skip
 
 
 def result(*rows):
@@ -98,18 +119,16 @@ def result(*rows):
 
 
 def test_verdicts_are_of_private_rivals_the_worst_first():
-    made = page.verdicts(
-        [row("dpfast", 2e-3, 1.0), row("opendp", 1e-3, 0.9), row("duckdb", 1e-6, 0)]
-    )
-    first = made[0]
+    def verdicts(*rows, lost=True):
+        found = page.verdicts([row(*one) for one in rows])
+        return found[0], [one["column"] for one in found if one["lost"] or not lost]
+
+    first, lost = verdicts(("dpfast", 2e-3, 1.0), ("opendp", 1e-3, 0.9), ("duckdb", 1e-6, 0))
     assert (first["column"], first["ratio"], first["best"]) == ("warm", 2, "opendp")
-    assert [one["column"] for one in made if one["lost"]] == [
-        "warm"
-    ]  # the errors are not told apart
-    clear = page.verdicts([row("dpfast", 1e-3, 2.0), row("opendp", 1e-3, 1.0)])
-    assert [one["column"] for one in clear if one["lost"]] == ["error"]
-    few = page.verdicts([row("dpfast", 1e-3, 2.0), row("opendp", 1e-3, 1.0, runs=5)])
-    assert "error" not in [one["column"] for one in few]
+    assert lost == ["warm"]  # the errors are not told apart
+    clear = ("dpfast", 1e-3, 2.0), ("opendp", 1e-3, 1.0)
+    assert verdicts(*clear)[1] == ["error"]
+    assert "error" not in verdicts(clear[0], (*clear[1], 5), lost=False)[1]
 
 
 @pytest.fixture
@@ -140,30 +159,26 @@ def test_the_page_sorts_filters_and_plots(shown, browser):
     browser.get(shown.as_uri())
     assert asked(browser) <= {"file"} and not browser.get_log("browser")
 
-    def cells(table):
+    def cells(table, *which):
         script = """return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)]
             .map(r => [...r.cells].map(c => c.textContent))"""
-        return browser.execute_script(script, table)
+        return [line[slice(*which)] for line in browser.execute_script(script, table)]
 
-    assert cells("losses") == [["sum", "replace", "time of a warm call", "2", "Opendp"]]
-    assert [line[2] for line in cells("all")] == ["Dpfast", "Opendp", "Pydp"]
-    heads = browser.find_elements("css selector", "#all th button")
-    heads[3].click()  # warm
-    assert [line[3] for line in cells("all")] == ["1 ms", "2 ms", "</script> no"]
-    browser.find_elements("css selector", "#all th button")[3].click()
-    assert [line[3] for line in cells("all")] == ["2 ms", "1 ms", "</script> no"]
-    assert (
-        browser.find_elements("css selector", "#all th")[3].get_attribute("ariaSort")
-        == "descending"
-    )
-    browser.execute_script(
-        "const s = document.getElementById('system'); s.value = 'opendp'; s.onchange()"
-    )
-    assert [line[8:11] for line in cells("all")] == [["200", "2.50", "differs"]]
+    def choose(field, value):
+        script = f"const s = document.getElementById('{field}'); s.value = '{value}'; s.onchange()"
+        browser.execute_script(script)
+
+    assert cells("losses", None) == [["sum", "replace", "time of a warm call", "2", "Opendp"]]
+    assert cells("all", 2, 3) == [["Dpfast"], ["Opendp"], ["Pydp"]]
+    for times in (["1 ms", "2 ms"], ["2 ms", "1 ms"]):  # a click on "warm", and another
+        browser.find_elements("css selector", "#all th button")[3].click()
+        assert cells("all", 3, 4) == [[one] for one in (*times, "</script> no")]
+    head = browser.find_elements("css selector", "#all th")[3]
+    assert head.get_attribute("ariaSort") == "descending"
+    choose("system", "opendp")
+    assert cells("all", 8, 11) == [["200", "2.50", "differs"]]
     assert len(browser.find_elements("css selector", "#plot circle")) == 2
-    browser.execute_script(
-        "const s = document.getElementById('column'); s.value = 'error'; s.onchange()"
-    )
+    choose("column", "error")
     titles = browser.find_elements("css selector", "#plot circle title")
     assert titles[1].get_attribute("textContent") == "Opendp: 1, 1 times dpfast"
-    assert cells("growth") == [["Dpfast", "1 ms"]]
+    assert cells("growth", None) == [["Dpfast", "1 ms"]]
