@@ -45,39 +45,31 @@ def fails(block):
 
 NAN, INF = math.nan, math.inf
 
+TWO = {"data": PAIRS, "bounds": [BOUNDS] * 2}
 BAD = [
     # what is wrong, the argument that the message names
-    ({"blocks": N + 1}, "blocks"),
-    ({"blocks": True}, "blocks"),
+    *[({"blocks": b}, "blocks") for b in (N + 1, True)],
     ({"blocks": 1 << 25, "neighbors": "add-remove"}, "blocks"),
-    ({"bounds": []}, "bounds"),
-    ({"bounds": (0, 1, 2)}, "bounds"),
-    ({"bounds": [(0, 1), (2, 3)]}, "bounds"),  # two pairs, one column
-    ({"bounds": [(0, 1)]}, "bounds"),  # a vector of one is none
-    ({"bounds": [(0, 1), 5], "data": PAIRS}, "bounds"),
-    ({"bounds": [(0, 1), (1, 0)], "data": PAIRS}, "bounds"),
-    ({"bounds": (0, 1), "data": PAIRS}, "bounds"),  # one pair, two columns
-    ({"bounds": np.zeros((2, 2, 2)), "data": PAIRS}, "bounds"),
-    ({"default": -10.5}, "default"),
-    ({"default": NAN}, "default"),
-    ({"default": "0"}, "default"),
-    ({"default": [0]}, "default"),
-    ({"default": [0, 0, 0], "data": PAIRS, "bounds": [BOUNDS] * 2}, "default"),
-    ({"default": [[0, 0]], "data": PAIRS, "bounds": [BOUNDS] * 2}, "default"),
+    # two pairs for one column; a vector of one is none
+    *[({"bounds": b}, "bounds") for b in ([], (0, 1, 2), [(0, 1), (2, 3)], [(0, 1)])],
+    *[
+        ({"bounds": b, "data": PAIRS}, "bounds")
+        for b in ([(0, 1), 5], [(0, 1), (1, 0)], (0, 1), np.zeros((2, 2, 2)))
+    ],
+    *[({"default": x}, "default") for x in (-10.5, NAN, "0", [0])],
+    *[({**TWO, "default": x}, "default") for x in ([0, 0, 0], [[0, 0]])],
     ({"epsilon": 1e-12}, "epsilon"),
-    *[({"estimator": e}, "estimator") for e in (dp.estimators.Mean, 5)],
-    ({"aggregator": "average", "data": PAIRS, "bounds": [BOUNDS] * 2}, "aggregator"),
+    ({"estimator": dp.estimators.Mean}, "estimator"),
+    ({**TWO, "aggregator": "average"}, "aggregator"),
     ({"partition": "contiguous", "neighbors": "add-remove"}, "partition"),
     ({"nan": "raise"}, "nan"),
     ({"workers": True}, "workers"),
     ({"partition": "key"}, "ids"),
-    ({"partition": "random", "ids": IDS}, "ids"),
-    ({"partition": "contiguous", "ids": IDS}, "ids"),
-    ({"centres": [[0.0, 0.0]], "data": PAIRS, "bounds": [BOUNDS] * 2}, "centres"),
+    *[({"partition": p, "ids": IDS}, "ids") for p in ("random", "contiguous")],
+    ({**TWO, "centres": [[0.0, 0.0]]}, "centres"),
     ({"data": np.zeros((5, 2, 2))}, "data"),
     ({"data": np.array(["a", "b"]), "blocks": 2}, "data"),
-    ({"ids": IDS / 3}, "ids"),
-    ({"ids": "person"}, "ids"),  # these data have no columns with names
+    *[({"ids": ids}, "ids") for ids in (IDS / 3, "person")],  # there are no columns with names
     ({"ids": "person", "data": np.zeros(N, [("age", "f8")]), "estimator": fails}, "ids"),
     ({"executor": "processes", "estimator": "median"}, "executor"),  # nothing to guard against
     ({"time_limit": 1, "executor": "threads", "estimator": fails}, "time_limit"),
@@ -106,11 +98,7 @@ def ragged(block):
     return [[1.0], [2.0, 3.0]]
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [fails, stops, ragged],
-    ids=lambda f: f.__name__,
-)
+@pytest.mark.parametrize("estimator", [fails, stops, ragged], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("default", [None, 0.75])
 def test_an_estimator_that_fails_everywhere_costs_its_price(estimator, default):
     """The answer is noise round the public default, and no error says that all was in vain."""
@@ -264,11 +252,9 @@ def tail(block):
 
 def test_the_same_bits_from_tables_and_any_number_of_workers():
     """Columns by name, with the ids among them or apart; another seed gives others."""
-    x = np.random.default_rng(5).normal(0, 3, (3000, 2))
-    columns = {"a": x[:, 0], "b": x[:, 1], "who": np.arange(3000) // 2}
-    table = np.empty(3000, [("a", "f8"), ("b", "f8"), ("who", "i8")])
-    for name, values in columns.items():
-        table[name] = values
+    a, b = np.random.default_rng(5).normal(0, 3, (2, 3000))
+    columns = {"a": a, "b": b, "who": np.arange(3000) // 2}
+    table = pd.DataFrame(columns).to_records(index=False).view(np.ndarray)
 
     def product(block):
         assert block.dtype.names == ("a", "b")
@@ -324,14 +310,3 @@ def reachable(start):
         base = getattr(thing, "base", None)
         left += gc.get_referents(thing) + ([] if base is None else [base])
     return kinds
-
-
-def test_a_callable_with_a_method_of_the_same_name_is_a_callable():
-    class Socket:
-        def bind(self):
-            raise AssertionError
-
-        def __call__(self, block):
-            return block.max()
-
-    assert (recorded(X, Socket(), blocks=10).z > 0).all()

@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 from dpfast._kernels import aggregate as native
 from dpfast._kernels.tables import Key
 from dpfast.aggregate.blocks.layout import Window
-from dpfast.aggregate.estimators import (
-    LogisticRegression,
-    Median,
-    Mode,
-    Quantile,
-    TrimmedMean,
-)
+from dpfast.aggregate.estimators import LogisticRegression, Median, Mode, Quantile, TrimmedMean
 from dpfast.aggregate.estimators.base import BLOCKS, ROWS, Job, by_groups
 from dpfast.tables.data import as_rows
 

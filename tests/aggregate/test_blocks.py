@@ -122,11 +122,7 @@ def test_chunks_of_ids_give_the_same_labels():
 
 NASTY = [0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 1.7976931348623157e308, 5e-324, -5e-324, 2.0**-1022]
 NASTY += [1e16, 1.0 + 2**-52, 0.1, -0.1, 2.0**-1000, 3e-310, 2.0**1000, 2.0**53, 1e300, -1e300]
-doubles = st.one_of(
-    st.sampled_from(NASTY),
-    st.floats(),
-    st.floats(-100, 100),
-)
+doubles = st.one_of(st.sampled_from(NASTY), st.floats(), st.floats(-100, 100))
 
 
 def same(found, expected) -> None:

@@ -18,18 +18,9 @@ from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
 from dpfast._kernels.tables import Key
-from dpfast.aggregate.blocks import (
-    counting_sort,
-    external_sort,
-    layout,
-)
+from dpfast.aggregate.blocks import counting_sort, external_sort, layout
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast.aggregate.blocks.partition import (
-    ContiguousLabels,
-    KeyedLabels,
-    Partition,
-    RandomLabels,
-)
+from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, Partition, RandomLabels
 from dpfast.errors import SourceError
 from dpfast.tables import row_files
 from dpfast.tables.available_memory import available

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -26,19 +25,20 @@ from dpfast.aggregate.estimators import (
 from dpfast.errors import ArgumentError, ArgumentTypeError
 
 LIMITS = (0.0, 100.0)
-NAMES = {
-    "mean": Mean,
-    "var": Variance,
-    "std": StandardDeviation,
-    "min": Minimum,
-    "max": Maximum,
-    "median": Median,
-    "mode": Mode,
-    "trimmed-mean": TrimmedMean,
-    "correlation": Correlation,
-    "least-squares": LeastSquares,
-    "logistic-regression": LogisticRegression,
-}
+KINDS = [Mean, Variance, StandardDeviation, Minimum, Maximum, Median, Mode, TrimmedMean]
+KINDS += [Correlation, LeastSquares, LogisticRegression]
+WORDS = [
+    "mean",
+    "var",
+    "std",
+    "min",
+    "max",
+    "median",
+    "mode",
+    "trimmed-mean",
+    "correlation",
+    "least-squares",
+]
 
 
 def release(data, estimator, bounds, **kw):
@@ -47,7 +47,7 @@ def release(data, estimator, bounds, **kw):
 
 
 def test_names():
-    for name, kind in NAMES.items():
+    for name, kind in zip([*WORDS, "logistic-regression"], KINDS, strict=True):
         assert resolve(name) == resolve(name.replace("-", "_")) == kind()
     for wrong, due in [
         ("mean ", "estimator must be one of 'mean', .*'median', 'mode'"),
@@ -69,36 +69,33 @@ def test_they_are_values_and_have_names_in_the_ledger():
     assert "quantile(0.25)" in str(budget.history)
 
 
-INTEGER, PART = "ddof must be an integer of at le", "proportion must be"
-
-
 @pytest.mark.parametrize(
-    ("make", "error", "due"),
+    ("kind", "kw", "error", "due"),
     [
-        (lambda: Variance(-1), ArgumentError, "ddof must be an integer of at least 0, got -1"),
-        (lambda: StandardDeviation(1.5), ArgumentTypeError, INTEGER),
+        (Variance, {"ddof": -1}, ArgumentError, "ddof must be an integer of at least 0, got -1"),
+        (StandardDeviation, {"ddof": 1.5}, ArgumentTypeError, "ddof must be an integer of at le"),
         *[
-            (partial(kind, target=x), ArgumentTypeError, "target must be the index of a")
+            (kind, {"target": x}, ArgumentTypeError, "target must be the index of a")
             for kind, x in ((LeastSquares, 1.0), (LeastSquares, True), (LogisticRegression, 1.0))
         ],
-        (lambda: LeastSquares(intercept=1), ArgumentTypeError, "intercept must be True or False"),
-        *[(partial(Quantile, q), ArgumentError, "q must be") for q in (1.5, -0.1, math.nan)],
-        (lambda: Quantile("half"), ArgumentTypeError, "q must be"),
-        (lambda: Quantile(0.5, "nearest"), ArgumentError, "method must be one of 'linear'"),
-        (lambda: TrimmedMean(0.5), ArgumentError, f"{PART} .* less than 0.5"),
-        (lambda: TrimmedMean(-0.01), ArgumentError, PART),
-        (lambda: TrimmedMean(None), ArgumentTypeError, PART),
-        (lambda: LogisticRegression(penalty=0), ArgumentError, "penalty must be .* greater than 0"),
+        (LeastSquares, {"intercept": 1}, ArgumentTypeError, "intercept must be True or False"),
+        *[(Quantile, {"q": q}, ArgumentError, "q must be") for q in (1.5, -0.1, math.nan)],
+        (Quantile, {"q": "half"}, ArgumentTypeError, "q must be"),
+        (Quantile, {"q": 0.5, "method": "x"}, ArgumentError, "method must be one of 'linear'"),
+        (TrimmedMean, {"proportion": 0.5}, ArgumentError, "proportion must be .* less than 0.5"),
+        (TrimmedMean, {"proportion": -0.01}, ArgumentError, "proportion must be"),
+        (TrimmedMean, {"proportion": None}, ArgumentTypeError, "proportion must be"),
         *[
-            (partial(LogisticRegression, **{name: x}), ArgumentError, f"{name} must be")
-            for name, x in (("penalty", math.inf), ("tolerance", 0), ("max_iterations", 0))
+            (LogisticRegression, {name: x}, ArgumentError, f"{name} must be")
+            for name, x in [("penalty", math.inf), ("tolerance", 0), ("max_iterations", 0)]
         ],
-        (lambda: LogisticRegression(max_iterations=1.5), ArgumentTypeError, "max_iterations"),
+        (LogisticRegression, {"penalty": 0}, ArgumentError, "penalty must be .* greater than 0"),
+        (LogisticRegression, {"max_iterations": 1.5}, ArgumentTypeError, "max_iterations"),
     ],
 )
-def test_parameters_out_of_range(make, error, due):
+def test_parameters_out_of_range(kind, kw, error, due):
     with pytest.raises(error, match=f"^{due}"):
-        make()
+        kind(**kw)
 
 
 TABLE = np.zeros(50, [("a", "f8"), ("b", "i4")])

@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from contextlib import ExitStack
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -25,12 +26,6 @@ from ..reference.aggregate import python_function as reference
 from ..reference.aggregate.python_function import blocks, in_file
 from ..support import faults
 from ..support.pairwise import every_value, quick_rows
-
-
-def mild_faults(seed, size=300):
-    """Codes of faults that a thread can survive, with as many sound blocks."""
-    codes = np.random.default_rng(seed).integers(0, 2 * len(faults.BY_CODE), size)
-    return np.where(codes > len(faults.BY_CODE), 0, codes)
 
 
 def in_processes(function, rows, offsets, d=1, workers=2, limit=None, tick=None):
@@ -64,42 +59,33 @@ def running(pid):
         ([np.array([[1.0, 2.0, 3.0]]), np.array([[1], [2], [3]], np.int8)], [1, 2, 3]),
         ([np.ma.array([1.0, 2.0, 3.0])], [1, 2, 3]),
         ([np.ma.array([1.0, 2.0], mask=[False, True])], [1, np.nan]),
+        *[(faults.NO_ANSWERS.values(), [np.nan] * d) for d in (1, 3)],
     ],
 )
 def test_answers(values, due):
     for value in values:
         row = np.full(len(due), -1.0)
         attempt(faults.returns(value), np.zeros(1), row)
-        np.testing.assert_array_equal(row, due, str(value))
-
-
-@pytest.mark.parametrize("value", faults.NO_ANSWERS.values(), ids=list(faults.NO_ANSWERS))
-def test_no_answer(value):
-    for d in (1, 3):
-        row = np.zeros(d)
-        attempt(faults.returns(value), np.zeros(1), row)
-        assert np.isnan(row).all()
-
-
-def test_a_block_too_large_to_copy_has_no_answer():
-    """All rows of one id meet in one block: how large it is, the data decide."""
-    row = np.zeros(1)
+        np.testing.assert_array_equal(row, due, str(type(value)))
+    # All rows of one id meet in one block: how large it is, the data decide.
     huge = np.broadcast_to(np.float64(1), 1 << 55)  # of no memory, and of too much once copied
     attempt(faults.returns(1.0), huge, row)
-    assert np.isnan(row[0])
+    assert np.isnan(row).all()
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("workers", [1, 2, 5])
-@pytest.mark.parametrize("d, function", [(1, faults.by_code), (2, faults.two_by_code)])
-def test_threads_equal_a_plain_loop(workers, d, function):
-    codes, ticks = mild_faults(workers), []
+@quick_rows(2)
+@pytest.mark.parametrize("workers", [2, 1, 5])
+@pytest.mark.parametrize("run", [in_threads, in_processes])
+@pytest.mark.parametrize("d, function", [(2, faults.two_by_code), (1, faults.by_code)])
+def test_equal_to_a_plain_loop(d, function, run, workers):
+    """Sound blocks, and as many faults that a thread can survive."""
+    codes = np.random.default_rng(workers).integers(0, 2 * len(faults.BY_CODE), 300)
+    codes, ticks = np.where(codes > len(faults.BY_CODE), 0, codes), []
     rows, offsets = blocks(codes)
-    found = in_threads(function, rows, offsets, d, workers, ticks.append)
-    expected = reference.call_blocks(function, rows, offsets, d)
-    np.testing.assert_array_equal(found, expected)
+    found = run(function, rows, offsets, d, workers, tick=ticks.append)
+    np.testing.assert_array_equal(found, reference.call_blocks(function, rows, offsets, d))
     assert np.array_equal(np.isnan(found[:, 0]), np.isin(codes, list(faults.BY_CODE)))
-    assert sum(ticks) == len(codes)
+    assert sum(ticks) == len(codes) and min(ticks) > 0
 
 
 @pytest.mark.parametrize("function", [faults.mutates, faults.keeps])
@@ -120,58 +106,59 @@ def test_a_block_is_the_functions_own(function, planted):
 
 
 @every_value
-@pytest.mark.parametrize("kind", ["1-D", "2-D", "structured", "map"])
-@pytest.mark.parametrize("run", [in_threads, in_processes], ids=["threads", "processes"])
+@pytest.mark.parametrize("kind", ["structured", "none", "1-D", "2-D", "map"])
+@pytest.mark.parametrize("run", [in_processes, in_threads])
 def test_every_kind_of_rows(kind, run, tmp_path):
     rows = {
+        "none": np.empty(0),
         "1-D": np.arange(12.0),
         "2-D": np.arange(12, dtype=np.int16).reshape(6, 2),
         "structured": np.zeros(12, [("age", np.float64), ("b", np.float64)]),
         "map": np.memmap(tmp_path / "rows", np.float64, "w+", shape=8),
     }[kind]
-    due = [[1, sum(rows[a : a + 3].tobytes())] for a in (0, 3)]
+    due = [[1, sum(rows[a : a + 3].tobytes())] if len(rows) else [np.nan] * 2 for a in (0, 3)]
 
     def look(block):
         return [faults.own_rows(block), sum(block.tobytes())]
 
-    found = run(look, rows, np.array([0, 3, 3, 6]), d=2)  # the empty block is not called
+    offsets, ticks = np.array([0, 3, 3, 6]) * (len(rows) > 0), []
+    found = run(look, rows, offsets, d=2, tick=ticks.append)  # an empty block is not called
     np.testing.assert_array_equal(found, [due[0], [np.nan] * 2, due[1]])
+    assert sum(ticks) == 3
 
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_warnings_and_numpy_settings_of_the_caller_change_nothing(workers):
+    """Where threads see the context of the caller."""
     rows, offsets = blocks([0.0, 1.0, 0.0])
-    with np.errstate(all="raise"), warnings.catch_warnings():
+    with np.errstate(all="raise"), warnings.catch_warnings(), decimal.localcontext() as context:
         warnings.simplefilter("error")
+        context.prec = 3
         filters = list(warnings.filters)
         found = in_threads(faults.warns, rows, offsets, workers=workers)
         assert warnings.filters == filters and np.geterr()["divide"] == "raise"
+        assert (in_threads(faults.digits, rows, offsets, workers=workers) == 0.333).all()
     assert found[:, 0].tolist() == [1.0, np.inf, 1.0]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_calls_that_overlap_are_silent_and_leave_filters_as_they_were(workers):
-    begun, ended = threading.Event(), threading.Event()
-
-    def first(block):
-        assert begun.wait(30)
-        return faults.warns(block)
-
-    def second(block):
-        begun.set()
-        assert ended.wait(30)
-        return faults.warns(block)
-
+    begun, ended, found = threading.Event(), threading.Event(), []
     rows, offsets = blocks([-1, -1], per=1)
-    found = []
 
-    def run(function):
-        found.append(in_threads(function, rows, offsets, 1, workers))
+    def run(is_second):
+        def work(block):
+            if is_second:
+                begun.set()
+            assert (ended if is_second else begun).wait(30)
+            return faults.warns(block)
+
+        found.append(in_threads(work, rows, offsets, 1, workers))
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         filters = list(warnings.filters)
-        one, two = (threading.Thread(target=run, args=(f,)) for f in (first, second))
+        one, two = (threading.Thread(target=run, args=(is_second,)) for is_second in (0, 1))
         one.start()
         time.sleep(0.1)
         two.start()
@@ -180,14 +167,6 @@ def test_calls_that_overlap_are_silent_and_leave_filters_as_they_were(workers):
         two.join()
         assert warnings.filters == filters
     assert np.array_equal(np.ravel(found), np.ones(4))
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_threads_see_the_context_of_the_caller(workers):
-    rows, offsets = blocks(range(9))
-    with decimal.localcontext() as context:
-        context.prec = 3
-        assert (in_threads(faults.digits, rows, offsets, workers=workers) == 0.333).all()
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -214,14 +193,11 @@ def test_ctrl_c_or_an_error_of_tick_stops_the_threads(workers, where):
 class Simulated:
     """Workers on a board, which do a random thing at a time."""
 
-    def __init__(self, blocks, workers, seed, limit=None):
-        self.board = Board(workers, np.arange(blocks + 1), 1)
-        self.ticks = []
-        self.ranges = BlockQueue(self.board, limit, self.ticks.append)
+    def __init__(self, blocks, workers, seed):
+        self.board, self.ticks = Board(workers, np.arange(blocks + 1), 1), []
+        self.ranges = BlockQueue(self.board, None, self.ticks.append)
         self.random = np.random.default_rng(seed)
-        self.held = {}
-        self.answered = []
-        self.failed = []
+        self.held, self.answered, self.failed = {}, [], []
 
     def run(self, forget_the_rest=False):
         while not self.ranges.over:
@@ -301,17 +277,6 @@ def test_late_although_it_came_back():
     assert out[:, 0].tolist() == [0, 1, 2]
 
 
-@quick_rows(1)
-@pytest.mark.parametrize("workers", [1, 2, 3])
-@pytest.mark.parametrize("d, function", [(1, faults.by_code), (2, faults.two_by_code)])
-def test_processes_equal_threads(workers, d, function):
-    codes, ticks = mild_faults(workers), []
-    rows, offsets = blocks(codes)
-    found = in_processes(function, rows, offsets, d, workers, tick=ticks.append)
-    np.testing.assert_array_equal(found, in_threads(function, rows, offsets, d))
-    assert sum(ticks) == len(codes) and min(ticks) > 0
-
-
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("size", "codes", "limit", "workers"),
@@ -322,26 +287,20 @@ def test_processes_equal_threads(workers, d, function):
     ids=["one dies", "two die", "hanging"],
 )
 def test_deadly_and_hanging_blocks_change_their_own_rows_only(size, codes, limit, workers):
-    bad = np.array([codes.get(block, 0) for block in range(size)])
+    bad, ticks = np.array([codes.get(block, 0) for block in range(size)]), []
     rows, offsets = blocks(bad)
-    ticks = []
     found = in_processes(faults.by_code, rows, offsets, 1, workers, limit, ticks.append)
-    np.testing.assert_array_equal(np.isnan(found[:, 0]), bad > 0)
     sound = reference.call_blocks(np.sum, rows, offsets, 1)
-    assert np.array_equal(found[bad == 0], sound[bad == 0])
+    np.testing.assert_array_equal(found, np.where(bad[:, None] > 0, np.nan, sound))
     assert sum(ticks) == size
 
 
 @pytest.mark.full
 def test_a_crew_works_again_and_leaves_nothing_behind():
-    def open_files():
-        return len(os.listdir("/dev/fd"))
-
     rows, offsets = blocks(range(20, 30))
     with in_file(rows) as file:
-        before = open_files()
+        before, seen = len(os.listdir("/dev/fd")), set()
         crew = WorkerPool(faults.process, None, "f")
-        seen = set()
         for _ in range(3):
             out = np.zeros((10, 1))
             with crew:
@@ -351,33 +310,55 @@ def test_a_crew_works_again_and_leaves_nothing_behind():
         assert len(seen) >= 3 and os.getpid() not in seen
         assert not any(running(int(pid)) for pid in seen)
         del crew
-        assert open_files() == before
+        assert len(os.listdir("/dev/fd")) == before
 
 
 def ends_soon(pid):
     """Whether a process is dead, which somebody else has to wait for."""
     until = time.monotonic() + 10
-    while running(pid) and _state(pid) != "Z":
+    while running(pid) and "Z" not in _ps("-o", "stat=", "-p", str(pid)):
         if time.monotonic() > until:
             return False
         time.sleep(0.02)
     return True
 
 
-def _state(pid):
-    ps = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
-    return ps.stdout[:1]
+def _ps(*options):
+    return subprocess.run(["ps", *options], capture_output=True, text=True).stdout
 
 
 def _group(leader):
     """Processes of a group that are not waiting for their parent to notice their end."""
-    ps = subprocess.run(["ps", "-eo", "pid=,pgid=,stat="], capture_output=True, text=True)
-    lines = [line.split() for line in ps.stdout.splitlines()]
+    lines = [line.split() for line in _ps("-eo", "pid=,pgid=,stat=").splitlines()]
     return [int(pid) for pid, group, stat in lines if int(group) == leader and stat[0] != "Z"]
 
 
+def spoils_messages(block):
+    """Those to come: the worker hears nothing more."""
+
+    def fails(control):
+        raise ValueError
+
+    sys.modules["__main__"]._receive = fails
+    return 1.0
+
+
+@quick_rows(1)
+@pytest.mark.parametrize(
+    ("function", "limit"),
+    [(faults.writes_to_all_files, 5), (faults.comes_back_twice, None), (spoils_messages, 60)],
+)
+def test_a_function_that_spoils_its_worker_does_not_keep_the_parent(function, limit):
+    """It may spoil answers; a fork of a worker is no worker."""
+    rows, offsets = blocks(range(20, 23))
+    found = in_processes(function, rows.copy(), offsets, workers=1, limit=limit)
+    assert found.shape == (3, 1)
+    if function is faults.comes_back_twice:
+        assert np.array_equal(found, reference.call_blocks(np.sum, rows, offsets, 1))
+
+
 def test_what_the_function_leaves_running_ends_with_its_worker():
-    children = in_processes(faults.leaves_a_child, *blocks(range(20, 24)))[:, 0]
+    children = in_processes(faults.leaves_a_child, *blocks(range(20, 24)), workers=1)[:, 0]
     assert all(ends_soon(int(pid)) for pid in children)
 
 
@@ -390,20 +371,6 @@ def test_a_death_that_the_socket_does_not_tell():
         assert np.isnan(out).all()
         (left,) = _group(worker.process.pid) or (0,)
         assert left == 0 or ends_soon(left)
-
-
-@pytest.mark.full
-def test_a_fork_of_a_worker_is_no_worker():
-    rows, offsets = blocks(range(20, 28))
-    found = in_processes(faults.comes_back_twice, rows, offsets, workers=1)
-    assert np.array_equal(found, reference.call_blocks(np.sum, rows, offsets, 1))
-
-
-def test_what_a_function_writes_to_shared_memory_is_not_believed():
-    """It may spoil answers, but the parent ends as ever."""
-    rows, offsets = blocks(range(20, 30))
-    found = in_processes(faults.writes_to_all_files, rows.copy(), offsets, limit=5)
-    assert found.shape == (10, 1)
 
 
 CUT = """
@@ -437,8 +404,7 @@ def test_a_function_that_cuts_shared_memory_short_is_not_the_end_of_the_parent(f
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="memory without a name is of Linux")
 def test_a_worker_keeps_no_file_but_what_it_has_mapped():
-    rows, offsets = blocks(range(20, 24))
-    assert (in_processes(faults.sees_files, rows, offsets) == 2).all()  # what it has mapped
+    assert (in_processes(faults.sees_files, *blocks(range(20, 24)), workers=1) == 2).all()
 
 
 def test_a_crew_that_is_never_used_ends_too():
@@ -463,13 +429,6 @@ def test_ctrl_c_while_the_first_worker_begins(monkeypatch):
     del caught  # and with it all that the frames hold
 
 
-def test_no_rows_at_all():
-    ticks = []
-    found = in_processes(faults.median, np.empty(0), np.zeros(6, np.int64), tick=ticks.append)
-    assert np.isnan(found).all()
-    assert ticks == [5]
-
-
 def test_an_error_of_tick_ends_the_workers():
     def tick(done):
         raise LookupError("mine")
@@ -488,11 +447,11 @@ def test_a_worker_knows_nothing_of_the_library(monkeypatch):
     monkeypatch.setattr(
         worker_process.Worker, "send", lambda self, *of: (sent.append(of[0]), send(self, *of))
     )
-    assert (in_processes(faults.dpfast_modules, *blocks(range(6))) == 0).all()
-    kinds = (int, str, tuple, list, type(None), np.dtype)
+    assert (in_processes(faults.dpfast_modules, *blocks(range(6)), workers=1) == 0).all()
 
     def plain(thing):
         inner = thing if isinstance(thing, (tuple, list)) else ()
+        kinds = (int, str, tuple, list, type(None), np.dtype)
         return isinstance(thing, kinds) and all(plain(one) for one in inner)
 
     assert plain(sent)
@@ -504,24 +463,23 @@ def test_what_a_worker_finds(monkeypatch):
     """One thread for linear algebra, an empty standard input, no warnings, memory in no dump."""
     for name in worker_process.THREADS:
         monkeypatch.delenv(name, raising=False)
-    assert in_processes(faults.threads_allowed, *blocks([0]), d=2).tolist() == [[1, 1]]
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    np.testing.assert_array_equal(
-        in_processes(faults.threads_allowed, *blocks([0]), d=2), [[3, np.nan]]
-    )
     scale = 3.0
 
-    def others(block):
+    def look(block):
         import ctypes
         import resource
 
         dumps = resource.getrlimit(resource.RLIMIT_CORE)[0]
         if sys.platform == "linux":
             dumps += ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)
-        return [faults.standard_input(block), faults.warns(block), dumps, scale]
+        of_block = faults.standard_input(block), faults.warns(block)
+        return [*of_block, dumps, scale, *faults.threads_allowed(block)]
 
-    found = in_processes(others, *blocks([0.0, 1.0]), d=4)
-    assert found.tolist() == [[0, 1, 0, 3], [0, np.inf, 0, 3]]
+    found = in_processes(look, *blocks([0.0, 1.0]), d=6, workers=1)
+    assert found.tolist() == [[0, 1, 0, 3, 1, 1], [0, np.inf, 0, 3, 1, 1]]
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    found = in_processes(faults.threads_allowed, *blocks([0]), d=2)
+    np.testing.assert_array_equal(found, [[3, np.nan]])
 
 
 def test_what_cannot_be_sent_or_started(monkeypatch, tmp_path):
@@ -630,38 +588,23 @@ def test_functions_of_the_main_module(start):
     assert "run again" not in out
 
 
-def hanging(one):
-    """Read until two workers hang."""
-    lines = [one.stdout.readline() for _ in range(3)]
-    assert lines[0] == "begin\n" and lines[1:] == ["hangs\n"] * 2
-    return one
-
-
 HANG = "print('hangs', flush=True); time.sleep(3600)"
+
+
 SLEEPS = "[sys.executable, '-c', 'import time; time.sleep(999)']"
 
 
 @pytest.mark.full
-def test_ctrl_c_ends_the_workers(start):
-    one = hanging(start(HANG))
-    one.send_signal(signal.SIGINT)
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_their_parent(start, signal_number):
+    one = start(HANG)
+    lines = [one.stdout.readline() for _ in range(3)]
+    assert lines == ["begin\n", "hangs\n", "hangs\n"]  # two workers do
+    one.send_signal(signal_number)
     out, err = one.communicate(timeout=30)
-    assert out == "" and err.rstrip().endswith("KeyboardInterrupt")
-    assert err.count("Traceback") == 1
-
-
-@pytest.mark.full
-def test_workers_do_not_outlive_their_parent(start):
-    one = hanging(start(HANG))
-    one.kill()
-    assert one.communicate(timeout=30)[0] == ""
-
-
-@pytest.mark.full
-def test_what_the_function_has_started_ends_with_its_worker(start):
-    child = f"import subprocess; subprocess.run({SLEEPS})"
-    out, err = start(child, limit=0.5).communicate(timeout=60)
-    assert out == "begin\n[nan, nan, nan, nan]\n" and err == ""
+    assert out == ""
+    if signal_number == signal.SIGINT:
+        assert err.rstrip().endswith("KeyboardInterrupt") and err.count("Traceback") == 1
 
 
 #: It never lets the interpreter go, so no thread of the worker learns that the parent is dead.
@@ -697,53 +640,28 @@ def test_a_thread_that_listens_no_more_is_the_end_of_its_worker(error, monkeypat
     class Ended(BaseException):
         pass
 
-    def fails(kind):
-        def fail(*of):
-            raise kind
-
-        return fail
-
-    monkeypatch.setattr(worker_main, "_receive", fails(error))
-    monkeypatch.setattr(worker_main.os, "_exit", fails(Ended))
+    monkeypatch.setattr(worker_main, "_receive", Mock(side_effect=error))
+    monkeypatch.setattr(worker_main.os, "_exit", Mock(side_effect=Ended))
     with pytest.raises(Ended):
         worker_main._listen(None, None)
 
 
-@pytest.mark.full
-def test_no_wait_for_ever_for_a_worker_that_hears_nothing():
-    """The function spoils the messages to come."""
-    rows, offsets = blocks(range(20, 23))
-    assert in_processes(spoils_messages, rows, offsets, workers=1, limit=60).shape == (3, 1)
-
-
-def spoils_messages(block):
-    main = sys.modules["__main__"]
-
-    def fails(control):
-        raise ValueError
-
-    main._receive = fails
-    return 1.0
-
-
 @quick_rows(2)
-@pytest.mark.parametrize("where", ["payload", "socket", "process", "board", "selector"])
-def test_no_more_files_is_one_error(where, monkeypatch):
-    def full(*_, **__):
-        raise OSError(24, "Too many open files")
-
-    places = {
-        "payload": (pool, "File"),
-        "socket": (worker_process.socket, "socketpair"),
-        "process": (worker_process.subprocess, "Popen"),
-        "board": (pool, "File"),
-        "selector": (pool.selectors, "DefaultSelector"),
-    }
+@pytest.mark.parametrize(
+    "late, module, name",
+    [
+        (False, pool, "File"),
+        (False, worker_process.socket, "socketpair"),
+        (False, worker_process.subprocess, "Popen"),
+        (True, pool, "File"),
+        (True, pool.selectors, "DefaultSelector"),
+    ],
+)
+def test_no_more_files_is_one_error(late, module, name, monkeypatch):
     rows, offsets = blocks(range(4))
-    late = where in ("board", "selector")
     with in_file(rows) as file, ExitStack() as stack:
         crew = stack.enter_context(WorkerPool(faults.median, None, "f")) if late else None
-        monkeypatch.setattr(*places[where], full)
+        monkeypatch.setattr(module, name, Mock(side_effect=OSError(24, "Too many open files")))
         with pytest.raises(WorkerError, match="Too many open files"):
             if late:
                 crew.call_blocks(rows, file, offsets, np.zeros((4, 1)), 1)
