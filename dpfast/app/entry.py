@@ -190,11 +190,11 @@ def entry_of(
 
 
 def as_called(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a release's table with `column`, `other` and `by` merged into `columns` where needed.
+    """Return a release's TOML table with `column`, `other` and `by` merged into `columns`.
 
-    A `column` and an `other` are the `columns` of a statistic of rows. A statistic that compares
-    two groups (`of` by one column, with two `keys`) has the column of keys as the last of its
-    `columns`. Arguments that its function does not take are those of the statistic in the groups.
+    A statistic of two columns gets `column` and `other` as its `columns`. A statistic that compares
+    two groups (`of` by one column, with two `keys`) gets the column of keys as the last of its
+    `columns`; arguments that its function does not take go to the statistic in the groups.
     """
     words = dict(table)
     line = STATISTICS.get(str(words.get("statistic")))

@@ -371,16 +371,16 @@ class Budget(Payer):
         note : str, optional
             A note for the ledger, by default that of `noted`.
         ids : str, optional
-            The name of the id whose people the loss is about; by default it is a loss of rows. The
-            empty text stands for ids without a name, such as an array: they are those of the
-            budget, or are named "ids" by the first spend.
+            The name of the id if the loss protects all rows of one id; by default it protects a
+            row. The empty text stands for ids without a name, such as an array: they are the ids of
+            the budget, or are named "ids" by the first spend.
         record : mapping, optional
             All that is public of the release, in the types of JSON: what the ledger shows of it.
 
         Raises
         ------
         BudgetError
-            If less is left than is asked, the loss cannot be expressed in this budget or is of
+            If the loss is more than what remains, cannot be expressed in this budget or is of
             another unit, or this process is a fork. The message shows spent, asked, left, and what
             would fit, or what to pass instead. Nothing was recorded.
         LedgerError
@@ -475,8 +475,8 @@ class Budget(Payer):
             must be a fact about each row alone (a column of the table), and not be computed from
             other rows. It is read once.
         groups : array_like
-            Different values, which must be public and not be taken from the data. Rows of other
-            values, and without a value, are of no part.
+            Different values, which must be public and not be taken from the data. Rows with
+            another value, or without one, belong to no part.
 
         Yields
         ------

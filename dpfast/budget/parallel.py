@@ -172,7 +172,7 @@ class Part:
         return self._block.budget._named(self._paid)
 
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run a release about the rows of this part.
+        """Run a release on the rows of this part.
 
         Parameters
         ----------
@@ -191,8 +191,8 @@ class Part:
         Raises
         ------
         BudgetError
-            If less is left than the block would count more with it, the budget is about people, the
-            block has ended, or this process is a fork.
+            If the loss that the release would add to the block is more than what remains, the
+            budget is about people, the block has ended, or this process is a fork.
         """
         arguments = self._arguments(function, kwargs)
         return function(*args, **arguments, budget=self._block.budget._as(self))
@@ -267,9 +267,9 @@ class Parts(Mapping[Any, Part]):
 
 
 def _coded(column: Any, groups: Any) -> tuple[list[Any], NDArray[np.int32]]:
-    """Return the public values, and the index of the value that each row has, -1 for another.
+    """Return the public values, and for each row the index of its value, or -1.
 
-    What a row holds is never an error: a missing value, or one that is not listed, is of no part.
+    A missing value, or one that is not listed, is never an error: its row belongs to no part.
     """
     listed, data = (column_form(groups, "groups", GROUPS), column_form(column, "column", KEYS_RULE))
     zone = zone_kind(listed, "groups")

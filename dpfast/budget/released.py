@@ -92,7 +92,7 @@ class Release(Generic[Value]):
         """Whether the answer may be noise alone: an array for several numbers, False without a bar.
 
         A mean, a quantile or an extreme is noise where its bar is half of the bounds or more, for
-        their middle is as near; any other number where 0 is within its bar. It is computed of the
+        their middle is as near; any other number where 0 is within its bar. It is computed from the
         answer (post-processing), and costs nothing.
 
         Examples

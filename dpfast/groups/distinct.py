@@ -53,7 +53,7 @@ class Values(Table):
 
 @dataclass(frozen=True)
 class CountDistinct(Statistic[int]):
-    """The number of distinct values, as a statistic to measure; by group, the number of people.
+    """The number of distinct values, as a statistic to measure; in groups, the number of people.
 
     Of a unit with ids at most `max_rows` distinct values count; equal values count as one.
 

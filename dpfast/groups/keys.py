@@ -2,9 +2,9 @@
 
 Each column of keys is read as words (`tables.key_words`), each word has a code, and the codes of
 several columns have one together. *Public* keys have codes in the order in which they are given,
-and a row whose keys are not among them is of no group. *Private* keys get codes as they are met,
-and are put in the order of their words before anything random is drawn, so the order of rows is
-forgotten.
+and a row whose keys are not among them belongs to no group. *Private* keys get codes as they are
+met, and are put in the order of their words before anything random is drawn, so the order of rows
+is forgotten.
 
 Code -1 is no group: a null key, one that is not listed, a row that is left out. With `other_key`
 a row without a public key, be it another one or null, has one more group, the last: so each row

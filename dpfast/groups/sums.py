@@ -427,7 +427,7 @@ class CountOfText(OfCount):
 
 @dataclass(frozen=True)
 class OfPeople(Counted):
-    """Numbers of people by group: one row of each person counts in a group."""
+    """The number of people in each group: one row of each person counts in a group."""
 
     statistic: Statistic[int]
 

@@ -168,7 +168,7 @@ class Table(Mechanism[Answer]):
 
     @property
     def chooses_rows(self) -> bool:
-        """Tell whether rows of people are chosen, and not only sums of people bounded."""
+        """Tell whether bounding chooses rows of each person, and does not only bound their sums."""
         return self.persons is not None and not all(stat.adds_units for stat in self._likes)
 
     @property
@@ -326,7 +326,7 @@ class Table(Mechanism[Answer]):
         return grouped.coder, self._summed(source, grouped)
 
     def _bounded(self, source: Batches, stream: BitStream, persons: Persons) -> Grouped:
-        """Return the coders of groups and of people, and which rows of people are chosen."""
+        """Return the coders of groups and people, and the rows of each person that are kept."""
         coder, key = self.keys.coder(secret(stream)), secret(stream)
         if self.shown is not None:  # they have the first codes
             coder.codes(as_rows(self.shown))

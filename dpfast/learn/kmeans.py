@@ -591,7 +591,7 @@ def _parts(grid: Grid, k: int, relation: str, loss: Loss) -> list[Part] | list[B
 
 
 def _noise(rounds: Rounds, grid: Grid, parts: Sequence[Part | Boxes], uses: int) -> float:
-    """Return the noise variance in the sums of a center, added over columns, in coordinates."""
+    """Return the variance of the noise in the coordinate sums of a center, added over columns."""
     _, *sums = (deviation for part in parts for deviation in rounds.deviations(part, uses))
     return float(((np.array(sums) * grid.cell_width / 2 * grid.unit) ** 2).sum())
 
@@ -607,7 +607,7 @@ class _Walk:
         How many rounds the next question uses at once. With `chosen`, what the first one tells
         decides on that.
     noise : float
-        The variance in the sums of a center, of all columns together, in coordinates.
+        The variance of the noise in the coordinate sums of a center, added over columns.
     enough : float
         A count above that is not taken for noise.
     cells, counted : int

@@ -307,7 +307,7 @@ def labeled_rows(
         An array with a label for each row. Where X has columns with names, the name of one, which
         then is no feature; of a file that is scanned, of any of its columns.
     columns : Columns, optional
-        The features: those that are text are read as the numbers of their public words.
+        The features: those that are text are read as indices of their public words.
     classes : Bins, optional
         The public labels, if there are some.
     width : int, optional

@@ -116,9 +116,9 @@ class Answer(dict[str, Any], Noted):
 
     @property
     def is_noise(self) -> dict[str, NDArray[np.bool_]]:
-        """A mask for each column of counts or other integers: which have 0 within their error bars.
+        """For each column of integers, a mask of the entries with 0 within their error bars.
 
-        It is computed of the answer (post-processing), and costs nothing.
+        It is computed from the answer (post-processing), and costs nothing.
 
         Examples
         --------

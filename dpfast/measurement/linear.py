@@ -603,9 +603,9 @@ def plan(
 ) -> Plan:
     """Choose the basis of each column and the noise, from public numbers alone.
 
-    A basis is taken instead of one before it if it has less error by a twentieth, as a mean over
-    all columns, each in units of its error with the first basis. A row is in so many `pairs`, if
-    sums are those of pairs of rows.
+    A basis is preferred to an earlier one if its error is smaller by at least a twentieth: the mean
+    over all columns of the error divided by that of the first basis. Where sums are of pairs of
+    rows, `pairs` is the number of pairs that a row is in; else it is 0.
     """
     is_public = setting.is_public and columns[0].weights is None  # the sum of all weights is not
     forms = [

@@ -645,7 +645,7 @@ def public_call(
 ) -> tuple[Statistic[Any], Offer] | None:
     """Return the statistic of a call and the loss it may spend, from public arguments alone.
 
-    None where an axis, a mask, ids or weights come with the rows.
+    Return None if an axis, a mask, ids or weights are passed, for these need the data.
     """
     placed, names, values, _ = public
     named = dict(zip(names, values, strict=True))

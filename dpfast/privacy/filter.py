@@ -129,7 +129,7 @@ class Filter:
         Raises
         ------
         BudgetError
-            If less is left.
+            If the loss is more than what remains.
         """
         if not self.spend(loss):
             raise BudgetError(f"the filter refused {loss!r}: only {self.remaining!r} remains")

@@ -45,7 +45,7 @@ class PartitionSelection(ABC):
         """Return pi(people) for people <= most, to a relative error of 2**(20 - prec)."""
 
     def bits(self, people: Sequence[int]) -> list[int]:
-        """Return the integer part of 2**64 pi(n) for each number n <= most of people."""
+        """Return the integer part of 2**64 pi(n) for each n in `people`, at most `most`."""
         return [self._whole(n) for n in people]
 
     def _whole(self, people: int) -> int:
@@ -112,7 +112,7 @@ class PartitionSelection(ABC):
         return Tail(word, stream.word).below(partial(self.precise, capped))
 
     def _distinct(self, people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the distinct numbers of people, capped at `most`, and each key's index there."""
+        """Return the distinct values of `people`, at most `most`, and the index of each key."""
         capped = np.minimum(people, min(self.most, 1 << 62))
         if self.most > _COUNTED:
             present, which = np.unique(capped, return_inverse=True)

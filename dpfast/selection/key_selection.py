@@ -400,7 +400,7 @@ class Round(Divergence):
         ]
 
     def weights(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the weights of people in each of their keys, by how many `keys` people have."""
+        """Return the weight of a person in each key, from the number of `keys` of that person."""
         most = np.array([0, *(keys for _, keys in reversed(self.steps))])
         counts = np.array([0, *(m for m, _ in reversed(self.steps))])
         return counts[np.searchsorted(most, keys)]

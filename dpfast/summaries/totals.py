@@ -110,7 +110,7 @@ def column_totals(
 
 
 def added(rows: SqlRows, cells: Sequence[Celled | None], squares: bool) -> list[Totals]:
-    """Return the totals of each column of a database, which adds up the rows itself."""
+    """Return the totals of each column, summed by the database that holds the rows."""
     terms = [Term(rows.present(), 1)]
     for column, grid in enumerate(cells):
         if grid is None:

@@ -298,7 +298,7 @@ class WithRows:
 
     @abstractmethod
     def coded(self, words: Sequence[Any], ids: Any = None) -> RowSource:
-        """Return the rows, as `rows` does, with text columns as the numbers of public `words`."""
+        """Return the rows with each text replaced by its index in the public `words`."""
 
 
 def width_of(source: RowSource) -> int:

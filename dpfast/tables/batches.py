@@ -168,7 +168,7 @@ class Batches:
         return None if name in self._extra else self._table.store.cells(name)
 
     def numbers(self, name: str, argument: str) -> None:
-        """Refuse a column whose type holds no numbers; errors call it by `argument`."""
+        """Raise an error about `argument` if the type of a column holds no numbers."""
         store = self._table.store
         store.check_numbers(store.name_of(name, argument))
 

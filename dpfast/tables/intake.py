@@ -317,8 +317,8 @@ def whole_rows(
 ) -> Chosen:
     """Choose rows of `width` columns, as many as `argument` has; None for any number.
 
-    Columns with `words` are text, read as the numbers of these. Data of a `single` column without a
-    dtype, like a list, are its numbers, and not rows of one number. `public` numbers can be found
+    Columns with `words` are text, read as indices in these lists. Data of a `single` column without
+    a dtype, like a list, are its numbers, and not rows of one number. `public` numbers can be found
     in their columns.
     """
     last = row_arguments.last
@@ -341,7 +341,7 @@ def whole_rows(
 
 
 def text_column(data: Any, row_arguments: RowArguments, words: Words) -> Chosen:
-    """Choose a column of text as the numbers of public words, with weights or ids beside it."""
+    """Choose a column of text, read as indices of public words, and its weights or ids."""
     if row_arguments.axis is not None:
         rule = f"left out where {words.name} is text: data are one column"
         checks.fail("axis", rule, row_arguments.axis)

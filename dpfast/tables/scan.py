@@ -234,7 +234,7 @@ def scan(
 
 
 def data_of(reader: Reader, column: Any) -> TableColumn | Table:
-    """Return the columns that `column` names as data; without it, the only one or all."""
+    """Return the columns named by `column` as data; all columns of the file if it is None."""
     wanted = wanted_columns(column)
     if column is None and len(reader.names) != 1:
         # A name that stands twice, or a type that cannot be read, is an error when it is used.

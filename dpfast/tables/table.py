@@ -58,7 +58,7 @@ def rows_of(
 def coded_of(
     table: Readable, words: Sequence[Words | None], name: str = "data", ids: Any = None
 ) -> RowSource:
-    """Return the rows of data as a source, with text columns as the numbers of `words`."""
+    """Return the rows of data as a source, with each text replaced by its index in `words`."""
     if isinstance(table, WithRows):
         return table.coded(words, ids)
     if isinstance(table, Values) and table.array.ndim == 2:
@@ -91,7 +91,7 @@ def of_columns(
     name: str,
     words: Mapping[str, Words] | None = None,
 ) -> Column:
-    """Return columns as records of float64, with text as the numbers of its words.
+    """Return columns as records of float64, with each text replaced by its index in `words`.
 
     Columns of different lengths fail in the pass.
     """

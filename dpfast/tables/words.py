@@ -1,6 +1,6 @@
-"""Read columns of text as the numbers of public words.
+"""Read columns of text as indices in a list of public words.
 
-A row is the number of the word that it equals, from 0 in the order of the list; NaN if it equals
+A row is the index of the word that it equals, from 0 in the order of the list; NaN if it equals
 none, which a missing row never does. Bytes equal a word if they are its UTF-8. Nothing is trimmed
 or folded. A dictionary-encoded column is looked up once for each of its entries.
 """

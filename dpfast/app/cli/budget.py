@@ -109,7 +109,7 @@ def show(file: File, as_json: Json = False, plot: Plot = None) -> None:
 
 @app.command(epilog="Example: dpfast budget history study.db --plot spent.png")
 def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
-    """Show every entry in the order of the spends: what was asked, and recorded answers."""
+    """Show every entry, oldest first: the release, its loss, and its answer if recorded."""
     budget = _opened(file, plot)
     if as_json:
         print(json.dumps(json.loads(budget.export())))

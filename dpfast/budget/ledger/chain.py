@@ -42,7 +42,7 @@ CREATE TABLE places (
     seal TEXT NOT NULL
 );
 """
-#: The tables that only grow, and the columns that name a row in each.
+#: The append-only tables, and the columns that name a row in each.
 NAMES = {
     "lines": ("line",),
     "keys": ("key",),
@@ -213,7 +213,7 @@ def whole(db: Connection, first: str, most: int | None = None) -> None:
 
 
 def _rows(db: Connection) -> Iterator[tuple[str, str]]:
-    """Yield names and seals of all rows of the tables that only grow."""
+    """Yield the name and seal of each row of all append-only tables."""
     for table, name in NAMES.items():
         if has(db, table):
             columns = " || ' ' || ".join(name)

@@ -9,7 +9,7 @@ computed it, and a kill loses only what nobody has seen.
 What a stream must remember and must not tell (the noise of its threshold) is in the table
 `secrets`, one row a stream. It is not part of the history or of an export. It is replaced in the
 transaction of each turn, sealed with it, and removed (overwritten, as far as SQLite and the disk do
-that) by the last turn of the stream. All other tables only grow.
+that) by the last turn of the stream. All other tables are append-only.
 """
 
 from __future__ import annotations

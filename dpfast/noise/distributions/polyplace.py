@@ -19,8 +19,8 @@ from .series import Positive
 
 @lru_cache(maxsize=256)
 def _constants(shape: float, precision: int) -> tuple[Any, ...]:
-    """Return (C, C_t, p at the corner) as raw mpmath numbers, computed with 80 spare bits."""
-    mp = context(precision + 80)
+    """Return C, C_t and the tail probability at 1/a, as mpmath's raw numbers."""
+    mp = context(precision + 80)  # spare bits
     a = mp.mpf(shape)
     inner, outer = 1 - 1 / a, 1 + 1 / a
     c = a / 2 / (1 + 2 / a * inner ** (a - 1))
@@ -45,7 +45,7 @@ class PolyPlace(Distribution):
         object.__setattr__(self, "shape", shape)
 
     def constants(self, mp: Any) -> tuple[Any, ...]:
-        """Return the density's constants C and C_t, and the tail probability at the corner."""
+        """Return the density's constants C and C_t, and the tail probability at 1/a."""
         full = mp.prec
         constants = tuple(mp.make_mpf(x) for x in _constants(self.shape, full))
         mp.prec = full
