@@ -290,7 +290,7 @@ class Grouping:
             return mechanism if units is None else replace(mechanism, units=units)
 
         is_count = isinstance(statistic, Count) and statistic.cells is None
-        if is_count and kind_of(typed) not in (None, "integers"):
+        if is_count and statistic.looks and kind_of(typed) not in (None, "integers"):
             return CountOfText(statistic, step=step, loss=offered.loss).calibrated()
         if isinstance(statistic, Automatic) and statistic.is_auto:
             if statistic.unit_limits is not None:

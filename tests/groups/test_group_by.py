@@ -9,13 +9,11 @@ import itertools
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.ipc
 import pytest
 
 import dpfast as dp
 from dpfast._core.once import forget
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, DpfastError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.groups import arrays
 from dpfast.groups.api import GroupBy
 from dpfast.groups.methods import OF_ROWS
@@ -26,7 +24,7 @@ from dpfast.tables import batches, in_memory
 from dpfast.tables.bounding import Bounding
 
 from ..support.battery import of_dask
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 
 N = 6000
 LARGE = {"epsilon": 500}
@@ -47,7 +45,7 @@ BOUNDS = {"bounds": (0, 50)}
 
 def lower(q):
     """The order statistic at or below a quantile, as the draw has it in the limit."""
-    return lambda rows: np.sort(rows)[max(0, int(np.ceil(q * len(rows))) - 1)]
+    return lambda x: x.agg(lambda rows: np.sort(rows)[max(0, int(np.ceil(q * len(rows))) - 1)])
 
 
 def nonzero(rows):
@@ -68,12 +66,13 @@ STATISTICS = {
     "sample variance": (of("variance", ddof=1), lambda x: x.var(ddof=1), 0.1),
     "std": (of("std", ddof=1), lambda x: x.std(), 0.1),
     "count nonzero": (lambda g, kw: g.count_nonzero("x", **kw), lambda x: x.agg(nonzero), 0),
-    "percentile": (of("percentile", 90), lambda x: x.agg(lower(0.9)), 0.3),
-    "median": (of("median"), lambda x: x.agg(lower(0.5)), 0.3),
-    "quantile": (of("quantile", 0.2), lambda x: x.agg(lower(0.2)), 0.3),
+    "percentile": (of("percentile", 90), lower(0.9), 0.3),
+    "median": (of("median"), lower(0.5), 0.3),
+    "quantile": (of("quantile", 0.2), lower(0.2), 0.3),
     "minimum": (of("minimum"), lambda x: x.min(), 0.3),
     "maximum": (of("maximum"), lambda x: x.max(), 0.3),
 }
+COLUMNS = {"city": ["Aix", "Aix", "Bonn"], "year": [2021, 2019, 2020]}
 BY = {
     "text": ("city", ["Como", "Oslo", "Aix", "Bonn"]),
     "years far apart": ("year", [2021, 1789, 2019, 2020]),
@@ -81,10 +80,7 @@ BY = {
     "truths": ("yes", [True, False]),
     "two, all combinations": (["city", "year"], [["Bonn", "Aix", "Oslo"], [2020, 2019]]),
     "two, some": (["city", "year"], [("Bonn", 2020), ("Oslo", 2020), ("Aix", 2019)]),
-    "two, of a table": (
-        ["year", "city"],
-        pd.DataFrame({"city": ["Aix", "Aix", "Bonn"], "year": [2021, 2019, 2020]}),
-    ),
+    "two, of a table": (["year", "city"], pd.DataFrame(COLUMNS)),
     "dates and truths": (["yes", "day"], [[False, True], DAY[:1]]),
 }
 
@@ -101,19 +97,14 @@ def listed(by, keys):
 
 
 def of_pandas(by, how):
-    names = [by] if isinstance(by, str) else by
     frame = FRAME.assign(x=FRAME["x"].clip(0, 50))
-    found = how(frame.groupby(names)["x"])
-    return {
-        tuple(
-            k.date() if isinstance(k, pd.Timestamp) else k
-            for k in (key if isinstance(key, tuple) else (key,))
-        ): value
-        for key, value in found.items()
-    }
+    found = how(frame.groupby([by] if isinstance(by, str) else by)["x"])
+    keys = (key if isinstance(key, tuple) else (key,) for key in found.index)
+    plain = (tuple(k.date() if isinstance(k, pd.Timestamp) else k for k in key) for key in keys)
+    return dict(zip(plain, found, strict=True))
 
 
-@quick_rows(18)
+@quick_rows(12)
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_a_large_loss_gives_what_pandas_gives(by, statistic):
@@ -140,18 +131,14 @@ def test_people_and_bins_are_those_of_pandas():
     due = FRAME.groupby("city")
     assert np.abs(found["people"] - due["who"].nunique()[["Bonn", "Aix"]].to_numpy()).max() <= 1
     assert np.abs(found["rows"] - due.size()[["Bonn", "Aix"]].to_numpy()).max() <= 40
-    plain = dp.group_by(TABLE, "city", keys=["Bonn", "Aix"])
-    edges = [0, 10, 25.5, 50]
+    plain, edges = dp.group_by(TABLE, "city", keys=["Bonn", "Aix"]), [0, 10, 25.5, 50]
     found = plain.histogram("x", bins=edges, **LARGE)
-    for key, *counts in zip(*(found[name] for name in list(found)[:4]), strict=True):
-        x = X[key == CITY]
-        assert [int(n) for n in counts] == np.histogram(x, edges)[0].tolist()
-    found = plain.histogram("year", categories=[2019, 2021], **LARGE)
-    assert found["histogram 2019"].tolist() == [
-        int(((key == CITY) & (YEAR == 2019)).sum()) for key in found["city"]
-    ]
+    for key, *counts in zip(*list(found.values())[:4], strict=True):
+        assert [int(n) for n in counts] == np.histogram(X[key == CITY], edges)[0].tolist()
+    found = plain.histogram("year", categories=[2019, 2021], **LARGE)["histogram 2019"]
+    assert found.tolist() == [((key == CITY) & (YEAR == 2019)).sum() for key in ("Bonn", "Aix")]
     words = dp.group_by(TABLE, "year", keys=[2020]).histogram("city", categories=["Como"], **LARGE)
-    assert words["histogram Como"].tolist() == [int(((YEAR == 2020) & (CITY == "Como")).sum())]
+    assert words["histogram Como"].tolist() == [((YEAR == 2020) & (CITY == "Como")).sum()]
 
 
 HUGE = {"city": ["Aix"] * 3, "x": [0.0, 1e308, 1e300], "one": [1.0] * 3}
@@ -162,19 +149,18 @@ SATURATED = {
     "variance": lambda g, kw: g.variance("x", bounds=(0, 1e308), **kw),
     "weighted sum": lambda g, kw: g.sum("one", bounds=(0, 1), **HEAVY, **kw),
     "weighted bins": lambda g, kw: g.histogram("one", bins=[0, 2, 3], **HEAVY, **kw),
-    "weighted bins of all": lambda g, kw: {
-        "n": dp.histogram(HUGE["one"], bins=[0, 2], **{**HEAVY, "weights": HUGE["x"]}, **kw)[0]
-    },
-}
+    "weighted bins of all": lambda g, kw: {"n": dp.histogram(
+        HUGE["one"], bins=[0, 2], weights=HUGE["x"], weight_bounds=(0, 1e308), **kw)[0]},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SATURATED)
-@pytest.mark.parametrize("loss", [{"epsilon": 1e-6}, {"epsilon": 1}, {"rho": 1e-6}], ids=str)
-def test_answers_and_bars_beyond_float64_are_the_largest_number(name, loss):
+def test_answers_and_bars_beyond_float64_are_the_largest_number(name):
     """As a sum without groups is: no infinity, no warning of NumPy."""
     groups = dp.group_by(HUGE, "city", keys=["Aix", "Bonn"])
-    for column in list(SATURATED[name](groups, loss).values()):
-        assert column.dtype.kind == "U" or np.isfinite(column).all()
+    for loss in ({"epsilon": 1e-6}, {"epsilon": 1}, {"rho": 1e-6}):
+        for column in SATURATED[name](groups, loss).values():
+            assert column.dtype.kind == "U" or np.isfinite(column).all()
 
 
 def test_a_product_that_overflows_is_found(monkeypatch):
@@ -182,7 +168,7 @@ def test_a_product_that_overflows_is_found(monkeypatch):
         monkeypatch.setattr(module, "in_units", lambda cells, width: cells * width)
     for name in ("sum", "variance", "weighted bins of all"):
         with pytest.raises((RuntimeWarning, AssertionError)):
-            test_answers_and_bars_beyond_float64_are_the_largest_number(name, {"epsilon": 1e-6})
+            test_answers_and_bars_beyond_float64_are_the_largest_number(name)
 
 
 def test_several_quantiles_ascend():
@@ -197,9 +183,8 @@ def test_several_quantiles_ascend():
 
 def test_a_mask_leaves_out_rows_and_whole_numbers_stay_whole():
     groups = dp.group_by(TABLE, "city", keys=["Aix", "Bonn"])
-    assert groups.count(where=SOME, **LARGE)["count"].tolist() == [
-        int((SOME & (key == CITY)).sum()) for key in ("Aix", "Bonn")
-    ]
+    counts = groups.count(where=SOME, **LARGE)["count"].tolist()
+    assert counts == [(SOME & (key == CITY)).sum() for key in ("Aix", "Bonn")]
     found = groups.median("n", bounds=(-9.5, 99), where=SOME, epsilon=1)["median"]
     assert (found == np.round(found)).all()
 
@@ -213,34 +198,25 @@ ASKED = {
 }
 
 
-def released(table, by=("city", "year"), keys=(["Como", "Aix"], [2020, 2021, 9]), **kw):
-    keys = None if keys is None else list(keys)
-    given = {"ids": "who", "max_groups": 2, "max_rows": 3, **kw}
-    groups = dp.group_by(table, list(by), keys=keys, **given)
-    return groups.agg(ASKED, epsilon=3, delta=1e-4, rng=InsecureGenerator(4))
-
-
-def same(a, b):
-    """The same numbers; keys may be of other types."""
-    return list(a) == list(b) and all(
-        x.tolist() == y.tolist()
-        if x.dtype.kind in "iuf"
-        else list(map(str, x)) == list(map(str, y))
-        for x, y in zip(a.values(), b.values(), strict=True)
-    )
+def released():
+    people = {"ids": "who", "max_groups": 2, "max_rows": 3}
+    keys = [["Como", "Aix"], [2020, 2021, 9]]
+    groups = dp.group_by(TABLE, ["city", "year"], keys=keys, **people)
+    found = groups.agg(ASKED, epsilon=3, delta=1e-4, rng=InsecureGenerator(4))
+    return {name: column.tolist() for name, column in found.items()}
 
 
 def test_numbers_of_rows_that_a_cut_changes_are_found(monkeypatch):
     """Planted: rows are numbered within their batch."""
-    add, due = Bounding.add, released(TABLE)
+    add, due = Bounding.add, released()
 
     def within(self, low, high, codes, start, present=None):
         add(self, low, high, codes, 0, present)
 
     monkeypatch.setattr(Bounding, "add", within)
-    assert same(released(TABLE), due)
+    assert released() == due
     monkeypatch.setattr(in_memory, "ROWS", 1000)
-    assert not same(released(TABLE), due)
+    assert released() != due
 
 
 def test_what_is_shown_is_escaped_and_cut():
@@ -274,9 +250,6 @@ def of_groups(statistics=COUNT, loss=EPSILON, **given):
 
 TWO = ["city", "year"]
 REFUSED = {
-    "no such key column": (of_groups(by="citty"), "by", "city"),
-    "no such id column": (agg({**PEOPLE, "ids": "whoo"}), "ids", "who"),
-    "no such column": (of_groups({"m": dp.stat.mean("xx", **BOUNDS)}), "column", "x"),
     "the same column twice": (of_groups(by=["city", "city"]), "by", "different"),
     "no columns": (of_groups(by=[]), "by", "name"),
     "keys twice": (of_groups(keys=["Aix", "Aix"]), "keys", "different"),
@@ -310,27 +283,15 @@ REFUSED = {
     "a weight of 0": (agg(GROUPS, weights={"n": 0}), "weights", "greater than 0"),
     "text for a mean": (of_groups({"m": dp.stat.mean("city", **BOUNDS)}), "column", "numbers"),
     "a mask of numbers": (agg(GROUPS, where=X), "where", "bool"),
-    "words of numbers": (
-        of_groups({"h": dp.stat.histogram("x", categories=["a"])}),
-        "categories",
-        "numbers, as the column 'x' is",
-    ),
-    "weights without bounds": (
-        lambda budget: dp.group_by(**GROUPS).sum("x", weight_bounds=(0, 1), **BOUNDS, **EPSILON),
-        "weight_bounds",
-        "given with weights",
-    ),
-    "the same quantile twice": (
-        lambda budget: dp.group_by(**GROUPS).quantiles("x", [0.5, 0.5], **BOUNDS, **EPSILON),
-        "qs",
-        "different",
-    ),
-    "too many for top": (
-        lambda budget: dp.group_by(**GROUPS).top_k(2, epsilon=1, budget=budget),
-        "k",
-        "at most",
-    ),
-}
+    "words of numbers": (of_groups({"h": dp.stat.histogram("x", categories=["a"])}), "categories",
+        "numbers, as the column 'x' is"),
+    "weights without bounds": (lambda budget: dp.group_by(**GROUPS).sum("x", **BOUNDS, **EPSILON,
+        weight_bounds=(0, 1)), "weight_bounds", "given with weights"),
+    "the same quantile twice": (lambda budget: dp.group_by(**GROUPS).quantiles("x", [0.5, 0.5],
+        **BOUNDS, **EPSILON), "qs", "different"),
+    "too many for top": (lambda budget: dp.group_by(**GROUPS).top_k(2, epsilon=1, budget=budget),
+        "k", "at most"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -341,10 +302,9 @@ def test_what_is_refused_costs_nothing_and_reads_nothing(name, monkeypatch):
     call, argument, rule = REFUSED[name]
     monkeypatch.setattr(batches.Batches, "reduce", read)
     budget = dp.Budget(epsilon=10, delta=0.1) if "rho" not in name else dp.Budget(rho=10)
-    with pytest.raises(DpfastError) as caught:
+    with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
         call(budget)
     text = str(caught.value)
-    assert isinstance(caught.value, (ArgumentError, ArgumentTypeError))
     assert text.startswith(argument) and "must be" in text and rule in text, text
     assert "\n" not in text and len(text) < 300 and not budget.history
     assert caught.value.__context__ is None or caught.value.__suppress_context__
@@ -374,54 +334,36 @@ def test_more_than_all_rows_may_be_left_out_of_the_number(ddof):
     assert np.isfinite(answer["variance"]).all() and np.isfinite(answer["variance error"]).all()
 
 
-@pytest.mark.parametrize("form", ["memory", "arrow", "duckdb"])
-def test_a_count_of_a_column_leaves_out_missing_values(form):
-    days = [datetime.datetime(2024, 2, 29), None, None, datetime.datetime(2024, 3, 1)] * 20
-    kinds = {"k": "string", "who": "int64", "x": "float64", "day": "timestamp(6)"}
-    data = {"k": ["a", "b"] * 40, "who": [*range(80)], "x": [1.0, None, 2.0, 3.0] * 20, "day": days}
-    rows = {**data, "x": np.array(data["x"], float), "day": np.array(days, "M8[us]")}
-    if form == "arrow":
-        rows = pytest.importorskip("pyarrow").table(data)
-    elif form == "duckdb":
-        from ..support.databases import connect, table
-
-        rows = table(connect(form), {name: (kinds[name], data[name]) for name in kinds})
-    for people in ({}, {"ids": "who", "max_rows": 1}):
-        groups = dp.group_by(rows, "k", keys=["a", "b"], **people)
-        assert groups.count("x", epsilon=400)["count"].tolist() == [40, 20]
-        assert groups.count("day", epsilon=400)["count"].tolist() == [20, 20]
-        assert groups.count("x", nan="keep", epsilon=400)["count"].tolist() == [40, 40]
-        assert groups.count(epsilon=400)["count"].tolist() == [40, 40]
-    assert dp.stat.count("x") == dp.stat.count("x", nan="drop") != dp.stat.count("x", nan="keep")
-    assert dp.count([1.0, np.nan], epsilon=400) == 2
-
-
 TEXTS = ["x", None, "", "y"] * 20
+DAYS = [None if text is None else datetime.datetime(2024, 2, 29) for text in TEXTS]
 FORMS = {
+    "numbers": lambda: np.array([1.0, np.nan, 2, 0] * 20),
+    "moments": lambda: np.array(DAYS, "M8[us]"),
+    "days": lambda: [None if day is None else day.date() for day in DAYS],
     "list": lambda: TEXTS,
     "objects": lambda: pd.Series(TEXTS, dtype=object),
     "text": lambda: pd.Series(TEXTS, dtype="str"),
     "arrow": lambda: pa.array(TEXTS),
     "dictionary": lambda: pa.array(TEXTS).dictionary_encode(),
     "masked": lambda: np.ma.masked_array(["x", "", "", "y"] * 20, [False, True, False, False] * 20),
-    "days": lambda: [None if text is None else datetime.date(2024, 1, 1) for text in TEXTS],
     "mixed": lambda: [1.5, np.nan, "x", pd.NaT] * 10 + [pd.NA, None, b"y", ()] * 10,
 }
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_count_of_a_column_may_be_of_text(name):
-    table = {"k": ["a", "b"] * 40, "t": FORMS[name](), "x": np.arange(80.0)}
-    known = {"a": 40, "b": 20} if name != "mixed" else {"a": 30, "b": 10}
-    own = {"nan": "drop", "bounds": (0, 80)}
-    groups = dp.group_by(table, "k", keys=["a", "b"])
-    found = groups.agg({"n": dp.stat.count("t"), "m": dp.stat.mean("x", **own)}, epsilon=400)
-    assert found["n"].tolist() == list(known.values())
-    missing = groups.count("t", nan="only", epsilon=400)["count"]
-    assert missing.tolist() == [40 - n for n in known.values()]
+def test_a_count_of_a_column_of_any_kind_leaves_out_missing_values(name):
+    table = {"k": ["a", "b"] * 40, "t": FORMS[name](), "x": np.arange(80.0), "who": np.arange(80)}
+    known, mean = [40, 20] if name != "mixed" else [30, 10], dp.stat.mean("x", bounds=(0, 80))
+    for people in ({}, {"ids": "who", "max_rows": 1}):
+        groups = dp.group_by(table, "k", keys=["a", "b"], **people)
+        found = groups.agg({"n": dp.stat.count("t"), "m": mean}, epsilon=400)
+        assert found["n"].tolist() == known
+        for nan, counts in (("only", [40 - n for n in known]), ("keep", [40, 40])):
+            assert groups.count("t", nan=nan, epsilon=400)["count"].tolist() == counts
     if name in ("text", "arrow"):
         with pytest.raises(ArgumentTypeError, match="must be numbers"):
             groups.count_nonzero("t", epsilon=1)
+    assert dp.stat.count("x") == dp.stat.count("x", nan="drop") != dp.stat.count("x", nan="keep")
 
 
 SMALL = {
@@ -432,11 +374,6 @@ SMALL = {
 }
 
 
-@pytest.fixture
-def budget():
-    return dp.Budget(epsilon=10**6, delta=0.5)
-
-
 def test_what_is_given_and_answered_is_nobody_elses():
     keys = np.array(["a", "b"])
     groups = dp.group_by(SMALL, "t", keys=keys)
@@ -445,27 +382,19 @@ def test_what_is_given_and_answered_is_nobody_elses():
     assert groups.count(epsilon=100)["t"].tolist() == ["a", "b"]
 
 
-@pytest.mark.full
-def test_numbers_of_rows_and_of_keys_are_not_told(budget):
-    people = dp.group_by(
-        SMALL, "k", keys=[0], ids="id", max_groups=1, max_rows=1, neighbors="replace"
-    )
-    own = dp.Budget(epsilon=9, neighbors="replace", ids="id")
-    assert own.cost(people.count, epsilon=1, where=np.ones(3, bool)).epsilon == 1
+def test_numbers_of_rows_are_not_told_and_those_of_bins_are_limited():
+    own, masked = {"ids": "id", "neighbors": "replace"}, {"epsilon": 1, "where": np.ones(3, bool)}
+    people = dp.group_by(SMALL, "k", keys=[0], max_groups=1, max_rows=1, **own)
+    budget = dp.Budget(epsilon=9, **own)
+    assert budget.cost(people.count, **masked).epsilon == 1
     with pytest.raises(DataError, match="one entry") as caught:
-        people.count(epsilon=1, where=np.ones(3, bool), budget=own)
-    assert "60" not in str(caught.value) and len(own.history) == 1
+        people.count(**masked, budget=budget)
+    assert "60" not in str(caught.value) and len(budget.history) == 1
+    budget = dp.Budget(epsilon=9)
     bins = {"bins": 3_000_000, "bounds": (0, 1), "epsilon": 1, "budget": budget}
     with pytest.raises(ArgumentError, match="bins must be at most"):
         dp.group_by(SMALL, "k", keys=np.arange(1000)).histogram("x", **bins)
     assert not budget.history
-    # Keys that are held decide nothing, and of those that are shown no number is told.
-    held = {"k": np.arange(3000), "x": np.zeros(3000)}
-    assert not len(dp.group_by(held, "k").histogram("x", **bins, delta=1e-30)["k"])
-    shown = {name: np.repeat(column, 300) for name, column in held.items()}
-    with pytest.raises(DataError, match="as many groups as are shown") as caught:
-        dp.group_by(shown, "k").histogram("x", **bins, delta=1e-6)
-    assert "3000" not in str(caught.value)
 
 
 def test_bounds_of_people_beyond_the_groups_cost_nothing():
@@ -479,15 +408,15 @@ def test_bounds_of_people_beyond_the_groups_cost_nothing():
             dp.group_by(SMALL, "k", keys=[0], ids="id", **{name: 10**30})
 
 
-def test_weights_and_shares_that_no_float_holds(budget):
-    groups = dp.group_by(SMALL, "k", keys=[0, 1])
+def test_weights_and_shares_that_no_float_holds():
+    groups, budget = dp.group_by(SMALL, "k", keys=[0, 1]), dp.Budget(epsilon=9, delta=0.5)
     for bounds, limits in (((0, 1e200), (0, 1e200)), ((0, 10), (0, 1e308))):
         for call in (groups.sum, groups.mean):
             kw = {"weights": "x", "weight_bounds": limits, "epsilon": 1, "budget": budget}
             with pytest.raises(ArgumentError, match="overflow"):
                 call("x", bounds=bounds, **kw)
     stats = {"a": dp.stat.count(), "b": dp.stat.median("x", bounds=(0, 1))}
-    for loss in ({"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}):
+    for loss in (EPSILON, DELTA):
         with pytest.raises(ArgumentError, match="epsilon must be"):
             groups.agg(stats, **loss, weights={"a": 1e300}, budget=budget)
     assert not budget.history
@@ -501,26 +430,21 @@ def edges():
     return list(OF_NAMED.histogram("x", bins=[1234567, 1234568, 1234569], epsilon=1))
 
 
-def test_numbers_are_short_where_that_tells_them_apart():
+def test_numbers_are_short_where_that_tells_them_apart(monkeypatch):
     assert edges() == ["k", "histogram 1234567.0", "histogram 1234568.0", "histogram error"]
-    qs = [1 / 3, 0.33333]
-    assert list(OF_NAMED.quantiles("x", qs, bounds=(0, 9), epsilon=1))[1:] == [
-        "quantiles 0.333333",
-        "quantiles 0.33333",
-        "quantiles error in ranks",
-    ]
-    close = [0.33333331, 0.33333332]
-    found = OF_NAMED.quantiles("x", close, bounds=(0, 9), epsilon=1)
-    assert list(found)[1:-1] == [f"quantiles {q}" for q in close]
-
-
-def test_a_bin_that_another_hides_is_found(monkeypatch):
+    assert columns_by_name.labels([0.5, 18.0]) == ["0.5", "18"]
+    for qs, shown in (
+        ([1 / 3, 0.33333], ["0.333333", "0.33333"]),
+        ([0.33333331, 0.33333332], ["0.33333331", "0.33333332"]),
+    ):
+        found = list(OF_NAMED.quantiles("x", qs, bounds=(0, 9), epsilon=1))[1:]
+        assert found == [*(f"quantiles {q}" for q in shown), "quantiles error in ranks"]
+    # Planted: a bin that another hides.
     monkeypatch.setattr("dpfast.groups.counts.labels", lambda some: [f"{x:g}" for x in some])
     forget()
     with pytest.raises(ArgumentError, match="no two columns have one name"):
         edges()
     forget()
-    assert columns_by_name.labels([0.5, 18.0]) == ["0.5", "18"]
 
 
 @pytest.mark.parametrize(
@@ -534,25 +458,19 @@ def test_a_bin_that_another_hides_is_found(monkeypatch):
     ],
 )
 def test_two_columns_of_one_name_are_refused(by, statistics):
-    budget = dp.Budget(epsilon=1)
-    table = {**NAMED, "k": ["error", "b"] * 50}
+    budget, table = dp.Budget(epsilon=1), {**NAMED, "k": ["error", "b"] * 50}
+    groups = dp.group_by(table, by, keys=[1] if by != "k" else ["b"])
     with pytest.raises(ArgumentError, match="no two columns have one name"):
-        dp.group_by(table, by, keys=[1] if by != "k" else ["b"]).agg(
-            statistics, epsilon=1, budget=budget
-        )
+        groups.agg(statistics, epsilon=1, budget=budget)
     assert not budget.history
-
-
-TAKEN = ["epsilon", "delta", "rho", "where", "budget", "rng"]
 
 
 @pytest.mark.parametrize("name", dp.stat.__all__)
 def test_a_method_says_what_it_takes(name):
-    method, of = getattr(GroupBy, name), getattr(dp.stat, name)
-    own = [one for one in inspect.signature(of).parameters if one not in OF_ROWS]
-    if name == "count_distinct":  # of all columns
-        own = []
-    names = ["self", *own, *TAKEN]
+    method = getattr(GroupBy, name)
+    own = [one for one in inspect.signature(getattr(dp.stat, name)).parameters]
+    own = [one for one in own if one not in OF_ROWS and name != "count_distinct"]  # of all columns
+    names = ["self", *own, "epsilon", "delta", "rho", "where", "budget", "rng"]
     parameters = inspect.signature(method).parameters
     assert list(parameters) == names
     described = inspect.getdoc(method).split("Returns")[0]
@@ -560,37 +478,28 @@ def test_a_method_says_what_it_takes(name):
     assert method.__name__ == name and method.__qualname__ == f"GroupBy.{name}"
     has_default = "column" in names and parameters["column"].default is None
     assert has_default == (name == "count")  # of all rows, or of those that are missing
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        method(OF_NAMED, epsilon=1, sigma=1)
 
 
-def test_what_no_method_takes_is_refused():
-    groups = dp.group_by({"k": [1, 2], "x": [1.0, 2.0]}, "k", keys=[1, 2])
-    for wrong in ({"ddof": 1}, {"sigma": 1}):
-        with pytest.raises(TypeError, match="unexpected keyword"):
-            groups.mean("x", bounds=(0, 1), epsilon=1, **wrong)
-    for call in (groups.mean, lambda **kw: groups.agg({"x": dp.Mean(bounds=(0, 1))}, **kw)):
-        with pytest.raises((TypeError, dp.errors.ArgumentError)):
-            call(epsilon=1)
-
-
+@every_value
 @pytest.mark.parametrize("people", [{}, {"ids": "who", "max_groups": 3, "max_rows": 3}], ids=str)
 @pytest.mark.parametrize("keys", [["Aix", "Como"], None])
 def test_partitions_have_the_answers_of_memory(keys, people):
     asked = {name: one for name, one in ASKED.items() if people or name != "people"}
     loss, held = {"epsilon": 300, "delta": 1e-4}, of_dask([FRAME[:4000], FRAME[4000:]])
-    found, due = (
-        dp.group_by(data, "city", keys=keys, **people).agg(asked, **loss) for data in (held, TABLE)
-    )
+    groups = [dp.group_by(data, "city", keys=keys, **people) for data in (held, TABLE)]
+    found, due = (own.agg(asked, **loss) for own in groups)
     assert found["city"].tolist() == due["city"].tolist()
     for name, off in {"n": 9, "mean": 1, "median": 2, "automatic": 2}.items():
         assert np.abs(found[name] - due[name]).max() <= off
     bins = {"bins": [0, 10, 50], "weights": "n", "weight_bounds": (0, 1)}
-    sums = [
-        dp.group_by(data, "city", keys=keys, **people).histogram("x", **bins, **loss)
-        for data in (held, TABLE)
-    ]
-    assert np.abs(sums[0]["histogram 0"] - sums[1]["histogram 0"]).max() <= 60
-    assert dp.select_keys(held["city"], epsilon=9, delta=1e-6).tolist() == ["Aix", "Bonn", "Como"]
-    assert dp.count_distinct(held["city"], epsilon=99) == 3
+    sums = [own.histogram("x", **bins, **loss)["histogram 0"] for own in groups]
+    assert np.abs(sums[0] - sums[1]).max() <= 60
+    if not people and keys:
+        shown = dp.select_keys(held["city"], epsilon=9, delta=1e-6)
+        assert shown.tolist() == ["Aix", "Bonn", "Como"]
+        assert dp.count_distinct(held["city"], epsilon=99) == 3
 
 
 def test_a_file_of_text_holds_keys_and_numbers(tmp_path):
@@ -601,10 +510,9 @@ def test_a_file_of_text_holds_keys_and_numbers(tmp_path):
         assert groups.count(epsilon=99)["count"].tolist() == [20, 20]
         assert groups.count("w", epsilon=99)["count"].tolist() == [20, 20]
     for by, keys, ids in (("i", [1, 2], {}), ("w", ["a"], {"ids": "i", "max_rows": 1})):
+        groups = dp.group_by(scanned, by, keys=keys, **ids)
         with pytest.raises(ArgumentError, match="column must be no column of keys, ids or text"):
-            dp.group_by(scanned, by, keys=keys, **ids).sum(
-                "i", bounds=(0, 9), epsilon=1, budget=budget
-            )
+            groups.sum("i", bounds=(0, 9), epsilon=1, budget=budget)
     assert not budget.history
 
 
@@ -613,14 +521,15 @@ def test_the_record_has_the_noise_and_the_error_bar_of_the_most_frequent_keys():
     for statistics in (ASKED | {"people": dp.stat.count("x")}, {"m": ASKED["median"]}):
         record = dp.extend.prepare(groups.agg, statistics, epsilon=1).to_record()
         assert record.parameters["other_key"] == {"city": "rest"}
+
+    def bar(call, *given, **kw):
+        return dp.expected_error(call, *given, **kw).half_width
+
     public = dp.group_by(TABLE, "year", keys=[2019, 2020, 2021])
-    bars = [dp.expected_error(public.top_k, 2, **loss) for loss in ({"epsilon": 1}, {"rho": 1})]
-    assert bars[0].half_width > bars[1].half_width > 0
-    assert dp.expected_error(public.mean, "x", bounds="auto", epsilon=1).half_width is None
-    heavy = {**BOUNDS, "weights": "n", "weight_bounds": (0.5, 2), "epsilon": 1, "rows": 20}
-    assert dp.expected_error(public.mean, "x", **heavy).half_width > 0
-    heavy["weight_bounds"] = (0, 2)
-    assert dp.expected_error(public.mean, "x", **heavy).half_width is None
-    assert dp.expected_error(dp.count_distinct, [1], epsilon=1).half_width > 0
-    private = dp.expected_error(dp.group_by(TABLE, "year").top_k, 1, epsilon=1, delta=1e-6)
-    assert private.half_width is None
+    assert bar(public.top_k, 2, epsilon=1) > bar(public.top_k, 2, rho=1) > 0
+    assert bar(public.mean, "x", bounds="auto", epsilon=1) is None
+    heavy = {**BOUNDS, "weights": "n", "epsilon": 1, "rows": 20}
+    assert bar(public.mean, "x", **heavy, weight_bounds=(0.5, 2)) > 0
+    assert bar(public.mean, "x", **heavy, weight_bounds=(0, 2)) is None
+    assert bar(dp.count_distinct, [1], epsilon=1) > 0
+    assert bar(dp.group_by(TABLE, "year").top_k, 1, **DELTA) is None
