@@ -2,19 +2,28 @@
 
 import datetime
 import math
+from collections import Counter
 from contextlib import nullcontext
+from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.groups import ranks
+from dpfast.groups.rows import EVERY
 from dpfast.measurement.statistic import offer
 from dpfast.rng import InsecureGenerator
+from dpfast.summaries.cells import Cells
+from dpfast.tables.base import Feature, Units
+from dpfast.tables.columns import Rows
 from dpfast.tables.sql import groups as sql
+from dpfast.tables.sql.store import Database
 from dpfast.tables.sql.units import MOST
 
-from ..support.databases import ENGINES, HOSTILE, connect, table
+from ..support.databases import ENGINES, HOSTILE, connect, in_memory, table
 from ..support.pairwise import every_value, quick_rows
 
 RNG = np.random.default_rng(33)
@@ -30,7 +39,7 @@ DATA = {
 }
 KINDS = {
     "who": "int64", "word": "string", "number": "int32", "day": "date", "is_old": "boolean",
-    "x": "float64", "n": "int64",
+    "x": "float64", "n": "int64", "k": "int64", "w": "float64",
 }  # fmt: skip
 FEW = {
     "rows": dp.stat.count(),
@@ -52,11 +61,15 @@ KEYS = {
     ("day",): ([datetime.date(2024, 3, 1), datetime.date(2024, 2, 28)], None),
     ("word", "number"): ([["a", "A"], [0, 1, 2]], [("é", 1), ("a", 2)], None),
 }
+THREE = ("duckdb", "sqlite", "postgres")
 
 
-def in_database(engine, data=None):
+def full(*values):
+    return pytest.param(*values, marks=pytest.mark.full)
+
+
+def in_database(engine, data=DATA):
     """The data as a table of a database; SQLite has no dates."""
-    data = DATA if data is None else data
     kinds = {k: v for k, v in KINDS.items() if k in data and (v, engine) != ("date", "sqlite")}
     return table(connect(engine), {name: (kinds[name], data[name].tolist()) for name in kinds})
 
@@ -75,23 +88,21 @@ def expect_same(a, b):
         np.testing.assert_array_equal(column, b[name])
 
 
-QUICK = [("duckdb", ("word",), FEW), ("sqlite", ("word", "number"), FEW)]
-FULL = [
-    pytest.param(engine, by, MANY, marks=pytest.mark.full)
-    for engine in ("duckdb", "sqlite", "postgres")
-    for by in KEYS
-    if (engine, by) != ("sqlite", ("day",))  # whose dates are text
-]
+def same(rows, by, keys, statistics, here=DATA, **people):
+    expect_same(*(answer(data, by, keys, statistics, **people) for data in (here, rows)))
 
 
-@pytest.mark.parametrize("engine, by, statistics", QUICK + FULL)
+@pytest.mark.parametrize(
+    "engine, by, statistics",
+    [("duckdb", ("word",), FEW), ("sqlite", ("word", "number"), FEW)]
+    + [full(*pair, MANY) for pair in product(THREE, KEYS) if pair != ("sqlite", ("day",))],
+)
 def test_answers_are_those_of_memory(engine, by, statistics):
     rows = in_database(engine)
-    for keys in KEYS[by]:
-        for where, mask in ((None, None), (rows.x > 0, DATA["x"] > 0)):
-            expect_same(
-                answer(DATA, by, keys, statistics, mask), answer(rows, by, keys, statistics, where)
-            )
+    masks = ((None, None), (DATA["x"] > 0, rows.x > 0))
+    for keys, (mask, where) in (product if statistics is MANY else zip)(KEYS[by], masks):
+        due = answer(DATA, by, keys, statistics, mask)
+        expect_same(due, answer(rows, by, keys, statistics, where))
 
 
 @quick_rows(1)
@@ -99,28 +110,29 @@ def test_answers_are_those_of_memory(engine, by, statistics):
 def test_missing_numbers_and_keys(engine):
     words, numbers = ["a", None, "b", "a", "a"], [0.5, 1.0, None, None, math.nan]
     rows = table(connect(engine), {"word": ("string", words), "x": ("float64", numbers)})
-    groups = dp.group_by(rows, "word", keys=["a", "b"])
-    for policy, a, b in (("drop", 0.5, 0), ("upper", 2.5, 1), (0.25, 1, 0.25)):
-        found = groups.sum("x", bounds=(0, 1), nan=policy, epsilon=500)["sum"]
-        assert abs(found - [a, b]).max() < 0.1
-    with pytest.raises(dp.errors.DataError, match="NaN or null"):
-        groups.sum("x", bounds=(0, 1), nan="raise", epsilon=1)
-    with pytest.raises(dp.errors.DataError, match="NaN or null"):
-        groups.ratio("x", other="x", bounds=[(0, 1)] * 2, nan="raise", epsilon=1)
-    here = rows.x < 0.75  # NULL is no
-    found = groups.sum("x", bounds=(0, 1), nan="raise", where=here, epsilon=500)["sum"]
-    assert abs(found - [0.5, 0]).max() < 0.1
+    groups, bounds = dp.group_by(rows, "word", keys=["a", "b"]), {"bounds": (0, 1)}
+    some = {"nan": "raise", "where": rows.x < 0.75}  # NULL is no
+    for more, a, b in (
+        ({"nan": "drop"}, 0.5, 0), ({"nan": "upper"}, 2.5, 1), ({"nan": 0.25}, 1, 0.25),
+        (some, 0.5, 0),
+    ):  # fmt: skip
+        assert abs(groups.sum("x", **bounds, **more, epsilon=500)["sum"] - [a, b]).max() < 0.1
+    for call, more in (
+        (groups.sum, bounds),
+        (groups.ratio, {"other": "x", "bounds": [(0, 1)] * 2}),
+    ):
+        with pytest.raises(DataError, match="NaN or null"):
+            call("x", **more, nan="raise", epsilon=1)
 
 
 NUMBERS = [math.nan if one is None else one for one in HOSTILE["float64"][1]]
-COLUMNS = {
-    "k": [i % 3 for i in range(len(NUMBERS) ** 2)],
-    "who": [i % 40 for i in range(len(NUMBERS) ** 2)],
-    "x": [x for x in NUMBERS for _ in NUMBERS],
-    "w": [w for _ in NUMBERS for w in NUMBERS],
+PAIRS = {
+    "k": np.arange(len(NUMBERS) ** 2) % 3,
+    "who": np.arange(len(NUMBERS) ** 2) % 40,
+    "x": np.repeat(NUMBERS, len(NUMBERS)),
+    "w": np.tile(NUMBERS, len(NUMBERS)),
 }
-
-
+BOUNDED = {"ids": "who", "max_rows": 2, "max_groups": 3}
 WEIGHTS = {"weights": "w", "weight_bounds": (0, 2)}
 OF_WEIGHTS = {
     "proportion": dp.stat.proportion("x", equal=50, **WEIGHTS),
@@ -128,73 +140,35 @@ OF_WEIGHTS = {
 }
 
 
-def of_two(nan):
-    weights = {**WEIGHTS, "nan": nan}
+@quick_rows(1)
+@pytest.mark.parametrize("engine", THREE)
+@pytest.mark.parametrize("nan", ["drop", "upper", 7.5])
+@pytest.mark.parametrize("keys, people", [([0, 2, 5], {}), (None, {}), ([0, 2], BOUNDED)], ids=str)
+def test_answers_of_two_columns_are_those_of_memory(engine, nan, keys, people):
+    weights = {"bounds": (-20, 80), **WEIGHTS, "nan": nan}
     pairs = {"other": "w", "bounds": [(-20, 80), (0, 60)], "nan": nan}
-    return {
-        "sum": dp.stat.sum("x", bounds=(-20, 80), **weights | {"weight_bounds": (-1, 2)}),
-        "mean": dp.stat.mean("x", bounds=(-20, 80), **weights),
+    statistics = {
+        "sum": dp.stat.sum("x", **weights | {"weight_bounds": (-1, 2)}),
+        "mean": dp.stat.mean("x", **weights),
         "ratio": dp.stat.ratio("x", **pairs),
         "correlation": dp.stat.correlation("x", **pairs),
     }
-
-
-OF_TWO = [("duckdb", of_two("drop"))]
-OF_TWO += [
-    pytest.param(engine, statistics, marks=pytest.mark.full)
-    for engine in ("duckdb", "sqlite", "postgres")
-    for statistics in map(of_two, ("drop", "upper", 7.5))
-]
-
-
-def hostile(engine):
-    kinds = {"k": "int64", "who": "int64", "x": "float64", "w": "float64"}
-    return table(connect(engine), {name: (kinds[name], COLUMNS[name]) for name in kinds})
-
-
-@pytest.mark.parametrize("engine, statistics", OF_TWO)
-def test_answers_of_two_columns_are_those_of_memory(engine, statistics):
-    rows, here = hostile(engine), {name: np.array(own) for name, own in COLUMNS.items()}
-    for keys in ([0, 2, 5], None):
-        every = statistics | OF_WEIGHTS
-        expect_same(answer(here, ["k"], keys, every), answer(rows, ["k"], keys, every))
-    people = {"ids": "who", "max_rows": 2, "max_groups": 3}
-    expect_same(
-        answer(here, ["k"], [0, 2], statistics, **people),
-        answer(rows, ["k"], [0, 2], statistics, **people),
-    )
-
-
-def told(rows, statistics, keys=("a", "é"), **people):
-    """The mechanism of a question, and the exact sums of each statistic by group."""
-    groups = dp.group_by(rows, "word", keys=list(keys), **people)
-    offered = offer(1, 0, None, "add-remove", None, None)
-    mechanism = groups._grouping.table("agg", tuple(statistics.items()), offered)
-    coder, found = mechanism.group_sums(groups._rows, InsecureGenerator(1).stream())
-    return mechanism, {name: whole(found.rooms[name][: coder.groups]) for name in statistics}
-
-
-def whole(room):
-    """Integers of one word each, or of two."""
-    if room.ndim == 2:
-        return room.tolist()
-    return [[low % 2**64 + (high << 64) for low, high in own] for own in room.tolist()]
+    rows = in_database(engine, PAIRS)
+    same(rows, ["k"], keys, statistics | ({} if people else OF_WEIGHTS), PAIRS, **people)
 
 
 def test_answers_about_people_are_those_of_memory(in_one_round):
     rows, people = in_database("duckdb"), {"ids": "who", "max_rows": 2}
     statistics = FEW | {"people": dp.stat.count_distinct()}
-    every = ["a", "é"]
-    expect_same(*(answer(data, ["word"], every, statistics, **people) for data in (DATA, rows)))
     totals = {
         "sum": dp.stat.sum("x", bounds=(-1, 2), per_unit=(-2.5, 4)),
         "rows": dp.stat.count(per_unit=(2, 5)),
         "numbers": dp.stat.count("n", nan="drop", per_unit=(0, 3)),
         "mean": FEW["variance"],
     }
-    expect_same(*(answer(data, ["word"], every, totals, **people) for data in (DATA, rows)))
-    people["max_groups"] = 3  # as many as there are
-    expect_same(*(answer(data, ["number"], None, statistics, **people) for data in (DATA, rows)))
+    for asked in (statistics, totals):
+        same(rows, ["word"], ["a", "é"], asked, **people)
+    same(rows, ["number"], None, statistics, **people, max_groups=3)  # as many as there are
 
 
 @quick_rows(1)
@@ -202,28 +176,37 @@ def test_answers_about_people_are_those_of_memory(in_one_round):
 def test_people_in_bins_are_those_of_memory(engine, in_one_round):
     rows, bins = in_database(engine), {"in": dp.stat.histogram("x", bins=3, bounds=(-1, 2))}
     for by, keys, most in (("word", ["a", "é"], 2), ("number", None, 3)):
-        people = {"ids": "who", "max_rows": most, "max_groups": 4}  # as many as there are
-        expect_same(*(answer(data, [by], keys, bins, **people) for data in (DATA, rows)))
+        same(rows, [by], keys, bins, ids="who", max_rows=most, max_groups=4)
 
 
-BOUNDED = {"ids": "who", "max_groups": 2, "max_rows": 2}
-WORDS = ("a", "A", "a ", "é")
+WORDS = ["a", "A", "a ", "é"]
 FAR = DATA | {"x": np.full(ROWS, 9.0)}  # all rows at the end of the bounds
+
+
+def told(rows):
+    """The mechanism of a question about people, and its exact integers by group."""
+    groups = dp.group_by(rows, "word", keys=WORDS, ids="who", max_groups=2, max_rows=2)
+    asked = ("rows", FEW["rows"]), ("sum", FEW["sum"])
+    offered = offer(1, 0, None, "add-remove", None, None)
+    mechanism = groups._grouping.table("agg", asked, offered)
+    coder, found = mechanism.group_sums(groups._rows, InsecureGenerator(1).stream())
+    rooms = [found.rooms[name][: coder.groups].tolist() for name, _ in asked]
+    if np.ndim(rooms[1]) == 3:  # integers of two words
+        rooms[1] = [[low % 2**64 + (high << 64) for low, high in own] for own in rooms[1]]
+    return mechanism, [np.array(room, float) for room in rooms]
 
 
 def largest_moves(engine, draws):
     """How many groups a unit changes at most, by how many rows, and features by how much a row."""
-    statistics = {"rows": FEW["rows"], "sum": FEW["sum"]}
-    mechanism, whole = told(in_database(engine, FAR), statistics, WORDS, **BOUNDED)
+    mechanism, whole = told(in_database(engine, FAR))
     features = mechanism.statistics["sum"].plan.linear.features
     largest = [max(abs(lo), abs(hi)) for _, lo, hi, _ in features]
     moves = []
     for who in draws:
         left = {name: column[DATA["who"] != who] for name, column in FAR.items()}
-        _, other = told(in_database(engine, left), statistics, WORDS, **BOUNDED)
-        rows, sums = (np.array(whole[n], float) - np.array(other[n], float) for n in statistics)
-        size = round((abs(sums) / largest).max(), 6)
-        moves.append((np.count_nonzero(rows), abs(rows).max(), size))
+        _, other = told(in_database(engine, left))
+        rows, sums = (abs(whole[i] - other[i]) for i in (0, 1))
+        moves.append((np.count_nonzero(rows), rows.max(), round((sums / largest).max(), 6)))
     return tuple(map(max, zip(*moves, strict=True)))
 
 
@@ -242,18 +225,20 @@ def test_a_unit_in_all_its_groups_or_with_all_its_rows_is_caught(name, monkeypat
     def unbounded(units, keys, features, dialect):
         return right(units, keys, [one._replace(rows=MOST) for one in features], dialect)
 
-    fault = unbounded if name == "bounded" else lambda units, *_: units
-    monkeypatch.setattr(sql, name, fault)
+    monkeypatch.setattr(sql, name, unbounded if name == "bounded" else lambda units, *_: units)
     groups, rows, size = largest_moves("duckdb", [1])
     assert groups > 2 if name == "first_groups" else rows > 2 and size > 2
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("engine", ["duckdb", full("sqlite")])
 def test_ids_that_a_collation_calls_equal_are_two_units(engine):
     connection, name = connect(engine), f"collated_ids_{engine}"
-    connection.con.execute(f"drop table if exists {name}")
-    connection.con.execute(f"create table {name} (who varchar collate nocase, x integer)")
-    connection.con.execute(f"insert into {name} values ('a', 1), ('A', 1), ('a', 1)")
+    for statement in (
+        f"drop table if exists {name}",
+        f"create table {name} (who varchar collate nocase, x integer)",
+        f"insert into {name} values ('a', 1), ('A', 1), ('a', 1)",
+    ):
+        connection.con.execute(statement)
     groups = dp.group_by(connection.table(name), "x", keys=[1], ids="who", max_rows=1)
     assert groups.count(epsilon=500)["count"].tolist() == [2]
 
@@ -277,11 +262,11 @@ def test_keys_that_one_key_stands_for_are_none(engine, kind):
         pytest.skip("it has no such values")
     x = ("float64", [float(i) for i in range(40)])
     rows = table(connect(engine), {"who": ("int64", [1] * 40), "key": (name, values), "x": x})
-    person = {"ids": "who", "max_rows": 1}
+    person = {"ids": "who", "max_rows": 1, "max_groups": 40}
     for keys in [key], [key, *(LONG if kind == "text" else [])]:
-        groups = dp.group_by(rows, "key", keys=keys, max_groups=40, **person)
+        groups = dp.group_by(rows, "key", keys=keys, **person)
         assert groups.count(epsilon=500, rng=InsecureGenerator(1))["count"][0] == 1
-    groups = dp.group_by(rows, "key", max_groups=40, **person)
+    groups = dp.group_by(rows, "key", **person)
     assert not len(groups.count(epsilon=40, delta=1e-9, rng=InsecureGenerator(1))["count"])
     both = {"n": dp.stat.count(), "median": dp.stat.median("x", bounds=(0, 40))}
     answers = dp.group_by(rows, "key", keys=[key]).agg(both, epsilon=500, rng=InsecureGenerator(1))
@@ -314,10 +299,10 @@ def test_what_no_database_adds_up_is_refused_before_the_spend():
 def test_chance_that_statements_do_not_agree_about_is_caught(is_drawn):
     """Counts of groups and of bins are two statements; a view may draw the key of a row."""
     connection, budget = connect("duckdb"), dp.Budget(epsilon=1)
-    key = "floor(random() * 999)::int" if is_drawn else "(range % 999)::int"
-    query = f"SELECT {key} AS k, range % 7 AS x FROM range(9999)"
+    key = "floor(random() * 99)::int" if is_drawn else "(range % 99)::int"
+    query = f"SELECT {key} AS k, range % 7 AS x FROM range(999)"
     connection.raw_sql(f"CREATE OR REPLACE VIEW drawn AS {query}")
-    groups = dp.group_by(connection.table("drawn"), "k", keys=range(999))
+    groups = dp.group_by(connection.table("drawn"), "k", keys=range(99))
     bins = dp.stat.histogram("x", bins=[0, 2, 3])  # in which not all rows are
     expected = nullcontext()
     if is_drawn:
@@ -325,3 +310,142 @@ def test_chance_that_statements_do_not_agree_about_is_caught(is_drawn):
     with expected:
         groups.agg({"n": dp.stat.count(), "x": bins}, epsilon=1, budget=budget)
     assert budget.remaining["epsilon"] == 0
+
+
+# ---- Ranks, of which few numbers leave the database. ----
+
+DRAW = np.random.default_rng(3)
+MANY_ROWS = 3000
+X = DRAW.normal(50, 40, MANY_ROWS)
+X[::37], X[3], X[5], X[8], X[9], X[2000:] = math.nan, math.inf, -math.inf, 5e-324, -0.0, 12.5
+RANKED = {
+    "x": X,
+    "k": DRAW.integers(-3, 300, MANY_ROWS),
+    "word": DRAW.choice(["a", "A", "é"], MANY_ROWS),
+    "n": DRAW.integers(0, 20, MANY_ROWS),
+    "who": DRAW.integers(0, 200, MANY_ROWS),
+}
+B = {"bounds": (0, 100)}
+QUESTIONS = {
+    "median": dp.stat.median("x", **B),
+    "quantiles": dp.stat.quantiles("k", [0.99, 0.1, 0.5], bounds=(-1.5, 250)),
+    "minimum": dp.stat.minimum("x", **B),
+    "maximum": dp.stat.maximum("k", bounds=(0, 250)),
+    "thirds": dp.stat.quantile("k", 0.4, bounds=(0, 90), granularity=0.3),
+    "a number": dp.stat.quantile("x", 0.3, nan=17.25, **B),
+    "upper": dp.stat.quantile("x", 0.97, nan="upper", **B),
+    "interval": dp.stat.quantile_interval("x", 0.5, **B),
+    "one number": dp.stat.median("x", bounds=(3, 3)),
+}
+GROUPS = {
+    "word": (["word"], ["é", "a", "none"]),
+    "both": (["word", "n"], [("a", 3), ("é", 0), ("é", 99)]),
+    "private": (["n"], None),
+}
+RANKS = [("duckdb", "word", "quantiles"), ("sqlite", "both", "median")]
+RANKS += [("duckdb", "private", "minimum")]
+
+
+@pytest.mark.parametrize(
+    "engine, by, question", RANKS + [full(*one) for one in product(THREE, GROUPS, QUESTIONS)]
+)
+def test_ranks_are_those_of_memory(engine, by, question):
+    here = RANKED | {name: in_memory(engine, RANKED[name]) for name in ("x", "k")}
+    same(in_database(engine, RANKED), *GROUPS[by], {"one": QUESTIONS[question]}, here)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", full("postgres")])
+def test_statistics_of_all_kinds_for_one_loss(engine, in_one_round):
+    """Of people, too, all of whose rows count."""
+    statistics = {"rows": dp.stat.count(), "sum": dp.stat.sum("k", **B)}
+    statistics |= {name: QUESTIONS[name] for name in ("median", "maximum")}
+    rows, people = in_database(engine, RANKED), {"ids": "who", "max_groups": 20}
+    same(rows, *GROUPS["word"], statistics, RANKED)
+    same(rows, *GROUPS["private"], statistics, RANKED, **people, max_rows=MANY_ROWS)
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("kind", ["float64", "int64", "fraction"])
+def test_hostile_numbers(engine, kind):
+    values = HOSTILE[kind][1]
+    rows = table(connect(engine), {"x": HOSTILE[kind], "n": ("int64", [1] * len(values))})
+    numbers = pa.array(values, rows["x"].type().to_pyarrow())
+    data = {"x": in_memory(engine, numbers), "n": np.ones(len(values), int)}
+    for bounds in ((-3, 60), (-(2.0**40), 2.0**52)):
+        same(rows, ["n"], [1], {"one": dp.stat.quantiles("x", [0.2, 0.7], bounds=bounds)}, data)
+
+
+@pytest.fixture
+def sizes(monkeypatch):
+    """How many rows each statement answers."""
+    found, right = [], sql.answer
+
+    def answered(question):
+        rows = right(question)
+        found.append(rows.num_rows)
+        return rows
+
+    monkeypatch.setattr(sql, "answer", answered)
+    return found
+
+
+def test_few_numbers_leave_the_database(sizes):
+    connection = connect("duckdb")
+    query = "SELECT random() AS x, range % 3 AS k FROM range(30000)"
+    connection.raw_sql(f"CREATE OR REPLACE TABLE large_groups AS {query}")
+    groups = dp.group_by(connection.table("large_groups"), "k", keys=[0, 1, 2])
+    found = groups.median("x", bounds=(0, 1), epsilon=1)["median"]
+    assert np.all(abs(found - 0.5) < 0.1) and len(sizes) == 1 and sizes[0] < 1500
+
+
+def test_a_draw_beyond_the_rows_that_are_told_asks_for_all_of_the_group(monkeypatch, sizes):
+    """Which is as rare as 1 in 2**40 but for a window that is too small."""
+    monkeypatch.setattr(ranks, "width", lambda *_: 9)
+    monkeypatch.setattr(ranks, "squeezed", lambda aim: aim)
+    rows = in_database("duckdb", RANKED)
+    same(rows, ["word"], ["a"], {"one": QUESTIONS["maximum"]}, RANKED)
+    assert len(sizes) > 1
+
+
+SMALL = {name: DRAW.integers(0, most, 150) for name, most in (("k", 9), ("n", 6), ("who", 6))}
+
+
+def kept(engine, given, secret):
+    """Which numbers of each group count, of units that may have four groups and three rows."""
+    rows = Database(given, engine, {}).rows(Rows(("k",)))
+    cells, unit = rows.cell(0, Cells(1.0, 0, 9)), Units("who", 4, secret)
+    found = rows.groups({"n": None}, [Feature(cells, 9, 0, 3)], unit, None, [EVERY])
+    keys = found.keys["n"].chunked.to_pylist()
+    each = zip(keys, found.bins.tolist(), found.sums[0].tolist(), strict=True)
+    return Counter({(key, number): count for key, number, count in each})
+
+
+def moves(engine, secrets):
+    """In how many groups one unit has rows that count, and how many in one; all others stay."""
+    seen, counts = set(), Counter()
+    rows = in_database(engine, SMALL)
+    for secret in secrets:
+        whole, rest, alone = (
+            kept(engine, some, secret * 64)
+            for some in (rows, rows.filter(rows.who != 5), rows.filter(rows.who == 5))
+        )
+        assert whole == rest + alone, "another unit has a say"
+        seen.add(tuple(sorted(alone.items())))
+        for (key, _), count in alone.items():
+            counts[secret, key] += count
+    assert len(seen) == len(secrets)
+    return max(Counter(secret for secret, _ in counts).values()), max(counts.values())
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_of_a_unit_are_chosen_in_each_group_by_its_own_rows_alone(engine):
+    assert moves(engine, "abc") == (4, 3)
+
+
+@pytest.mark.parametrize("name", ["first_groups", "first_rows"])
+def test_a_unit_that_is_not_bounded_is_caught(monkeypatch, name):
+    monkeypatch.setattr(sql, name, lambda rows, *_: rows)
+    groups, rows = moves("duckdb", "a")
+    assert groups > 4 or rows > 3

@@ -5,6 +5,9 @@ from __future__ import annotations
 import datetime as dt
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import dpfast as dp
@@ -12,10 +15,6 @@ from dpfast.errors import ArgumentError
 from dpfast.tables import key_words
 
 from ..support.pairwise import quick_rows
-
-pd = pytest.importorskip("pandas")
-pa = pytest.importorskip("pyarrow")
-pl = pytest.importorskip("polars")
 
 MOMENTS = ["2024-01-01T08:00", "2024-01-01T23:59:59.999999", "2024-01-02", "1969-12-31T05:00"]
 NAIVE = pd.Series(np.array(MOMENTS, "M8[us]"))
@@ -44,15 +43,14 @@ def counts(table, keys):
 @pytest.mark.parametrize("form", TABLES)
 def test_a_date_is_a_whole_day(form):
     table = TABLES[form](NAIVE)
-    assert counts(table, DAYS) == [2, 1, 1]
-    assert counts(table, np.array(DAYS, "M8[D]")) == [2, 1, 1]
-    assert counts(table, pa.array(DAYS)) == [2, 1, 1]
-    assert counts(table, np.array(["2024-01", "1969-12"], "M8[M]")) == [3, 1]
-    assert counts(table, np.array(["2024-01-01T08", "2024-01-01T09"], "M8[h]")) == [1, 0]
-    moments = [dt.datetime(2024, 1, 2), dt.datetime(2024, 1, 1, 8)]
-    assert counts(table, moments) == [1, 1]
-    days = TABLES[form](NAIVE.dt.floor("D"))
-    assert counts(days, DAYS) == [2, 1, 1]
+    for keys, rows in (
+        (DAYS, [2, 1, 1]), (np.array(DAYS, "M8[D]"), [2, 1, 1]), (pa.array(DAYS), [2, 1, 1]),
+        (np.array(["2024-01", "1969-12"], "M8[M]"), [3, 1]),
+        (np.array(["2024-01-01T08", "2024-01-01T09"], "M8[h]"), [1, 0]),
+        ([dt.datetime(2024, 1, 2), dt.datetime(2024, 1, 1, 8)], [1, 1]),
+    ):  # fmt: skip
+        assert counts(table, keys) == rows
+    assert counts(TABLES[form](NAIVE.dt.floor("D")), DAYS) == [2, 1, 1]
 
 
 def test_a_date_is_a_whole_day_everywhere():
@@ -88,33 +86,26 @@ def test_zones_are_not_mixed(form, listed):
             dp.Budget(epsilon=1).parallel(column, make(keys)).__enter__()
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [
-        DAYS,
-        np.array(DAYS, "M8[D]"),
-        pd.Series(np.array(DAYS, "M8[s]")),
+def test_a_day_has_no_zone_and_times_of_numpy_are_in_utc():
+    for keys in (
+        DAYS, np.array(DAYS, "M8[D]"), pd.Series(np.array(DAYS, "M8[s]")),
         [dt.datetime(2024, 1, 1, tzinfo=dt.UTC), dt.datetime(2024, 1, 2)],
-    ],
-)
-def test_a_day_has_no_zone(keys):
-    with pytest.raises(ArgumentError, match="keys must be times with a time zone"):
-        counts(TABLES["Arrow"](ZONED), keys)
-
-
-def test_times_of_numpy_are_in_utc_where_there_is_a_zone():
+    ):  # fmt: skip
+        with pytest.raises(ArgumentError, match="keys must be times with a time zone"):
+            counts(TABLES["Arrow"](ZONED), keys)
     utc = ZONED.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-    assert counts(TABLES["pandas"](ZONED), utc) == [1, 1, 1, 1]
-    assert counts(TABLES["pandas"](ZONED), list(utc)) == [1, 1, 1, 1]
+    for keys in (utc, list(utc)):
+        assert counts(TABLES["pandas"](ZONED), keys) == [1, 1, 1, 1]
 
 
 def test_a_moment_is_no_date():
     days = pa.table({"k": pa.array(DAYS)})
     assert counts(days, [dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 5)]) == [1, 0]
-    with pytest.raises(ArgumentError, match="whole units of D"):
-        counts(days, [dt.datetime(2024, 1, 1, 8)])
     seconds = pa.table({"k": pa.array(NAIVE).cast(pa.timestamp("s"), safe=False)})
-    with pytest.raises(ArgumentError, match="whole units of s"):
-        counts(seconds, [dt.datetime(2024, 1, 1, 8, 0, 0, 5)])
-    with pytest.raises(ArgumentError, match="all dates or all times"):
-        counts(TABLES["pandas"](NAIVE), [DAYS[0], dt.datetime(2024, 1, 2, 3)])
+    for table, keys, words in (
+        (days, [dt.datetime(2024, 1, 1, 8)], "whole units of D"),
+        (seconds, [dt.datetime(2024, 1, 1, 8, 0, 0, 5)], "whole units of s"),
+        (TABLES["pandas"](NAIVE), [DAYS[0], dt.datetime(2024, 1, 2, 3)], "all dates or all times"),
+    ):
+        with pytest.raises(ArgumentError, match=words):
+            counts(table, keys)

@@ -1,7 +1,7 @@
 """`other_key`: one more group, of all rows without a public key, where each row is in one group."""
 
 import datetime
-import itertools
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -12,8 +12,11 @@ from dpfast.extend import prepare
 from dpfast.groups.keys import CoderOfOthers
 from dpfast.groups.step import Step
 from dpfast.rng import InsecureGenerator
+from dpfast.tables.sql import groups as sql
+from dpfast.tables.sql import keys
 
-from .test_in_a_database import DATA, FEW, ROWS, expect_same, in_database
+from ..support.databases import connect, table
+from .test_in_a_database import DATA, FEW, ROWS, THREE, expect_same, full, in_database
 
 B = {"bounds": (-3, 3)}
 DAYS = np.array(["2024-02-28", "2024-02-29"], "M8[D]")
@@ -48,23 +51,15 @@ def test_each_row_is_in_one_group(name):
 
 
 def test_null_keys_are_others_and_rows_that_are_not_used_are_none():
-    table = {"k": ["a", None, "b", "z", "rest"] * 10, "who": [1, 2, None, 4, 5] * 10}
-    wanted = {(): [10, 40], ("where",): [0, 20], ("ids",): [10, 30]}
-    for arguments, counts in wanted.items():
-        ids = {"ids": "who", "max_rows": 10} if arguments == ("ids",) else {}
-        groups = dp.group_by(table, "k", keys=["a"], other_key="rest", **ids)
-        where = np.arange(50) % 5 >= 3 if arguments == ("where",) else None
+    data = {"k": ["a", None, "b", "z", "rest"] * 10, "who": [1, 2, None, 4, 5] * 10}
+    some, ids = np.arange(50) % 5 >= 3, {"ids": "who", "max_rows": 10}
+    for where, people, counts in ((None, {}, [10, 40]), (some, {}, [0, 20]), (None, ids, [10, 30])):
+        groups = dp.group_by(data, "k", keys=["a"], other_key="rest", **people)
         assert groups.count(where=where, epsilon=400)["count"].tolist() == counts
 
 
-QUICK = [("duckdb", "text"), ("duckdb", "some of them"), ("sqlite", "all combinations")]
-FULL = [
-    pair for pair in itertools.product(["duckdb", "sqlite", "postgres"], KEYS) if pair not in QUICK
-]
-
-
 @pytest.mark.parametrize(
-    ("engine", "name"), QUICK + [pytest.param(*pair, marks=pytest.mark.full) for pair in FULL]
+    ("engine", "name"), [("duckdb", "some of them"), *(full(*p) for p in product(THREE, KEYS))]
 )
 def test_a_database_has_the_answers_of_memory(engine, name):
     if (engine, name) == ("sqlite", "dates"):
@@ -72,15 +67,15 @@ def test_a_database_has_the_answers_of_memory(engine, name):
     rows = in_database(engine)
     few = FEW | {"bins": dp.stat.histogram("n", categories=[0, 1])}
     for people in ({}, UNITS):
-        answers = (
-            group_by(name, form, **people).agg(few, epsilon=1, rng=InsecureGenerator(1))
-            for form in (DATA, rows)
-        )
-        expect_same(*answers)
-    middle = group_by(name, rows).median("x", **B, granularity=0.5, epsilon=400)["median"]
-    here = group_by(name).median("x", **B, granularity=0.5, epsilon=400)["median"]
-    assert abs(middle - here)[:-1].max() <= 0.5 or name in ("text", "all combinations")
-    assert abs(middle - here)[-1] <= 0.5
+        groups = (group_by(name, form, **people) for form in (DATA, rows))
+        expect_same(*(own.agg(few, epsilon=1, rng=InsecureGenerator(1)) for own in groups))
+    here, there = (
+        group_by(name, form).median("x", **B, granularity=0.5, epsilon=400)["median"]
+        for form in (DATA, rows)
+    )
+    off = abs(here - there)
+    assert off[:-1].max() <= 0.5 or name in ("text", "all combinations")
+    assert off[-1] <= 0.5
 
 
 LISTED, PLACES = ["a", "b"], ["a", "b", "x", "y", None]
@@ -96,26 +91,21 @@ def sums(form, max_groups, rows, data):
     return found.rooms["count"][: coder.groups].astype(int).ravel()
 
 
-def expect_a_step(form, cases):
+def expect_a_step(form, cases, max_groups, rows):
     """Neighbors that differ in a person differ by no more than the sensitivity says."""
-    for max_groups, rows in ((1, 1), (1, 2), (2, 1)):
-        step, largest = Step("add-remove", max_groups, rows, every=3), 0
-        before = sums(form, max_groups, rows, OTHERS)
-        for case in cases:
-            more = {"who": [7] * len(case), "k": [*case]}
-            moved = sums(form, max_groups, rows, more)
-            both = {name: OTHERS[name] + more[name] for name in more}
-            assert (sums(form, max_groups, rows, both) - before == moved).all()
-            assert np.count_nonzero(moved) <= max_groups and moved.max() <= rows
-            largest = max(largest, moved.sum())
-        assert largest == step.numbers(0, 1).l1
+    step, largest = Step("add-remove", max_groups, rows, every=3), 0
+    before = sums(form, max_groups, rows, OTHERS)
+    for case in cases:
+        more = {"who": [7] * len(case), "k": [*case]}
+        moved = sums(form, max_groups, rows, more)
+        both = {name: OTHERS[name] + more[name] for name in more}
+        assert (sums(form, max_groups, rows, both) - before == moved).all()
+        assert np.count_nonzero(moved) <= max_groups and moved.max() <= rows
+        largest = max(largest, moved.sum())
+    assert largest == step.numbers(0, 1).l1
 
 
-CASES = [case for n in (1, 2, 3) for case in itertools.combinations_with_replacement(PLACES, n)]
-
-
-def in_memory(data):
-    return data
+CASES = [case for n in (1, 2, 3) for case in combinations_with_replacement(PLACES, n)]
 
 
 def in_duckdb(data):
@@ -123,29 +113,26 @@ def in_duckdb(data):
 
 
 def database(columns):
-    from ..support.databases import connect, table
-
     return table(connect("duckdb"), columns)
 
 
 @pytest.mark.parametrize(
-    ("form", "cases"),
-    [(in_memory, CASES), (in_duckdb, [("x", "y"), ("x", "y", None), ("a", "x", "y")])],
+    ("form", "cases"), [(dict, CASES), (in_duckdb, [("x", "y", None), ("a", "x", "y")])]
 )
 def test_a_person_moves_what_the_step_says(form, cases):
-    expect_a_step(form, cases)
+    for most in ((1, 1), (1, 2), (2, 1)) if form is dict else ((1, 2), (2, 1)):
+        expect_a_step(form, cases, *most)
 
 
 def test_others_that_a_database_takes_for_many_groups_are_found(monkeypatch):
     """Planted: keys as they are, of which the others are put together after bounding."""
-    from dpfast.tables.sql import groups, keys
 
     def apart(columns, listed, dialect):
         return [keys.exact(column, dialect, "k") for column in columns]
 
-    monkeypatch.setattr(groups, "others_apart", apart)
+    monkeypatch.setattr(sql, "others_apart", apart)
     with pytest.raises(AssertionError):
-        expect_a_step(in_duckdb, [("x", "y"), ("a", "x", "y")])
+        expect_a_step(in_duckdb, [("x", "y")], 2, 1)
 
 
 def test_others_that_have_several_codes_are_found(monkeypatch):
