@@ -14,7 +14,6 @@ import dpfast as dp
 from dpfast.budget import release
 
 AGES = np.repeat(np.arange(18, 91), 40)
-BOUNDS = {"bounds": (0, 120)}
 
 
 def count(epsilon=1, **more):
@@ -47,48 +46,41 @@ def test_the_inner_block_pays_and_a_budget_that_is_passed_comes_first():
             with a:
                 count(2)
             count(budget=a)
-        count()
-    assert entered is a and spent(a, b) == [5, 1]
+        prepared = dp.extend.prepare(dp.count, AGES, epsilon=1)
+    with b:
+        prepared.run()  # which pays where it is run
+    assert entered is a and spent(a, b) == [4, 2]
     with pytest.raises(ZeroDivisionError), a:
         raise ZeroDivisionError
     count()
-    assert spent(a, b) == [5, 1]
-
-
-def test_what_is_prepared_is_paid_for_where_it_is_run():
-    a, b = budgets()
-    with a:
-        prepared = dp.extend.prepare(dp.count, AGES, epsilon=1)
-    with b:
-        prepared.run()
-    assert spent(a, b) == [0, 1]
+    assert spent(a, b) == [4, 2]
 
 
 def test_rounds_of_a_learner_and_runs_of_best_of_are_paid_for_once():
     x = np.linspace(0, 10, 300)[:, None]
     y = (x[:, 0] > 5).astype(int)
-    model = dp.learn.LogisticRegression(bounds="auto", classes=[0, 1], epsilon=1)
-    one = dp.privacy.Pure(0.1)
     with dp.Budget(epsilon=9) as budget:
-        model.fit(x, y)
+        model = dp.learn.LogisticRegression(bounds="auto", classes=[0, 1], epsilon=1).fit(x, y)
         model.score(x, y, epsilon=1)
         fixed = dp.learn.LogisticRegression(bounds=(0, 10), classes=[0, 1])
         dp.learn.cross_validate(fixed, x, y, epsilon=1, cv=2)
-        dp.selection.best_of(lambda: (count(0.1), 0), run_loss=one, gamma=0.3)
-        sums = dp.sulq.NoisySums(x, queries=2, epsilon=1)
-        sums.sum("count")
+        dp.selection.best_of(lambda: (count(0.1), 0), run_loss=dp.privacy.Pure(0.1), gamma=0.3)
+        dp.sulq.NoisySums(x, queries=2, epsilon=1).sum("count")
         assert len(budget.history) == 5
 
 
 def test_what_a_release_runs_is_paid_for_and_says_nothing(advice):
     """How many runs there are is secret."""
-    one = dp.privacy.Pure(3)
-    with dp.Budget(epsilon=9, neighbors="add-remove") as budget:
-        dp.selection.best_of(lambda: (count(30), 0), run_loss=one, gamma=0.2)
     blocks = {"blocks": 4, "bounds": (0, 9), "epsilon": 1, "workers": 2}
-    with dp.Budget(epsilon=9) as other:
-        dp.sample_and_aggregate(np.arange(100.0), lambda block: count(1), **blocks)
-    assert len(budget.history) == len(other.history) == 1 and not advice
+    for call in (
+        lambda: dp.selection.best_of(
+            lambda: (count(30), 0), run_loss=dp.privacy.Pure(3), gamma=0.2
+        ),
+        lambda: dp.sample_and_aggregate(np.arange(100.0), lambda block: count(1), **blocks),
+    ):
+        with budgets(1)[0] as budget:
+            call()
+        assert len(budget.history) == 1 and not advice
 
 
 def test_tasks_have_blocks_of_their_own():
@@ -131,18 +123,13 @@ def test_a_thread_has_the_block_of_a_context_that_is_copied(advice):
 def test_generators_begin_and_end_blocks_in_any_order():
     a, b = budgets()
 
-    @contextmanager
     def study():
         with a:
             yield
 
-    def later():
-        with a:
-            yield
-
-    with study():
+    with contextmanager(study)():
         count()
-    waiting = later()
+    waiting = study()
     next(waiting)
     with b:
         waiting.close()  # the block that began before ends within this one
@@ -154,17 +141,16 @@ def test_generators_begin_and_end_blocks_in_any_order():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_fork_is_refused_by_the_block(tmp_path):
-    with dp.Budget(epsilon=9) as budget:
+def test_a_fork_is_refused_by_the_block():
+    with budgets(1)[0] as budget:
         child = os.fork()
         if not child:
-            code = 1
             try:
                 count()
             except dp.errors.BudgetError:
-                code = 0
+                os._exit(0)
             finally:
-                os._exit(code)
+                os._exit(1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         count()
     assert spent(budget) == [1]
@@ -185,9 +171,8 @@ def test_the_first_call_without_a_budget_says_so_once(advice):
 
 def test_advice_as_an_error_comes_before_the_spend(advice):
     warnings.simplefilter("error", dp.PrivacyAdvice)
-    with pytest.raises(dp.PrivacyAdvice, match="no budget pays"):
-        count()
     (budget,) = budgets(1)
-    with pytest.raises(dp.PrivacyAdvice, match="epsilon=20 is above 10"):
-        count(20, budget=budget)
+    for paid, epsilon, said in (None, 1, "no budget pays"), (budget, 20, "epsilon=20 is above 10"):
+        with pytest.raises(dp.PrivacyAdvice, match=said):
+            count(epsilon, budget=paid)
     assert not budget.history

@@ -14,11 +14,6 @@ BOUNDS = {"bounds": (0, 100)}
 MEAN = {**BOUNDS, "epsilon": 1}
 
 
-def expected(name):
-    case = CASES[name]
-    return dp.expected_error(case.call, case.data, **case.kw, **case.losses[0])
-
-
 def says_enough(found):
     """Whether there is an error bar and what it rests on, or a reason of its own for none."""
     return (
@@ -59,12 +54,10 @@ def test_a_release_that_says_nothing_of_its_error_is_caught():
 
 
 def test_the_number_of_rows_is_that_of_the_data_where_it_is_public():
-    public = dp.expected_error(dp.mean, X, **MEAN, neighbors="replace")
-    mechanism = quoted(dp.mean, X, **MEAN, neighbors="replace")
-    assert public == mechanism.error(400, 0.95)
-    assert dp.expected_error(dp.mean, X, **MEAN, neighbors="replace", rows=100) == mechanism.error(
-        100, 0.95
-    )
+    public = {**MEAN, "neighbors": "replace"}
+    mechanism = quoted(dp.mean, X, **public)
+    for data, asked, rows in (X, {}, 400), (X, {"rows": 100}, 100), (X[:0], {}, 1):
+        assert dp.expected_error(dp.mean, data, **public, **asked) == mechanism.error(rows, 0.95)
     for private in (
         {"neighbors": "add-remove"},
         {"neighbors": "replace", "where": X > 50},
@@ -73,8 +66,6 @@ def test_the_number_of_rows_is_that_of_the_data_where_it_is_public():
         found = dp.expected_error(dp.mean, X, **MEAN, **private)
         assert found.half_width is None and found.note == ROWS
         assert dp.expected_error(dp.mean, X, **MEAN, **private, rows=400).half_width > 0
-    empty = dp.expected_error(dp.mean, X[:0], **MEAN, neighbors="replace")
-    assert empty == mechanism.error(1, 0.95)  # of no rows no more is said than of one
 
 
 def test_what_is_said_where_there_is_none():

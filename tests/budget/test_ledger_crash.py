@@ -5,12 +5,13 @@ import os
 import pytest
 
 from ..support.crashes import MEMORY, crash
-from ..support.pairwise import quick_rows
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork or kill")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork or kill"),
+    pytest.mark.full,
+]
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("folder", [None, pytest.param(MEMORY, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
 def test_four_processes_killed_at_random_moments(kills, folder):
@@ -20,7 +21,6 @@ def test_four_processes_killed_at_random_moments(kills, folder):
     assert found["kills"] == kills and found["releases"] > kills / 50  # few on a busy machine
 
 
-@pytest.mark.full
 def test_killed_before_every_statement_and_after_every_commit():
     found = crash("ledger_crash", "steps", "none", 0, folder=MEMORY)
     assert found["violations"] == []
@@ -28,26 +28,22 @@ def test_killed_before_every_statement_and_after_every_commit():
     assert found["kills"] > 60 and found["lost"] == 2
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("first", [50, pytest.param(0, marks=pytest.mark.slow)])
 def test_killed_before_every_statement_that_seals_a_ledger_of_before(first):
     found = crash("ledger_crash", "renew", "none", first, folder=MEMORY)
     assert found["violations"] == [] and found["kills"] > 40
 
 
-@pytest.mark.full
 def test_a_ledger_that_is_sealed_in_more_than_one_transaction_is_caught():
     found = crash("ledger_crash", "renew", "torn", 50, folder=MEMORY)
     # Half a seal is found by the next one who opens the file, and that may be another spender.
     assert found["violations"][0].startswith(("unreadable", "lines were lost", "a process failed"))
 
 
-@pytest.mark.full
 def test_a_thread_that_goes_on_before_the_commit_of_its_write_is_caught():
     assert crash("ledger_crash", "random", "early", 200, 1, folder=MEMORY)["violations"]
 
 
-@quick_rows(1)
 @pytest.mark.parametrize("fault", ["late", "torn"])
 @pytest.mark.parametrize("how, numbers", [("random", (200, 1)), ("steps", (45,))])
 def test_a_planted_fault_is_caught(fault, how, numbers):

@@ -40,13 +40,27 @@ def here(monkeypatch):
     monkeypatch.setattr(file.File, "identity", "here")
 
 
-@pytest.fixture(params=OLD)
-def old(request, tmp_path):
-    return request.param, unpacked(request.param, tmp_path)
+@quick_rows(5)
+@pytest.mark.parametrize("name", OLD)
+def test_it_is_read_as_it_was_and_left_alone_until_the_next_spend_seals_it(name, tmp_path):
+    path, lines = unpacked(name, tmp_path), OLD[name]["export"]["lines"]
+    before = path.read_bytes()
+    assert said(path) == OLD[name]["export"] | {"path": None}
+    assert path.read_bytes() == before and stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert os.listdir(path.parent) == [path.name]
+    spend(path)
+    found = said(path)["lines"]
+    assert found[:-1] == lines and found[-1]["what"] == "later"
+    assert [line.record for line in dp.Budget(path=path).history] == [None] * len(lines) + [RECORD]
+    ((form,),), ((steps,),) = sql(path, "PRAGMA user_version", "SELECT count(*) FROM steps")
+    assert form == chain.VERSION == 5 and steps > len(found)
+    spend(path)
+    assert len(said(path)["lines"]) == len(lines) + 2
 
 
 def unpacked(name, folder):
-    path = folder / "study.db"
+    path = folder / f"{name}.db"
+    folder.mkdir(exist_ok=True)
     path.write_bytes(lzma.decompress(base64.b64decode(OLD[name]["file"])))
     path.chmod(0o644)  # as it was made
     return path
@@ -68,58 +82,32 @@ def spend(path, amount=0.125):
     dp.Budget(path=path).spend(Pure(amount), neighbors="replace", what="later", record=RECORD)
 
 
-def test_it_is_read_as_it_was_and_left_alone(old):
-    name, path = old
-    before = path.read_bytes()
-    assert said(path) == OLD[name]["export"] | {"path": None}
-    assert path.read_bytes() == before and stat.S_IMODE(path.stat().st_mode) == 0o644
-    assert os.listdir(path.parent) == ["study.db"]
-
-
-def test_the_next_spend_seals_it(old):
-    name, path = old
-    spend(path)
-    lines = OLD[name]["export"]["lines"]
-    found = said(path)["lines"]
-    assert found[:-1] == lines and found[-1]["what"] == "later"
-    assert [line.record for line in dp.Budget(path=path).history] == [None] * len(lines) + [RECORD]
-    ((form,),), ((steps,),) = sql(path, "PRAGMA user_version", "SELECT count(*) FROM steps")
-    assert form == chain.VERSION == 5 and steps > len(found)
-    spend(path)
-    assert len(said(path)["lines"]) == len(lines) + 2
-
-
 @pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
-@pytest.mark.parametrize("before, after", [
-    (0o644, 0o600), (0o600, 0o600), (0o664, 0o660), (0o640, 0o600), (0o666, 0o666), (0o755, 0o700),
-])  # fmt: skip
-def test_the_next_spend_closes_it_to_those_who_can_only_read(tmp_path, before, after):
-    path = unpacked("1 plain", tmp_path)
-    path.chmod(before)
-    spend(path)
-    assert stat.S_IMODE(path.stat().st_mode) == after
+def test_the_next_spend_closes_it_to_those_who_can_only_read(tmp_path):
+    left = {0o644: 0o600, 0o600: 0o600, 0o664: 0o660, 0o640: 0o600, 0o666: 0o666, 0o755: 0o700}
+    for before, after in left.items():
+        path = unpacked("1 plain", tmp_path / oct(before))
+        path.chmod(before)
+        spend(path)
+        assert stat.S_IMODE(path.stat().st_mode) == after
     path.chmod(0o640)  # what is decided later stays
     spend(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@quick_rows(2)
 @FORMS
-def test_the_next_spend_says_the_unit_only_of_an_empty_one(tmp_path, form):
-    """What was spent before was of rows, as far as the file knows."""
+def test_unit_answers_and_keys_go_on(tmp_path, form):
+    """What was spent before was of rows, as far as the file knows; of an empty one nothing was."""
     budget = dp.Budget(path=unpacked(f"{form} plain", tmp_path))
     assert budget.unit == "rows"
     with pytest.raises(dp.errors.BudgetError, match="budget for rows, as its first spend was,"):
         budget.spend(Pure(0.125), neighbors="replace", ids="who")
-    path = unpacked(f"{form} empty", tmp_path)
-    budget = dp.Budget(path=path)
+    budget = dp.Budget(path=unpacked(f"{form} empty", tmp_path))
     assert budget.unit is None
     budget.spend(Pure(0.125), neighbors="replace", ids="who")
-    again = dp.Budget(path=path, ids="who")
+    again = dp.Budget(path=budget.path, ids="who")
     assert (again.unit, again.max_rows, again.history[0].ids) == ("people", None, "who")
-
-
-@FORMS
-def test_answers_and_keys_go_on(tmp_path, form):
     path = unpacked(f"{form} keyed", tmp_path)
     budget, told = dp.Budget(path=path), OLD[f"{form} keyed"]["found"]
     assert {key: list(budget.entry(key)) for key in ("first", "second")} == told
@@ -133,19 +121,17 @@ def test_answers_and_keys_go_on(tmp_path, form):
 
 
 def opened(path, told):
-    budget = dp.Budget(path=path)
-    alarms = dp.online.SparseVector(
-        positives=2, threshold=500, epsilon=1, answers=True, budget=budget, name="alarms"
-    )
-    shares = dp.online.MedianMechanism(
-        HISTOGRAM, epsilon=1, queries=12, accuracy=0.15, budget=budget, name="shares"
-    )
-    fit = dp.online.MWEM(HISTOGRAM, EYE, rounds=3, epsilon=1, budget=budget, name="fit")
+    budget, online = dp.Budget(path=path), dp.online
+    own = {"epsilon": 1, "budget": budget}
+    sparse = {"threshold": 500, **own}
+    alarms = online.SparseVector(positives=2, answers=True, name="alarms", **sparse)
+    shares = online.MedianMechanism(HISTOGRAM, queries=12, accuracy=0.15, name="shares", **own)
+    fit = online.MWEM(HISTOGRAM, EYE, rounds=3, name="fit", **own)
     assert [[a.above, a.value] for a in alarms.past[:3]] == told["alarms"]
     assert [float(a) for a in shares.past[:3]] == told["shares"]
     assert fit.distribution.tolist() == told["fit"]
     assert [alarms._comparison.rho, shares._comparison.rho] == told["noise"]
-    over = dp.online.SparseVector(positives=1, threshold=500, epsilon=1, budget=budget, name="over")
+    over = online.SparseVector(positives=1, name="over", **sparse)
     with pytest.raises(dp.errors.StreamError, match="all its positives"):
         over.answer(1)
     assert len(budget.history) == 4
@@ -166,7 +152,11 @@ def test_streams_go_on_with_their_secrets(tmp_path, form):
 
 
 @FORMS
-def test_a_damaged_one_is_not_sealed(tmp_path, form):
+def test_a_damaged_one_and_a_refused_spend_seal_nothing(tmp_path, form):
+    path = unpacked(f"{form} empty", tmp_path)
+    with pytest.raises(dp.errors.BudgetError):
+        spend(path, 2)
+    assert sql(path, "PRAGMA user_version") == [[(form,)]]
     path = unpacked(f"{form} plain", tmp_path)
     budget = dp.Budget(path=path)
     sql(path, "DROP TRIGGER no_UPDATE_lines", "UPDATE lines SET note = 'another' WHERE line = 2")
@@ -174,14 +164,6 @@ def test_a_damaged_one_is_not_sealed(tmp_path, form):
     with pytest.raises(LedgerError, match="entry 2 is not what was written"):
         budget.spend(Pure(0.1), neighbors="replace")
     assert path.read_bytes() == before
-
-
-@FORMS
-def test_a_refused_spend_seals_nothing(tmp_path, form):
-    path = unpacked(f"{form} empty", tmp_path)
-    with pytest.raises(dp.errors.BudgetError):
-        spend(path, 2)
-    assert sql(path, "PRAGMA user_version") == [[(form,)]]
 
 
 def test_an_old_one_that_was_put_back_and_grew_is_noticed(tmp_path, monkeypatch):

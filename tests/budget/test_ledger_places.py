@@ -4,8 +4,10 @@ import contextlib
 import functools
 import os
 import shutil
+import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +18,6 @@ from dpfast.privacy import Pure
 
 from ..support.crashes import MEMORY, crash
 from ..support.ledger_damage import as_process
-from ..support.paths import program
 
 ELSEWHERE = "was made in another directory, or is a copy"
 
@@ -44,14 +45,10 @@ def moved(path):
 
 
 def directory_copied(path):
-    shutil.copytree(path.parent, path.parent.with_name(path.parent.name + " 2"))
-    return path.parent.with_name(path.parent.name + " 2") / path.name
+    return Path(shutil.copytree(path.parent, f"{path.parent} 2")) / path.name
 
 
-PLACES = [copied, moved, directory_copied]
-
-
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", [copied, moved, directory_copied])
 def test_a_ledger_at_another_place_is_refused_until_it_is_moved(path, place):
     other = place(path)
     before = other.read_bytes()
@@ -108,8 +105,7 @@ def test_a_move_is_checked_and_sealed(path):
 
 def test_an_early_copy_that_is_moved_lacks_what_was_seen(path):
     """As for one that is put back: who has seen more refuses it, and a new process cannot know."""
-    early = path.with_name("early.db")
-    shutil.copy(path, early)
+    early = copied(path)
     spend(dp.Budget(path=path))
     os.replace(early, path)
     with pytest.raises(LedgerError, match="was put back"):
@@ -119,19 +115,21 @@ def test_an_early_copy_that_is_moved_lacks_what_was_seen(path):
         assert dp.Budget(path=path).spent["epsilon"] == Fraction(1, 4)
 
 
+class Other:
+    """What the system says of a file, with other numbers."""
+
+    def __init__(self, found, **numbers):
+        self.found, self.numbers = found, numbers
+
+    def __getattr__(self, name):
+        return self.numbers[name] if name in self.numbers else getattr(self.found, name)
+
+
 def test_what_a_file_system_calls_itself_belongs_to_the_place(path, monkeypatch):
     """Two disks of one kind have the same inodes."""
-    number = "statvfs" if hasattr(os, "statvfs") else "stat"
-    real = getattr(os, number)
-
-    class Other:
-        def __init__(self, found):
-            self.found = found
-
-        def __getattr__(self, name):
-            return 7 if name in ("f_fsid", "st_dev") else getattr(self.found, name)
-
-    monkeypatch.setattr(os, number, lambda *given, **more: Other(real(*given, **more)))
+    name, number = ("statvfs", "f_fsid") if hasattr(os, "statvfs") else ("stat", "st_dev")
+    real = getattr(os, name)
+    monkeypatch.setattr(os, name, lambda *given, **more: Other(real(*given, **more), **{number: 7}))
     with pytest.raises(LedgerError, match=ELSEWHERE):
         dp.Budget(path=path)
 
@@ -145,16 +143,11 @@ def test_a_file_of_another_mount_than_its_directory_is_refused(path, monkeypatch
         spend(dp.Budget(path=path))
         real = os.stat
 
-        class Other:
-            def __init__(self, found):
-                self.found = found
+        def stat(name, **more):
+            found = real(name, **more)
+            return Other(found, st_dev=-1) if name == str(path) else found
 
-            def __getattr__(self, name):
-                return -1 if name == "st_dev" else getattr(self.found, name)
-
-        monkeypatch.setattr(
-            os, "stat", lambda n, **m: Other(real(n, **m)) if n == str(path) else real(n, **m)
-        )
+        monkeypatch.setattr(os, "stat", stat)
     for use in (lambda: dp.Budget(path=path), lambda: file.move(str(path))):
         with pytest.raises(LedgerError, match=r"is a mount point.*mount its directory instead"):
             use()
@@ -163,17 +156,9 @@ def test_a_file_of_another_mount_than_its_directory_is_refused(path, monkeypatch
 @functools.cache
 def unshared():
     """The words before a program that may mount, or none where this machine allows no mounts."""
-    test = "mkdir $0/a $0/b && mount --bind $0/a $0/b"
+    test = "cd $(mktemp -d) && mkdir a b && mount --bind a b"
     for words in (["unshare", "-m"], ["unshare", "-rm"]):
-        done = program(
-            "import subprocess, sys, tempfile\n"
-            "with tempfile.TemporaryDirectory() as folder:\n"
-            "    sys.exit(subprocess.run([*sys.argv[2:], 'sh', '-c', sys.argv[1], folder],"
-            " capture_output=True).returncode)",
-            test,
-            *words,
-        )
-        if done.returncode == 0:
+        if subprocess.run([*words, "sh", "-c", test], capture_output=True).returncode == 0:
             return words
     return None
 

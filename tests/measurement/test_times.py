@@ -12,12 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    DataError,
-    SourceError,
-)
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.measurement import times
 from dpfast.rng import InsecureGenerator
 from dpfast.tables.time_columns import time_column
