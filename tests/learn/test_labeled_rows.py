@@ -55,8 +55,7 @@ def test_labels_stay_with_their_rows_in_every_chunk(monkeypatch):
         monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
         made = labeled_rows(x, y)
         same = made.reduce(
-            lambda pieces: sum(int((a[:, 0] == 2 * b).sum()) for a, b in pieces),
-            lambda a, b: a + b,
+            lambda pieces: sum(int((a[:, 0] == 2 * b).sum()) for a, b in pieces), lambda a, b: a + b
         )
         assert same == n
 
@@ -68,10 +67,7 @@ class Unknown:
         self.rows, self.dtype, self.width, self.length, self.array = rows, rows.dtype, 3, None, None
 
     def reduce(self, summarize, merge):
-        return merge(
-            summarize(RowChunk(self.rows[:8], 0)),
-            summarize(RowChunk(self.rows[8:], 8)),
-        )
+        return merge(summarize(RowChunk(self.rows[:8], 0)), summarize(RowChunk(self.rows[8:], 8)))
 
 
 @pytest.mark.parametrize("labels", [Y[:-1], np.append(Y, 1.0)])

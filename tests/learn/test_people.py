@@ -24,12 +24,7 @@ from .test_learners import CASES, EVERY, NAMES, learned, table
 
 MOST = 2
 #: All rows of a person. Of the second any two may be kept.
-PEOPLE = [
-    [(4.0, 2.0)] * 5,
-    [(4.0, 0.0)] * 3,
-    [(4.0, 2.0), (0.0, 0.0), (1.7, 0.9)],
-    [(np.nan, 2.0)],
-]
+PEOPLE = [[(4.0, 2.0)] * 5, [(4.0, 0.0)] * 3, [(4.0, 2.0), (0.0, 0.0), (1.7, 0.9)], [(np.nan, 2.0)]]
 BASE = replay.DATA[2]
 #: Those of more than four rows in all, too.
 LEARNERS = sorted(set(replay.RUNS) - {"sums", "deep tree by choices"})
@@ -83,33 +78,38 @@ def test_a_person_with_heavy_rows_costs_what_was_paid(name, relation):
     assert 0.2 < worst(name, relation, "rho", weight=3) <= 1
 
 
+def of_one(right):
+    def run(self, *args):
+        self._steps = 1
+        return right(self, *args)
+
+    return run
+
+
+#: Planted: rows that are not bounded, and noise for one row of a person.
+FAULTS = {
+    "bounded": (rows.Rows, lambda _: lambda self, most, g: g.stream().take(32) and self),
+    **{way: (rounds.Rounds, of_one) for way in ("noise", "sharpness")},
+}
+
+
+@quick_rows(8)
 @pytest.mark.parametrize("name", ["k-means", "pca", "tree by choices", "bayes", "scaling"])
-def test_rows_that_are_not_bounded_are_caught(name, monkeypatch):
-    every = lambda self, most, generator: generator.stream().take(32) and self  # noqa: E731
-    monkeypatch.setattr(rows.Rows, "bounded", every)
-    assert worst(name, "add-remove", "rho") > 1.2
-
-
-@every_value
-@pytest.mark.parametrize("name", ["k-means", "pca", "tree by choices", "bayes", "scaling"])
-@pytest.mark.parametrize("loss", ["epsilon", "approx", "rho"])
-def test_noise_for_one_row_of_a_person_is_caught(name, loss, monkeypatch):
-    def of_one(method):
-        def run(self, *args):
-            self._steps = 1
-            return method(self, *args)
-
-        return run
-
-    for method in "noise", "sharpness":
-        monkeypatch.setattr(rounds.Rounds, method, of_one(getattr(rounds.Rounds, method)))
+@pytest.mark.parametrize(
+    ("ways", "loss"),
+    [(["bounded"], "rho"), *((["noise", "sharpness"], x) for x in ("rho", "epsilon", "approx"))],
+)
+def test_too_little_noise_for_a_person_is_caught(name, ways, loss, monkeypatch):
+    for way in ways:
+        place, change = FAULTS[way]
+        monkeypatch.setattr(place, way, change(getattr(place, way)))
     assert worst(name, "add-remove", loss) > 1.2
 
 
-def fitted(name, X, y, ids, seed=1, **kw):
+def fitted(name, X, y, ids):
     kind, own = CASES[name]
-    made = kind(**{"rho": 1, **own, **kw})
-    return made.fit(X, y, ids=ids, max_rows=MOST, rng=InsecureGenerator(seed))
+    made = kind(**{"rho": 1, **own})
+    return made.fit(X, y, ids=ids, max_rows=MOST, rng=InsecureGenerator(1))
 
 
 @quick_rows(3)
@@ -138,6 +138,7 @@ def test_the_same_as_of_the_rows_that_are_kept(name):
 AUTO = {"ids": "who", "max_rows": "auto"}
 
 
+@quick_rows(6)
 @EVERY
 def test_the_loss_is_of_people(name):
     (kind, own), (X, y) = CASES[name], table(200)
@@ -157,13 +158,11 @@ def test_the_loss_is_of_people(name):
 
 @pytest.mark.parametrize("relation", replay.RELATIONS)
 def test_bounds_are_drawn_from_the_rows_that_are_kept_for_their_part_of_the_loss(relation):
-    X, _ = table(900)
-    drawn = Mock(wraps=estimator.drawn_bounds)
-    released = Mock(wraps=estimator.release)
-    made = dp.learn.StandardScaler(bounds="auto", epsilon=4, neighbors=relation)
     budget = dp.Budget(epsilon=4, neighbors=relation)
+    made = dp.learn.StandardScaler(bounds="auto", epsilon=4, neighbors=relation)
+    drawn, released = Mock(wraps=estimator.drawn_bounds), Mock(wraps=estimator.release)
     with patch.multiple(estimator, drawn_bounds=drawn, release=released):
-        made.fit(X, ids=np.arange(900) // 3, max_rows=MOST, budget=budget)
+        made.fit(table(900)[0], ids=np.arange(900) // 3, max_rows=MOST, budget=budget)
     steps = 2 * MOST if relation == "replace" else MOST
     loss, width, of_rows, _ = drawn.call_args.args
     assert loss == Pure(Fraction(1, steps)) and (width, of_rows) == (3, "add-remove")

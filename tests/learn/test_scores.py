@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from unittest.mock import patch
 
 import numpy as np
@@ -49,18 +50,26 @@ def test_without_noise_it_is_the_score_by_definition(name, relation):
     assert made.score(X, y) == pytest.approx(reference.score(made, X, y, clipped=False), rel=1e-9)
 
 
+@contextmanager
+def seen(place, name):
+    """All that a function gives."""
+    right, found = getattr(place, name), []
+
+    def told(*args):
+        found.append(right(*args))
+        return found[-1]
+
+    with patch.object(place, name, told):
+        yield found
+
+
+@quick_rows(2)
 @KINDS
 def test_of_people_it_is_that_of_the_rows_that_are_kept(name):
     made, X, y = fitted(name)
-    ids, kept, right = np.arange(900) // 3, [], IdColumn.kept
-
-    def seen(self, *args):
-        kept.append(right(self, *args))
-        return kept[-1]
-
     budget = dp.Budget(rho=2 * MUCH, ids="who")
-    frame = pd.DataFrame(X, columns=NAMES).assign(who=ids)
-    with patch.object(IdColumn, "kept", seen):
+    frame = pd.DataFrame(X, columns=NAMES).assign(who=np.arange(900) // 3)
+    with seen(IdColumn, "kept") as kept:
         found = made.score(frame, y, rho=MUCH, ids="who", max_rows=2, budget=budget)
     (keep,) = kept
     assert keep.sum() == 600
@@ -68,24 +77,6 @@ def test_of_people_it_is_that_of_the_rows_that_are_kept(name):
     assert found == pytest.approx(expected, abs=2e-3, rel=2e-3)
     (entry,) = budget.history
     assert entry.ids == "who" and entry.what.startswith(f"score of {made._name}")
-
-
-@KINDS
-def test_bad_arguments_of_a_score_are_refused_before_anything_is_spent(name):
-    made, X, y = fitted(name, 60)
-    budget = dp.Budget(epsilon=1)
-    for bad in {}, {"epsilon": 0}, {"epsilon": 1, "max_rows": 2}, {"epsilon": 1, "rho": 1}:
-        with pytest.raises(ArgumentError):
-            made.score(X, y, **bad, budget=budget)
-    with pytest.raises(ArgumentError, match="of 3 columns"):
-        made.score(X[:, :2], y, epsilon=1, budget=budget)
-    with pytest.raises(ArgumentTypeError, match="budget"):
-        made.score(X, y, epsilon=1, budget=3)
-    with pytest.raises(BudgetError):
-        made.score(X, y, epsilon=2, budget=budget)
-    assert not budget.history
-    made.score(X, y, epsilon=1, budget=budget)
-    assert len(budget.history) == 1
 
 
 def test_squares_of_distances_that_are_no_numbers_are_clamped():
@@ -107,21 +98,14 @@ def learner(name, relation="add-remove"):
 def test_scores_are_those_of_fits_of_the_other_folds(name):
     """By the folds that were drawn, and with almost no noise."""
     X, y = table(1200)
-    right, drawn = cross_validation.fold_numbers, []
-
-    def seen(*args):
-        drawn.append(right(*args))
-        return drawn[-1]
-
-    with patch.object(cross_validation, "fold_numbers", seen):
+    with seen(cross_validation, "fold_numbers") as drawn:
         answer = cross_validate(learner(name), X, y, rho=MUCH, cv=3, rng=InsecureGenerator(1))
     (folds,) = drawn
     assert (np.bincount(folds) > 300).all() and answer.loss == ZCDP(MUCH)
     assert answer.part == ZCDP(ZCDP(MUCH).rho / 3) and answer.mean == answer.scores.mean()
     for fold, score in enumerate(answer.scores):
-        made = learner(name).set_params(rho=MUCH)
-        rest, here = folds != fold, folds == fold
-        made.fit(X[rest], y[rest], rng=InsecureGenerator(fold))
+        made, here = learner(name).set_params(rho=MUCH), folds == fold
+        made.fit(X[~here], y[~here], rng=InsecureGenerator(fold))
         assert score == pytest.approx(reference.score(made, X[here], y[here]), abs=0.01, rel=0.03)
 
 
@@ -133,14 +117,14 @@ def test_folds_are_independent_and_uniform_and_no_row_moves_another():
     fewer, _ = made._taken(X[1:], y[1:], None, ids[1:], 2, None)
     alone, _ = made._taken(X, y, None, None, None, None)
     counts = np.zeros((2, 3, 3), int)
-    for _ in range(2000):
+    for _ in range(1000):
         key = secret(keys.stream())
         p, q, again, r = cross_validation.fold_numbers(rows, 3, key)
         assert p == again and cross_validation.fold_numbers(fewer, 3, key).tolist() == [q, p, r]
         first, _, _, last = cross_validation.fold_numbers(alone, 3, key)
         counts[0, p, q] += 1
         counts[1, first, last] += 1
-    assert (abs(counts - 2000 / 9) < 6 * (2000 * 8 / 81) ** 0.5).all()
+    assert (abs(counts - 1000 / 9) < 6 * (1000 * 8 / 81) ** 0.5).all()
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -168,22 +152,18 @@ def worst(name, relation, loss, most=1, size=1):
     """The largest part of a loss that tells tables apart, which differ in their first person."""
     claim, kw = LOSSES[loss]
 
-    def again(person):
+    def again(person, who=0):
         X = np.concatenate([np.reshape(person, (-1, 3)), BASE[0]])
         y = np.concatenate([[1] * len(person), BASE[1]])
         ids = np.maximum(np.arange(len(X)) - len(person) + 1, 0)
-        people = {"ids": ids, "max_rows": most} if most else {}
-        if relation == "replace" and person and person[0][0] == 0:
-            ids[ids == 0] = 99  # somebody else
+        ids[: len(person)] = who
         made = learner(name, relation)
-        return cross_validate(made, X, y, cv=3, **people, **kw, rng=InsecureGenerator(1))
+        rng = InsecureGenerator(1)
+        return cross_validate(made, X, y, cv=3, ids=ids, max_rows=most, **kw, rng=rng)
 
-    result, row = 0.0, [8.0, 8.0, 8.0]
-    lines = recorded(lambda: again([row] * size))
-    others = [[[0.0, 0.0, 0.0]] * size] if relation == "replace" else [[]]
-    for other in others:
-        result = max(result, float(used(lines, lambda other=other: again(other), claim)))
-    return result
+    lines = recorded(lambda: again([[8.0] * 3] * size))
+    other = ([[0.0] * 3] * size, 99) if relation == "replace" else ([],)  # 99 is somebody else
+    return float(used(lines, lambda: again(*other), claim))
 
 
 @every_value
@@ -210,20 +190,31 @@ def by_row(rows, folds, key):
     return (out % np.uint64(folds)).astype(np.int64)
 
 
-@pytest.mark.parametrize("folds", [by_place, by_row])
-def test_folds_that_depend_on_others_or_divide_a_person_are_caught(folds, monkeypatch):
-    monkeypatch.setattr(cross_validation, "fold_numbers", folds)
-    assert worst("bayes", "add-remove", "epsilon", 2, 12) > 1.2
-
-
-def test_a_loss_that_is_not_divided_is_caught(monkeypatch):
-    monkeypatch.setattr(cross_validation, "_part", lambda whole, *_: whole)
-    assert worst("bayes", "add-remove", "epsilon") > 2
+@pytest.mark.parametrize(("way", "planted", "least"), [
+    ("fold_numbers", by_place, 1.2), ("fold_numbers", by_row, 1.2),
+    ("_part", lambda whole, *_: whole, 2),
+])  # fmt: skip
+def test_folds_that_depend_on_others_or_divide_a_person_or_no_loss_are_caught(
+    way, planted, least, monkeypatch
+):
+    monkeypatch.setattr(cross_validation, way, planted)
+    people = () if way == "_part" else (2, 12)
+    assert worst("bayes", "add-remove", "epsilon", *people) > least
 
 
 def test_bad_arguments_are_refused_before_anything_is_spent():
-    X, y = table(60)
-    made, budget = learner("bayes"), dp.Budget(epsilon=1)
+    made, X, y = fitted("bayes", 60)
+    budget = dp.Budget(epsilon=1)
+    for bad in {}, {"epsilon": 0}, {"epsilon": 1, "max_rows": 2}, {"epsilon": 1, "rho": 1}:
+        with pytest.raises(ArgumentError):
+            made.score(X, y, **bad, budget=budget)
+    with pytest.raises(ArgumentError, match="of 3 columns"):
+        made.score(X[:, :2], y, epsilon=1, budget=budget)
+    with pytest.raises(ArgumentTypeError, match="budget"):
+        made.score(X, y, epsilon=1, budget=3)
+    with pytest.raises(BudgetError):
+        made.score(X, y, epsilon=2, budget=budget)
+    made = learner("bayes")
     for bad in {"cv": 1}, {"cv": 1001}, {"cv": 2.5}, {"ids": np.arange(60)}, {"epsilon": 0}:
         argument = next(iter(bad)).replace("ids", "max_rows")
         with pytest.raises((ArgumentError, ArgumentTypeError), match=argument):

@@ -147,11 +147,7 @@ BAD += [
     ({"histogram": None, "data": [1, 2]}, ArgumentError, "universe"),
     ({"histogram": None, "data": [], "universe": [1, 2]}, ArgumentError, "data"),
 ]
-STREAMED = {
-    "queries": [10**400, 2**62 + 1, 0],
-    "accuracy": [0, 1.1, 1e-12],
-    "failure": [1],
-}
+STREAMED = {"queries": [10**400, 2**62 + 1, 0], "accuracy": [0, 1.1, 1e-12], "failure": [1]}
 CANDIDATES = [
     ({"histogram": [1000]}, "universe"),
     ({"histogram": np.ones(100, int) * 1000, "size": 9}, "size"),

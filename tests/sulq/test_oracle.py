@@ -238,10 +238,7 @@ EXACT = {
 
 
 #: Of the noise of the count, if there is one, and then of the answer.
-SIGNS = {
-    "replace": [(1, 1), (-1, -1)],
-    "add-remove": [(a, b, b) for a in (-1, 1) for b in (-1, 1)],
-}
+SIGNS = {"replace": [(1, 1), (-1, -1)], "add-remove": [(a, b, b) for a in (-1, 1) for b in (-1, 1)]}
 
 
 @pytest.mark.full

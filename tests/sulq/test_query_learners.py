@@ -239,14 +239,8 @@ FUNCTIONS = {
     "not broken": (conjunction.broken((0, False), 2), (0, 1)),
     "pull": (halfspace.pull(PLANE, 0.2, 2), None),
     "pull and shift": (halfspace.pull(SHIFTED, 0.2, 2), None),
-    "wrong": (
-        hypothesis.wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
-        (0, 1),
-    ),
-    "wrong side": (
-        hypothesis.wrong(PLANE, 2),
-        (0, 1),
-    ),
+    "wrong": (hypothesis.wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2), (0, 1)),
+    "wrong side": (hypothesis.wrong(PLANE, 2), (0, 1)),
 }
 
 
