@@ -38,10 +38,7 @@ def random(blocks: int) -> RandomLabels:
 def test_labels_equal_the_plain_twin(blocks, start):
     got = random(blocks).read(start, 20)
     assert got.tolist() == [twin.label(SECRET, blocks, start + i)[0] for i in range(20)]
-
-
-def test_refused_words_go_to_further_layers():
-    """A third of the words is refused here, so two layers and more are needed now and then."""
+    # A third of the words is refused here, so two layers and more are needed now and then.
     blocks = (1 << 31) - (1 << 31) // 3
     decided = [twin.label(SECRET, blocks, row) for row in range(60)]
     assert max(layer for _, layer in decided) >= 2
@@ -55,61 +52,51 @@ def test_another_key_gives_other_labels():
 
 
 def test_what_the_kernels_refuse():
-    out, x = np.empty(3, np.uint32), np.zeros(3)
+    out, x, two = np.empty(3, np.uint32), np.zeros(3), Totals(2)
     planes, used = np.zeros((native.PLANES, 3, 2), np.uint64), np.zeros(native.PLANES, np.uint8)
-    runs = [(1, [0, 1, 2]), (-1, [0, 1]), (0, []), (0, [0, 2, 1]), (0, [-1, 2]), (0, [0, 4])]
-    why_runs = [*["a block for each"] * 3, "not fall", *["stay inside"] * 2]
-    for call, why in [
+    labels, few = np.array([0, 1, 2], np.uint32), (np.zeros(3, np.uint8), np.zeros((2, 2)))
+    for call, of, why in [
+        *[(native.random_labels, (KEY, b, 0, out), "blocks must be") for b in (0, -1, 2**31 + 1)],
+        (native.random_labels, (KEY, 2, -1, out), "start must be from 0"),
+        (two.add, (labels, x), "labels must be below 2"),
+        (two.add, (out[:2], x), "lengths must agree"),
+        (two.add_run, (2, x), "block must be from 0 to 1"),
         *[
-            (lambda b=b: native.random_labels(KEY, b, 0, out), "blocks must be from 1")
-            for b in (0, -1, 2**31 + 1)
+            (two.add_runs, (first, np.array(cuts, np.int64), x), why)
+            for first, cuts, why in [
+                *[(1, [0, 1, 2], "a block for each"), (-1, [0, 1], "a block for each")],
+                *[(0, [], "a block for each"), (0, [0, 2, 1], "not fall")],
+                *[(0, [-1, 2], "stay inside"), (0, [0, 4], "stay inside")],
+            ]
         ],
-        (lambda: native.random_labels(KEY, 2, -1, out), "start must be from 0"),
-        (lambda: Totals(2).add(np.array([0, 1, 2], np.uint32), x), "labels must be below 2"),
-        (lambda: Totals(2).add(out[:2], x), "lengths must agree"),
-        (lambda: Totals(2).add_run(2, x), "block must be from 0 to 1"),
-        *[
-            (lambda f=first, c=cuts: Totals(2).add_runs(f, np.array(c, np.int64), x), why)
-            for (first, cuts), why in zip(runs, why_runs, strict=True)
-        ],
-        (
-            lambda: native.count(np.array([7], np.uint32), np.zeros(2, np.int64)),
-            "labels must be below 2",
-        ),
-        (
-            lambda: native.Sums(planes, used, np.zeros(3, np.uint8), np.zeros((2, 2))),
-            "near must have two numbers for each block",
-        ),
+        (native.count, (labels, np.zeros(2, np.int64)), "labels must be below 2"),
+        (native.Sums, (planes, used, *few), "near must have two numbers for each block"),
     ]:
         with pytest.raises(ValueError, match=why):
-            call()
+            call(*of)
 
 
-@quick_rows(2)
-@pytest.mark.parametrize("n, blocks", [(10, 3), (10, 10), (7, 1), (100, 7), (3, 5), (12, 4)])
+@pytest.mark.parametrize("n, blocks", [(10, 3), (10, 10), (7, 1), (40, 7), (3, 5), (12, 4)])
 def test_ranges(n, blocks):
     labels = ContiguousLabels(blocks, n)
     edges = [j * n // blocks for j in range(blocks + 1)]
     expected = np.repeat(np.arange(blocks), np.diff(edges))
     for start, stop in itertools.combinations(range(n + 1), 2):
-        np.testing.assert_array_equal(labels.read(start, stop - start), expected[start:stop])
+        assert (labels.read(start, stop - start) == expected[start:stop]).all()
     assert labels.offsets().tolist() == edges
     assert labels.runs(n, 0)[1].tolist() == [0]
 
 
-IDS: list = [0, 1, -1, 127, -128, 2**31 - 1, -(2**63), 2**63 - 1, 2**63, 2**64 - 1]
 TEXTS = ["", "a", "1", "anna", "sevenby", "eight by", "nine byte", "Zoë", "日本", "𝄞" * 9, "\ud800"]
 
 
-def keyed(ids, blocks: int = 2**31):
-    return KeyedLabels(blocks, KEY).read(ids).tolist()
-
-
 def test_labels_of_ids_equal_the_plain_twin():
-    every = [*IDS, *TEXTS, *[t.encode("utf-8", "surrogatepass") for t in TEXTS], None]
+    ids = [0, 1, -1, 127, -128, 2**31 - 1, -(2**63), 2**63 - 1, 2**63, 2**64 - 1, None]
+    every = [*ids, *TEXTS, *[t.encode("utf-8", "surrogatepass") for t in TEXTS]]
     for blocks in (1, 3, 1000, 2**31):
-        assert keyed(every, blocks) == [twin.id_label(SECRET, blocks, one) for one in every]
-    assert len(set(keyed(every))) == len(every)  # 1, "1" and b"1" are three ids
+        found = KeyedLabels(blocks, KEY).read(every).tolist()
+        assert found == [twin.id_label(SECRET, blocks, one) for one in every]
+    assert len(set(found)) == len(every)  # 1, "1" and b"1" are three ids
 
 
 def test_chunks_of_ids_give_the_same_labels():
@@ -149,6 +136,7 @@ def test_sums_are_rounded_once_and_have_no_order(values, order, times):
 def spreads():
     rng = np.random.default_rng(3)
     z = rng.standard_normal(5000)
+    tiles = [z[:1024] * 2.0**p for p in (0, 60, -60, -1080, 990, 1010, 3, 995, 0, 1, -1)]
     return {
         "plain": z * 12 + 50,
         "near zero": z,
@@ -162,9 +150,7 @@ def spreads():
         "zeros": np.zeros(5000),
         "negative zeros": -np.zeros(5000),
         "integers": np.floor(z * 1e6),
-        "tiles of many sizes": np.concatenate(
-            [z[:1024] * 2.0**p for p in (0, 60, -60, -1080, 990, 1010, 3, 995, 0, 1, -1)]
-        ),
+        "tiles of many sizes": np.concatenate(tiles),
         "widest that is split": np.where(z > 0, 2.0**40, 2.0**-40),
     }
 
@@ -187,59 +173,44 @@ def test_runs_of_all_lengths(name):
         same(total.sums(), [odd])
 
 
-NEAR = {"near": 3, "planes only": native.NEAR + 1}
-
-
-def under_labels(blocks, labels, x, step):
-    total = Totals(blocks)
-    for at in range(0, len(x), step):
-        total.add(labels[at : at + step], x[at : at + step])
-    return total
-
-
-@quick_rows(2)
-@pytest.mark.parametrize("blocks", NEAR.values(), ids=NEAR)
-@pytest.mark.parametrize("step", [1000, 1 << 20])
-def test_sums_that_fill_what_is_gathered_near(blocks, step):
-    """The largest values that an exponent allows, as many as fit before a settlement and more."""
-    n = (1 << 18) + 700
-    for x in (
-        np.full(n, np.nextafter(2.0, 0)),
-        np.full(n, -np.nextafter(1.0, 0)),
-        np.full(n, 2 - 2.0**-35),  # odd, in units of the upper part
-        np.random.default_rng(1).uniform(-1, 1, n),
-        1 + np.random.default_rng(2).integers(0, 4, n) * 2.0**-52,
-    ):
-        total = under_labels(blocks, np.ones(n, np.uint32), x, step)
-        same(total.sums()[:3], [0.0, math.fsum(x.tolist()), 0.0])
-
-
-@pytest.mark.parametrize("blocks", NEAR.values(), ids=NEAR)
-def test_sums_of_values_whose_scale_changes(blocks):
-    """Rising, falling, and mixed, far beyond what two doubles could hold side by side."""
-    rng = np.random.default_rng(3)
+def gathered():
+    """Numbers that are hard to gather in two doubles a block, some with labels of 0 to 2."""
+    n, rng = (1 << 18) + 700, np.random.default_rng(3)
+    # The largest values that an exponent allows, as many as fit before a settlement and more.
+    yield np.full(n, np.nextafter(2.0, 0))
+    yield np.full(n, -np.nextafter(1.0, 0))
+    yield np.full(n, 2 - 2.0**-35)  # odd, in units of the upper part
+    yield rng.uniform(-1, 1, n)
+    yield 1 + rng.integers(0, 4, n) * 2.0**-52
+    # Rising, falling, and mixed, far beyond what two doubles could hold side by side.
     scale = [0, 5, -3, 60, 300, -300, -80, 899, 901, -899, -905, -1000, 12, 1000, -1074, 3]
     x = np.concatenate([rng.standard_normal(700) * 2.0**k for k in scale])
     mixed = rng.standard_normal(9000) * 2.0 ** rng.integers(-120, 120, 9000)
-    x = np.concatenate([x, mixed, np.zeros(2000), -x[:600]])
-    labels = rng.integers(0, 3, len(x)).astype(np.uint32)
-    exact = np.array([math.fsum(x[labels == b].tolist()) for b in range(3)])
-    for step in (77, 5000, len(x)):
-        total = under_labels(blocks, labels, x, step)
-        same(total.sums()[:3], exact)
-    total.merge(under_labels(blocks, labels, x, 5000))  # after sums were looked at
-    same(total.sums()[:3], 2 * exact)
-
-
-@pytest.mark.parametrize("blocks", NEAR.values(), ids=NEAR)
-def test_sums_of_what_is_left_when_the_large_values_are_gone(blocks):
-    """Bits far below the largest value of their batch, which only then decide the sum."""
-    rng = np.random.default_rng(4)
+    yield np.concatenate([x, mixed, np.zeros(2000), -x[:600]])
+    # Bits far below the largest value of their batch, which only then decide the sum.
     for below in (30, 60, 90, 400):
         large, small = rng.standard_normal(200), rng.standard_normal(100) * 2.0**-below
-        x = rng.permutation(np.concatenate([large, small, -large]))
-        total = under_labels(blocks, np.ones(len(x), np.uint32), x, 1 << 20)
-        same(total.sums()[:3], [0.0, math.fsum(small.tolist()), 0.0])
+        yield rng.permutation(np.concatenate([large, small, -large]))
+
+
+@quick_rows(2)
+@pytest.mark.parametrize("step", [1000, 1 << 20, 77])
+@pytest.mark.parametrize("blocks", [3, native.NEAR + 1], ids=["near", "planes only"])
+def test_sums_of_what_is_gathered(blocks, step):
+    def under(labels, x):
+        total = Totals(blocks)
+        for at in range(0, len(x), step):
+            total.add(labels[at : at + step], x[at : at + step])
+        return total
+
+    rng = np.random.default_rng(4)
+    for x in gathered():
+        for labels in (np.ones(len(x), np.uint32), rng.integers(0, 3, len(x)).astype(np.uint32)):
+            exact = np.array([math.fsum(x[labels == b].tolist()) for b in range(3)])
+            total = under(labels, x)
+            same(total.sums()[:3], exact)
+            total.merge(under(labels, x))  # after sums were looked at
+            same(total.sums()[:3], 2 * exact)
 
 
 def test_sums_after_very_many_values_carry():

@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -39,19 +41,23 @@ STRUCT = np.dtype([("age", "f8"), ("weight", "f4"), ("sex", "i1")])
 @pytest.fixture
 def small(monkeypatch):
     """Runs and windows of a few hundred rows, groups of blocks for small data."""
-    monkeypatch.setattr(layout, "LEAST", 1 << 11)
-    monkeypatch.setattr(layout, "LITTLE", -1)
-    monkeypatch.setattr(layout, "RUN", 1 << 12)
-    monkeypatch.setattr(layout, "WINDOW", 1 << 12)
-    monkeypatch.setattr(layout, "FEW", 1 << 40)
+    own = {"LEAST": 1 << 11, "LITTLE": -1, "RUN": 1 << 12, "WINDOW": 1 << 12, "FEW": 1 << 40}
+    for name, value in own.items():
+        monkeypatch.setattr(layout, name, value)
     monkeypatch.setattr(external_sort, "FEW_BLOCKS", 1)
     monkeypatch.setattr(counting_sort, "SMALL", 0)
 
 
-def labels_of(kind, blocks, n):
-    if kind == "random":
-        return RandomLabels(blocks, KEY)
-    return ContiguousLabels(blocks, n) if kind == "contiguous" else KeyedLabels(blocks, KEY)
+def split_of(kind, blocks, n, drop=False):
+    if kind == "contiguous":
+        return Partition(ContiguousLabels(blocks, n), drop)
+    return Partition((RandomLabels if kind == "random" else KeyedLabels)(blocks, KEY), drop)
+
+
+def definition(rows, split, ids=None):
+    """The blocks as lists, by the plain twin, in words: so that NaN is NaN."""
+    named = split.labels.read(0, len(rows)) if ids is None else split.labels.read(ids)
+    return repr(twin.laid_out(rows.tolist(), named, split.blocks, split.drop))
 
 
 def table(name, n, seed=0):
@@ -59,17 +65,14 @@ def table(name, n, seed=0):
     rng = np.random.default_rng(seed)
     if name == "struct":
         rows = np.zeros(n, STRUCT)
-        rows["age"], rows["weight"] = rng.normal(size=n), rng.normal(size=n)
+        rows["age"], rows["weight"] = rng.normal(size=(2, n))
         rows["sex"] = rng.integers(0, 2, n)
         rows["age"][::7] = rows["weight"][::11] = np.nan
         return rows
-    if name == "matrix":
-        rows = rng.normal(size=(n, 3))
-        rows[::7, 0] = rows[::11, 2] = np.nan
-        return rows
-    rows = (rng.normal(size=n) * 100).astype(name)
+    rows = rng.normal(size=(n, 3)) if name == "matrix" else (rng.normal(size=n) * 100).astype(name)
     if rows.dtype.kind == "f":
-        rows[::7] = np.nan
+        columns = rows.reshape(n, -1 if n else 3)
+        columns[::7, 0] = columns[::11, 2:] = np.nan
     return rows
 
 
@@ -80,7 +83,7 @@ def blocks_of(windows, count, shared=False):
         assert window.first == len(found)
         assert window.offsets[0] == 0 and window.offsets[-1] == len(window.rows)
         assert (window.file is not None) == shared
-        if window.file is not None:
+        if shared:
             assert window.ours
             size = window.rows.nbytes
             with mmap.mmap(window.file.fd, max(1, size), access=mmap.ACCESS_READ) as other:
@@ -90,30 +93,24 @@ def blocks_of(windows, count, shared=False):
         if window.ours:
             window.rows.view(np.uint8)[...] = 255  # nobody else's
     assert len(found) == count
-    return found
-
-
-def same(found, expected):
-    """Equal, NaN with NaN."""
-    assert repr(found) == repr(expected)
-
-
-NAMES = ["f8", "f4", "i8", "u1", "matrix", "struct"]
+    return repr(found)
 
 
 @quick_rows(2)
 @pytest.mark.parametrize("kind", ["random", "contiguous", "key"])
 @pytest.mark.parametrize(
-    "name, blocks", [*itertools.product(NAMES, [1, 40, 2049]), *[("f8", k) for k in (5, 70_001)]]
+    "name, blocks",
+    [
+        *itertools.product(["f8", "f4", "i8", "u1", "matrix", "struct"], [1, 40, 2049]),
+        *[("f8", 5), ("matrix", 5), ("f8", 70_001)],
+    ],
 )
 @pytest.mark.parametrize("drop", [False, True])
 def test_equals_a_dict_of_lists(small, tmp_path, kind, name, drop, blocks):
     n = {40: 2999, 5: 0}.get(blocks, 3000)
-    rows, labels = table(name, n), labels_of(kind, blocks, n)
+    rows, split = table(name, n), split_of(kind, blocks, n, drop)
     ids = np.random.default_rng(1).integers(0, 500, n) if kind == "key" else None
-    named = labels.read(ids) if kind == "key" else labels.read(0, n)
-    expected = twin.laid_out(rows.tolist(), named, blocks, drop)
-    before = rows.copy()
+    expected, before = definition(rows, split, ids), rows.copy()
     for memory, spill, workers, shared, length in [
         (True, None, 1, False, n),
         (True, None, 3, True, n),
@@ -126,14 +123,13 @@ def test_equals_a_dict_of_lists(small, tmp_path, kind, name, drop, blocks):
     ]:
         cuts = [at for at in (5, 6, 1000, 1001, 2500) if at < n]
         source = Rows(rows, ids, cuts, workers, memory, length, workers)
-        with laid_out(source, Partition(labels, drop), workers, spill, shared=shared) as found:
+        with laid_out(source, split, workers, spill, shared=shared) as found:
             if memory and kind == "contiguous" and not drop and not shared:
                 (window,) = found
                 assert window.rows is rows and not window.ours
-                same(blocks_of([window], blocks), expected)
-            else:
-                same(blocks_of(found, blocks, shared), expected)
-                assert source.passes <= 1
+                found = [window]
+            assert blocks_of(found, blocks, shared) == expected
+        assert source.passes <= 1 or memory
     assert rows.tobytes() == before.tobytes()
     assert list(tmp_path.iterdir()) == []
 
@@ -141,90 +137,78 @@ def test_equals_a_dict_of_lists(small, tmp_path, kind, name, drop, blocks):
 @pytest.mark.full
 @given(st.data())
 def test_chunks_and_workers_change_nothing(data):
-    n, k = data.draw(st.integers(0, 300)), data.draw(st.sampled_from([1, 3, 50, 5000]))
-    kind = data.draw(st.sampled_from(["random", "contiguous", "key"]))
-    drop, length = data.draw(st.booleans()), data.draw(st.sampled_from([None, n]))
+    def draw(*values):
+        return data.draw(st.sampled_from(values))
+
+    n, k, kind = (
+        data.draw(st.integers(0, 300)),
+        draw(1, 3, 50, 5000),
+        draw("random", "key", "contiguous"),
+    )
     cuts = data.draw(st.sets(st.integers(0, n), max_size=9))
-    rows = table("f8", n)
-    rows.sort()
+    rows, split = np.sort(table("f8", n)), split_of(kind, k, n, draw(False, True))
     ids = [f"person {i % 17}" for i in range(n)] if kind == "key" else None
-    labels = labels_of(kind, k, n)
-    named = labels.read(ids) if kind == "key" else labels.read(0, n)
-    source = Rows(rows, ids, cuts, data.draw(st.integers(0, 99)), length=length)
+    source = Rows(rows, ids, cuts, data.draw(st.integers(0, 99)), length=draw(None, n))
     sizes = external_sort.Sizes(
-        data.draw(st.sampled_from([1, 64, 500, 10**6])),
-        data.draw(st.sampled_from([1, 100, 10**6])),
-        data.draw(st.sampled_from([0, 800, 10**6])),
-        data.draw(st.sampled_from([0, 300, 10**6])),
-        data.draw(st.sampled_from([0, 2**62])),
-        data.draw(st.sampled_from([1, 2, 4])),
-        data.draw(st.sampled_from([1, 8, 12])),
+        draw(1, 64, 500, 10**6),
+        draw(1, 100, 10**6),
+        draw(0, 800, 10**6),
+        draw(0, 300, 10**6),
+        draw(0, 2**62),
+        draw(1, 2, 4),
+        draw(1, 8, 12),
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "_sizes", lambda *rest: sizes)
-        if data.draw(st.booleans()):
+        if draw(False, True):
             patch.setattr(layout, "available", lambda: 0)
             patch.setattr(layout, "LITTLE", -1)
-        workers = data.draw(st.sampled_from([1, 2]))
-        with laid_out(source, Partition(labels, drop), workers) as found:
-            same(blocks_of(found, k), twin.laid_out(rows.tolist(), named, k, drop))
+        with laid_out(source, split, draw(1, 2)) as found:
+            assert blocks_of(found, k) == definition(rows, split, ids)
 
 
 def test_a_source_with_other_rows_than_its_length_is_noticed():
     for wrong, kind in itertools.product((999, 1001), ("random", "contiguous")):
         source = Rows(np.zeros(1000), None, [9, 500], length=wrong)
-        partition = Partition(labels_of(kind, 3, wrong))
         with pytest.raises(RuntimeError, match="not those that were counted"):
-            laid_out(source, partition).__enter__()
+            laid_out(source, split_of(kind, 3, wrong)).__enter__()
 
 
 def test_a_chunk_that_follows_none_counts_its_way(monkeypatch):
     monkeypatch.setattr(counting_sort, "SPAN", 1000)
     rows = np.arange(5000.0)
-    for blocks in (7, 3000):
-        expected = twin.laid_out(rows.tolist(), RandomLabels(blocks, KEY).read(0, 5000), blocks)
-        for order in range(3):
-            source = Rows(rows, None, [1, 999, 1000, 1001, 3333, 4000], order, length=5000)
-            with laid_out(source, Partition(RandomLabels(blocks, KEY)), 2) as found:
-                same(blocks_of(found, blocks), expected)
-
-
-@pytest.mark.parametrize("memory", [False, True])
-@pytest.mark.parametrize("kind", ["random", "contiguous", "key"])
-def test_no_rows(memory, kind):
-    for shared, workers, length in itertools.product((False, True), (1, 2), (0, None)):
-        source = Rows(np.empty((0, 2)), np.empty(0, np.int64), memory=memory, length=length)
-        with laid_out(source, Partition(labels_of(kind, 5, 0)), workers, shared=shared) as found:
-            assert blocks_of(found, 5, shared) == [[]] * 5
+    for blocks, order in itertools.product((7, 3000), range(3)):
+        split = split_of("random", blocks, 5000)
+        source = Rows(rows, None, [1, 999, 1000, 1001, 3333, 4000], order, length=5000)
+        with laid_out(source, split, 2) as found:
+            assert blocks_of(found, blocks) == definition(rows, split)
 
 
 @pytest.mark.full
 def test_more_blocks_than_a_window_holds(monkeypatch):
     monkeypatch.setattr(external_sort, "MOST_BLOCKS", 1 << 12)
-    k = 1 << 17
-    rows = np.arange(1000.0)
-    with laid_out(Rows(rows), Partition(RandomLabels(k, KEY))) as found:
+    rows, split = np.arange(1000.0), split_of("random", 1 << 17, 1000)
+    with laid_out(Rows(rows), split) as found:
         assert len([window.first for window in found]) == 32
-    with laid_out(Rows(rows), Partition(RandomLabels(k, KEY))) as found:
-        expected = twin.laid_out(rows.tolist(), RandomLabels(k, KEY).read(0, 1000), k)
-        same(blocks_of(found, k), expected)
+    with laid_out(Rows(rows), split) as found:
+        assert blocks_of(found, 1 << 17) == definition(rows, split)
 
 
 def test_one_id_with_nearly_all_rows(small):
     """Groups are of no use then, and a block beyond a window is a window."""
     n, k = 20_000, 5000
     rows, ids = np.arange(float(n)), np.where(np.arange(n) % 50 == 0, np.arange(n), 7)
-    named = KeyedLabels(k, KEY).read(ids)
-    expected = twin.laid_out(rows.tolist(), named, k)
-    wide = np.repeat(rows[:, None], 4, axis=1)
-    found, offsets = counting_sort.scatter(wide, named, k)
-    assert [found[a:b, 0].tolist() for a, b in itertools.pairwise(offsets)] == expected
-    source, partition = Rows(rows, ids, [9, 99]), Partition(KeyedLabels(k, KEY))
-    with laid_out(source, partition) as blocks:
+    split = split_of("key", k, n)
+    expected = definition(rows, split, ids)
+    found, offsets = counting_sort.scatter(
+        np.repeat(rows, 4).reshape(n, 4), split.labels.read(ids), k
+    )
+    assert repr([found[a:b, 0].tolist() for a, b in itertools.pairwise(offsets)]) == expected
+    with laid_out(Rows(rows, ids, [9, 99]), split) as blocks:
         sizes = [len(window.rows) for window in blocks]
         assert max(sizes) > 19_000 and len(sizes) > 2
-    with laid_out(source, partition) as blocks:
-        same(blocks_of(blocks, k), expected)
+    with laid_out(Rows(rows, ids, [9, 99]), split) as blocks:
+        assert blocks_of(blocks, k) == expected
 
 
 def test_rows_that_were_not_counted_are_refused_and_nothing_is_overrun():
@@ -233,39 +217,38 @@ def test_rows_that_were_not_counted_are_refused_and_nothing_is_overrun():
     native.place(labels, x, first.copy(), out)
     assert out.tolist() == [float(i) for b in range(4) for i in range(b, 50, 4)]
     low = np.full(50, 3, np.uint8)
-    for wrong in (
-        lambda: native.place(np.full(50, 3, np.uint32), x, first.copy(), out),
-        lambda: native.place_random(KEY, 4, 0, x, np.full(4, 49), out),
-        lambda: native.place_runs(np.array([0, 20, 50]), x, np.array([0, 21]), out),
-        lambda: native.place_runs(np.array([0, 50]), x, np.array([-1]), out),
-        lambda: native.refine(low, 2, x, np.array([0, 50]), np.zeros(4, np.int64), out),
-    ):
+    for call, *of in [
+        (native.place, np.full(50, 3, np.uint32), x, first.copy()),
+        (native.place_random, KEY, 4, 0, x, np.full(4, 49)),
+        (native.place_runs, np.array([0, 20, 50]), x, np.array([0, 21])),
+        (native.place_runs, np.array([0, 50]), x, np.array([-1])),
+        (native.refine, low, 2, x, np.array([0, 50]), np.zeros(4, np.int64)),
+    ]:
         with pytest.raises(RuntimeError, match="not those that were counted"):
-            wrong()
+            call(*of, out)
     assert (room[:4] == 7).all() and (room[54:] == 7).all()
 
 
 def test_what_does_not_fit_together_is_refused():
-    x, out = np.arange(50.0), np.empty(50)
-    labels, at = np.zeros(50, np.uint32), np.zeros(4, np.int64)
-    low = np.empty(50, np.uint8)
-    for wrong, why in [
-        (lambda: native.place(labels, x, at, np.empty(50, "f4")), "one dtype"),
-        (lambda: native.place(labels[:9], x, at, out), "lengths must agree"),
-        (lambda: native.place(labels + 16, x, at, out, 2, low), "labels must be below 16"),
-        (lambda: native.place(labels, x, at, out, 2), "low must be 50 unsigned"),
-        (lambda: native.place(labels, x, at, out, 9, low), "that just hold 9 bits"),
-        (lambda: native.place(labels, x, at, out, 0, low), "only where shift is above 0"),
-        (lambda: native.place(labels, x, at, out, 17, low), "shift must be at most 16|low must"),
-        (lambda: native.place_random(KEY, 17, 0, x, at, out, 2, low), "a cursor for each group"),
-        (lambda: native.count_random(KEY, 5, 0, 9, at), "room for all blocks"),
-        (lambda: native.place_runs(np.array([0, 49]), x, at[:1], out), "span 50 rows"),
-        (lambda: native.place_runs(np.array([0, 51, 50]), x, at[:2], out), "must not fall"),
-        (lambda: native.refine(low, 2, x, np.array([0, 50]), at, x), "out another array"),
-        (lambda: native.refine(low, 1, x, np.array([0, 50]), at, out), "those of the blocks"),
+    x, out, low = np.arange(50.0), np.empty(50), np.empty(50, np.uint8)
+    labels, at, all_rows = np.zeros(50, np.uint32), np.zeros(4, np.int64), np.array([0, 50])
+    for call, of, why in [
+        (native.place, (labels, x, at, np.empty(50, "f4")), "one dtype"),
+        (native.place, (labels[:9], x, at, out), "lengths must agree"),
+        (native.place, (labels + 16, x, at, out, 2, low), "labels must be below 16"),
+        (native.place, (labels, x, at, out, 2), "low must be 50 unsigned"),
+        (native.place, (labels, x, at, out, 9, low), "that just hold 9 bits"),
+        (native.place, (labels, x, at, out, 0, low), "only where shift is above 0"),
+        (native.place, (labels, x, at, out, 17, low), "shift must be at most 16|low must"),
+        (native.place_random, (KEY, 17, 0, x, at, out, 2, low), "a cursor for each group"),
+        (native.count_random, (KEY, 5, 0, 9, at), "room for all blocks"),
+        (native.place_runs, (np.array([0, 49]), x, at[:1], out), "span 50 rows"),
+        (native.place_runs, (np.array([0, 51, 50]), x, at[:2], out), "must not fall"),
+        (native.refine, (low, 2, x, all_rows, at, x), "out another array"),
+        (native.refine, (low, 1, x, all_rows, at, out), "those of the blocks"),
     ]:
         with pytest.raises(ValueError, match=why):
-            wrong()
+            call(*of)
 
 
 class Changing:
@@ -294,12 +277,10 @@ def open_files(where):
     """Descriptors of this process that point below a directory, deleted files among them."""
     found = []
     for fd in os.listdir("/proc/self/fd"):
-        try:
+        with suppress(OSError):
             target = os.readlink(f"/proc/self/fd/{fd}")
-        except OSError:
-            continue
-        if target.startswith(str(where)) or "memfd:dpfast" in target:
-            found.append((int(fd), target))
+            if target.startswith(str(where)) or "memfd:dpfast" in target:
+                found.append((int(fd), target))
     return found
 
 
@@ -307,35 +288,36 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks i
 
 
 @linux
-@pytest.mark.parametrize("way", ["end", "error", "interrupt", "close", "source"])
+@pytest.mark.parametrize("way", [KeyError, KeyboardInterrupt, SourceError, "end", "close"])
 @pytest.mark.parametrize("shared", [False, True])
 def test_files_have_no_name_and_are_gone(small, tmp_path, way, shared):
     before = set(threading.enumerate())
-    errors = {"error": KeyError, "interrupt": KeyboardInterrupt, "source": SourceError}
 
     class Source(Rows):
         def reduce(self, summarise, merge):
             super().reduce(summarise, merge)
-            if way == "source":
+            if way is SourceError:
                 raise SourceError("damaged")
 
     def use():
-        source = Source(table("f8", 5000), None, range(0, 5000, 100))
-        partition = Partition(RandomLabels(50, KEY))
-        with laid_out(source, partition, 2, tmp_path, shared=shared) as found:
+        source, split = (
+            Source(table("f8", 5000), None, range(0, 5000, 100)),
+            split_of("random", 50, 0),
+        )
+        with laid_out(source, split, 2, tmp_path, shared=shared) as found:
             for window in found:
                 held = open_files(tmp_path)
                 assert held and list(tmp_path.iterdir()) == []
                 for fd, target in held:
                     assert os.fstat(fd).st_nlink == 0
                     assert os.fstat(fd).st_mode & 0o077 == 0 or "memfd" in target
-                if way in errors:
-                    raise errors[way]
+                if isinstance(way, type):
+                    raise way
                 yield window.first
 
     windows = use()
-    if way in errors:
-        with pytest.raises(errors[way]):
+    if isinstance(way, type):
+        with pytest.raises(way):
             list(windows)
     else:
         next(windows)
@@ -348,16 +330,13 @@ def test_files_have_no_name_and_are_gone(small, tmp_path, way, shared):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_full_disk_is_one_clear_error(small, tmp_path, monkeypatch, shared):
-    def full(*rest):
-        raise OSError(errno.ENOSPC, "no room for 123456.75")
-
+    full = Mock(side_effect=OSError(errno.ENOSPC, "no room for 123456.75"))
     monkeypatch.setattr(*((row_files, "_reserve") if shared else (row_files.Spill, "_write")), full)
     source = Rows(np.full(5000, 123456.75), None, range(0, 5000, 100))
-    partition = Partition(RandomLabels(9, KEY))
     for workers in (1, 2):
         with (
             pytest.raises(SourceError, match=r"cannot be kept in .*: No space left") as caught,
-            laid_out(source, partition, workers, tmp_path, shared=shared) as windows,
+            laid_out(source, split_of("random", 9, 0), workers, tmp_path, shared=shared) as windows,
         ):
             list(windows)
         assert "123456" not in str(caught.value) and caught.value.__context__ is None
@@ -375,7 +354,7 @@ def test_a_file_that_lost_bytes_is_an_error(tmp_path):
     spill.close()
 
 
-N = 1 << 21
+N = 1 << 20
 
 
 @quick_rows(1)
@@ -385,47 +364,46 @@ N = 1 << 21
 @pytest.mark.parametrize("name", ["f8", "matrix"])
 def test_extra_memory(kind, drop, blocks, name, monkeypatch):
     """At most 1.3 of the data in memory, beside the 8 bytes a block that say where it begins."""
-    rows = table(name, N)
-    ids = np.arange(N) % 99_991 if kind == "key" else None
-    source = Rows(rows, ids, memory=True)
+    rows, ids = table(name, N), np.arange(N) % 99_991 if kind == "key" else None
+    source, split = Rows(rows, ids, memory=True), split_of(kind, blocks, N, drop)
     source.reduce = lambda f, merge: f(RowChunk(rows, 0, ids))
 
-    def work():
-        with laid_out(source, Partition(labels_of(kind, blocks, N), drop)) as found:
-            for window in found:
-                assert len(window.rows)
+    def used():
+        return peak(lambda: walk(source, split))[0]
 
     limit = 1.3 * rows.nbytes + 3 * 8 * blocks
-    used = peak(work)[0]
-    assert 0.7 * rows.nbytes < used < limit
+    assert 0.7 * rows.nbytes < used() < limit
     # The same measurement catches one more copy.
     plain_split = Partition.split
     monkeypatch.setattr(layout, "scatter", lambda x, *a, **k: counting_sort.scatter(+x, *a, **k))
     monkeypatch.setattr(Partition, "split", lambda s, c: (rows.copy(), plain_split(s, c))[1])
-    assert peak(work)[0] > limit
+    assert used() > limit
+
+
+def walk(source, split, *more):
+    with laid_out(source, split, *more) as found:
+        assert all(len(window.rows) for window in found)
 
 
 @pytest.mark.full
 def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):
-    rows = table("f8", N)
+    rows, split = table("f8", 2 * N), split_of("random", 100, 2 * N)
     monkeypatch.setattr(layout, "RUN", 1 << 18)
     monkeypatch.setattr(layout, "WINDOW", 1 << 19)
     monkeypatch.setattr(external_sort, "FEW_BLOCKS", 1)
-    source = Rows(rows, None, range(0, N, 10_000))
+    source = Rows(rows, None, range(0, 2 * N, 10_000))
 
-    def work(spill=None):
-        with laid_out(source, Partition(RandomLabels(100, KEY)), 1, spill) as found:
-            for window in found:
-                assert len(window.rows)
+    def used(spill=None):
+        return peak(lambda: walk(source, split, 1, spill))[0]
 
-    assert peak(lambda: work(tmp_path))[0] < rows.nbytes / 2
+    assert used(tmp_path) < rows.nbytes / 2
     monkeypatch.setattr(layout, "available", lambda: 3 << 20)
-    assert peak(work)[0] < rows.nbytes / 2 + (3 << 20)
+    assert used() < rows.nbytes / 2 + (3 << 20)
     for module in (layout, external_sort):
         monkeypatch.setattr(module, "available", lambda: 1 << 40)
-    assert peak(work)[0] > rows.nbytes
-    source.length = N  # then there is no copy of a window either
-    assert rows.nbytes < peak(work)[0] < 1.05 * rows.nbytes
+    assert used() > rows.nbytes
+    source.length = 2 * N  # then there is no copy of a window either
+    assert rows.nbytes < used() < 1.05 * rows.nbytes
 
 
 def test_how_much_memory_is_available(tmp_path):
@@ -447,13 +425,15 @@ def test_how_much_memory_is_available(tmp_path):
 
 
 @linux
-@pytest.mark.parametrize("kind, field", [("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:")])
-def test_a_limit_of_the_process_is_one_of_memory(kind, field):
-    code = (
-        "import resource\nfrom dpfast.tables.available_memory import available\n"
-        f"used = open('/proc/self/status').read().split('{field}')[1].split()[0]\n"
-        "limit = (int(used) << 10) + (60 << 20)\n"
-        f"resource.setrlimit(resource.{kind}, (limit, limit))\n"
-        "assert 30 << 20 < available() <= 60 << 20"
-    )
+def test_a_limit_of_the_process_is_one_of_memory():
+    code = """
+import resource
+from dpfast.tables.available_memory import available
+for kind, field in [(resource.RLIMIT_DATA, "VmData:"), (resource.RLIMIT_AS, "VmSize:")]:
+    used = open("/proc/self/status").read().split(field)[1].split()[0]
+    limit = (int(used) << 10) + (60 << 20)
+    resource.setrlimit(kind, (limit, -1))
+    assert 30 << 20 < available() <= 60 << 20
+    resource.setrlimit(kind, (-1, -1))
+"""
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
