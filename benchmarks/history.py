@@ -55,7 +55,7 @@ def runs(path: Path = KEPT) -> list[dict[str, Any]]:
 
 
 def ratios(kept: list[dict[str, Any]]) -> dict[tuple[str, str], list[float]]:
-    """Return our time over that of what is beside it, of each row in each run, NaN for none."""
+    """Return our time over that of the reference, of each row in each run, NaN for none."""
     found: dict[tuple[str, str], list[float]] = {}
     for at, run in enumerate(kept):
         for work, ours, label, other in run["rows"]:
