@@ -1,24 +1,25 @@
 """``bounds="auto"`` by group: one draw of bounds for all groups, then the statistic of each.
 
-*What is released.* A quarter of the loss of a statistic is for bounds of its column, which are
-drawn from all rows that count, whatever their group: those of the public keys, or of any key where
-keys are private, and of people those that are kept. The rest is for the statistic of each group
-within these bounds, and is spent as if they had been given.
+*What is released.* A quarter of the loss of a statistic pays for the bounds of its column. They are
+drawn from all rows that count, in whatever group: the rows with public keys or, where keys are
+private, with any key; of people, the rows that bounding keeps. The remaining loss pays for the
+statistic of each group within these bounds, as if they had been passed.
 
-*Neighbors* are those of the groups: tables that differ in a row, or in all rows of one person,
-which are added or removed (add-remove), or are replaced.
+*Neighbors* are those of the groups: tables that differ in a row, or in all rows of one person, that
+are added or removed (add-remove), or replaced.
 
-*Loss.* Both releases are of the same table, so their losses add up, also as the second depends on
-the answer of the first (`measurement.automatic_bounds`). Of people, each release chooses which rows
-are kept, with a secret key of its own. That of the statistic is said in `step`. For the bounds let
-a step touch L0 groups, and k rows in each, on either side. What is drawn looks at no group. So it
-is a release of a column of which L0 k rows are added or removed, or as many go and as many come,
-and whose number of rows is private. Group privacy gives each of them its part of the loss
-(`measurement.unit`, which also has the coupling of what is kept); `outer_bounds` has the proof for
-a row that is added or removed. One that leaves the public keys, or enters them, is such a row.
+*Loss.* Both releases read the same table, so their losses add up, although the second depends on
+the answer of the first (adaptive composition, `measurement.automatic_bounds`). With ids, each
+release chooses the rows that it keeps with a secret key of its own. `step` has the loss of the
+statistic. For the bounds let a step touch L0 groups, and k rows in each, on either side. The draw
+ignores groups. So it is a release about a column in which L0 k rows are added or removed (replace:
+L0 k removed and L0 k added), and the number of rows is private. By group privacy each row gets its
+part of the loss (`measurement.unit`, which also has the coupling of the kept rows); `outer_bounds`
+has the proof for one added or removed row. A row that leaves the public keys, or enters them, is
+such a row.
 
-Under add-remove c is epsilon / (4 L0 k) then, and about 1 / c rows may lie beyond a bound: those of
-so many people as there would be rows without ids.
+Under add-remove c is then epsilon / (4 L0 k), and about 1 / c rows may lie beyond a bound: the rows
+of as many people as there would be rows without ids.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Counts of rows by group and bin: the histogram of each group, in one vector of counts.
 
-With weights it is one vector of sums of their cells. k rows of a step in one group may be in as
-many bins, and parts of rows of a person, as in `statistics.histogram`, in all of them. They move
-all bins together by no more than they would move one sum, in every norm: of vectors that k rows
-make up, each of a weight in one bin, those of one bin and one weight are the corners, and norms are
-largest there. And they are k moves of one sum by a weight each, or parts of rows one of each sum
-by k weights.
+With weights it is one vector of sums of weights. The k rows of a step in one group may be in any
+bins; a person may have fractions of rows in all bins, as in `statistics.histogram`. In every norm
+they change the vector of all bins by no more than they would change one sum. For the vectors that
+k rows can add are convex combinations of corners, each with all rows in one bin and with one
+weight, and a norm is largest at a corner. For staircase noise they are k moves of one sum by a
+weight each or, with fractions of rows, one move of each sum by k weights.
 """
 
 from __future__ import annotations

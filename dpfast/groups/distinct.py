@@ -1,12 +1,13 @@
 """The number of distinct values of a column or a table, with noise.
 
-A row that is added or removed changes the number by at most 1. So does one that is replaced: the
-value that goes takes at most 1 away, and the one that comes adds at most 1. A person of whom at
-most L values count changes it by at most L, and so does one who is replaced by another, since up to
-L values go and up to L come, with differences of opposite sign.
+A row that is added or removed changes the number by at most 1. So does a replaced row: removing the
+old value lowers the number by at most 1, and adding the new one raises it by at most 1. A person of
+whom at most L values count changes it by at most L. So does a person who is replaced by another: at
+most L values are removed and at most L are added, and these changes have opposite signs.
 
-Which values of a person count is a uniform choice by a fresh secret key that nobody else has a say
-in (`tables.bounding`), so there is a coupling in which all others keep what they had.
+Which values of a person count is a uniform choice by a fresh secret key, which depends on nobody
+else (`tables.bounding`). So there is a coupling in which the values that are kept of all others
+stay the same.
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
 """Numbers of rows lost to bounding, up to a public limit, by which error bars cover the bias.
 
-With at most m rows of a person in a group, of c rows min(c, m) count. Let L be a public limit: no
-person has more rows in a group than this. Then bounding leaves out min(c, L) - min(c, m) of them,
-which is between 0 and L - m, so the number of such rows by group is a sum of totals of people
-within these bounds (`summaries.units`), and gets noise for them. Without a limit nothing can be
-released: one person may have lost any number.
+Bounding keeps min(c, m) of the c rows of a person in a group. Let L be a public limit: no person
+has more rows in a group than this. Then bounding leaves out min(c, L) - min(c, m) of them, which is
+between 0 and L - m. So the number of lost rows by group is a sum over people of numbers within
+these bounds (`summaries.units`), and gets noise for them. Without a limit nothing can be released:
+one person may have lost any number.
 
-*Error bars.* Let the statistic of all rows be S, of what counts T, and the answer T + z. A row that
-is left out changes a count, or that of one bin, by 1 and a sum by at most b, the larger bound in
-size times the largest weight, so S and T are within b times the rows lost, U in truth. (What counts
-of a person in a bin is rounded down to 2**-20 of a row, and of c rows in several bins at most
-c - m - (c - m) / c are lost of one. So this holds for c up to 2**20, and beyond but for such a part
-of a row of each person.) With noise y for these, an answer is farther from S than
-h + b max(0, U + y + w) only if z exceeds h in size, or if -y exceeds w. These have three quarters
-and one quarter of the failure probability. If a person has more rows than the limit, the loss is
-what it was, but such a bar may not hold.
+*Error bars.* Let S be the statistic of all rows, T that of the rows that count, T + z the answer,
+and U the true number of lost rows. A lost row changes a count, also the count of a bin, by 1, and a
+sum by at most b: the larger absolute bound times the largest weight. So S and T differ by at most
+b U. (The fraction that a person adds to a bin is rounded down to 2**-20 of a row, and of c rows in
+several bins at most c - m - (c - m) / c are lost in one bin. So this holds for c up to 2**20, and
+beyond it up to such a fraction of a row of each person.) Let y be the noise of the number of lost
+rows. Then the answer is farther from S than h + b max(0, U + y + w) only if |z| exceeds h, or if -y
+exceeds w. The first has three quarters of the failure probability, the second one quarter. If a
+person has more rows than the limit, the loss is unchanged, but such a bar may not hold.
 """
 
 from __future__ import annotations

@@ -1,39 +1,41 @@
 """The sensitivities of answers by group: what one step between neighbors can change.
 
-A step is one row, or with ids the rows of one person, that is added or removed (add-remove) or is
-replaced (replace). Let it touch L0 groups and k rows in each: 1 and 1 for a row. Which group a row
-is of is a part of the row, so a group's size is private under both relations.
+A step is one row, or with ids all rows of one person, that is added or removed (add-remove) or
+replaced (replace). Let it touch L0 groups and k rows in each: 1 and 1 for a row. The group of a row
+is a part of the row, so the size of a group is private under both relations.
 
-*Under add-remove* a vector of integers by group, to which a row adds one of L1 norm s and so of
-L2 norm at most s, changes by L0 k s in L1, and in L2 by sqrt(L0) k s. Groups that are independent
-draws share the loss, each of L0 its part; for L0 = 1 each has all of it, which is exact parallel
+*Under add-remove* a vector of integers by group, to which a row adds a vector of L1 norm s, and so
+of L2 norm at most s, changes by L0 k s in L1, and by sqrt(L0) k s in L2. Of independent draws by
+group each gets an L0-th of the loss. For L0 = 1 each has all of it, which is exact parallel
 composition (McSherry, SIGMOD 2009, for groups that are a partition).
 
-*Under replace* the rows that go and those that come touch up to L0 groups each.
+*Under replace* the removed rows touch up to L0 groups, and so do the added rows.
 
-* Vectors that are not negative: in a group of both, the squared norm of a difference is at most the
-  sum of both, as their product is not negative. So L1 is 2 L0 k s, and L2 is sqrt(2 L0) k s.
-* Numbers between lo and hi, m = max(|lo|, |hi|): in a group of one side the sum moves by at most
-  k m; in one of both, by the width w of what 1 to k rows sum up to. Such a group uses up one of L0
-  places on either side, so L2^2 is at most L0 max(w^2, 2 (k m)^2); L1 is 2 L0 k m, as w <= 2 k m.
-* Where there are d groups in all and 2 L0 > d, both sides share at least 2 L0 - d of them. Let b
-  groups be of both sides, and o of one. Then o + b <= d and o + 2 b <= 2 L0, L1 is at most
+* Vectors that are not negative: in a group that both sides touch, the squared norm of the
+  difference is at most the sum of both squared norms, as the inner product is not negative. So L1
+  is 2 L0 k s, and L2 is sqrt(2 L0) k s.
+* Numbers between lo and hi, m = max(|lo|, |hi|): in a group that one side touches, the sum changes
+  by at most k m; in a group that both touch, by at most the width w of the possible sums of 1 to k
+  rows. Such a group takes one of the L0 groups of each side, so L2^2 is at most
+  L0 max(w^2, 2 (k m)^2); L1 is 2 L0 k m, as w <= 2 k m.
+* Where there are d groups in all and 2 L0 > d, both sides share at least 2 L0 - d of them. Let both
+  sides touch b groups, and one side o groups. Then o + b <= d and o + 2 b <= 2 L0, L1 is at most
   o k m + b w, and L2^2 at most o (k m)^2 + b w^2. Both are linear in b and o, so they are largest
   at a corner: b = 0 with o = min(d, 2 L0), b = 2 L0 - d with o = d - b, or b = L0 alone. Counts
   have w = k m, and so an L1 of d k and an L2 of sqrt(d) k for L0 = d.
-* Independent draws: a group of both sides moves by two steps of add-remove, and there are at most
-  L0 of them; or 2 L0 groups move by one. So a step in a group may cost epsilon / (2 L0), and in
-  zCDP, where two steps cost four times as much, rho / (4 L0).
+* Independent draws: a group that both sides touch changes by two steps of add-remove, and there are
+  at most L0 such groups; or 2 L0 groups change by one step. So a step in a group may cost
+  epsilon / (2 L0), and in zCDP, where two steps cost four times as much, rho / (4 L0).
 
-* Moves: the rows that go are L0 moves of the numbers of one group, and so are those that come. A
-  move changes a sum by at most k m. It changes several sums of one group, to each of which a row
-  adds at most s_i in size, by a vector of the box of half widths k s_i. That is said of what moves,
-  and not of where: so it holds under add-remove with L0 moves, and for one group on both sides.
+* Moves: the removed rows are at most L0 moves, each of the numbers of one group, and so are the
+  added rows. A move changes a sum by at most k m. It changes several sums of one group, to each of
+  which a row adds at most s_i in size, by a vector of the box of half widths k s_i. This holds
+  wherever the moves are: under add-remove with L0 moves, and for a group that both sides touch.
 
-*Staircase noise* of epsilon / n for n moves is epsilon-DP then (`noise.calibrated_integer`; for
-vectors `noise.stairs`), for a move changes no probability by more than e^(epsilon / n).
+*Staircase noise* of epsilon / n for n moves is therefore epsilon-DP (`noise.calibrated_integer`;
+for vectors `noise.stairs`), for a move changes no probability by more than e^(epsilon / n).
 
-k rows in one group are k steps for a draw whose loss counts rows: see `rows`.
+k rows in one group are k steps for a draw whose loss is that of a row: see `rows`.
 """
 
 from __future__ import annotations

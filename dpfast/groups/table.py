@@ -1,13 +1,13 @@
 """Several statistics of groups of rows for one loss: the mechanism behind `group_by`.
 
-The loss is the sum of that of the statistics and, where keys are private, of the rule that shows
-them. What the sensitivity of each is, and what its draws may cost, is said in `step`.
+The loss is the sum of the losses of the statistics and, where keys are private, of partition
+selection. `step` has the sensitivity of each statistic, and the loss that each draw may have.
 
-With ids sums are those of each person in each group, of which a part counts (`summaries.units`), in
-the groups that a person keeps (`unit_codes`). For ranks and found bounds a first pass tells which
-rows of a person are kept (`tables.bounding`): that is a function of this person's rows and of a
-fresh secret key alone. Rows of no group and rows of nobody are left out before that. Then all
-statistics are made in one pass.
+With ids, sums are added up for each person in each group, and count in part (`summaries.units`), in
+the groups that bounding keeps of the person (`unit_codes`). For ranks and drawn bounds a first pass
+chooses the rows of each person that are kept (`tables.bounding`): a function of this person's rows
+and of a fresh secret key alone. Rows without a group or an id are left out before. Then all
+statistics are computed in one pass.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 """Private cross-validation: learn from all folds but one and score that fold, for each fold.
 
-*Folds.* A row is in the fold that a fresh secret key hashes its number to, and with ids in the one
-of its id: all rows of a person are in one fold. The numbers of rows depend on the rows before them,
-but hashes of different numbers are independent and uniform, so, as in `measurement.unit`, there is
-a coupling of the folds of two neighbors in which all other rows, and people, are in the same folds.
-No value of any row decides on a fold.
+*Folds.* A fresh secret key hashes the number of a row to its fold, or with ids the id: then all
+rows of a person are in one fold. The numbers of rows depend on the rows before them, but hashes of
+different numbers are independent and uniform. So, as in `measurement.unit`, there is a coupling of
+the folds of two neighbors in which all other rows, and people, are in the same folds. No value of
+any row decides on a fold.
 
-*Loss.* Let a row, or a person, come, in fold f. The k - 1 fits that leave out another fold read it,
-and so does the score of f. The fit that leaves out f does not, nor do the other scores, of what is
-published by then. So its loss is that of k - 1 fits and of one score, by adaptive composition
-(Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC 2016), and for each of
-them a k-th part of the whole is taken. The mixture over folds costs no more, as in
-`measurement.unit`. One that is replaced goes and comes, perhaps in another fold: two steps of half
-of epsilon, or a quarter of rho, each. Of (epsilon, delta) the parts are of the largest rho that it
-allows: that is less Gaussian noise than for equal parts of both.
+*Loss.* Let a row, or a person, be added to fold f. The k - 1 fits that leave out another fold read
+it, and so does the score of f. The fit that leaves out f does not, nor do the other scores, given
+what was published before them. So the loss of a row is that of k - 1 fits and of one score, by
+adaptive composition (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC
+2016), and each of them gets a k-th part of the whole. The mixture over folds costs no more, as in
+`measurement.unit`. A replaced row is removed and added, perhaps to another fold: two steps, each of
+half of epsilon, or a quarter of rho. An (epsilon, delta) is converted to the largest rho that
+implies it, and this rho is divided: that needs less Gaussian noise than equal parts of both.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """One mechanism on the rows of each of two groups: parallel composition.
 
-A row is in at most one group, which is told by the row alone. Under "add-remove" neighbors have the
-same rows in one of the groups, and in the other one row more or less, so both answers together cost
-what one costs (McSherry, SIGMOD 2009). A row that is replaced may leave one group and enter the
-other: that is two steps (`around`). Rows of a person are steps, one after the other (`unit`).
+A row is in at most one group, which depends on the row alone. Under "add-remove" neighbors have the
+same rows in one of the groups, and differ by one row in the other, so both answers together cost
+what one costs (McSherry, SIGMOD 2009). A replaced row may leave one group and enter the other: that
+is two steps (`around`). The rows of a person are one step after the other (`unit`).
 """
 
 from __future__ import annotations

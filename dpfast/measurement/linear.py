@@ -1,13 +1,13 @@
 """Linear statistics: exact sums of features, integer noise, and an answer made of both alone.
 
-A statistic says which forms of features it can be released by (`features`), and what its answer and
-its error bar are, from noisy moments. Everything else is said here once: what is read, by how much
-neighbors differ, which noise that needs and what it costs, for one answer or one a column, for rows
-or all rows of a person at once, with weights or without.
+A statistic lists the bases of features that it can be released by (`features`), and computes its
+answer and its error bar from noisy moments. This module has what all of them share: how rows are
+read, the sensitivity, the choice of noise and its loss, for one answer or one a column, for rows or
+all rows of a person at once, with weights or without.
 
 A row may change in all of its columns at once, so all features of all columns are one vector. The
-columns share one number of rows, unless each drops missing numbers of its own. Which basis is
-taken, and which noise, is decided by the error of the answer alone (`choice`).
+columns share one number of rows, unless each drops missing numbers of its own. The basis and the
+noise are chosen by the error of the answer alone (`choice`).
 """
 
 from __future__ import annotations

@@ -1,38 +1,38 @@
 """The privacy unit that a loss holds for: a row, or all rows of one id.
 
-A loss of people: a mechanism on at most k rows of each person, by group privacy or at once.
+For people, a mechanism reads at most k rows of each person, with noise by group privacy or for k
+rows at once.
 
 *Sums* of rows (counts, sums, means, variances, covariances, histograms and what is made of these)
-choose no rows: a person with more than k counts in part (`summaries.units`, with the proof).
-Whoever comes moves the exact sums by at most k times what a row adds, in every norm. So the
-mechanism has noise for the sensitivity of k rows at once, and its loss is that of one person: one
-step, or two if a person is replaced.
+choose no rows: a person with more than k counts in part (`summaries.units`, with the proof). Adding
+a person changes the exact sums by at most k times what a row adds, in every norm. So the noise is
+calibrated to the sensitivity of k rows at once, and the loss is that of one person: one step, or
+two if a person is replaced.
 
-*What is released of others.* Of each person at most k rows are kept: of those that `where` keeps
-and that have an id, which of more is a uniform choice by a fresh secret key (`tables.bounding`).
-Then the mechanism runs on what is kept, under "add-remove" and so with a private number of rows,
-for each row's part of the loss. That holds whatever the relation of people is: how many rows are
-kept is a fact about people.
+*Other statistics* read at most k rows of each person: a uniform choice, by a fresh secret key
+(`tables.bounding`), among the rows that have an id and that `where` keeps. Then the mechanism runs
+on the kept rows, with a row's part of the loss, under "add-remove" and so with a private number of
+rows. This is so under both relations of people, for the number of kept rows depends on the people.
 
 *Neighbors* differ in all rows of one person, who is added or removed (add-remove), or is replaced
 by a person with other rows and a new id (replace).
 
-*Loss.* Let the rows of a person come. Rows that they stand before get other numbers. But hashes of
-different numbers are independent and uniform, so what is kept of everybody else has the same law as
-before, and there is a coupling of the two choices in which all others keep the same rows. In it the
-kept rows differ by at most k rows that are added or removed: k steps of the mechanism, and 2 k if a
-person is replaced. The mechanism does not look at the order of rows. For fixed choices k steps cost
-what `privacy.group` says (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC
-2016), and the mixture over choices costs no more, since all three kinds of loss are bounds on
-divergences that are jointly convex or, for Renyi divergences, quasi-convex (van Erven and
-Harremoes, 2014). A row's part is the largest that group privacy brings back to the whole
-(`privacy.group_within`): epsilon / k, rho / k^2.
+*Loss.* Let the rows of a person be added. The rows after them get other numbers. But hashes of
+different numbers are independent and uniform, so the kept rows of everybody else have the same
+distribution as before, and there is a coupling of the two choices in which all others keep the same
+rows. In it the kept rows differ by at most k rows that are added or removed: k steps of the
+mechanism, and 2 k if a person is replaced. The mechanism does not look at the order of rows. For
+fixed choices k steps cost what `privacy.group` returns (Dwork, McSherry, Nissim and Smith, TCC
+2006; for rho Bun and Steinke, TCC 2016), and the mixture over choices costs no more, since all
+three kinds of loss are bounds on divergences that are jointly convex or, for Renyi divergences,
+quasi-convex (van Erven and Harremoes, 2014). A row's part is the largest loss for which group
+privacy of k rows stays within the whole (`privacy.group_within`): epsilon / k, rho / k^2.
 
-*That this is no waste*, under add-remove. k rows of L1 norm at most c change a sum by k c, so
-Laplace noise for it has the scale k c / epsilon; and k rows of L2 norm at most c by k c in L2, so
-Gaussian noise has the deviation k c / sqrt(2 rho). Either is the noise for one row and its part of
-the loss. So is the rate of an exponential mechanism in epsilon: k rows change the rank of a
-quantile's utility by D = k max(q, 1 - q).
+*Nothing is wasted* by this under add-remove. k rows of L1 norm at most c change a sum by k c, so
+Laplace noise for them has the scale k c / epsilon; and k rows of L2 norm at most c change it by k c
+in L2, so Gaussian noise has the deviation k c / sqrt(2 rho). Either is the noise for one row and
+its part of the loss. So is the rate of an exponential mechanism in epsilon: k rows change the rank
+of a quantile's utility by D = k max(q, 1 - q).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Partition selection: each private key is shown by a coin, more likely with more people.
+"""Partition selection: each private key is shown at random, more likely with more people.
 
-A *step* takes a person away or adds one ("add-remove"), or puts another in the place of one
-("replace"). A person has at most L keys. So a step moves the number of people of at most t keys by
-1 each, t = L or 2 L. A key that n people have is shown with probability pi(n), pi(0) = 0, by a coin
-of its own. Two rules are made for an (epsilon, delta), and the one that reaches pi(n) = 1/2 first
-is taken, which is a choice among public numbers. A third one is for people with several keys.
+A *step* adds or removes a person ("add-remove"), or replaces one by another ("replace"). A person
+has at most L keys. So a step changes the number of people by 1 for at most t keys, t = L or 2 L. A
+key that n people have is shown with probability pi(n), pi(0) = 0, independently of other keys. For
+an (epsilon, delta) two rules are computed, and the one that reaches pi(n) = 1/2 first is used: a
+choice among public numbers. A third rule is for people with several keys.
 
 Equal parts
 -----------
@@ -36,13 +36,14 @@ arXiv:2004.00010v4), and E(t r) = delta. Then
   n > 1, where D_a is the Renyi divergence of two coins;
 * and constant from where it is next to 1.
 
-Proof. P and Q are the distributions of what is shown on either side of a step, and X the keys that
-nobody has but those who are added or removed in it. On the side of P, j <= L keys of X belong to
-somebody, and some key of X is shown with probability 1 - (1 - d)^j; on that of Q, with 1 - (1 -
-d)^i. Let m = max(i, j) and x = 1 - (1 - d)^m. Let P' and Q' be the distributions of what is shown
-of all other keys. At most t - m of those have one person more or less, and others all the while.
-Coins are independent, so the divergence of P' and Q' is at most (t - m) r either way. Take any set
-S of answers, and let S' be those of its answers in which no key of X is shown. Then
+Proof. P and Q are the distributions of the shown keys on either side of a step, and X the keys that
+nobody has but the people who are added or removed in it. On the side of P, j <= L keys of X belong
+to somebody, and some key of X is shown with probability 1 - (1 - d)^j; on that of Q, with 1 - (1 -
+d)^i. Let m = max(i, j) and x = 1 - (1 - d)^m. Let P' and Q' be the distributions of the shown keys
+outside of X. The step changes the number of people for at most t - m of these keys, from at least 1
+to at least 1. Coins are independent, so the divergence of P' and Q' is at most (t - m) r either
+way. Take any set S of answers, and let S' be those of its answers in which no key of X is shown.
+Then
 
     P(S) - e^epsilon Q(S) <= 1 - (1 - d)^j + (1 - d)^j P'(S') - e^epsilon (1 - d)^i Q'(S')
                           <= x + (1 - x) (P'(S') - e^epsilon Q'(S'))
@@ -74,21 +75,22 @@ pi is the largest with
 
 Several k may have one m, of which the largest is meant. The right sides grow with n, so pi does.
 
-Proof. Let P and Q be as above, X in each round the keys in which nobody counts but those who come
-or go, and P', Q' what is shown if no key of X ever is. Given what the first round shows and the
-hashes that bound people, the keys and weights of all others are the same on both sides. In either
-round somebody who is added or removed, with k keys, moves the total of each by m(k). A key outside
-of X has a total of at least m(L) before. So its coins have a divergence of at most c(k), those of
-all k keys k c(k) = s D L / t, and those of two people twice that: s D. (If both have the key, its
-totals lie between those that one of them alone would make, and pi grows.) Divergences of the two
-rounds add up, as the second's bound holds for all that the first may show: P' and Q' are within D.
-No key of X is shown with probability (1 - x)^s at least, in each round, whatever came before: so
-with 1 - x. Let S' be the answers of S in which none is. Then, as above for each answer alone,
+Proof. Let P and Q be as above, X in each round the keys in which only the people who are added or
+removed count, and P', Q' the distributions of the shown keys given that no key of X is ever shown.
+Given the keys that the first round shows and the hashes that bound people, the keys and weights of
+all others are the same on both sides. In either round a person who is added or removed, with k
+keys, changes the total of each by m(k). A key outside of X has a total of at least m(L) before. So
+its coins have a divergence of at most c(k), those of all k keys k c(k) = s D L / t, and those of
+two people twice that: s D. (If both people have the key, both totals lie between the total without
+them and that with one of them, and pi grows.) Divergences of the two rounds add up, as the second's
+bound holds whatever the first shows: P' and Q' are within D. In each round, whatever was shown
+before, no key of X is shown with probability at least (1 - x)^s: so in both with 1 - x. Let S' be
+the answers of S without a key of X. Then, as above for each answer alone,
 
     P(S) - e^epsilon Q(S) <= 1 - (1 - x) P'(not S') - e^epsilon (1 - x) Q'(S')
                           <= x + (1 - x) (P'(S') - e^epsilon Q'(S')) <= x + (1 - x) delta / 2,
 
-which is delta. Hashes have the same law on both sides, so it holds on average over them.
+which is delta. Hashes have the same distribution on both sides, so it holds on average over them.
 
 What is not done: no weight depends on what other people have, unless a coin has paid for that. The
 adaptive weights of Chen, Cohen-Addad, Epasto and Zadimoghaddam (ICML 2025) depend on exact totals,

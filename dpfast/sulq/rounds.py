@@ -53,18 +53,18 @@ an interval of length h = c r, "bounded range", and
   log-odds of x + h / 2 or of x - h / 2, and the deviate F^-1(L) of the one is largest above that of
   the other at x = 0, as it is odd, and concave beyond 0 (van Zwet, 1964).
 
-A row that is replaced comes and goes: a range of 2 h in one set, or one of h in each of two sets,
+A replaced row is removed and added: a range of 2 h in one set, or one of h in each of two sets,
 which costs no more: h + h, h^2 / 8 + h^2 / 8, and the square of m for 2 h is over twice that for h.
 
-*People.* Where the loss is of people, the rows of each are bounded once before all rounds: at most
-k are kept, by a fresh secret key, with the law and the coupling of `measurement.unit`. What is kept
-of neighbors then differs by k rows that are added or removed, and by 2 k if a person is replaced.
-All rounds have noise for so many rows at once, in L1, L2 and nuclear norm k times what one row
-moves, which for epsilon and rho is the noise of one row for its part of the loss, and for (epsilon,
-delta) less than that. Of a vector in a box k steps lead to the neighbor. Of choices, k rows that
-are in several sets have ranges of k h together. Ranges h_1, h_2 and so on that add up to H cost no
-more than one of H: they add up to H-DP, the sum of h_i^2 is at most H^2, and so is that of m(h_i)^2
-at most m(H)^2, since m(h)^2 / h rises with h. For y = m / 2 and f, F the normal density and
+*People.* With ids, the rows of each person are bounded once before all rounds: at most k are kept,
+by a fresh secret key, with the distribution and the coupling of `measurement.unit`. The kept rows
+of neighbors then differ by k rows that are added or removed, and by 2 k if a person is replaced.
+All rounds have noise for so many rows at once: k times the sensitivity of one row in L1, L2 and
+nuclear norm. For epsilon and rho this is the noise of one row for its part of the loss, and for
+(epsilon, delta) it is less. A vector in a box reaches its neighbor in k steps. For choices, k rows
+in several sets have ranges of k h together. Ranges h_1, h_2 and so on that add up to H cost no more
+than one of H: they add up to H-DP, the sum of h_i^2 is at most H^2, and so is that of m(h_i)^2 at
+most m(H)^2, since m(h)^2 / h rises with h. For y = m / 2 and f, F the normal density and
 distribution, h = 2 ln(F(y) / F(-y)) is the integral of 2 r(t) over t from 0 to y, r = f / (F(t)
 F(-t)). r(t) / t falls, since r' / r = -t + f / F(-t) - f / F is below 1 / t by Mills' bound f /
 F(-t) < t + 1 / t. So h(y) is at least y r(y), y times the derivative of ln h is at most 2, and y^2

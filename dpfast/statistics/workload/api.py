@@ -1,8 +1,8 @@
 """`workload`: private answers to linear queries about a histogram, with noise planned for them.
 
-A row adds a column of the strategy's integers to the sums, and one that is replaced takes another
-column away (`strategy`). A person adds at most m rows in all, in parts of a row, to bins, and so at
-most m times the longest column, in each norm.
+A row adds a column of the strategy's integers to the sums, and a replaced row also subtracts
+another column (`strategy`). A person adds at most m rows in all, which may be divided into
+fractions among bins, and so at most m times the longest column, in each norm.
 """
 
 from __future__ import annotations
