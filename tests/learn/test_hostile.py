@@ -12,27 +12,17 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.learn import (
-    PCA,
-    ID3Classifier,
-    KMeans,
-    LinearRegression,
-    NaiveBayes,
-    Perceptron,
-    TruncatedSVD,
-    scored,
-)
+from dpfast.learn import PCA, KMeans, LinearRegression, NaiveBayes, Perceptron, TruncatedSVD, scored
 from dpfast.privacy import Pure
 from dpfast.sulq import NoisySums, Term
 from dpfast.sulq.parts import Part
 
 from ..support import battery, surface
 from ..support.learners import rounds_of
-from ..support.pairwise import every_value
+from ..support.pairwise import every_value, quick_rows
 
 LOSSES = [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 1}]
 ROWS = np.random.default_rng(0).uniform(0, 1, (100, 2))
-BINARY = {"categories": [0, 1], "classes": [-1, 1]}
 
 
 @pytest.mark.parametrize("kind", surface.LEARNERS, ids=lambda kind: kind.__name__)
@@ -66,7 +56,7 @@ def test_bad_arguments_that_all_have_cost_nothing(kind):
 def test_shares_of_integers_that_are_divided_first_are_exact():
     """Divided by 2**k and rounded down, moves are as large as they get; the share pays for them."""
     draw, divided = random.Random(1), 0
-    for _ in range(500):
+    for _ in range(200):
         l1, many, rounds = draw.randint(2**36, 2**42), draw.choice([1, 4, 64]), draw.randint(1, 9)
         share, epsilon = Fraction(draw.randint(1, 9), 9), Fraction(draw.randint(1, 99), 1000)
         part = Part(64, l1, l1**2, many, share)
@@ -76,7 +66,7 @@ def test_shares_of_integers_that_are_divided_first_are_exact():
         worst = many - 1 + -(-(l1 - many + 1) // unit)
         assert worst / noise.scale <= share * epsilon / rounds
         divided += noise.shift > 0
-    assert divided > 100
+    assert divided > 40
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -90,23 +80,21 @@ def test_a_loss_too_small_for_so_many_rounds_costs_nothing(loss, rounds):
     assert budget.history == ()
 
 
+@every_value
+@pytest.mark.parametrize("kind", [Perceptron, NaiveBayes, dp.learn.ID3Classifier])
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize(
-    ("kind", "columns", "kw"),
-    [
-        (Perceptron, 1500, {"bounds": (0, 1), "max_iter": 2}),
-        (NaiveBayes, 1500, {"bounds": (0, 1), "classes": [-1, 1]}),
-        (ID3Classifier, 1500, {**BINARY, "splits": "counts", "max_depth": 1}),
-    ],
-)
-def test_noise_that_cannot_be_had_is_refused_before_it_is_paid_for(kind, columns, kw, relation):
+def test_noise_that_cannot_be_had_is_refused_before_it_is_paid_for(kind, relation):
     budget = dp.Budget(epsilon=1, neighbors=relation)
+    kw = {
+        Perceptron: {"bounds": (0, 1), "max_iter": 2},
+        NaiveBayes: {"bounds": (0, 1), "classes": [-1, 1]},
+    }.get(kind, {"categories": [0, 1], "classes": [-1, 1], "splits": "counts", "max_depth": 1})
     made = kind(**kw, epsilon=1.9e-9, neighbors=relation)
     with pytest.raises(ArgumentError, match="epsilon must be larger"):
-        made.fit(np.zeros((3, columns)), [1, -1, 1], budget=budget)
+        made.fit(np.zeros((3, 1500)), [1, -1, 1], budget=budget)
     sums = NoisySums(ROWS, epsilon=2.0**-29, queries=1, neighbors=relation)
     with pytest.raises(ArgumentError, match="epsilon must be larger"):
-        sums.batch([Term(ROWS, l2=1.0)] * 5000)
+        sums.batch([Term(ROWS, l2=1.0)] * 1500)
     assert budget.history == () and sums.remaining == 1
 
 
@@ -119,12 +107,11 @@ LARGE = [(0, 2.0**900), [(0, 1), (1e200, 1.1e200)], (1e270, 2.0**900)]
 LARGE += [[(-1e270, 1e270), (0, 1e-300)]]
 WIDE = [*ENDS, (0, 2.0**500), [(-(2.0**500), 2.0**500), (0, 2.0**-290)]]
 TARGETS = [(-1, 1), (-(2.0**500), 2.0**500), (0, 2.0**-500), (3, 3)]
-SIDES = np.where(ROWS[:, 0] > 0.5, 1, -1)
-SIDED = {"classes": [-1, 1]}
 ALONG = [{"y_bounds": y, "fit_intercept": c} for y in TARGETS for c in (True, False)]
+SIDES, SIDED = np.where(ROWS[:, 0] > 0.5, 1, -1), {"classes": [-1, 1]}
 
 
-@every_value
+@quick_rows(24)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize(
     ("kind", "kw", "bounds"),
@@ -150,21 +137,17 @@ def test_bounds_at_the_ends_have_finite_answers(kind, kw, bounds, loss):
 NARROW = {"y_bounds": (0, 2.0**400), "fit_intercept": False}
 
 
-@pytest.mark.parametrize(
-    ("kind", "bounds", "kw", "power"),
-    [
-        *((PCA, pair, {}, 400) for pair in ((0, 1e300), (0, 2.0**401), (1e308, 1.7e308))),
-        (TruncatedSVD, [(0, 1), (1e200, 1.1e200)], {}, 400),
-        (TruncatedSVD, [(-1e160, 0), (0, 1)], {}, 400),
-        (KMeans, (-1e300, 1), {}, 900),
-        (NaiveBayes, (0, 1e300), SIDED, 500),
-        (NaiveBayes, [(0, 1), (-1e160, 0)], SIDED, 500),
-        (LinearRegression, (0, 1e200), {"y_bounds": (-1, 1)}, 500),
-        (LinearRegression, (0, 1), {"y_bounds": (0, 1e308)}, 500),
-        (LinearRegression, [(0, 1), (0, 2.0**-800)], {"y_bounds": (0, 2.0**400)}, 800),
-        (LinearRegression, [(0, 1), (2.0**-800,) * 2], NARROW, 800),
-    ],
-)
+@pytest.mark.parametrize(("kind", "bounds", "kw", "power"), [
+    *((PCA, pair, {}, 400) for pair in ((0, 1e300), (0, 2.0**401), (1e308, 1.7e308))),
+    *((TruncatedSVD, pair, {}, 400)
+        for pair in ([(0, 1), (1e200, 1.1e200)], [(-1e160, 0), (0, 1)])),
+    (KMeans, (-1e300, 1), {}, 900), (NaiveBayes, (0, 1e300), SIDED, 500),
+    (NaiveBayes, [(0, 1), (-1e160, 0)], SIDED, 500),
+    (LinearRegression, (0, 1e200), {"y_bounds": (-1, 1)}, 500),
+    (LinearRegression, (0, 1), {"y_bounds": (0, 1e308)}, 500),
+    (LinearRegression, [(0, 1), (0, 2.0**-800)], {"y_bounds": (0, 2.0**400)}, 800),
+    (LinearRegression, [(0, 1), (2.0**-800,) * 2], NARROW, 800),
+])  # fmt: skip
 def test_bounds_whose_answers_are_no_numbers_cost_nothing(kind, bounds, kw, power):
     budget = dp.Budget(rho=1)
     with pytest.raises(ArgumentError, match=rf"bounds must be at most 2\*\*{power}"):
@@ -172,19 +155,13 @@ def test_bounds_whose_answers_are_no_numbers_cost_nothing(kind, bounds, kw, powe
     assert budget.history == ()
 
 
-BITS = ROWS > 0.5
-
-
 def kind(given):
     return type(given).__name__
 
 
-ODD = [None, 3, np.array([0, 1]), np.True_, "x", {}, object()]
-
-
-@pytest.mark.parametrize("odd", ODD, ids=kind)
+@pytest.mark.parametrize("odd", [None, 3, np.array([0, 1]), np.True_, "x", {}], ids=kind)
 def test_what_is_no_oracle_is_refused(odd):
-    sums = NoisySums(BITS, rho=1, queries=9, neighbors="replace")
+    sums = NoisySums(ROWS > 0.5, rho=1, queries=9, neighbors="replace")
     bit = dp.sulq.Attribute(0)
     for name, call in (
         ("oracle", lambda: dp.sulq.learn_conjunction(odd)),
@@ -199,12 +176,11 @@ def test_what_is_no_oracle_is_refused(odd):
 
 @pytest.mark.parametrize("terms", [None, 3, 0.5, np.array(1), np.True_, object()], ids=kind)
 def test_a_batch_is_a_sequence(terms):
-    sums = NoisySums(ROWS, rho=1, queries=1)
-    oracle = dp.sulq.ExactOracle(ROWS, tolerance=0.1, queries=9)
-    for one in (sums, oracle):
+    oracle = dp.sulq.ExactOracle(ROWS, tolerance=0.1, queries=1)
+    for one in (NoisySums(ROWS, rho=1, queries=1), oracle):
         with pytest.raises(ArgumentTypeError, match="terms must be a sequence of functions"):
             one.batch(terms)
-    assert sums.remaining == 1 and oracle.remaining == 9
+        assert one.remaining == 1
 
 
 #: What a label may be, one of all others being as it should be.
@@ -230,8 +206,9 @@ def check_before_the_spend(kind, label):
         assert spent == 1 and error in (None, DataError)
 
 
+@every_value
 @pytest.mark.parametrize("label", LABELS, ids=repr)
-@pytest.mark.parametrize("kind", [Perceptron, ID3Classifier, NaiveBayes, LinearRegression])
+@pytest.mark.parametrize("kind", [Perceptron, dp.learn.ID3Classifier, NaiveBayes, LinearRegression])
 def test_no_label_decides_anything_before_the_spend(kind, label):
     """It is not known to whoever has not paid; of features `test_one_row` tells the same."""
     check_before_the_spend(kind, label)

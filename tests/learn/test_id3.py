@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -24,58 +25,33 @@ from dpfast.sulq import rounds as _rounds
 from ..reference.learn import decision_tree as reference
 from ..support.learners import rounds_of
 
-RELATIONS = ["replace", "add-remove"]
-LOSSES = {"rho": {"rho": 1}, "epsilon": {"epsilon": 1}, "delta": {"epsilon": 1, "delta": 1e-6}}
 VALUES = [[0, 1, 2], [0, 1], [0, 1, 2, 3]]
 
 
 class Script:
-    """Stands in for all that is random. It answers exactly, or what it answered before."""
+    """Stands in for all that is random: it answers exactly."""
 
     def __init__(self):
-        self.asked, self.values, self.tables, self.sharp = [], [], [], []
-        self.answers, self.at = [], None
-
-    def again(self):
-        """From now on the answers are those that were given so far."""
-        self.at = 0
-        self.asked, self.values, self.tables, self.sharp = [], [], [], []
-
-    def _answer(self, exact):
-        if self.at is None:
-            self.answers.append(exact)
-            return exact
-        self.at += 1
-        return self.answers[self.at - 1]
+        self.values = []
 
     def noise(self, loss, sensitivity, distribution=None):
         script = self
 
         class Silent(IntegerNoise):
             def add(self, values, generator):
-                script.asked.append((sensitivity.l1, sensitivity.l2_squared))
                 script.values.append(list(values))
-                return script._answer(list(values))
+                return list(values)
 
         return Silent("laplace", Fraction(1, 8), 0, loss)
 
     def rows(self, table, c):
-        script, scores = self, np.array(table.array)
-
-        class Chosen:
-            def draw(self, size, stream):
-                script.tables.append(scores)
-                script.sharp.append(c)
-                return np.array(script._answer(scores.argmax(axis=1)[:, None].tolist()))
-
-        return Chosen()
+        best = np.array(table.array).argmax(axis=1)[:, None]
+        return SimpleNamespace(draw=lambda size, stream: best)
 
     def fit(self, X, y, **kw):
         kw = {"categories": VALUES, "classes": [0, 1], "rho": 1, **kw}
-        with (
-            patch.object(round_parts, "integer_noise", self.noise),
-            patch.object(_rounds, "Rows", self.rows),
-        ):
+        silent = patch.object(round_parts, "integer_noise", self.noise)
+        with silent, patch.object(_rounds, "Rows", self.rows):
             return ID3Classifier(**kw).fit(X, y)
 
 
@@ -115,16 +91,14 @@ def test_without_noise_it_is_id3(splits, criterion):
 
 @pytest.mark.parametrize("criterion", id3.CRITERIA)
 def test_the_worth_of_an_attribute_is_that_of_its_definition(criterion):
-    g = np.random.default_rng(0)
+    g, unit = np.random.default_rng(0), 1 if criterion == "max" else 2**20
     counts = g.integers(0, 40, (4, 5, 3)) * g.integers(0, 2, (4, 5, 3))
     counts[:, 2] = 0
     counts[0, 3] = 2**33  # too large for squares in 64 bits
     result = id3.score(criterion, counts)
-    unit = 1 if criterion == "max" else 2**20
     rough = id3.noisy_score(criterion, counts.astype(float))
     for s in range(5):
-        own = counts[:, s].tolist()
-        expected = reference.gains(criterion, own)
+        expected = reference.gains(criterion, counts[:, s].tolist())
         assert abs(result[s] - expected * unit) < (5 if s != 3 else 1e-5 * 2**34 * unit)
         less = counts[:, s].sum() if criterion == "max" else 0
         assert rough[s] == pytest.approx(float(expected - int(less)), abs=1e-6 * (1 + 2**34))
@@ -133,36 +107,29 @@ def test_the_worth_of_an_attribute_is_that_of_its_definition(criterion):
 def test_labels_and_values_of_no_category():
     X, y = planted(2000)
     for odd in (5, -1, np.nan):
-        labels = y.astype(float)
-        labels[::3] = odd
+        labels, keep = y.astype(float), np.arange(2000) % 3 > 0
+        labels[~keep] = odd
         one, other = Script(), Script()
         one.fit(X, labels, splits="counts", max_depth=1)
-        keep = labels != labels[0] if odd == odd else ~np.isnan(labels)
         other.fit(X[keep], y[keep], splits="counts", max_depth=1)
         assert one.values == other.values
     strange = np.full((3, 3), np.nan)
-    made = Script().fit(X, y)
-    assert made.predict(strange).shape == (3,)  # by the classes of all rows
+    assert Script().fit(X, y).predict(strange).shape == (3,)  # by the classes of all rows
 
 
 @pytest.mark.parametrize("criterion", id3.CRITERIA)
 def test_scores_move_in_one_direction_by_no_more_than_is_said(criterion):
     """Over all counts of few rows: what one row more does to the worth of an attribute."""
-    most, reached = 6, 0
-    for counts in itertools.product(range(most), repeat=3):
-        if sum(counts) >= most:
-            continue
-        for c in range(3):
-            more = np.array(counts)
-            more[c] += 1
-            before, after = (
-                int(id3.score(criterion, np.array(x)[None, None])[0]) for x in (counts, more)
-            )
-            step = after - before if criterion == "max" else before - after
-            assert -3 <= step <= id3.spread(criterion, most)
-            if criterion != "entropy":
-                assert step >= 0
-            reached = max(reached, step)
+    most, reached, least = 6, 0, -3 if criterion == "entropy" else 0
+
+    def score(counts):
+        return int(id3.score(criterion, np.array(counts)[None, None])[0])
+
+    few = (c for c in itertools.product(range(most), repeat=3) if sum(c) < most)
+    for counts, more in itertools.product(few, np.eye(3, dtype=int)):
+        step = (score(more + counts) - score(counts)) * (1 if criterion == "max" else -1)
+        assert least <= step <= id3.spread(criterion, most)
+        reached = max(reached, step)
     assert reached > 0.7 * id3.spread(criterion, most)
 
 
@@ -176,22 +143,19 @@ def test_entropy_moves_most_by_a_row_among_many_of_another_class(others):
 
 def test_choices_are_distributed_as_the_exponential_mechanism_says():
     scores, spread, loss = np.array([[0, 3, 5], [9, 9, 2]]), 2, ZCDP(Fraction(1, 2))
-    c = rounds_of(loss).sharpness(spread)
-    n, result = 4000, np.zeros((2, 3))
+    c, n, result = rounds_of(loss).sharpness(spread), 2000, np.zeros((2, 3))
     made = rounds_of(loss, count=n)
     made.rounds = 2  # for the loss of a draw
     for i in range(n):
         made._used = i % 2
-        for row, one in enumerate(made.choose(lambda source: scores, spread)):
-            result[row, one] += 1
+        result[[0, 1], made.choose(lambda source: scores, spread)] += 1
 
     def fit(sharp):
         weights = np.exp(sharp * (scores - scores.max(axis=1, keepdims=True)))
         expected = n * weights / weights.sum(axis=1, keepdims=True)
         return chi2.sf(((result - expected) ** 2 / expected).sum(), 4)
 
-    assert fit(c) > 1e-4
-    assert fit(1.3 * c) < 1e-6  # the same test catches draws that are too sharp
+    assert fit(c) > 1e-4 > 1e-6 > fit(1.4 * c)  # too sharp is caught
 
 
 def test_how_sharp_choices_may_be():
@@ -201,11 +165,8 @@ def test_how_sharp_choices_may_be():
         assert float(Draws(rho * 5 * steps, 1, True).to_zcdp().rho) == pytest.approx(1 / 8)
         delta = rounds_of(Approx(1, 1e-6), relation).sharpness(5) * 5 * steps
         assert 0.1 < delta < 1  # beside 1 / 2 of epsilon alone
-
-
-def test_choices_of_several_rounds_may_be_as_sharp_as_all_of_these():
     for loss, power in ((Pure(3), 1.0), (ZCDP(Fraction(1, 4)), 0.5), (Approx(1, 1e-6), 0.5)):
-        made = rounds_of(loss, count=12)
+        made = rounds_of(loss, count=12)  # of which several may be as sharp as all of these
         assert made.sharpness(5, 6) == pytest.approx(6**power * made.sharpness(5), rel=0.02)
         assert made.sharpness(5, 6) <= rounds_of(loss, count=2).sharpness(5) * (1 + 1e-12)
         made.choose(lambda source: np.array([[0, 1]]), 1, 5)
