@@ -12,17 +12,11 @@ from dpfast.summaries.totals import Totals
 
 SPAN = 4
 COLUMN = Column(0.0, 4.0, Cells(1.0, -1, SPAN))
-BOUNDS = (0, 4)
-STATISTICS = {
-    "sum": Sum(bounds=BOUNDS),
-    "mean": Mean(bounds=BOUNDS),
-    "variance": Variance(bounds=BOUNDS),
-}
-MEAN = STATISTICS["mean"]
+STATISTICS = {kind.__name__: kind(bounds=(0, 4)) for kind in (Sum, Mean, Variance)}
 FORMS = [
-    (name, number, form)
+    (name, form)
     for name, statistic in STATISTICS.items()
-    for number, form in enumerate(statistic.forms(COLUMN, is_public=False))
+    for form in statistic.forms(COLUMN, is_public=False)
 ]
 SETTINGS = [Setting("add-remove"), Setting("replace", masked=True)]
 
@@ -53,8 +47,8 @@ def furthest(form, setting):
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@pytest.mark.parametrize(("name", "number", "form"), FORMS)
-def test_no_neighbor_moves_a_sum_further_and_some_do_as_far(name, number, form, setting):
+@pytest.mark.parametrize(("name", "form"), FORMS)
+def test_no_neighbor_moves_a_sum_further_and_some_do_as_far(name, form, setting):
     far, sizes = furthest(form, setting), setting.sizes(form)
     if form.norm is None or setting.is_public:
         assert far == sizes
@@ -78,17 +72,15 @@ def test_how_far_values_of_a_range_are_apart_by_enumeration():
 
 def test_a_range_that_is_too_narrow_is_found():
     """Planted: as if a mask could hide no row."""
-    form = MEAN.forms(COLUMN, is_public=False)[1]
-    masked = Setting("replace", masked=True)
+    form = STATISTICS["Mean"].forms(COLUMN, is_public=False)[1]
     as_public = [feature.sensitivity("replace", True) for feature in form.features]
-    assert furthest(form, masked) != as_public
+    assert furthest(form, SETTINGS[1]) != as_public
 
 
-@pytest.mark.parametrize(("name", "number", "form"), [one for one in FORMS if one[0] != "sum"])
-def test_moments_come_back(name, number, form):
-    rows = [0, 1, 3, 3, 2]
-    exact = totals(rows)
-    second = exact.squares if name == "variance" else 0
+@pytest.mark.parametrize(("name", "form"), [one for one in FORMS if one[0] != "Sum"])
+def test_moments_come_back(name, form):
+    exact = totals([0, 1, 3, 3, 2])
+    second = exact.squares if name == "Variance" else 0
     found = form.moments(form.totals(exact), None)
     whole = found.whole
     assert found == Moments(5 * whole, exact.sum * whole, second * whole, whole)

@@ -42,22 +42,22 @@ def due(x, ids, ends):
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("ends", ENDS)
 def test_totals_of_units_are_clamped(silent, ends, relation):
-    kw = {"per_unit": ends, "epsilon": 1, "neighbors": relation}
-    own = {"bounds": (-2, 3), **kw}
-    assert dp.sum(X, ids=IDS, **own) == pytest.approx(due(X, IDS, ends))
-    both = dp.sum(
-        np.stack([X, -X], axis=1), axis=0, ids=IDS, **own | {"bounds": [(-2, 3), (-3, 2)]}
-    )
+    def by_group(x):
+        return [due(x[k == KEYS], IDS[k == KEYS], ends) for k in "ab"]
+
+    kw = {"per_unit": ends, "epsilon": 1, "neighbors": relation, "ids": IDS}
+    assert dp.sum(X, bounds=(-2, 3), **kw) == pytest.approx(due(X, IDS, ends))
+    both = dp.sum(np.stack([X, -X], axis=1), axis=0, bounds=[(-2, 3), (-3, 2)], **kw)
     assert both == pytest.approx([due(X, IDS, ends), due(-X, IDS, ends)])
     groups = dp.group_by({"k": KEYS, "x": X, "i": IDS}, "k", keys=["a", "b"], ids="i")
     found = groups.sum("x", bounds=(-2, 3), per_unit=ends, epsilon=1)["sum"]
-    assert found == pytest.approx([due(X[k == KEYS], IDS[k == KEYS], ends) for k in "ab"], abs=1e-6)
+    assert found == pytest.approx(by_group(X), abs=1e-6)
     if ends[0] >= 0:
         ones = np.ones(60)
-        assert dp.count(X, ids=IDS, **kw) == due(ones, IDS, ends)
-        assert dp.count_nonzero(X, ids=IDS, **kw) == due(ones[X != 0], IDS[X != 0], ends)
+        assert dp.count(X, **kw) == due(ones, IDS, ends)
+        assert dp.count_nonzero(X, **kw) == due(ones[X != 0], IDS[X != 0], ends)
         found = groups.agg({"n": dp.Count(per_unit=ends)}, epsilon=1)["n"]
-        assert found.tolist() == [due(ones[k == KEYS], IDS[k == KEYS], ends) for k in "ab"]
+        assert found.tolist() == by_group(ones)
 
 
 def test_a_unit_without_a_number_counts_nothing(silent):
@@ -84,20 +84,18 @@ def swings(call, ends, **kw):
 
 @pytest.mark.parametrize("ends", ENDS)
 def test_no_unit_moves_the_sum_by_more_than_the_noise_is_for(silent, ends):
-    kw = {"bounds": (-4, 9)}
+    (lo, hi), kw = ends, {"bounds": (-4, 9)}
     alone, replaced = swings(dp.sum, ends, **kw)
-    assert alone == max(map(abs, ends)) or ends == (-9, -4)
-    for relation, far in zip(RELATIONS, (alone, replaced), strict=True):
-        own = {**kw, "per_unit": ends, "ids": IDS, "neighbors": relation}
-        made = quoted(dp.sum, X, epsilon=1, **own)
-        cell = made.inner.columns[0].cells.grid
-        assert made.inner.plan().sizes[0] * cell >= far - 1e-9
+    one = max(map(abs, ends))
+    assert alone == one or ends == (-9, -4)
+    for relation, far, due in zip(
+        RELATIONS, (alone, replaced), (one, max(hi - lo, one)), strict=True
+    ):
+        made = quoted(dp.sum, X, epsilon=1, **kw, per_unit=ends, ids=IDS, neighbors=relation)
+        (size,), cell = made.inner.plan().sizes, made.inner.columns[0].cells.grid
+        assert size * cell >= far - 1e-9 and size * cell == pytest.approx(due)
         assert made.loss.epsilon == 1 and made.neighbors == relation
-        lo, hi = ends
-        due = max(abs(lo), abs(hi)) if relation == "add-remove" else max(hi - lo, abs(lo), abs(hi))
-        assert made.inner.plan().sizes[0] * cell == pytest.approx(due)
-        one = Sensitivity.of_one(made.inner.plan().sizes[0])
-        plain = integer_noise(dp.privacy.Pure(1), one)
+        plain = integer_noise(dp.privacy.Pure(1), Sensitivity.of_one(size))
         assert made.inner.integer_noise.deviation == pytest.approx(plain.deviation)
 
 
@@ -105,35 +103,25 @@ def test_planted_faults_are_found(silent, monkeypatch):
     """A unit without rows that counts the lower end, or a total that nothing clamps."""
     right = units.clamped_counts
     assert swings(dp.count, (2, 3))[1] == 3
-
-    def missing(counts, most, ends):
-        return np.clip(counts, *map(np.uint64, ends))
-
-    x, ids = np.array([1.0, np.nan]), [1, 2]
-    kw = {"ids": ids, "nan": "drop", "per_unit": (2, 3), "epsilon": 1}
-    assert dp.count(x, **kw) == 2
-    with monkeypatch.context() as patch:
-        patch.setattr(count, "clamped_counts", missing)
-        assert dp.count(x, **kw) == 4
-    with monkeypatch.context() as patch:
-        patch.setattr(count, "clamped_counts", lambda counts, most, ends: right(counts, most, None))
-        assert swings(dp.count, (0, 2))[1] > 2
+    x, kw = np.array([1.0, np.nan]), {"ids": [1, 2], "nan": "drop", "per_unit": (2, 3)}
+    assert dp.count(x, **kw, epsilon=1) == 2
+    missing = lambda counts, most, ends: np.clip(counts, *map(np.uint64, ends))  # noqa: E731
+    monkeypatch.setattr(count, "clamped_counts", missing)
+    assert dp.count(x, **kw, epsilon=1) == 4
+    monkeypatch.setattr(count, "clamped_counts", lambda counts, most, _: right(counts, most, None))
+    assert swings(dp.count, (0, 2))[1] > 2
 
 
-@pytest.mark.parametrize(
-    ("kw", "rule"),
-    [
+def test_bad_arguments():
+    for kw, rule in (
         ({"ids": None}, "left out without ids"),
         ({"max_rows": 3}, "max_rows must be left out with per_unit"),
         ({"bounds": "auto"}, "bounds must be numbers, with per_unit"),
         ({"weights": X, "weight_bounds": (0, 1)}, "left out with weights"),
         ({"per_unit": (2, 1)}, "per_unit"),
         ({"per_unit": (1e-15, 1.1e-15)}, "farther apart"),
-    ],
-)
-def test_bad_arguments(kw, rule):
-    budget = dp.Budget(epsilon=2)
-    with pytest.raises(ArgumentError, match=rule):
-        own = {"bounds": (-2, 3), "ids": IDS, "per_unit": (0, 5), "budget": budget}
-        dp.sum(X, **own | kw, epsilon=1)
-    assert not budget.history
+    ):
+        own = {"bounds": (-2, 3), "ids": IDS, "per_unit": (0, 5), "budget": dp.Budget(epsilon=2)}
+        with pytest.raises(ArgumentError, match=rule):
+            dp.sum(X, **own | kw, epsilon=1)
+        assert not own["budget"].history

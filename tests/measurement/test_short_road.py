@@ -100,23 +100,16 @@ def test_a_column_where_it_lies_takes_the_short_road(monkeypatch):
         dp.mean(KINDS["a stride"], **BOUNDS, epsilon=1)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"bounds": (0, True)},
-        {"bounds": ("0", 50)},
-        {"nan": True},
-        {"epsilon": True},
-        {"delta": None},
-    ],
-    ids=str,
-)
-def test_what_equals_plain_arguments_is_still_checked(change):
-    data = KINDS["doubles"]
+def test_what_equals_plain_arguments_is_still_checked():
+    data, plain = KINDS["doubles"], {"bounds": (0, 1), "epsilon": 1}
     dp.mean(data, **BOUNDS, epsilon=1)
-    dp.mean(data, bounds=(0, 1), nan=1.0, epsilon=1)
-    with pytest.raises(dp.errors.DpfastError):
-        dp.mean(data, **{"bounds": (0, 1), "epsilon": 1} | change)
+    dp.mean(data, **plain, nan=1.0)
+    for name, bad in (
+        *(("bounds", (0, True)), ("bounds", ("0", 50))),
+        *(("nan", True), ("epsilon", True), ("delta", None)),
+    ):
+        with pytest.raises(dp.errors.DpfastError):
+            dp.mean(data, **plain | {name: bad})
 
 
 def test_no_rows_are_in_what_is_remembered():
@@ -127,6 +120,7 @@ def test_no_rows_are_in_what_is_remembered():
         assert public_part((None,), given, *rest) is None
 
 
+@every_value
 @pytest.mark.parametrize("scale", [Fraction(10**6, 7), Fraction(2**41 - 1, 2)], ids=str)
 @pytest.mark.parametrize("size", [0, 1, 3, BLOCK])
 def test_a_few_numbers_are_those_of_many(size, scale):
@@ -140,26 +134,23 @@ def test_a_few_numbers_are_those_of_many(size, scale):
 
 def same(word):
     """Return a text or a number that calls all others equal."""
-    bases = (type(word),)
     lies = {"__eq__": lambda *_: True, "__ne__": lambda *_: False, "__hash__": lambda _: 1}
-    return type("Same", bases, lies)(word)
+    return type("Same", (type(word),), lies)(word)
 
 
-@pytest.mark.parametrize(
-    ("make", "values"),
-    [
-        (lambda value: dp.Proportion(equal=value), [0.0, 1.0, 2.0]),
-        (lambda value: dp.Proportion(equal=value), [0, 1, 2]),
-        (lambda value: dp.Proportion(equal=value), ["a", "b", "c"]),
-        (lambda value: dp.Histogram(categories=[value]), ["a", "b", "c"]),
-        (lambda value: dp.Mean(bounds=(0, 1), nan=value), ["lower", "upper", "drop"]),
-        (lambda value: dp.Mean(bounds=(0, 1), nan=value), [0.25, 0.5]),
-        (lambda value: dp.Count(nan=value), ["keep", "drop", "only"]),
-        (lambda value: dp.Median(bounds=(0, 1), method=value), ["exponential", "smooth"]),
-        (lambda value: dp.TrimmedMean(bounds=(0, 1), noise=value), ["auto", "cauchy"]),
-        (lambda value: dp.Median(bounds=(0, 1), method="smooth", noise=value), ["auto", "cauchy"]),
-    ],
-)
+UNIT, PROPORTION = {"bounds": (0, 1)}, lambda value: dp.Proportion(equal=value)
+
+
+@pytest.mark.parametrize("make, values", [
+    (PROPORTION, [0.0, 1.0, 2.0]), (PROPORTION, [0, 1, 2]), (PROPORTION, ["a", "b", "c"]),
+    (lambda value: dp.Histogram(categories=[value]), ["a", "b", "c"]),
+    (lambda value: dp.Mean(**UNIT, nan=value), ["lower", "upper", "drop"]),
+    (lambda value: dp.Mean(**UNIT, nan=value), [0.25, 0.5]),
+    (lambda value: dp.Count(nan=value), ["keep", "drop", "only"]),
+    (lambda value: dp.Median(**UNIT, method=value), ["exponential", "smooth"]),
+    (lambda value: dp.TrimmedMean(**UNIT, noise=value), ["auto", "cauchy"]),
+    (lambda value: dp.Median(**UNIT, method="smooth", noise=value), ["auto", "cauchy"]),
+])  # fmt: skip
 def test_public_values_that_call_all_others_equal_are_told_apart(make, values):
     statistics = [make(same(value)) for value in values]
     assert statistics == [make(value) for value in values]
@@ -207,17 +198,17 @@ def test_nobody_writes_into_what_is_remembered():
         ratio.usual_widths[:] = 1e9
 
 
-def half_the_loss(loss, moves):
-    return choose_noise(privacy.Pure(loss.epsilon / 2), moves)
-
-
 def test_bars_of_quotients_are_of_their_own_noise():
     """The fault: they were remembered by equality, which says nothing of how noise was chosen."""
-    own = {"bounds": [(0, 1)] * 2}
-    before = dp.Ratio(**own).measure(epsilon=1)
-    _ = before.inner.usual_widths
+
+    def half_the_loss(loss, moves):
+        return choose_noise(privacy.Pure(loss.epsilon / 2), moves)
+
+    def widths():
+        return dp.Ratio(bounds=[(0, 1)] * 2).measure(epsilon=1).inner.usual_widths
+
+    before = widths()
     statistic.mechanism_of.cache_clear(), linear.plan.cache_clear()
     with patch.object(linear, "choose_noise", half_the_loss):
-        after = dp.Ratio(**own).measure(epsilon=1)
-        assert (after.inner.usual_widths > 1.5 * before.inner.usual_widths).all()
+        assert (widths() > 1.5 * before).all()
     statistic.mechanism_of.cache_clear(), linear.plan.cache_clear()
