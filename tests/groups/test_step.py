@@ -12,6 +12,7 @@ import itertools
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import combinations_with_replacement
 from unittest.mock import patch
 
 import numpy as np
@@ -69,15 +70,6 @@ def first_form(statistic):
     return statistic.statistic.forms(statistic.axis, False)[0]
 
 
-def first_plan(statistic):
-    """That form with its noise, and the log2 of its unit before the noise."""
-    form = first_form(statistic)
-    if form is None:
-        return statistic.noise, statistic.shift
-    moves, shifts = moves_of(form, statistic.step)
-    return choose_noise(statistic.loss, moves).noise(), shifts[0]
-
-
 def sensitivity_of(statistic):
     form = first_form(statistic)
     return statistic.sensitivity if form is None else statistic.step.sensitivity(form)
@@ -86,11 +78,7 @@ def sensitivity_of(statistic):
 @cache
 def sides(groups: int, most: int, rows: int, values: tuple[float, ...]):
     """Everything that a step can bring: lists of (group, number)."""
-    some = [
-        own
-        for size in range(1, rows + 1)
-        for own in itertools.combinations_with_replacement(values, size)
-    ]
+    some = [own for n in range(1, rows + 1) for own in combinations_with_replacement(values, n)]
     return [
         [(group, x) for group, own in zip(where, chosen, strict=True) for x in own]
         for touched in range(most + 1)
@@ -167,6 +155,8 @@ def test_the_sensitivity_is_what_neighbors_differ_by(name, relation, most, rows,
     assert found == replace(said, moved=None) or not said.l1
 
 
+SIZES_OF_LOSS = [Pure(1), Pure(60), Pure(Fraction(1, 2**29)), Approx(0.1, 1e-4)]
+SIZES_OF_LOSS += [ZCDP(0.02), ZCDP(30)]
 JOINT = ("mean", "variance", "sample variance")
 
 
@@ -182,21 +172,11 @@ def test_joint_noise_covers_every_move(name, relation, most, rows, bounds, loss)
     plan = replace(statistic, loss=loss).plan
     noise, shifts = plan.noise.staircase, plan.shifts
     for before in ((), [(0, 1.3), (0, -0.4), (groups - 1, 0.7)]):
-        forms = [
-            np.array([integers(statistic, groups, own, shift, before, [form]) for own in every])
-            for form, shift in zip(plan.linear.factors, shifts, strict=True)
-        ]
-        stairs = np.max(
-            [
-                -(-np.abs(own if relation == AR else own[:, None] - own) // step)
-                for own, step in zip(
-                    [form - form[0] if relation == AR else form for form in forms],
-                    noise.steps,
-                    strict=True,
-                )
-            ],
-            axis=0,
-        )
+        stairs = 0
+        for form, shift, step in zip(plan.linear.factors, shifts, noise.steps, strict=True):
+            own = np.array([integers(statistic, groups, o, shift, before, [form]) for o in every])
+            moved = own - own[0] if relation == AR else own[:, None] - own
+            stairs = np.maximum(stairs, -(-np.abs(moved) // step))
         worst = int(stairs.sum(axis=-1).max())
         assert worst * noise.epsilon <= loss.epsilon
         assert worst == most * (1 + (relation == REP))  # attained
@@ -208,30 +188,24 @@ def test_joint_noise_covers_every_move(name, relation, most, rows, bounds, loss)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize(("most", "rows"), STEPS)
-@pytest.mark.parametrize(
-    "loss",
-    [Pure(1), Pure(60), Pure(Fraction(1, 2**29)), Approx(0.1, 1e-4), ZCDP(0.02), ZCDP(30)],
-    ids=repr,
-)
-def test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
-    name, relation, most, rows, loss
-):
-    """Whatever stands in the groups before: rounding down may make one unit more of a move."""
+@pytest.mark.parametrize("loss", SIZES_OF_LOSS, ids=repr)
+def test_noise_covers_integers(name, relation, most, rows, loss):
+    """In the unit that they get it in; rounding down may make one unit more of a move."""
     statistic, groups, every = case(name, relation, most, rows, "odd")
     statistic = replace(statistic, loss=loss)
-    (noise, shift), said = first_plan(statistic), sensitivity_of(statistic)
-    said = said.coarsened(1 << shift) if shift else said
-    if noise.shift:
-        said = said.coarsened(1 << noise.shift)
+    said = sensitivity_of(statistic)
+    if (form := first_form(statistic)) is None:
+        noise, shift = statistic.noise, statistic.shift
+    else:
+        moves, (shift, *_) = moves_of(form, statistic.step)
+        noise = choose_noise(loss, moves).noise()
+    for own in filter(None, (shift, noise.shift)):
+        said = said.coarsened(1 << own)
     rng = np.random.default_rng(most + 7 * rows)
     every = [every[0], *(every[i] for i in rng.permutation(len(every))[:120])]
     for size in (0, 1, 7):
-        before = [
-            (int(group), float(x))
-            for group, x in zip(
-                rng.integers(0, groups, size), rng.uniform(-1.1, 2.3, size), strict=True
-            )
-        ]
+        where, x = rng.integers(0, groups, size).tolist(), rng.uniform(-1.1, 2.3, size).tolist()
+        before = list(zip(where, x, strict=True))
         vectors = [integers(statistic, groups, own, shift + noise.shift, before) for own in every]
         apart = differences(vectors, relation)
         found = largest(apart)
@@ -254,7 +228,7 @@ def test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
     ("most", "rows", "every"), [(1, 1, 1), (1, 2, 1), (2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 4)]
 )
 @pytest.mark.parametrize("bounds", BOUNDS)
-def test_two_sides_share_some_of_few_groups(name, most, rows, every, bounds):
+def test_two_sides_share_some(name, most, rows, every, bounds):
     """A replaced person in 2 of 3 groups is in one of them before and after."""
     statistic, _, brought = case(name, REP, most, rows, bounds, every)
     apart = differences([integers(statistic, every, own) for own in brought], REP)
@@ -301,7 +275,7 @@ def test_what_is_taken_off_each_sum_leaves_no_more_than_is_said(
         assert square > less.l2_squared
 
 
-TRUE = Step.numbers, Step.vectors
+TRUE = {"numbers": Step.numbers, "vectors": Step.vectors}
 
 
 def of_one_side(monkeypatch):
@@ -313,24 +287,26 @@ def without_the_swing(monkeypatch):
     """sqrt(2) of the largest number, where a person's sum goes from the low to the high end."""
 
     def numbers(self, first, last):
-        most = self.rows * max(abs(first), abs(last))
-        touched = self.groups * self.sides
+        most, touched = self.rows * max(abs(first), abs(last)), self.groups * self.sides
         return Sensitivity(touched, touched * most, touched * most**2, most)
 
     monkeypatch.setattr(Step, "numbers", numbers)
 
 
-def forgets(field):
-    def fault(monkeypatch):
-        for name, true in zip(("numbers", "vectors"), TRUE, strict=True):
-            monkeypatch.setattr(
-                Step,
-                name,
-                lambda self, *given, true=true: true(replace(self, **{field: 1}), *given),
-            )
+def of_another(change):
+    """Sensitivities are those of another step."""
 
-    fault.__name__ = f"forgets {field}"
+    def fault(monkeypatch):
+        for name, true in TRUE.items():
+            wrong = lambda self, *given, true=true: true(replace(self, **change(self)), *given)  # noqa: E731
+            monkeypatch.setattr(Step, name, wrong)
+
     return fault
+
+
+without_groups, without_rows = (of_another(lambda self, n=n: {n: 1}) for n in ("groups", "rows"))
+#: Both sides are said to share a group more than they have to.
+shared = of_another(lambda self: {"every": self.every and self.every - 1})
 
 
 def one_bin_a_person(monkeypatch):
@@ -341,48 +317,12 @@ def one_bin_a_person(monkeypatch):
 
 def not_rounded(monkeypatch):
     """A unit more, by rounding down, is not thought of."""
-    monkeypatch.setattr(
-        Sensitivity,
-        "coarsened",
-        lambda self, unit: Sensitivity(
-            self.l0, -(-self.l1 // unit), self.l2_squared / unit**2, -(-self.largest // unit)
-        ),
-    )
 
+    def coarsened(self, unit):
+        sizes = -(-self.l1 // unit), self.l2_squared / unit**2, -(-self.largest // unit)
+        return Sensitivity(self.l0, *sizes)
 
-SIZES = ("count", "people", "count nonzero", "sum", "mean", "variance", "histogram")
-
-
-FAULTS = [
-    *((of_one_side, name, (REP, 1, 1, "across")) for name in SIZES),
-    (without_the_swing, "sum", (REP, 1, 1, "across")),
-    (without_the_swing, "sum", (REP, 2, 2, "across")),
-    *((forgets("groups"), name, (AR, 2, 1, "above")) for name in SIZES),
-    *((forgets("rows"), name, (AR, 1, 2, "above")) for name in SIZES if name != "people"),
-    (one_bin_a_person, "histogram", (AR, 1, 2, "across")),
-]
-
-
-@pytest.mark.parametrize(
-    ("fault", "name", "given"), FAULTS, ids=lambda one: getattr(one, "__name__", None)
-)
-def test_every_fault_is_found(fault, name, given, monkeypatch):
-    fault(monkeypatch)
-    with pytest.raises(AssertionError):
-        test_the_sensitivity_is_what_neighbors_differ_by(name, *given)
-
-
-@pytest.mark.parametrize("name", ["count", "people", "sum"])
-def test_a_group_that_is_not_shared_is_found(name, monkeypatch):
-    """Both sides are said to share a group more than they have to."""
-
-    def numbers(self, first, last):
-        fewer = self if self.every is None else replace(self, every=self.every - 1)
-        return TRUE[0](fewer, first, last)
-
-    monkeypatch.setattr(Step, "numbers", numbers)
-    with pytest.raises(AssertionError):
-        test_two_sides_share_some_of_few_groups(name, 2, 1, 3, "above")
+    monkeypatch.setattr(Sensitivity, "coarsened", coarsened)
 
 
 def fewer_moves(monkeypatch):
@@ -397,32 +337,35 @@ def one_row_a_person(monkeypatch):
     monkeypatch.setattr(plan_module, "moves_of", one)
 
 
-@pytest.mark.parametrize(
-    ("fault", "given"),
-    [
-        (fewer_moves, (REP, 1, 1, "across", Pure(40))),
-        (fewer_moves, (REP, 2, 1, "odd", Pure(40))),
-        (one_row_a_person, (AR, 1, 2, "across", Pure(40))),
-    ],
-)
-@pytest.mark.parametrize("name", ["mean", "variance"])
-def test_a_move_that_is_not_covered_is_found(fault, name, given, monkeypatch):
-    fault(monkeypatch)
-    forget()
-    with pytest.raises(AssertionError):
-        test_joint_noise_covers_every_move(name, *given)
-    forget()
+SENSITIVITY, SHARED = test_the_sensitivity_is_what_neighbors_differ_by, test_two_sides_share_some
+JOINTLY, COARSE = test_joint_noise_covers_every_move, test_noise_covers_integers
+SIZES = ("count", "people", "count nonzero", "sum", "mean", "variance", "histogram")
+FAULTS = [
+    (of_one_side, SENSITIVITY, SIZES, (REP, 1, 1, "across")),
+    (without_the_swing, SENSITIVITY, ("sum",), (REP, 1, 1, "across")),
+    (without_the_swing, SENSITIVITY, ("sum",), (REP, 2, 2, "across")),
+    (without_groups, SENSITIVITY, SIZES, (AR, 2, 1, "above")),
+    (without_rows, SENSITIVITY, {*SIZES} - {"people"}, (AR, 1, 2, "above")),
+    (one_bin_a_person, SENSITIVITY, ("histogram",), (AR, 1, 2, "across")),
+    (shared, SHARED, ("count", "people", "sum"), (2, 1, 3, "above")),
+    (fewer_moves, JOINTLY, ("mean", "variance"), (REP, 1, 1, "across", Pure(40))),
+    (fewer_moves, JOINTLY, ("mean", "variance"), (REP, 2, 1, "odd", Pure(40))),
+    (one_row_a_person, JOINTLY, ("mean", "variance"), (AR, 1, 2, "across", Pure(40))),
+    (of_one_side, COARSE, ("variance",), (REP, 2, 1, Pure(1))),
+    (not_rounded, COARSE, ("variance",), (REP, 2, 1, Pure(1))),
+]
 
 
-@pytest.mark.parametrize("fault", [of_one_side, not_rounded])
-def test_too_little_noise_is_found(fault, monkeypatch):
-    integer_noise.cache_clear()
+@pytest.mark.parametrize(("fault", "test", "names", "given"), FAULTS)
+def test_every_fault_is_found(fault, test, names, given, monkeypatch):
     fault(monkeypatch)
-    with pytest.raises(AssertionError):
-        test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
-            "variance", REP, 2, 1, Pure(1)
-        )
+    for name in names:
+        integer_noise.cache_clear()
+        forget()
+        with pytest.raises(AssertionError):
+            test(name, *given)
     integer_noise.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize("loss", [Pure(1), ZCDP(1), Approx(1, 1e-6)], ids=str)
