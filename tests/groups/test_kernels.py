@@ -1,32 +1,207 @@
-"""The kernels of groups beside their twins: sums by group, windows, and draws of quantiles."""
+"""What groups are made of beside twins: codes of keys, sums, windows, rows, draws of quantiles."""
 
 from __future__ import annotations
 
+import datetime as dt
+import itertools
 import math
+import random
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import dpfast as dp
 from dpfast._kernels import groups as kernel
 from dpfast._kernels.noise import Script
+from dpfast._kernels.tables import Key
+from dpfast.groups import rows as module
 from dpfast.groups.quantile import Others, draw_quantiles
+from dpfast.groups.rows import NONE, Rows
 from dpfast.noise.distributions.base import context
 from dpfast.noise.grid import Base
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.quantiles.draws import RANK
 from dpfast.statistics.quantiles.exponential import aim_at
 from dpfast.tables.base import Near
+from dpfast.tables.key_words import KeyWords
 
+from ..reference.groups import codes as twin
 from ..reference.groups import quantile as quantile_twin
 from ..reference.groups import sums as sums_twin
 from ..support.pairwise import quick_rows
+
+# ---- Codes of keys beside a dictionary, in every form and any cut into chunks. ----
+
+KEY = Key(bytes(range(32)))
+WORDS = KeyWords(KEY)
+DAY = dt.datetime(2020, 1, 1)
+#: Some keys of each kind, and the forms that they come in.
+FORMS = {
+    "integers": (
+        [None, 0, 1, -1, 5, 2**62, *range(40)],
+        [list, lambda k: pa.array(k, pa.int64()), lambda k: np.array(k, object)],
+    ),
+    "large integers": ([None, 2**63, 2**64 - 1, 7], [list, lambda k: pa.array(k, pa.uint64())]),
+    "text": (
+        [None, "", "a", "b", "UA", "日本", *map(str, range(40))],
+        [list, pa.array, lambda k: pa.array(k).dictionary_encode(), np.array],
+    ),
+    "times": (  # of one low word, and many high ones
+        [None, *(DAY + dt.timedelta(microseconds=i) for i in range(60)), DAY + dt.timedelta(1)],
+        [list, lambda k: pa.array(k, pa.timestamp("us")), lambda k: np.array(k, "M8[ns]")],
+    ),
+    "mixed": ([None, 1, "1", b"1", dt.date(1970, 1, 1), 2**63], [list]),
+}
+
+
+def found(codes, piece):
+    words = WORDS.of(piece)
+    out = np.full(len(words.low), -7, np.int32)
+    codes.find(*words, out)
+    return out.tolist()
+
+
+def added(codes, piece):
+    words = WORDS.of(piece)
+    out = np.full(len(words.low), -7, np.int32)
+    fresh = codes.add(*words, out)
+    return out.tolist(), fresh.tolist()
+
+
+@quick_rows(5)
+@pytest.mark.parametrize(
+    "kind, i", [(k, i) for k, (_, own) in FORMS.items() for i in range(len(own))]
+)
+def test_codes_are_those_of_the_twin_in_every_form_and_cut(kind, i):
+    keys, forms = FORMS[kind]
+    rng, form = random.Random(i), forms[i]
+    for size in (1, 17, 1000):
+        codes, plain = kernel.Codes(KEY), twin.Codes()
+        for _ in range(60 if size == 1 else 1000 // size):
+            some = rng.choices(keys, k=size)
+            if form is np.array and None in some:  # NumPy's text has no missing ones
+                some = ["a" if one is None else one for one in some]
+            assert found(codes, form(some)) == plain.find(some)
+            assert added(codes, form(some)) == plain.add(some)
+        assert len(codes) == len(plain.numbers)
+        for other in forms[:2]:
+            assert found(codes, other(keys)) == plain.find(keys)
+
+
+def test_keys_that_share_a_shortcut():
+    """Of the first keys only one a place has a shortcut; the others are found as without it."""
+    odd = int.from_bytes(bytes(range(8)), "little") | 1
+    everything = np.arange(1 << 19, dtype=np.uint64)
+    places = (everything * np.uint64(odd)) >> np.uint64(52)
+    crowd = everything[np.isin(places, [3, 77, 4095])].astype(np.int64)
+    assert len(crowd) > 300
+    keys = np.concatenate([crowd[:300], np.arange(10**9, 10**9 + 900)])  # shortcuts end at 1,024
+    codes, plain = kernel.Codes(KEY), twin.Codes()
+    rng = np.random.default_rng(3)
+    for least in (1, 5, 290, 300, 1000, 1024, 1025, 1200):
+        rows = rng.integers(0, least, 700)
+        assert found(codes, keys[rows]) == plain.find(keys[rows].tolist())
+        assert added(codes, keys[rows]) == plain.add(keys[rows].tolist())
+        assert found(codes, crowd) == plain.find(crowd.tolist())
+        some = [None if i % 3 else key for i, key in enumerate(keys[rows].tolist())]
+        assert found(codes, some) == plain.find(some)
+
+
+def test_large_integers_after_small_ones():
+    """The high words are looked at from the first one that is not 0 on."""
+    n = 5000
+    codes, low, out = kernel.Codes(KEY), np.arange(n, dtype=np.uint64), np.empty(n, np.int32)
+    small, large, none = list(range(n)), list(range(n, 2 * n)), [-1] * n
+    assert added(codes, np.arange(n)) == (small, small)
+    assert found(codes, low + np.uint64(2**63)) == none
+    high, other = np.ones(n, np.uint64), np.full(n, 2, np.uint64)
+    codes.find(low, high, None, out)
+    assert out.tolist() == none  # the same low words are those of small ones
+    assert codes.add(low, high, None, out).tolist() == small and out.tolist() == large
+    for words, due in ((None, small), (high, large), (other, none)):
+        codes.find(low, words, None, out)
+        assert out.tolist() == due
+
+
+def test_many_threads_may_find_at_once():
+    keys = np.random.default_rng(1).integers(0, 10**9, 20_000)
+    codes = kernel.Codes(KEY)
+    due, _ = added(codes, keys)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: found(codes, keys), range(8))) == [due] * 8
+
+
+@pytest.mark.parametrize("dtype", "bhiqBHIQ")
+def test_dense_codes_are_those_of_the_twin(dtype):
+    info = np.iinfo(dtype)
+    edges = [info.min, info.min + 1, 0, 1, 2, 7, 99, 100, 101, info.max - 1, info.max]
+    values = np.array([v for v in edges if info.min <= v <= info.max], dtype)
+    present, out = np.arange(len(values)) % 3 > 0, np.empty(len(values), np.int32)
+    some = [v if here else None for v, here in zip(values.tolist(), present, strict=True)]
+    firsts = (-(2**63), -200, -5, 0, 2, 99, 2**62, 2**63 - 1 - 101)
+    for first, count in [*itertools.product(firsts, (0, 1, 101)), (0, 2**31 - 1)]:
+        for mask, due in ((None, values.tolist()), (present, some)):
+            kernel.dense(values, first, count, out, mask)
+            assert out.tolist() == twin.dense(due, first, count)
+
+
+def test_pairs_of_codes():
+    a, b = (x.ravel().astype(np.int32) for x in np.meshgrid([-1, 0, 1, 2**31 - 1], [-1, 0, 1, 5]))
+    low, present, out = np.empty(16, np.uint64), np.empty(16, bool), np.empty(16, np.int32)
+    codes, plain = kernel.Codes(KEY), twin.Codes()
+
+    def keys(*both):
+        kernel.pair(*both, low, present)
+        return [None if -1 in one else one for one in zip(*(x.tolist() for x in both), strict=True)]
+
+    some = keys(a, b)
+    fresh = codes.add(low, None, present, out)
+    assert (out.tolist(), fresh.tolist()) == plain.add(some)
+    some = keys(b, a)
+    codes.find(low, None, present, out)
+    assert out.tolist() == plain.find(some)
+
+
+def test_a_fault_in_the_codes_would_be_caught():
+    """The control: null as a key, a number beside its digits, codes in the order of the keys."""
+    keys = ["b", None, "a", 1, "1"]
+    due = twin.Codes().add(keys)
+    assert added(kernel.Codes(KEY), keys) == due == ([0, -1, 1, 2, 3], [0, 2, 3, 4])
+    for faulty in (["b", "null", "a", 1, "1"], ["b", None, "a", "1", "1"]):
+        assert twin.Codes().add(faulty) != due
+    ordered = twin.Codes()
+    ordered.add(["1", "a", "b"])
+    assert ordered.find(keys) != due[0]
+    assert twin.dense([2**63], -(2**63), 5) == [-1]  # as the difference modulo 2**64 is not
+
+
+def test_what_codes_refuse():
+    codes, out, low = kernel.Codes(KEY), np.empty(3, np.int32), np.zeros(3, np.uint64)
+    for words in ((low[:2], None, None), (low, low[:2], None), (low, None, np.ones(2, bool))):
+        for act in (codes.find, codes.add):
+            with pytest.raises(ValueError, match="one length"):
+                act(*words, out)
+    with pytest.raises(ValueError, match="one length"):
+        kernel.dense(np.zeros(2, np.int8), 0, 5, out)
+    for first, count in ((0, -1), (0, 2**31), (2**63 - 1, 1)):
+        with pytest.raises(ValueError, match="first and count"):
+            kernel.dense(np.zeros(3, np.int8), first, count, out)
+    with pytest.raises(ValueError, match="one length"):
+        kernel.pair(out, out, low[:2], np.ones(3, bool))
+    assert added(codes, []) == ([], []) and found(codes, []) == [] and len(codes) == 0
+
+
+# ---- Sums by group. ----
 
 GRID = 2.0**-10
 DTYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"]
 
 
-def added(values, codes, groups, first, span, filler=-1, squares=True):
+def summed(values, codes, groups, first, span, filler=-1, squares=True):
     out = np.zeros((groups + 1, 4 if squares else 2), np.uint64)
     nan = kernel.add(values, codes, 1 / GRID, first, span, filler, out)
     columns = [out[:-1, 0].tolist(), out[:-1, 1].tolist()]
@@ -35,45 +210,52 @@ def added(values, codes, groups, first, span, filler=-1, squares=True):
     return [list(group) for group in zip(*columns, strict=True)], nan
 
 
-@pytest.mark.full
+def sample(dtype, n, seed):
+    rng = np.random.default_rng(seed)
+    if dtype[0] != "f":
+        return rng.integers(-9, 9, n).astype(dtype), rng.integers(-3, 9, n).astype(np.int32)
+    values = rng.normal(0, 2, n).astype(dtype)
+    values[rng.random(n) < 0.1], values[rng.random(n) < 0.01] = math.nan, math.inf
+    return values, rng.integers(-3, 9, n).astype(np.int32)
+
+
+@quick_rows(6)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("filler", [-1, 0, 700])
-def test_sums_are_those_of_the_twin(dtype, filler):
-    rng = np.random.default_rng(3)
+def test_sums_are_those_of_the_twin_and_cells_are_those_of_the_sums(dtype, filler):
+    given = -1024, 4096, filler
     for n in (0, 1, 1023, 2500):
-        values = rng.normal(0, 2, n) if dtype[0] == "f" else rng.integers(-9, 9, n)
-        values = values.astype(dtype)
-        if dtype[0] == "f":
-            values[rng.random(n) < 0.1] = math.nan
-            values[rng.random(n) < 0.01] = math.inf
-        codes = rng.integers(-3, 9, n).astype(np.int32)
-        first, span = -1024, 4096
-        twin, missing = sums_twin.totals(
-            values.tolist(), codes.tolist(), 7, GRID, first, span, filler
+        values, codes = sample(dtype, n, n)
+        due, missing = sums_twin.totals(
+            values.tolist(), codes.tolist(), 7, GRID, *given[:2], filler
         )
-        assert added(values, codes, 7, first, span, filler) == (twin, missing)
-        plain, again = added(values, codes, 7, first, span, filler, squares=False)
-        assert (plain, again) == ([group[:2] for group in twin], missing)
+        assert summed(values, codes, 7, *given) == (due, missing)
+        sums = [group[:2] for group in due]
+        assert summed(values, codes, 7, *given, squares=False) == (sums, missing)
+        own, out = codes.copy(), np.empty(n, np.int32)
+        assert kernel.cells(values, own, 7, 1 / GRID, *given, out) == missing
+        assert sums == [[int(out[own == g].sum()), int((own == g).sum())] for g in range(7)]
+        assert not n or (own.min() >= 0 and own.max() <= 7)
+    with pytest.raises(ValueError, match="codes"):
+        kernel.cells(values, own[1:], 7, 1 / GRID, *given, out)
 
 
 def test_a_fault_in_the_sums_would_be_caught():
     """The control: a row of no group that counts, and a NaN that is dropped silently."""
     values, codes = np.array([1.0, math.nan, 2.0]), np.array([0, 0, 9], np.int32)
-    found = added(values, codes, 1, 0, 4096)
+    found = summed(values, codes, 1, 0, 4096)
     assert found == ([[1024, 1, 1024**2]], 1)
     assert found != sums_twin.totals([1.0, 2.0], [0, 0], 1, GRID, 0, 4096, -1)
 
 
 def test_sums_beyond_64_bits_carry():
-    rows, half = np.full(1 << 20, 1e9), 1 << 40
-    out = np.zeros((2, 2), np.uint64)
-    codes = np.zeros(len(rows), np.int32)
+    n, half = 1 << 20, 1 << 40
+    rows, codes, out = np.full(n, 1e9), np.zeros(n, np.int32), np.zeros((2, 2), np.uint64)
     for _ in range(20):
         kernel.add(rows, codes, 1.0, -half, 2 * half, -1, out)
-    n = 20 * len(rows)
-    exact = n * (half + 10**9)
+    n *= 20
+    exact, found = n * (half + 10**9), np.empty(1, np.int64)
     assert exact >= 1 << 64 and int(out[0, 1]) >> 40 == exact >> 64
-    found = np.empty(1, np.int64)
     for a, b, shift in [(1, 0, 10), (1, -half, 0), (-1, 2 * half, 7), (0, 1, 0)]:
         kernel.combine(out, a, b, 0, shift, found)
         assert found[0] == (a * exact + b * n) >> shift
@@ -81,24 +263,89 @@ def test_sums_beyond_64_bits_carry():
     assert found[0] == 1 << 62  # cut
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("filler", [-1, 700])
-def test_cells_are_those_of_the_sums(dtype, filler):
-    rng = np.random.default_rng(5)
-    values = (rng.normal(0, 2, 3000) if dtype[0] == "f" else rng.integers(-9, 9, 3000)).astype(
-        dtype
-    )
-    if dtype[0] == "f":
-        values[::7] = math.nan
-    codes = rng.integers(-2, 9, 3000).astype(np.int32)
-    sums, missing = added(values, codes, 6, -1024, 4096, filler, squares=False)
-    own, out = codes.copy(), np.empty(3000, np.int32)
-    assert kernel.cells(values, own, 6, 1 / GRID, -1024, 4096, filler, out) == missing
-    for group, (total, rows) in enumerate(sums):
-        assert [int(out[own == group].sum()), int((own == group).sum())] == [total, rows]
-    assert own.min() >= 0 and own.max() == 6
-    with pytest.raises(ValueError, match="codes"):
-        kernel.cells(values, own[1:], 6, 1 / GRID, -1024, 4096, filler, out)
+# ---- Rows by group: the same in memory, in files, in any cut and under other codes. ----
+
+
+def made(codes, cells, cuts=()):
+    rows = Rows()
+    for start, stop in itertools.pairwise([0, *cuts, len(codes)]):
+        rows.add(codes[start:stop].copy(), cells[start:stop].copy())
+    return rows
+
+
+def by_group(rows, groups, final=None):
+    found = []
+    with closing(rows.by_group(groups, final)) as parts:
+        for part in range(len(parts)):
+            first, stop = parts.ends(part)
+            cells, offsets = parts.rows(part)
+            assert len(offsets) == stop - first + 1 and offsets[0] == 0 and first == len(found)
+            pairs = itertools.pairwise(offsets.tolist())
+            found += [sorted(cells[start:end].tolist()) for start, end in pairs]
+    return found
+
+
+def by_definition(codes, cells, groups):
+    found = [[] for _ in range(groups)]
+    for code, cell in zip(codes.tolist(), cells.tolist(), strict=True):
+        if code < groups:
+            found[code].append(cell)
+    return list(map(sorted, found))
+
+
+@pytest.fixture(params=["memory", "files"])
+def place(request, monkeypatch):
+    if request.param == "files":
+        monkeypatch.setattr(module, "share", lambda: 0)
+        monkeypatch.setattr(module, "STEP", 1)
+    return request.param
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("groups", [1, 7, 255, 256, 3000, 70_000])
+def test_rows_are_sorted_by_group(place, groups):
+    rng = np.random.default_rng(groups)
+    codes = rng.integers(0, groups + 1, 5000).astype(np.int32)
+    codes[rng.random(5000) < 0.1] = NONE
+    cells = rng.integers(-(2**31), 2**31, 5000).astype(np.int32)
+    rows = made(codes, cells, [10, 10, 4000])
+    assert bool(rows.blocks) == (place == "files")
+    assert by_group(rows, groups) == by_definition(codes, cells, groups)
+
+
+def test_rows_of_several_threads_and_under_final_codes(place):
+    rng = np.random.default_rng(1)
+    codes, cells = (rng.integers(0, most, 3000).astype(np.int32) for most in (400, 99))
+    codes[::9] = NONE
+    rows = made(codes[:1000], cells[:1000], [500])
+    rows.merge(made(codes[1000:], cells[1000:], [700]))
+    kept, final = rng.permutation(400)[:300], np.full(400, 300, np.int32)
+    final[kept] = np.arange(300)
+    told = np.append(final, 300)[np.minimum(codes, 400)]
+    assert by_group(rows, 300, final) == by_definition(told, cells, 300)
+
+
+def test_a_row_in_another_group_would_be_caught():
+    codes, cells = np.array([0, 1, 1], np.int32), np.array([5, 6, 7], np.int32)
+    assert by_group(made(codes, cells), 2) != by_definition(codes[::-1], cells, 2)
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_the_limit_of_memory_changes_no_bit(monkeypatch, private):
+    rng = np.random.default_rng(2)
+    table = {"k": rng.integers(0, 300, 20_000), "x": rng.normal(0, 1, 20_000)}
+    groups = dp.group_by(table, "k", keys=None if private else np.arange(300))
+    own = dp.stat.quantiles("x", [0.5, 0.1], bounds=(-4, 4))
+    loss, answers = {"epsilon": 2.0, "delta": 1e-6 if private else 0}, []
+    for share in (module.share, lambda: 0):
+        monkeypatch.setattr(module, "share", share)
+        found = groups.agg({"q": own}, **loss, rng=InsecureGenerator(3))
+        answers.append({name: column.tolist() for name, column in found.items()})
+        monkeypatch.setattr(module, "STEP", 1)
+    assert answers[0] == answers[1] and len(answers[0]["k"]) > (100 if private else 299)
+
+
+# ---- Draws of quantiles. ----
 
 
 def chi_square(out, law, first):
