@@ -1,6 +1,7 @@
 """Random bits: the stream against its plain twin, key erasure, no state that is used twice."""
 
 import copy
+import functools
 import hashlib
 import json
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -25,7 +26,6 @@ from dpfast.rng import InsecureGenerator, SecureGenerator, check, default_genera
 from .reference import rng as chacha20
 from .support.faulty_rng import ProcessGlobal
 from .support.names import shown
-from .support.pairwise import quick_rows
 from .support.paths import program
 
 ROOT = Path(__file__).parents[1]
@@ -38,33 +38,20 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can
 
 @pytest.mark.parametrize("counter", [0, 1, 2**32 - 20, 2**32 - 5])
 def test_group_equals_the_plain_twin(counter):
-    nonce = bytes(range(100, 112))
-    out = np.zeros(1024, np.uint8)
-    chacha_group(
-        np.frombuffer(KEY, "<u4").astype(np.uint32),
-        counter,
-        np.frombuffer(nonce, "<u4").astype(np.uint32),
-        out,
-    )
+    nonce, out = bytes(range(100, 112)), np.zeros(1024, np.uint8)
+    key, words = (np.frombuffer(one, "<u4").astype(np.uint32) for one in (KEY, nonce))
+    chacha_group(key, counter, words, out)
     blocks = out.view("<u4").reshape(16, 16).T
     for b in range(16):
         assert blocks[b].tobytes() == chacha20.block(KEY, (counter + b) % 2**32, nonce)
 
 
-def test_stream_equals_the_plain_twin():
-    assert BitStream(KEY).take(len(EXPECTED)) == EXPECTED
+SIZES = st.integers(0, 40) | st.integers(0, 3 * REFILL) | st.sampled_from([REFILL, REFILL + 1])
 
 
-cuts = st.lists(
-    st.one_of(
-        st.integers(0, 40), st.integers(0, 3 * REFILL), st.sampled_from([REFILL, REFILL + 1, 8192])
-    ),
-    max_size=12,
-)
-
-
-@given(cuts, st.integers(0, 7))
-def test_the_stream_does_not_depend_on_how_requests_are_cut(sizes, offset):
+@given(st.lists(SIZES, max_size=12), st.integers(0, 7))
+@example([3 * REFILL, 8192, 8192], 0)
+def test_the_stream_equals_the_plain_twin_however_requests_are_cut(sizes, offset):
     stream, at = BitStream(KEY), 0
     for i, size in enumerate(sizes):
         size = min(size, len(EXPECTED) - at)
@@ -77,27 +64,19 @@ def test_the_stream_does_not_depend_on_how_requests_are_cut(sizes, offset):
             got = room[offset : offset + size].tobytes()
         assert got == EXPECTED[at : at + size]
         at += size
-
-
-def test_words_are_little_endian():
-    stream = BitStream(KEY)
-    assert [stream.word() for _ in range(5)] == [
-        int.from_bytes(EXPECTED[i : i + 8], "little") for i in range(0, 40, 8)
-    ]
+    words = BitStream(KEY)
+    assert all(words.word() == int.from_bytes(EXPECTED[i : i + 8], "little") for i in (0, 8, 16))
 
 
 def test_used_keys_and_used_bytes_are_gone():
-    stream = BitStream(KEY)
-    key = KEY
+    stream, key = BitStream(KEY), KEY
     for _ in range(3):
         following, out = chacha20.refill(key)
         assert stream.take(1000) == out[:1000]
         held, at, buffer = inspect(stream)
-        assert held == following != key
-        assert at == 32 + 1000
+        assert held == following != key and at == 32 + 1000
         assert buffer[:at] == bytes(at), "the next key and the used bytes must be wiped"
-        assert buffer[at:] == out[1000:]
-        assert key not in buffer and held not in buffer
+        assert buffer[at:] == out[1000:] and key not in buffer and held not in buffer
         assert stream.take(REFILL - 1000) == out[1000:]
         assert inspect(stream)[2] == bytes(REFILL + 32)
         key = following
@@ -111,9 +90,8 @@ def test_the_key_from_the_system_is_wiped(monkeypatch):
         return given_out[-1]
 
     monkeypatch.setattr(os, "urandom", urandom)
-    expected = b"".join(islice(chacha20.stream(hashlib.shake_256(b"test").digest(32)), 1))
-    assert SecureGenerator().bytes(100) == expected[:100]
-    assert [bytes(32)] == given_out
+    expected = next(chacha20.stream(hashlib.shake_256(b"test").digest(32)))
+    assert SecureGenerator().bytes(100) == expected[:100] and [bytes(32)] == given_out
 
 
 # Primes a generator, forks three children, and prints what all five draws gave.
@@ -139,8 +117,10 @@ for _ in range(3):
     seen.append(witness)
 print(json.dumps([[*draws, rng.bytes(16).hex()], seen]))
 """
+PLAIN, PAST_HOOKS = "os.fork()", "ctypes.PyDLL(None).fork()"
 
 
+@functools.cache
 def run(code):
     """A process of its own, because a fork of a test runner with threads is a warning."""
     done = program(code)
@@ -148,50 +128,43 @@ def run(code):
     return json.loads(done.stdout)
 
 
-@quick_rows(1)
 @needs_fork
-@pytest.mark.parametrize("fork", ["os.fork()", "ctypes.PyDLL(None).fork()"])
-@pytest.mark.parametrize("make", ["SecureGenerator()", "default_generator()"])
-def test_forked_children_draw_other_bits(make, fork):
-    draws, _ = run(FORK.format(make=make, fork=fork))
-    assert len(set(draws)) == 5
-
-
-@needs_fork
-def test_the_fork_test_catches_a_process_global_buffer():
-    draws, _ = run(FORK.format(make="ProcessGlobal()", fork="os.fork()"))
-    assert len(set(draws)) == 2
+@pytest.mark.parametrize("make, fork, different", [
+    ("SecureGenerator()", PLAIN, 5), ("SecureGenerator()", PAST_HOOKS, 5),
+    pytest.param("default_generator()", PLAIN, 5, marks=pytest.mark.full),
+    pytest.param("default_generator()", PAST_HOOKS, 5, marks=pytest.mark.full),
+    ("ProcessGlobal()", PLAIN, 2),  # planted
+])  # fmt: skip
+def test_forked_children_draw_other_bits(make, fork, different):
+    assert len({*run(FORK.format(make=make, fork=fork))[0]}) == different
 
 
 @needs_fork
-def test_each_witness_sees_a_fork_alone():
-    _, ((process, forks), *children) = run(FORK.format(make="SecureGenerator()", fork="os.fork()"))
-    assert all(p != process and f == forks + 1 for p, f in children)
-    # A fork that goes past Python's hooks is seen by the first witness only.
-    code = FORK.format(make="SecureGenerator()", fork="ctypes.PyDLL(None).fork()")
+@pytest.mark.parametrize("fork, seen", [(PLAIN, 1), (PAST_HOOKS, 0)])
+def test_each_witness_sees_a_fork_alone(fork, seen):
+    """A fork that goes past Python's hooks is seen by the first witness only."""
+    code = FORK.format(make="SecureGenerator()", fork=fork)
     _, ((process, forks), *children) = run(code)
-    assert all(p != process and f == forks for p, f in children)
+    assert all(p != process and f == forks + seen for p, f in children)
 
 
 def test_a_reused_process_id_does_not_deceive():
-    # As in a child with the id of its dead grandparent: nothing but the count of forks differs.
+    """As in a child with the id of its dead grandparent: only the count of forks differs."""
     secure, seeded = SecureGenerator(), InsecureGenerator(1)
     before, seeded_before = secure.stream(), seeded.stream()
     assert secure.stream() is before and before.here()
     process, forks = native.witnesses()
     native.forked()
-    assert native.witnesses() == (process, forks + 1)
-    assert not before.here()
-    assert secure.stream() is not before
-    assert secure.stream().here()
+    assert native.witnesses() == (process, forks + 1) and not before.here()
+    assert secure.stream() is not before and secure.stream().here()
     assert seeded.stream() is seeded_before
 
 
 @needs_fork
 def test_a_seeded_generator_repeats_in_children_as_documented():
-    draws, _ = run(FORK.format(make="InsecureGenerator(5)", fork="os.fork()"))
-    first, second = InsecureGenerator(5).bytes(32)[:16], InsecureGenerator(5).bytes(32)[16:]
-    assert draws == [first.hex(), *[second.hex()] * 4]
+    draws, _ = run(FORK.format(make="InsecureGenerator(5)", fork=PLAIN))
+    twin = InsecureGenerator(5).bytes(32)
+    assert draws == [twin[:16].hex(), *[twin[16:].hex()] * 4]
 
 
 def draw_in_threads(rng, threads, size):
@@ -206,18 +179,12 @@ def draw_in_threads(rng, threads, size):
 
 
 def test_threads_draw_from_streams_of_their_own():
-    rng = SecureGenerator()
-    draws = draw_in_threads(rng, 6, 1600)
-    assert len(set(draws)) == 6
-    with ThreadPoolExecutor(1) as other:
-        assert other.submit(rng.stream).result() is not rng.stream()
+    assert len(set(draw_in_threads(SecureGenerator(), 6, 1600))) == 6
 
 
 def test_threads_of_a_seeded_generator_get_the_documented_streams():
-    size = 16 * 600
-    expected = {
-        b"".join(islice(chacha20.stream(chacha20.insecure_key(9, k)), 2))[:size] for k in range(4)
-    }
+    size, keys = 16 * 600, [chacha20.insecure_key(9, k) for k in range(4)]
+    expected = {b"".join(islice(chacha20.stream(key), 2))[:size] for key in keys}
     assert set(draw_in_threads(InsecureGenerator(9), 4, size)) == expected
 
 
@@ -226,41 +193,26 @@ def copies(rng):
     return [copy.copy(rng), copy.deepcopy(rng), *pickled]
 
 
-def draws_of_copies(rng):
-    rng.bytes(8)
-    every = [rng, *copies(rng), *copies(rng)]
-    return [g.bytes(16) for g in every]
-
-
-def test_copies_and_pickles_of_a_secure_generator_are_independent():
-    draws = draws_of_copies(SecureGenerator())
-    assert len(set(draws)) == len(draws)
-
-
-def test_the_copy_test_catches_state_that_travels():
-    draws = draws_of_copies(ProcessGlobal())
-    assert len(set(draws)) < len(draws)
-
-
-def test_a_pickle_of_a_secure_generator_holds_no_key():
-    rng = SecureGenerator()
+@pytest.mark.parametrize("kind, differ", [(SecureGenerator, True), (ProcessGlobal, False)])
+def test_copies_and_pickles_are_independent_and_state_that_travels_is_caught(kind, differ):
+    rng = kind()
     empty = pickle.dumps(rng)
-    rng.bytes(1)
-    assert pickle.dumps(rng) == empty
+    rng.bytes(8)
+    draws = [g.bytes(16) for g in (rng, *copies(rng), *copies(rng))]
+    assert (len(set(draws)) == len(draws)) is differ
+    assert not differ or pickle.dumps(rng) == empty  # which holds no key
 
 
 def test_copies_of_a_seeded_generator_start_again():
     rng = InsecureGenerator(3)
     first = rng.bytes(16)
-    assert {g.bytes(16) for g in copies(rng)} == {first}
-    assert rng.bytes(16) != first
+    assert {g.bytes(16) for g in copies(rng)} == {first} and rng.bytes(16) != first
 
 
-def test_a_bit_stream_cannot_be_copied():
-    stream = BitStream(KEY)
-    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(TypeError, match="neither pickled nor copied"):
-            attempt(stream)
+@pytest.mark.parametrize("attempt", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_bit_stream_cannot_be_copied(attempt):
+    with pytest.raises(TypeError, match="neither pickled nor copied"):
+        attempt(BitStream(KEY))
 
 
 # The generator comes once by pickle and once as the module's own default.
@@ -279,24 +231,14 @@ if __name__ == "__main__":
         draws += pool.map(eval, [default] * 6, chunksize=1)
     print(json.dumps([draw.hex() for draw in draws]))
 """
-pools = pytest.mark.parametrize("method", ["spawn", pytest.param("fork", marks=needs_fork)])
 
 
 @pytest.mark.full
-@quick_rows(1)
-@pools
-def test_pool_workers_draw_other_bits(method):
-    draws = run(POOL.format(make="SecureGenerator()", method=method))
-    assert len(draws) == 14
-    assert len(set(draws)) == 14
-
-
-@pytest.mark.full
-@quick_rows(1)
-@pools
-def test_the_pool_test_catches_state_that_travels(method):
-    draws = run(POOL.format(make="ProcessGlobal()", method=method))
-    assert len(set(draws)) < 14
+@pytest.mark.parametrize("make, differ", [("SecureGenerator()", True), ("ProcessGlobal()", False)])
+@pytest.mark.parametrize("method", ["spawn", pytest.param("fork", marks=needs_fork)])
+def test_pool_workers_draw_other_bits_and_state_that_travels_is_caught(make, differ, method):
+    draws = run(POOL.format(make=make, method=method))
+    assert len(draws) == 14 and (len(set(draws)) == 14) is differ
 
 
 def no_entropy(n):
@@ -327,13 +269,10 @@ def test_without_entropy_there_is_no_output(monkeypatch, urandom):
     assert fresh.bytes(16) != used.bytes(16)
 
 
-def stored():
-    return json.loads(
-        (ROOT / "tests/reference/vectors/insecure_stream.json").read_text(encoding="utf-8")
-    )
+VECTORS = json.loads((ROOT / "tests/reference/vectors/insecure_stream.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("vector", stored(), ids=lambda v: f"{v['seed'][:10]}-{v['thread']}")
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda v: f"{v['seed'][:10]}-{v['thread']}")
 def test_seeded_streams_equal_the_stored_vectors(vector):
     rng = InsecureGenerator(int(vector["seed"], 16))
     for _ in range(vector["thread"]):
@@ -347,7 +286,7 @@ def test_seeded_streams_equal_the_stored_vectors(vector):
 def test_the_stored_vectors_come_from_their_program():
     from .reference.vectors.make_insecure_stream import vectors
 
-    assert vectors() == stored()
+    assert vectors() == VECTORS
 
 
 def test_a_seeded_generator_says_that_it_is_not_private():
@@ -362,18 +301,13 @@ def test_a_seeded_generator_says_that_it_is_not_private():
 
 
 def test_bytes_and_random_raw_are_one_stream():
-    rng, twin = InsecureGenerator(11), InsecureGenerator(11)
-    data = twin.bytes(8 * 32)
-    words = np.frombuffer(data, "<u8")
+    rng, words = InsecureGenerator(11), np.frombuffer(InsecureGenerator(11).bytes(8 * 32), "<u8")
     assert rng.random_raw() == words[0]
     table = rng.random_raw((5, 6))
-    assert table.dtype == np.uint64 and table.shape == (5, 6)
-    assert (table.ravel() == words[1:31]).all()
+    assert table.dtype == np.uint64 and (table == words[1:31].reshape(5, 6)).all()
     assert rng.random_raw(1).tolist() == [int(words[31])]
-    for empty in (0, (0,), (3, 0)):
-        assert rng.random_raw(empty).size == 0
-    assert rng.random_raw(()).shape == ()
-    assert rng.bytes(0) == b""
+    assert [rng.random_raw(empty).size for empty in (0, (0,), (3, 0))] == [0, 0, 0]
+    assert rng.random_raw(()).shape == () and rng.bytes(0) == b""
 
 
 RNG = SecureGenerator()
