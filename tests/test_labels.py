@@ -2,9 +2,7 @@
 public function that takes something with an entry for each row is found by its signature."""
 
 import inspect
-import operator
-import types
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +14,8 @@ from dpfast.rng import InsecureGenerator
 from dpfast.tables import batches, intake, labels
 
 from .support import by_group
-from .support.battery import CASES, MASKED, WEIGHTED, WHERE, X, same
+from .support.attacks import OwnCount
+from .support.battery import CASES, MASKED, WEIGHTED, WHERE, X, everything, same
 from .support.pairwise import every_value
 from .test_lengths import LEARNERS, TABLES
 
@@ -27,6 +26,7 @@ ORDER = RNG.permutation(N)
 HALVES = np.arange(2.0 * N).reshape(N, 2) % 2
 SIDES = np.arange(N) % 2
 LOSS, PURE = {"epsilon": 2.0}, dp.privacy.Pure(2)
+HUNDRED = {"bounds": (0, 100), **LOSS}
 SAID = "pandas objects must have equal indexes, but these differ: sort them alike, or pass"
 
 
@@ -35,9 +35,8 @@ def on(index, order=slice(None)):
 
     def made(rows):
         if isinstance(rows, dict):
-            return pd.DataFrame({name: np.asarray(x) for name, x in rows.items()}, index).iloc[
-                order
-            ]
+            rows = {name: np.asarray(x) for name, x in rows.items()}
+            return pd.DataFrame(rows, index).iloc[order]
         if np.ndim(rows) == 2:
             return pd.DataFrame(rows, index, ["a", "b"]).iloc[order]
         return pd.Series(rows, index).iloc[order]
@@ -45,13 +44,13 @@ def on(index, order=slice(None)):
     return made
 
 
-# Routes: ``call(first, second, **kw)``, where `first` and `second` make two things of one call.
+# Routes: ``call(first, second, **pay)``, where `first` and `second` make two things of one call.
 
 
 def of_case(case, row):
-    def call(first, second, budget=None, rng=None):
+    def call(first, second, **pay):
         kw = {**case.kw, **case.losses[0], row: second(case.kw[row])}
-        return case.call(first(case.data), **kw, budget=budget, rng=rng)
+        return case.call(first(case.data), **kw, **pay)
 
     return call
 
@@ -71,19 +70,11 @@ def of_signatures():
                 yield f"{name}-{row}", of_case(replace(case, kw={**case.kw, **MORE[row]}), row)
 
 
-def of_two_masks(first, second, budget=None, rng=None):
-    """Beside an array, which has no index."""
-    given = {"ids": first(np.arange(N)), "max_rows": 1, "where": second(WHERE)}
-    return dp.mean(X, bounds=(0, 100), **given, **LOSS, budget=budget, rng=rng)
-
-
 def of_learner(kind, kw, weighted):
-    def call(first, second, budget=None, rng=None):
-        given = {"weight_bounds": (0, 2)} if weighted else {}
-        made = kind(**kw, **given, **LOSS)
+    def call(first, second, **pay):
+        made = kind(**kw, **({"weight_bounds": (0, 2)} if weighted else {}), **LOSS)
         more = {"sample_weight": second(np.ones(N))} if weighted else {}
-        y = np.ones(N) if weighted else second(np.ones(N))
-        made.fit(first(HALVES), y, **more, budget=budget, rng=rng)
+        made.fit(first(HALVES), np.ones(N) if weighted else second(np.ones(N)), **more, **pay)
 
     return call
 
@@ -91,10 +82,9 @@ def of_learner(kind, kw, weighted):
 def of_people(ask):
     """Ids beside rows, of a fit, of a score and of both."""
 
-    def call(first, second, budget=None, rng=None):
+    def call(first, second, **pay):
         made = dp.learn.KMeans(2, bounds=(0, 1), **LOSS)
-        given = {"ids": second(np.arange(N) // 2), "max_rows": 2, "budget": budget, "rng": rng}
-        return ask(made, first(HALVES), given)
+        return ask(made, first(HALVES), {"ids": second(np.arange(N) // 2), "max_rows": 2, **pay})
 
     return call
 
@@ -104,99 +94,66 @@ def scored(made, rows, given):
     return made.score(rows, **LOSS, **given)
 
 
-def of_unlabeled(kind, kw, method):
-    def call(first, second, budget=None, rng=None):
-        made = kind(**kw, **LOSS, weight_bounds=(0, 2))
-        more = {"sample_weight": second(np.ones(N)), "budget": budget, "rng": rng}
-        getattr(made, method)(first(HALVES), **more)
+def of_unlabeled(kind, method, **kw):
+    def call(first, second, **pay):
+        made = kind(bounds=(0, 1), **kw, **LOSS, weight_bounds=(0, 2))
+        getattr(made, method)(first(HALVES), sample_weight=second(np.ones(N)), **pay)
 
     return call
 
 
 def of_sums(ask):
-    def call(first, second, budget=None, rng=None):
-        own = {"queries": 2, "neighbors": "replace", "budget": budget, "rng": rng}
-        return ask(dp.sulq.NoisySums(first(HALVES), **LOSS, **own), second)
+    def call(first, second, **pay):
+        own = {"queries": 2, "neighbors": "replace", **LOSS, **pay}
+        return ask(dp.sulq.NoisySums(first(HALVES), **own), second)
 
     return call
 
 
-def of_oracle(first, second, budget=None, rng=None):
-    own = {"tolerance": 0.4, "queries": 1, "rho": 0.5, "neighbors": "replace"}
-    asked = dp.sulq.StatisticalQueryOracle(first(HALVES), **own, budget=budget, rng=rng)
+def of_oracle(first, second, **pay):
+    own = {"tolerance": 0.4, "queries": 1, "rho": 0.5, "neighbors": "replace", **pay}
+    asked = dp.sulq.StatisticalQueryOracle(first(HALVES), **own)
     asked.ask(second(np.ones(N)), bounds=(0, 1))
 
 
-def of_parts(first, second, budget=None, rng=None):
+def of_parts(first, second, budget=None):
     with (budget or dp.Budget(epsilon=2)).parallel(second(SIDES), [0, 1]) as parts:
         parts[1](dp.sum, first(X), bounds=(0, 100), epsilon=2)
-
-
-def of_extending(first, second, budget=None, rng=None):
-    @dataclass(frozen=True)
-    class Rows:
-        loss: dp.privacy.Loss = PURE
-        neighbors: str = "add-remove"
-        name: str = "rows"
-
-        def reduce(self, source):
-            return source.reduce(lambda chunk: len(chunk.values), operator.add)
-
-        def finish(self, summary, generator):
-            return dp.extend.integer_noise(self.loss).add([summary], generator)[0]
-
-    return dp.extend.release(first(X), Rows(), where=second(WHERE), budget=budget, rng=rng)
-
-
-def of_blocks(first, second, budget=None, rng=None):
-    given = {"blocks": 20, "bounds": (0, 100), "ids": second(np.arange(N))}
-    return dp.sample_and_aggregate(first(X), "mean", **given, **LOSS, budget=budget, rng=rng)
 
 
 def of_dates(kind):
     days = pd.Series(pd.date_range("2020-01-01", periods=N, tz="UTC" if "UTC" in kind else None))
     days = days.astype(kind)
-
-    def call(first, second, budget=None, rng=None):
-        own = first(days.array)
-        ends = pd.Timestamp("2019-01-01", tz=days.dt.tz), pd.Timestamp("2022-01-01", tz=days.dt.tz)
-        return dp.median(own, bounds=ends, where=second(WHERE), **LOSS, budget=budget, rng=rng)
-
-    return call
+    ends = [pd.Timestamp(one, tz=days.dt.tz) for one in ("2019-01-01", "2022-01-01")]
+    return lambda first, second, **pay: dp.median(
+        first(days.array), bounds=tuple(ends), where=second(WHERE), **LOSS, **pay
+    )
 
 
 def of_kind(kind):
     """A column that is no array of NumPy."""
-
-    def call(first, second, budget=None, rng=None):
-        column = first(pd.array(X, kind))
-        rows = {"bounds": (0, 100), "where": second(pd.array(WHERE, "boolean"))}
-        return dp.sum(column, **rows, **LOSS, budget=budget, rng=rng)
-
-    return call
+    return lambda first, second, **pay: dp.sum(
+        first(pd.array(X, kind)), where=second(pd.array(WHERE, "boolean")), **HUNDRED, **pay
+    )
 
 
 def of_table(ask):
     """A mapping of two columns, each with an index of its own."""
-
-    def call(first, second, budget=None, rng=None):
-        data = {"a": first(HALVES[:, 0]), "b": second(HALVES[:, 1])}
-        return ask(data, **LOSS, budget=budget, **({} if rng is None else {"rng": rng}))
-
-    return call
+    return lambda first, second, **pay: ask(
+        {"a": first(HALVES[:, 0]), "b": second(HALVES[:, 1])}, **LOSS, **{"budget": None, **pay}
+    )
 
 
-def of_words(first, second, budget=None, rng=None):
+def of_words(first, second, **pay):
     data = {"a": first(HALVES[:, 0]), "b": second(np.array(["x", "y"])[SIDES])}
     given = {"bins": [2, None], "bounds": [(0, 1), None], "categories": [None, ["x"]]}
-    return dp.histogram(data, **given, **LOSS, budget=budget, rng=rng)
+    return dp.histogram(data, **given, **LOSS, **pay)
 
 
 def of_groups(ask):
-    def call(first, second, budget=None, rng=None):
+    def call(first, second, **pay):
         data = {name: first(x) for name, x in by_group.TABLE.items()}
-        data["x"] = second(by_group.TABLE["x"])
-        return ask(data, **LOSS, budget=budget, rng=rng)
+        return ask({**data, "x": second(by_group.TABLE["x"])}, **LOSS, **pay)
 
     return call
 
@@ -204,9 +161,9 @@ def of_groups(ask):
 def of_method(name, kw):
     """A method of groups, with a mask."""
 
-    def call(first, second, budget=None, rng=None):
+    def call(first, second, **pay):
         groups = dp.group_by(first(by_group.TABLE), "key", keys=by_group.KEYS)
-        return getattr(groups, name)(**kw, **LOSS, where=second(WHERE), budget=budget, rng=rng)
+        return getattr(groups, name)(**kw, **LOSS, where=second(WHERE), **pay)
 
     return call
 
@@ -220,32 +177,25 @@ METHODS = {
     "quantiles": {**B, "qs": [0.2, 0.7]}, "quantile_interval": {**B, "q": 0.4}, "top_k": {"k": 2},
     **dict.fromkeys(["maximum", "mean", "median", "minimum", "std", "sum", "variance"], B),
 }  # fmt: skip
-KMEANS = (dp.learn.KMeans, {"n_clusters": 2, "bounds": (0, 1)})
-SCALER = (dp.learn.StandardScaler, {"bounds": (0, 1)})
-COMPONENTS = (dp.learn.PCA, {"bounds": (0, 1)})
-VECTORS = (dp.learn.TruncatedSVD, {"bounds": (0, 1)})
-
 ROUTES = {
     **{f"{name}-{row}": of_case(case, row) for name, case in CASES.items() for row in case.rows},
     **dict(of_signatures()),
-    "two beside an array": of_two_masks,
+    "two beside an array": lambda first, second, **pay: dp.mean(
+        X, ids=first(np.arange(N)), max_rows=1, where=second(WHERE), **HUNDRED, **pay),
     **{f"{name}-y": of_learner(kind, kw, False) for name, (kind, kw) in LEARNERS.items()},
     **{f"{name}-sample_weight": of_learner(kind, kw, True) for name,
         (kind, kw) in LEARNERS.items() if name != "tree"},
-    "clusters": of_unlabeled(*KMEANS, "fit"),
     "clusters of people": of_people(lambda made, rows,
         given: made.fit(rows, **given).cluster_centers_),
     "score of people": of_people(scored),
     "folds of people": of_people(lambda made, rows,
         given: dp.learn.cross_validate(made, rows, **LOSS, **given).scores),
-    "clusters of rows": of_unlabeled(*KMEANS, "fit_predict"),
-    "distances": of_unlabeled(*KMEANS, "fit_transform"),
-    "scales": of_unlabeled(*SCALER, "fit"),
-    "scaled rows": of_unlabeled(*SCALER, "fit_transform"),
-    "components": of_unlabeled(*COMPONENTS, "fit"),
-    "components of rows": of_unlabeled(*COMPONENTS, "fit_transform"),
-    "vectors": of_unlabeled(*VECTORS, "fit"),
-    "vectors of rows": of_unlabeled(*VECTORS, "fit_transform"),
+    "clusters of rows": of_unlabeled(dp.learn.KMeans, "fit_predict", n_clusters=2),
+    "distances": of_unlabeled(dp.learn.KMeans, "fit_transform", n_clusters=2),
+    "clusters": of_unlabeled(dp.learn.KMeans, "fit", n_clusters=2),
+    **{f"{kind.__name__}.{name}": of_unlabeled(kind, name)
+        for kind in (dp.learn.StandardScaler, dp.learn.PCA, dp.learn.TruncatedSVD)
+        for name in ("fit", "fit_transform")},
     "rows": of_sums(lambda sums, second: sums.sum("count", rows=second(WHERE))),
     "rows of several": of_sums(lambda sums, second: sums.batch(["count"], rows=second(WHERE))),
     "values": of_sums(lambda sums, second: sums.sum(second(np.ones(N)), bounds=(0, 1))),
@@ -253,8 +203,10 @@ ROUTES = {
         second: sums.contrasts(second(np.ones(N)), np.ones((1, N), bool))),
     "oracle": of_oracle,
     "parts": of_parts,
-    "extending": of_extending,
-    "blocks": of_blocks,
+    "extending": lambda first, second, **pay: dp.extend.release(
+        first(X), OwnCount(PURE, "add-remove"), where=second(WHERE), **pay),
+    "blocks": lambda first, second, **pay: dp.sample_and_aggregate(
+        first(X), "mean", blocks=20, ids=second(np.arange(N)), **HUNDRED, **pay),
     "dates": of_dates("datetime64[ns]"),
     "zoned dates": of_dates("datetime64[ns, UTC]"),
     "Arrow's dates": of_dates("timestamp[ns][pyarrow]"),
@@ -303,17 +255,13 @@ TRIED = {
 }  # fmt: skip
 
 
-def public(module=dp, name="dp"):
+def public():
     """Every public function, class and method."""
-    for own in module.__all__:
-        found = getattr(module, own)
-        if isinstance(found, types.ModuleType):
-            yield from public(found, f"{name}.{own}")
-        elif callable(found):
-            yield f"{name}.{own}", found
-            if inspect.isclass(found):
-                methods = inspect.getmembers(found, inspect.isfunction)
-                yield from ((f"{name}.{own}.{m}", f) for m, f in methods if m[0] != "_")
+    for name, found in everything():
+        yield name, found
+        if inspect.isclass(found):
+            methods = inspect.getmembers(found, inspect.isfunction)
+            yield from ((f"{name}.{m}", f) for m, f in methods if m[0] != "_")
 
 
 #: Measured by the road that the functions of their names take.
@@ -464,7 +412,7 @@ def test_nothing_is_compared_before_the_spend(monkeypatch):
     for name in ("mean of some-where", "median of some-where", "count of some-where", "parts",
                  "groups-mean", "keys of people-ids", "aggregate", "perceptron-y"):  # fmt: skip
         budget = dp.Budget(epsilon=1e-3, delta=1e-9)
-        route = ROUTES.get(name, of_blocks)
+        route = ROUTES["blocks" if name == "aggregate" else name]
         with pytest.raises(BudgetError):
             route(on(INDEX), on(INDEX, ORDER), budget=budget)
         assert not budget.history

@@ -21,6 +21,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentTypeError, DataError, DpfastError
 from dpfast.groups import keys as group_keys
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics import categories
 from dpfast.tables import Source, forms, intake, untyped
 from dpfast.tables.batches import Batches
 
@@ -343,33 +344,19 @@ def replaced(some, place, value):
 
 def shapes(case, container, column):
     """Ways to hand rows of a case over in a container, each a function of place and value."""
-    put = UNTYPED[container]
-    main = case.parameters[0]
-    rest = beside_rows(case)
-
-    def alone(place, value):
-        return {main: put(replaced(column, place, value)), **rest}
-
-    def of_dict(place, value):
-        return {main: {"a": put(replaced(column, place, value)), "b": put(column)}, **rest}
-
-    def of_rows(place, value):
-        pairs = [[one, other] for one, other in zip(column, column[::-1], strict=True)]
-        return {main: put(replaced(pairs, place, value)), **rest}
-
-    def of_cells(place, value):
-        pairs = [[one, other] for one, other in zip(column, column[::-1], strict=True)]
-        if place is not None:
-            pairs[place] = [value, 1.0]
-        return {main: put(pairs), **rest}
-
-    if case.form != "table":
-        yield "", alone
-        return
-    yield "dict", of_dict
-    if (case.says_columns or case in LATER.values()) and container != "pandas":
-        yield "rows", of_rows
-        yield "cells", of_cells
+    put, main, rest = UNTYPED[container], case.parameters[0], beside_rows(case)
+    pairs = [[one, other] for one, other in zip(column, column[::-1], strict=True)]
+    ways = {
+        "": lambda place, value: put(replaced(column, place, value)),
+        "dict": lambda place, value: {"a": put(replaced(column, place, value)), "b": put(column)},
+        "rows": lambda place, value: put(replaced(pairs, place, value)),
+        "cells": lambda place, value: put(replaced(pairs, place, [value, 1.0])),
+    }
+    names = ["dict"] if case.form == "table" else [""]
+    if case.form == "table" and (case.says_columns or case in LATER.values()):
+        names += ["rows", "cells"] if container != "pandas" else []
+    for name in names:
+        yield name, lambda place, value, own=ways[name]: {main: own(place, value), **rest}
 
 
 def columns_of(case):
@@ -418,13 +405,9 @@ def test_rows_without_a_dtype_in_every_container(name):
     check(name, UNTYPED, [0, N // 2, N - 1])
 
 
-def truths(some):
-    return [bool(one) for one in some]
-
-
 #: An argument with one entry a row, the entries that it has, and a call that takes it.
 BESIDE = {
-    "where": (truths(CLASSES), [name for name in EVERY if "where" in EVERY[name].rows]),
+    "where": ([*map(bool, CLASSES)], [name for name in EVERY if "where" in EVERY[name].rows]),
     "weights": (COLUMNS["numbers"], [name for name in EVERY if "weights" in EVERY[name].rows]),
     "ids": ([k % 7 for k in range(N)], ["by ids",
         *(n for n, case in EVERY.items() if "ids" in case.rows and case.form != "words")]),
@@ -558,88 +541,58 @@ def test_a_null_in_a_declared_type(kind, monkeypatch):
     assert not found, "\n".join(found[:20])
 
 
-def by_a_common_type(monkeypatch):
-    monkeypatch.setattr(forms, "is_untyped", lambda data: False)
+def rows_of(data, name="data"):
+    if not any(isinstance(one, (int, float)) for one in data):
+        raise ArgumentTypeError(f"{name} must be a sequence of numbers")
+    return list(data)
 
 
-def by_the_type_of_all_answers(monkeypatch):
-    monkeypatch.setattr("dpfast.statistics.categories.is_untyped", lambda data: False)
+def shows_a_row(one):
+    if isinstance(one, str):
+        raise DataError(f"no number: {one}. This answer")
 
 
-def refuses_what_holds_no_number(monkeypatch):
-    def rows_of(data, name="data"):
-        if not any(isinstance(one, (int, float)) for one in data):
-            raise ArgumentTypeError(f"{name} must be a sequence of numbers")
-        return list(data)
-
-    monkeypatch.setattr(forms, "untyped_rows", rows_of)
+def filled(look):
+    """What fills an array, which looks at each row before."""
+    return lambda some, out, fill=untyped.fill_numbers: (
+        [look(one) for one in some] and fill(some, out)
+    )
 
 
-def shows_a_row(monkeypatch):
-    def fill(some, out):
-        for one in some:
-            if isinstance(one, str):
-                raise DataError(f"no number: {one}. This answer")
-        fill_numbers(some, out)
-
-    fill_numbers = untyped.fill_numbers
-    monkeypatch.setattr(forms, "fill_numbers", fill)
+def is_table(form, asked=intake.has_columns):
+    """Whether there are columns, by the first row."""
+    first = next(iter(form.rows), None) if isinstance(form, forms.Objects) else None
+    return isinstance(first, (list, tuple)) or asked(form)
 
 
-def warns_of_a_row(monkeypatch):
-    def fill(some, out):
-        if None in [one for one in some if one is None]:
-            warnings.warn("there is nothing in a row", stacklevel=1)
-        fill_numbers(some, out)
-
-    fill_numbers = untyped.fill_numbers
-    monkeypatch.setattr(forms, "fill_numbers", fill)
-
-
-def writes_a_file(monkeypatch):
-    def fill(some, out):
-        if any(one is None for one in some):
-            open("core", "w").close()
-        fill_numbers(some, out)
-
-    fill_numbers = untyped.fill_numbers
-    monkeypatch.setattr(forms, "fill_numbers", fill)
-
-
-def by_the_first_row(monkeypatch):
-    def several(form):
-        first = next(iter(form.rows), None) if isinstance(form, forms.Objects) else None
-        return isinstance(first, (list, tuple)) or has_columns(form)
-
-    has_columns = intake.has_columns
-    monkeypatch.setattr(intake, "has_columns", several)
-
-
-FAULTS = [
-    (by_a_common_type, "median"),
-    (by_a_common_type, "means of columns"),
-    (by_a_common_type, "covariance"),
-    (by_the_type_of_all_answers, "binary"),
-    (by_the_type_of_all_answers, "k-ary"),
-    (refuses_what_holds_no_number, "mean"),
-    (shows_a_row, "mean"),
-    (warns_of_a_row, "mean"),
-    (writes_a_file, "mean"),
-    (by_the_first_row, "mean"),
-]
+BY_A_COMMON_TYPE = (forms, "is_untyped", lambda data: False)
+FAULTS = {
+    "median": BY_A_COMMON_TYPE,
+    "means of columns": BY_A_COMMON_TYPE,
+    "covariance": BY_A_COMMON_TYPE,
+    "binary": (categories, "is_untyped", lambda data: False),
+    "k-ary": (categories, "is_untyped", lambda data: False),
+    "mean": (forms, "untyped_rows", rows_of),
+    "mean, shown": (forms, "fill_numbers", filled(shows_a_row)),
+    "mean, warned of": (forms, "fill_numbers", filled(lambda one: one is None and warnings.warn(
+        "there is nothing in a row", stacklevel=1))),
+    "mean, in a file": (forms, "fill_numbers", filled(lambda one: one is None and open(
+        "core", "w").close())),
+    "mean, by the first row": (intake, "has_columns", is_table),
+}  # fmt: skip
 
 
 @quick_rows(3)
-@pytest.mark.parametrize(("fault", "name"), FAULTS)
-def test_every_fault_is_found(fault, name, monkeypatch):
-    check(name, ["list"], [0])
-    fault(monkeypatch)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_is_found(fault, monkeypatch):
+    check(fault.split(",")[0], ["list"], [0])
+    monkeypatch.setattr(*FAULTS[fault])
     with pytest.raises(AssertionError):
-        check(name, ["list"], [0])
+        check(fault.split(",")[0], ["list"], [0])
 
 
 def test_a_mask_that_is_read_by_its_first_look_is_found(monkeypatch):
-    by_a_common_type(monkeypatch)
+    monkeypatch.setattr(*BY_A_COMMON_TYPE)
     with pytest.raises(AssertionError):
         test_entries_beside_the_rows("where", "mean of some", "list")
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import inspect
-import types
 from typing import get_args, get_type_hints
 
 import numpy as np
@@ -12,7 +11,7 @@ import dpfast as dp
 from dpfast.budget.release import relation_of
 from dpfast.errors import ArgumentTypeError, BudgetError, DataError, DpfastError
 
-from .support.battery import CASES, EPSILON, EVERY, RHO
+from .support.battery import CASES, EPSILON, EVERY, RHO, everything
 from .support.surface import COUNTS, EVENS, LABELS, LEARNERS, ROWS
 
 AGES = np.repeat(np.arange(18, 91), 40)
@@ -25,18 +24,6 @@ OWN = {
         "dp.online.PrivateMultiplicativeWeights"),
     "dp.learn.cross_validate", "dp.session",
 }  # fmt: skip
-
-
-def everything(module=dp, name="dp"):
-    """Every public function and class."""
-    for own in module.__all__:
-        found = getattr(module, own)
-        if isinstance(found, types.ModuleType):
-            yield from everything(found, f"{name}.{own}")
-        elif inspect.isfunction(found) or (
-            inspect.isclass(found) and not issubclass(found, BaseException)
-        ):
-            yield f"{name}.{own}", found
 
 
 def objection(function):
@@ -55,7 +42,11 @@ def objection(function):
 
 
 def test_no_public_thing_has_a_default_of_its_own():
-    wrong = {name: found for name, function in everything() if (found := objection(function))}
+    wrong = {}
+    for name, thing in everything():
+        is_error = inspect.isclass(thing) and issubclass(thing, BaseException)
+        if (inspect.isfunction(thing) or inspect.isclass(thing)) and not is_error:
+            wrong |= {name: said} if (said := objection(thing)) else {}
     assert wrong == dict.fromkeys(OWN, "it has no relation")
 
 

@@ -4,6 +4,7 @@ Any other release takes one entry in `WRITTEN` (`test_conformance.py` fails with
 argument one in `BAD`, or in `FREE` if nothing can be wrong with it; where a statistic cannot do
 without it, also one in `TYPICAL`."""
 
+import contextlib
 import inspect
 import types
 from collections.abc import Callable
@@ -33,19 +34,22 @@ FEW = {"epsilon": 2.0, "delta": 1e-3}
 RHO = {"rho": 0.5}
 
 
-def public(module=dp, name="dp"):
-    """Every public function and class of the package that takes an epsilon or a budget."""
+def everything(module=dp, name="dp"):
+    """Every public function and class of the package."""
     for own in module.__all__:
         found = getattr(module, own)
         if isinstance(found, types.ModuleType):
-            yield from public(found, f"{name}.{own}")
+            yield from everything(found, f"{name}.{own}")
         elif callable(found):
-            try:
-                parameters = inspect.signature(found).parameters
-            except ValueError:  # an exception class, say
-                continue
-            if "budget" in parameters or "epsilon" in parameters:
-                yield f"{name}.{own}", found
+            yield f"{name}.{own}", found
+
+
+def public():
+    """Those that take an epsilon or a budget."""
+    for name, found in everything():
+        with contextlib.suppress(ValueError):  # an exception class, say
+            if {"budget", "epsilon"} & inspect.signature(found).parameters.keys():
+                yield name, found
 
 
 @dataclass(frozen=True)
