@@ -1,6 +1,7 @@
 """Show the rooms of dpfast, floor by floor, and the imports between them.
 
     python tools/rooms.py
+    python tools/rooms.py covariance Std   # where these names are defined, and what tests them
 
 A room is a folder or a module at the top level of `dpfast/`. It imports from rooms on lower floors
 only, and inside a room no files import one another in a circle. What is imported for type checkers
@@ -13,10 +14,11 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).parent.parent / "dpfast"
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "dpfast"
 
 #: The rooms of each floor, from the ground up: the one list that says what may import what.
 FLOORS = (
@@ -143,7 +145,49 @@ def heights(pairs: set[tuple[str, str]]) -> dict[str, int]:
     return found
 
 
+def definitions(name: str) -> Iterator[tuple[Path, int]]:
+    """File and line of each definition of a name at the top level of a module, and of a module."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        lines = [
+            node.lineno
+            for node in (ast.parse(text).body if name in text else ())
+            if name == getattr(node, "name", None)
+            or (isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets))
+        ]
+        if lines or module(path).rpartition(".")[2] == name:
+            yield path, lines[-1] if lines else 1  # the first ones may be overloads
+
+
+def mentions(words: Iterable[str], files: Iterable[Path]) -> list[Path]:
+    """At most three of the files that use one of some words, the most frequent users first."""
+    word = re.compile(rf"\b({'|'.join(map(re.escape, words))})\b")
+    counts = {path: len(word.findall(path.read_text(encoding="utf-8"))) for path in files}
+    return sorted(filter(counts.get, counts), key=lambda path: (-counts[path], path))[:3]
+
+
+def show(name: str) -> bool:
+    """Print where a name is defined, and its tests and slow twins; return False if nowhere."""
+    tests, places = ROOT / "tests", list(definitions(name))
+    for path, line in places:
+        own_room = path.relative_to(PACKAGE).parts[0]
+        names = {name, name.lower()}
+        found = {
+            "tests": mentions(names, (tests / own_room).rglob("test_*.py"))
+            or mentions(names, tests.rglob("test_*.py")),
+            "twins": mentions(names | {path.stem}, (tests / "reference" / own_room).rglob("*.py")),
+        }
+        print(f"{name}: {path.relative_to(ROOT)}:{line}")
+        for title, files in found.items():
+            print(f"    {title}: {', '.join(str(p.relative_to(ROOT)) for p in files) or 'none'}")
+    if not places:
+        print(f"{name}: no module of dpfast defines it", file=sys.stderr)
+    return bool(places)
+
+
 def main() -> int:
+    if names := sys.argv[1:]:
+        return 0 if all([show(name) for name in names]) else 1
     edges = graph()
     pairs = arrows(edges)
     rooms = {room(name) for name in edges}
