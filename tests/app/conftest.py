@@ -1,5 +1,6 @@
 """What the tests of the command line share."""
 
+import csv
 import functools
 import json
 
@@ -7,6 +8,22 @@ import numpy as np
 import pytest
 
 ROWS = 3000
+
+
+def releases(*tables):
+    """Releases as a job file has them."""
+    return "".join(
+        "[[release]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in table.items())
+        for table in tables
+    )
+
+
+def read(path):
+    """The rows of a file of answers."""
+    if path.suffix == ".parquet":
+        return pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 @pytest.fixture(autouse=True)

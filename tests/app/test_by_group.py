@@ -1,6 +1,5 @@
 """Groups and conditions in jobs and on the command line: what is answered, kept and paid."""
 
-import csv
 import json
 
 import numpy as np
@@ -17,40 +16,43 @@ from dpfast.errors import ArgumentError, DpfastError, SourceError  # noqa: E402
 from dpfast.groups.api import GroupBy  # noqa: E402
 
 from ..support.pairwise import quick_rows  # noqa: E402
-from .conftest import ROWS  # noqa: E402
+from .conftest import ROWS, read, releases  # noqa: E402
 
 
 @pytest.fixture
 def write(folder):
     """A job about the table."""
 
-    def make(text, budget="epsilon = 900", data="t.parquet", output=""):
-        text = f'[data]\npath = "{data}"\n[budget]\n{budget}\npath = "study.db"\n{text}'
-        if output:
-            text += f'[output]\npath = "{output}"\n'
+    def make(*asked, budget="epsilon = 900", data="t.parquet", output="", defaults=""):
+        text = f'[data]\npath = "{data}"\n[budget]\n{budget}\npath = "study.db"\n'
+        text += f'[output]\npath = "{output}"\n' if output else ""
+        text += f"[defaults]\n{defaults}\n" if defaults else ""
+        text += "".join(one if isinstance(one, str) else releases(one) for one in asked)
         (folder / "job.toml").write_text(text)
         return folder / "job.toml"
 
     return make
 
 
-def release(**more):
-    return "[[release]]\n" + "".join(f"{key} = {value}\n" for key, value in more.items())
+BOUNDS = {"bounds": [-60, 300]}
 
 
+UA = {"by": "carrier", "keys": ["UA"]}
 FOUR = (
-    release(statistic='"mean"', column='"delay"', by='"carrier"', keys='["UA", "WN"]', nan=0,
-            bounds="[-60, 300]")
-    + release(statistic='"count"', by='["month", "carrier"]', keys='[[1, 2], ["UA", "AA"]]')
-    + release(statistic='"count_distinct"', by='"carrier"', keys='["DL"]', ids='"tail"')
-    + release(statistic='"top_k"', k=2, by='"month"', keys="[1, 2, 3]", name='"most"')
-)  # fmt: skip
+    {"statistic": "mean", "column": "delay", **UA, "keys": ["UA", "WN"], "nan": 0, **BOUNDS},
+    {"statistic": "count", "by": ["month", "carrier"], "keys": [[1, 2], ["UA", "AA"]]},
+    {"statistic": "count_distinct", "by": "carrier", "keys": ["DL"], "ids": "tail"},
+    {"statistic": "top_k", "k": 2, "by": "month", "keys": [1, 2, 3], "name": "most"},
+)
+#: The same of rows.
+ROWS_OF_FOUR = (*FOUR[:2], {"statistic": "count", "name": "people", **UA}, FOUR[3])
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("data", ["t.parquet", "t.csv"])
 def test_the_answers_of_group_by(write, frame, data):
     rows = frame.to_pandas()
-    path = write(FOUR, 'epsilon = 900\nids = "tail"\nmax_rows = 30', data=data)
+    path = write(*FOUR, budget='epsilon = 900\nids = "tail"\nmax_rows = 30', data=data)
     dp.Budget(epsilon=90_000, ids="tail", max_rows=30, path=path.with_name("study.db"))
     results = job.run(path)
     results.check()
@@ -72,9 +74,6 @@ def test_the_answers_of_group_by(write, frame, data):
 
 
 AGG = """
-[defaults]
-bounds = [-60, 300]
-nan = 0
 [[release]]
 name = "late"
 by = "day"
@@ -93,7 +92,8 @@ nan = 9
 
 
 def test_several_statistics_of_private_keys_for_one_loss(write, frame):
-    path = write(AGG, "epsilon = 280\ndelta = 1e-6", output="out.json")
+    some, loss = "bounds = [-60, 300]\nnan = 0", "epsilon = 280\ndelta = 1e-6"
+    path = write(AGG, budget=loss, output="out.json", defaults=some)
     found = job.run(path)["late"]
     names = ["n", "n error", "mean", "mean error", "q 0.25", "q 0.75", "q error in ranks"]
     assert list(found) == ["day", *names]
@@ -113,71 +113,52 @@ def test_several_statistics_of_private_keys_for_one_loss(write, frame):
 
 
 def test_answered_groups_are_kept_and_other_keys_are_another_question(write, folder):
-    path = write(FOUR.replace("ids", "# ids").replace("count_distinct", "count"))
+    path = write(*ROWS_OF_FOUR)
     first = job.run(path)
-    assert first["most"] in [
-        line.answer["value"] for line in dp.Budget(path=folder / "study.db").history
-    ]
-    assert job.run(path).passes == 0
+    answers = [line.answer["value"] for line in dp.Budget(path=folder / "study.db").history]
+    assert first["most"] in answers and job.run(path).passes == 0
     keys = []
     for lines in ("1\n2\n", "1\n3\n", "1\n2\n"):  # of a file that is named alike
         (folder / "keys.txt").write_text(lines)
-        text = release(statistic='"count"', by='"month"', keys='"@keys.txt"')
-        keys.append(plan(write(text, "epsilon = 1")).releases[0].key)
+        asked = {"statistic": "count", "by": "month", "keys": "@keys.txt"}
+        keys.append(plan(write(asked, budget="epsilon = 1")).releases[0].key)
     assert keys[0] == keys[2] != keys[1]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_row_of_the_output_for_each_number(write, folder, ending):
-    text = FOUR.replace("ids", "# ids").replace('"count_distinct"', '"count"\nname = "people"')
-    histogram = release(statistic='"histogram"', column='"delay"', by='"carrier"', keys='["UA"]',
-                        bins=2, bounds="[-60, 300]", name='"bins"')  # fmt: skip
-    path = write(text + histogram, output=f"out.{ending}")
-    results = job.run(path)
-    out = folder / f"out.{ending}"
-    if ending == "csv":
-        with out.open(newline="") as file:
-            rows = list(csv.DictReader(file))
-    else:
-        rows = pq.read_table(out).to_pylist()
-    means = [row for row in rows if row["name"] == "mean of delay by carrier"]
-    assert [(row["group"], row["at"], row["index"]) for row in means] == [
-        ("UA", "mean", "0"),
-        ("WN", "mean", "1"),
-    ]
-    assert [float(row["value"]) for row in means] == results[means[0]["name"]]["mean"]
-    bars = results[means[0]["name"]]["mean error"]
-    assert [float(row["half_width"]) for row in means] == bars and bars[0] > 0
-    assert "noise" in means[0]["note"]
-    pairs = [row for row in rows if row["name"] == "count by month, carrier"]
+    bins = {"statistic": "histogram", "column": "delay", **UA, "bins": 2, **BOUNDS, "name": "bins"}
+    results = job.run(write(*ROWS_OF_FOUR, bins, output=f"out.{ending}"))
+    by = {}
+    for row in read(folder / f"out.{ending}"):
+        by.setdefault(row["name"], []).append(row)
+    means, found = by["mean of delay by carrier"], results["mean of delay by carrier"]
+    at = [(row["group"], row["at"], row["index"]) for row in means]
+    assert at == [("UA", "mean", "0"), ("WN", "mean", "1")] and "noise" in means[0]["note"]
+    for name, values in ("value", found["mean"]), ("half_width", found["mean error"]):
+        assert [float(row[name]) for row in means] == values
+    assert found["mean error"][0] > 0
+    pairs = by["count by month, carrier"]
     assert [json.loads(row["group"]) for row in pairs][1:3] == [[1, "AA"], [2, "UA"]]
-    assert {float(row["half_width"]) for row in pairs} == {0.0}
-    bins = [row for row in rows if row["name"] == "bins"]
-    assert [row["at"] for row in bins] == ["histogram -60", "histogram 120"]
-    assert all(float(row["half_width"]) == 0 for row in bins)
-    most = [row for row in rows if row["name"] == "most"]
-    assert [int(row["group"]) for row in most] == results["most"]["month"]
-    assert not any(row["value"] for row in most)
+    assert [row["at"] for row in by["bins"]] == ["histogram -60", "histogram 120"]
+    assert {float(row["half_width"]) for row in pairs + by["bins"]} == {0.0}
+    assert [int(row["group"]) for row in by["most"]] == results["most"]["month"]
+    assert not any(row["value"] for row in by["most"])
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_ends_of_a_quantile_are_its_error_bar(write, folder, ending):
     """Not what a category or a statistic calls itself."""
-    by = {"by": '"carrier"', "keys": '["UA", "AA"]'}
-    text = release(name='"x"', **by) + "".join(
-        f"[release.agg.{name}]\n{table}\n"
-        for name, table in {
-            "m": 'statistic = "median"\ncolumn = "delay"\nbounds = [-60, 300]\ninterval = true\n'
-            "coverage = 0.9",
-            "q": 'statistic = "quantiles"\ncolumn = "delay"\nqs = [0.25, 0.75]\n'
-            "bounds = [-60, 300]\ninterval = true",
-            "h": 'statistic = "histogram"\ncolumn = "carrier"\ncategories = ["low", "UA"]',
-        }.items()
-    )
-    job.run(write(text, "epsilon = 90", output=f"out.{ending}"))
-    out = folder / f"out.{ending}"
-    lines = [] if ending == "parquet" else out.read_text().splitlines()
-    rows = list(csv.DictReader(lines)) or pq.read_table(out).to_pylist()
+    of = 'column = "delay"\nbounds = [-60, 300]\ninterval = true\n'
+    text = f'[release.agg.m]\nstatistic = "median"\ncoverage = 0.9\n{of}'
+    text += f'[release.agg.q]\nstatistic = "quantiles"\nqs = [0.25, 0.75]\n{of}'
+    text += '[release.agg.h]\nstatistic = "histogram"\ncolumn = "carrier"\n'
+    asked = {"name": "x", **UA, "keys": ["UA", "AA"]}
+    text += 'categories = ["low", "UA"]\n'
+    job.run(write(asked, text, budget="epsilon = 90", output=f"out.{ending}"))
+    rows = read(folder / f"out.{ending}")
     assert [row["at"] for row in rows[::2]] == ["m", "q 0.25", "q 0.75", "h low", "h UA"]
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in rows)
     assert [float(row["confidence"]) for row in rows] == [0.9] * 2 + [0.95] * 8
@@ -186,14 +167,16 @@ def test_ends_of_a_quantile_are_its_error_bar(write, folder, ending):
 
 def test_keys_of_files_have_the_types_of_their_columns(write, folder):
     (folder / "days.txt").write_text("2024-01-30\n2024-03-01\n")
-    text = (
-        release(statistic='"count"', by='"month"', keys='"@keys.txt"')
-        + release(statistic='"count"', by='["carrier", "month"]', keys='"@both.csv"')
-        + release(statistic='"count"', by='"month"', keys='"@both.csv"', name='"c"')
-        + release(statistic='"count"', by='"day"', keys='"@days.txt"')
-        + release(statistic='"count"', by='"day"', keys="[2024-01-30]", name='"d"')
+    count = {"statistic": "count"}
+    results = job.run(
+        write(
+            {**count, "by": "month", "keys": "@keys.txt"},
+            {**count, "by": ["carrier", "month"], "keys": "@both.csv"},
+            {**count, "by": "month", "keys": "@both.csv", "name": "c"},
+            {**count, "by": "day", "keys": "@days.txt"},
+            releases({**count, "by": "day", "name": "d"}) + "keys = [2024-01-30]\n",
+        )
     )
-    results = job.run(write(text))
     results.check()
     assert results["count by month"]["month"] == [2, 3]
     found = results["count by carrier, month"]
@@ -204,25 +187,26 @@ def test_keys_of_files_have_the_types_of_their_columns(write, folder):
 
 
 WHERE = """
-[defaults]
 bounds = [-60, 300]
 nan = 0
 where = [{column = "carrier", in = ["UA", "AA"]}, {column = "month", at_most = 2}]
 """
+MONTHS = {"statistic": "count", "column": "month", "nan": "keep"}
 SOME = (
-    release(statistic='"mean"', column='"delay"')
-    + release(statistic='"count"', column='"month"', nan='"keep"')
-    + release(statistic='"count"', column='"month"', nan='"keep"', where="[]", name='"all"')
-    + release(statistic='"count"', by='"carrier"', keys='["UA", "DL"]')
-    + release(statistic='"median"', column='"delay"', where='{column = "month", equal = 3}')
+    {"statistic": "mean", "column": "delay"},
+    MONTHS,
+    {**MONTHS, "where": [], "name": "all"},
+    {"statistic": "count", "by": "carrier", "keys": ["UA", "DL"]},
+    {"statistic": "median", "column": "delay", "where": "month = 3"},
 )
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("data", ["t.parquet", "t.csv"])
 def test_only_rows_that_pass(write, frame, data):
     rows = frame.to_pandas()
     some = rows[rows["carrier"].isin(["UA", "AA"]) & (rows["month"] <= 2)]
-    path = write(WHERE + SOME, data=data)
+    path = write(*SOME, data=data, defaults=WHERE)
     results = job.run(path)
     results.check()
     assert results["count of month"] == len(some) and results["all"] == ROWS
@@ -239,11 +223,10 @@ def test_only_rows_that_pass(write, frame, data):
 def test_a_column_that_is_key_here_and_number_there(write, frame, data, passes):
     """In a file of text its cells are read twice, as text and as numbers."""
     rows = frame.to_pandas()
-    text = release(statistic='"count"', by='"month"', keys="[1, 3]") + release(
-        statistic='"sum"', column='"month"', bounds="[0, 9]",
-        where='{column = "month", above = 1}',
-    )  # fmt: skip
-    results = job.run(write(text, data=data))
+    total = {"statistic": "sum", "column": "month", "bounds": [0, 9], "where": "month > 1"}
+    results = job.run(
+        write({"statistic": "count", "by": "month", "keys": [1, 3]}, total, data=data)
+    )
     results.check()
     sizes = rows.groupby("month").size()
     assert results["count by month"]["count"] == sizes[[1, 3]].tolist()
@@ -251,56 +234,47 @@ def test_a_column_that_is_key_here_and_number_there(write, frame, data, passes):
     assert results.passes == passes
 
 
-def test_where_rows_are_replaced_only_groups_have_conditions(write):
-    groups = release(statistic='"count"', by='"month"', keys="[1]", where='{column="day", above=1}')
-    groups = groups.replace("day", "delay")
-    path = write(groups, 'epsilon = 300\nneighbors = "replace"')
-    assert job.run(path)["count by month"]["count"][0] > 100
-    plain = release(statistic='"count"', column='"month"', where='{column = "month", above = 1}')
-    path = write(plain, 'epsilon = 9\nneighbors = "replace"')
-    with pytest.raises(ArgumentError, match="'count of month': where must be left out under neig"):
-        job.run(path)
-
-
-COUNT = {"statistic": '"count"', "by": '"month"', "keys": "[1]"}
-MEAN = {"statistic": '"mean"', "column": '"delay"', "by": '"carrier"', "keys": '["UA"]'}
-PART = {"by": '"month"', "keys": "[1]", "agg": '{n = {statistic = "count"}}'}
+COUNT = {"statistic": "count", "by": "month", "keys": [1]}
+MEAN = {"statistic": "mean", "column": "delay", **UA}
+PART = "by = 'month'\nkeys = [1]\n"
+N = "agg = {n = {statistic = 'count'}}\n"
 
 
 @quick_rows(14)
 @pytest.mark.parametrize(
     "one, said",
     [
-        ({"keys": "[1]", "statistic": '"count"', "column": '"month"'}, "keys must be left out"),
-        (COUNT | {"by": "[]"}, "release 1: by must be the name of a column, or a list of"),
-        (COUNT | {"by": '"mont"', "name": '"x"'},
+        ({"keys": [1], "statistic": "count", "column": "month"}, "keys must be left out"),
+        (COUNT | {"by": []}, "release 1: by must be the name of a column, or a list of"),
+        (COUNT | {"by": "mont", "name": "x"},
          (SourceError, "release 'x': column 'mont' is not in t.parquet (did you mean 'month'?)")),
-        (COUNT | {"statistic": '"iqr"'}, "'iqr by month': statistic must be one of agg, cor"),
-        (COUNT | {"max_rows": "3"}, "'count by month': max_rows must be left out without ids"),
-        (COUNT | {"keys": '"UA"'}, "keys must be a list of keys, or a file of them such as"),
-        (COUNT | {"keys": '"@no.txt"'}, (SourceError, "keys 'no.txt' cannot be read: No such")),
-        (COUNT | {"keys": '"@both.csv"', "by": '["month", "day"]'},
+        (COUNT | {"statistic": "iqr"}, "'iqr by month': statistic must be one of agg, cor"),
+        (COUNT | {"max_rows": 3}, "'count by month': max_rows must be left out without ids"),
+        (COUNT | {"keys": "UA"}, "keys must be a list of keys, or a file of them such as"),
+        (COUNT | {"keys": "@no.txt"}, (SourceError, "keys 'no.txt' cannot be read: No such")),
+        (COUNT | {"keys": "@both.csv", "by": ["month", "day"]},
          (SourceError, "keys 'both.csv' must have a column 'day'; it has ['x', 'mont")),
-        (COUNT | {"keys": '"@keys.txt"', "by": '["month", "day"]'}, "keys must be a .csv file wit"),
-        (COUNT | {"keys": '["UA"]'}, "keys must be integers, as the column 'month' is"),
-        ({"statistic": '"count"', "by": '"month"'}, "delta must be greater than 0 where keys are"),
+        (COUNT | {"keys": "@keys.txt", "by": ["month", "day"]}, "keys must be a .csv file wit"),
+        (COUNT | {"keys": ["UA"]}, "keys must be integers, as the column 'month' is"),
+        ({"statistic": "count", "by": "month"}, "delta must be greater than 0 where keys are"),
         (MEAN, "'mean of delay by carrier': bounds must be given: mean needs it"),
-        (PART | {"agg": "{n = 3}"}, "agg.n must be a table, [release.agg.n]"),
-        (PART | {"agg": '{n = {statistic = "iqr"}}'}, "agg.n.statistic must be one of 'cor"),
-        (PART | {"agg": '{n = {statistic = "sum", column = "delay"}}'},
+        (PART + "agg = {n = 3}", "agg.n must be a table, [release.agg.n]"),
+        (PART + "agg = {n = {statistic = 'iqr'}}", "agg.n.statistic must be one of 'cor"),
+        (PART + "agg = {n = {statistic = 'sum', column = 'delay'}}",
          "agg.n.bounds must be given: sum needs it"),
-        (PART | {"statistic": '"count"'}, "agg must be tables [release.agg.NAME] of statistic 'ag"),
-        ({"agg": "{}", "column": '"a"'}, "release 1: by must be given, for agg is of groups"),
-        (PART | {"weights": "{m = 1}"}, "'agg by month': weights must be for 'n', got 'm'"),
-        (COUNT | {"where": "[true]"}, (TypeError, "where must be a table such as")),
-        (COUNT | {"where": '{column = "delay", over = 1}'}, "where.over must be one of above,"),
-        (COUNT | {"where": '{column = "dela", above = 1}'}, (SourceError, "column 'dela' is not")),
+        (PART + N + "statistic = 'count'", "agg must be tables [release.agg.NAME] of s"),
+        ("agg = {}\ncolumn = 'a'", "release 1: by must be given, for agg is of groups"),
+        (PART + N + "weights = {m = 1}", "'agg by month': weights must be for 'n', got 'm'"),
+        (COUNT | {"where": [True]}, (TypeError, "where must be a table such as")),
+        (PART + "statistic = 'count'\nwhere = {column = 'delay', over = 1}",
+         "where.over must be one of above,"),
+        (COUNT | {"where": "dela > 1"}, (SourceError, "column 'dela' is not")),
     ],
     ids=str,
 )  # fmt: skip
 def test_one_clear_error_before_anything_is_spent(write, folder, one, said):
     kind, said = said if isinstance(said, tuple) else (ArgumentError, said)
-    path = write(release(**one), "epsilon = 1")
+    path = write("[[release]]\n" + one if isinstance(one, str) else one, budget="epsilon = 1")
     for run in (job.run, job.explain):
         with pytest.raises((kind, TypeError)) as caught:
             run(path)
@@ -314,11 +288,9 @@ def test_every_method_of_groups_is_a_statistic():
     assert methods == {*BY_GROUP, "keys"}  # which a job has for each release
 
 
-DELAY = ("--column", "delay", "--bounds", -60, 300, "--nan", 0, "--epsilon", 200)
-
-
 def test_a_table_of_groups_for_people(shell, folder):
-    code, out, err = shell("sum", "t.parquet", "--by", "carrier", "--keys", "UA,[b]", *DELAY)
+    words = ("sum", "t.parquet", "--by", "carrier", "--keys", "UA,[b]", "--column", "delay")
+    code, out, err = shell(*words, "--bounds", -60, 300, "--nan", 0, "--epsilon", 200)
     assert (code, err) == (0, "") and out.split()[:4] == ["carrier", "sum", "sum", "error"]
     lines = [line.split() for line in out.splitlines()]
     assert ["by", "carrier"] in lines and any(line[:1] == ["[b]"] for line in lines)
@@ -330,36 +302,28 @@ def test_a_table_of_groups_for_people(shell, folder):
 
 
 def test_other_keys_have_a_group(write, told, frame):
-    text = release(statistic='"count"', by='["month", "carrier"]', keys='[[1, 2], ["UA"]]',
-                   other_key='[0, "rest"]', name='"pairs"')  # fmt: skip
-    pairs = job.run(write(text, "epsilon = 400"))["pairs"]
+    two = {"by": ["month", "carrier"], "keys": [[1, 2], ["UA"]], "other_key": [0, "rest"]}
+    pairs = job.run(write({"statistic": "count", **two}, budget="epsilon = 400"))
+    (pairs,) = pairs.values()
     assert sum(pairs["count"]) == frame.num_rows
     assert pairs["month"][-1] == 0 and pairs["carrier"][-1] == "rest"
-    text = release(statistic='"count"', by='"carrier"', keys='["UA"]', other_key='"rest"',
-                    ids='"tail"', max_groups=1, max_rows=1)  # fmt: skip
-    text += release(statistic='"count"', by='"carrier"', keys='["UA"]', ids='"tail"', max_groups=1,
-                    max_rows=1, name='"alone"')  # fmt: skip
-    path = write(text, 'epsilon = 900\nids = "tail"')
+    alone = {"statistic": "count", **UA, "ids": "tail", "max_groups": 1, "max_rows": 1}
+    path = write({**alone, "other_key": "rest"}, {**alone, "name": "alone"},
+                 budget='epsilon = 900\nids = "tail"')  # fmt: skip
     path.with_name("study.db").unlink()
     results = job.run(path)
     tails = results["count by carrier"]
     assert sum(tails["count"]) == frame.to_pandas()["tail"].nunique() and len(tails["count"]) == 2
     assert len(results["alone"]["count"]) == 1  # with codes of its own, in the same pass
-    for by, keys, other, label in (
-        (["month"], ["2"], ["0"], 0),
-        (["month", "carrier"], ["2", "UA"], ["0", "rest"], "rest"),
-    ):
-        words = [word for one in by for word in ("--by", one)]
-        words += [word for one in keys for word in ("--keys", one)]
-        words += [word for one in other for word in ("--other-key", one)]
-        got = told("count", "t.parquet", *words, "--epsilon", 400)
-        assert sum(got["groups"]["count"]) == frame.num_rows
-        assert got["groups"][by[-1]][-1] == label
+    words = ("--by", "month", "--keys", 2, "--other-key", 0)
+    words += ("--by", "carrier", "--keys", "UA", "--other-key", "rest")
+    for some, by, label in (words[:6], "month", 0), (words, "carrier", "rest"):
+        got = told("count", "t.parquet", *some, "--epsilon", 400)["groups"]
+        assert sum(got["count"]) == frame.num_rows and got[by][-1] == label
 
 
 def test_run_and_history_show_groups(shell, write, folder):
-    text = FOUR.replace("ids", "# ids").replace('"count_distinct"', '"count"\nname = "people"')
-    path = write(text)
+    path = write(*ROWS_OF_FOUR)
     code, out, err = shell("run", path)
     assert (code, err) == (0, "") and "4 groups" in out and "1 group " in out
     assert ["WN"] in [line.split()[:1] for line in out.splitlines()]
@@ -370,10 +334,11 @@ def test_run_and_history_show_groups(shell, write, folder):
     assert "[[" not in out and '{"value"' not in out
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("kind", ["csv", "html", "parquet", "json"])
 def test_rows_lost_are_written_in_every_form(write, folder, kind):
-    limits = {"max_groups": 2, "max_rows": 3, "rows_limit": 30, "ids": '"tail"'}
-    asked = release(statistic='"count"', by='"carrier"', keys='["UA", "AA"]', **limits)
+    limits = {"max_groups": 2, "max_rows": 3, "rows_limit": 30, "ids": "tail"}
+    asked = {"statistic": "count", **UA, **limits}
     results = job.run(write(asked, budget="epsilon = 9", output=f"out.{kind}"))
     assert (folder / f"out.{kind}").exists()
     assert "rows lost" in json.dumps(results.table(), default=str)

@@ -48,15 +48,12 @@ def test_a_fault(shell, name):
     assert code == 6 and json.loads(out)["p_value"] <= 1e-6
 
 
-@quick_rows(2)
+@quick_rows(4)
 @pytest.mark.parametrize(
     "words",
     [
-        ["mine_to_audit"],
-        ["mine_to_audit:nothing"],
-        ["no_module_of_this_name:f"],
-        ["mine_to_audit:number"],
-        ["mine_to_audit:fails"],
+        *[["mine_to_audit"], ["mine_to_audit:nothing"], ["no_module_of_this_name:f"]],
+        *[["mine_to_audit:number"], ["mine_to_audit:fails"]],
         ["mine_to_audit:sound", "--samples", "3"],
         ["mine_to_audit:sound", "--bounds", "3"],
         ["mine_to_audit:sound", "--neighbors", "none"],

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -107,20 +108,18 @@ def test_a_release_that_fails_leaves_the_others_their_answers(shell, path):
     assert shell("run", path, "--json") == (code, out, err)
 
 
-@pytest.mark.parametrize(
-    "change, code, said",
-    [
+def test_errors(shell, path):
+    text = path.read_text()
+    for change, code, said in [
         (("statistic = ", "statistik = "), 2, "statistic must be given"),
         (("bounds = [0, 100]", "bounds = [1, 0]"), 2, "release '[red]mean[/]': bounds must be"),
         (('column = "0"', 'column = "7"'), 3, "release '[red]mean[/]': column '7' is not in t.npy"),
         (("out.json", "out.txt"), 2, "output.path must be"),
-    ],
-)
-def test_errors(shell, path, change, code, said):
-    path.write_text(path.read_text().replace(*change))
-    got, out, err = shell("run", path)
-    assert (got, out, err.count("\n")) == (code, "", 1) and said in err
-    assert not path.with_name("study.db").exists()
+    ]:
+        path.write_text(text.replace(*change))
+        got, out, err = shell("run", path)
+        assert (got, out, err.count("\n")) == (code, "", 1) and said in err
+        assert not path.with_name("study.db").exists()
 
 
 def test_the_page_lists_all_exit_codes():
@@ -137,20 +136,14 @@ def test_a_budget_that_is_too_small(shell, path):
 
 
 def test_no_entropy_and_an_interrupt(shell, path, monkeypatch):
-    def interrupted(self, requests):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("dpfast.tables.shared_pass.SharedPasses._pass", interrupted)
-        assert shell("run", path) == (130, "", "dpfast: error: interrupted\n")
-
-    def none(*arguments):
-        raise EntropyError("no bits")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("dpfast.rng.SecureGenerator.stream", none)
-        code, _, err = shell("run", path, "--json")
-    assert code == 1 and "no bits" in err
+    for place, error, code in [
+        ("tables.shared_pass.SharedPasses._pass", KeyboardInterrupt, 130),
+        ("rng.SecureGenerator.stream", EntropyError("no bits"), 1),
+    ]:
+        with monkeypatch.context() as patch:
+            patch.setattr(f"dpfast.{place}", Mock(side_effect=error))
+            got, _, err = shell("run", path)
+        assert got == code and ("no bits" if code == 1 else "interrupted") in err
     assert shell("run", path, "--quiet")[0] == 0
     assert dp.Budget(path=path.with_name("study.db")).spent["epsilon"] == 3
 

@@ -1,6 +1,5 @@
 """Jobs: what a file may say, how a loss is divided, shared passes, and what comes out."""
 
-import csv
 import json
 import os
 import re
@@ -39,6 +38,7 @@ from dpfast.tables import shared_pass  # noqa: E402
 from dpfast.tables.files import Reader  # noqa: E402
 
 from ..support.pairwise import every_value, quick_rows  # noqa: E402
+from .conftest import read, releases  # noqa: E402
 
 ROWS = 30_000
 
@@ -62,14 +62,6 @@ def table(tmp_path):
     return tmp_path / "t.parquet"
 
 
-def releases(*tables):
-    """Releases as a job file has them."""
-    return "".join(
-        "[[release]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in table.items())
-        for table in tables
-    )
-
-
 RELEASES = releases(
     {"statistic": "mean", "column": "a"},
     {"statistic": "median", "column": "b", "weight": 2},
@@ -91,14 +83,6 @@ def write(table):
         return path
 
     return make
-
-
-def read(path):
-    """The rows of a file of answers."""
-    if path.suffix == ".parquet":
-        return pq.read_table(path).to_pylist()
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def counted(monkeypatch):

@@ -11,7 +11,7 @@ duckdb = pytest.importorskip("duckdb")
 from dpfast import Budget, job  # noqa: E402
 from dpfast.errors import ArgumentError, MissingExtraError, SourceError  # noqa: E402
 
-from .test_job import releases  # noqa: E402
+from .conftest import releases  # noqa: E402
 
 DELAY = {"statistic": "mean", "column": "delay"}
 LATE = {"name": "late", "statistic": "count", "where": ["carrier = UA", "delay >= 50"]}

@@ -15,7 +15,7 @@ from dpfast.groups import table as groups_table
 from dpfast.tables import available_memory, bounding, shared_pass
 from dpfast.tables.shared_pass import SharedPasses
 
-from .test_job import releases as tables
+from .conftest import releases as tables
 
 ROWS = 3000
 FLAG = {"by": "flag", "keys": ["A", "B"]}

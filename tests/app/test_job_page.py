@@ -12,7 +12,7 @@ from dpfast import job  # noqa: E402
 from dpfast.app.job import output  # noqa: E402
 
 from ..support.browser import asked, chromium, narrow, wish  # noqa: E402
-from .test_job import releases  # noqa: E402
+from .conftest import releases  # noqa: E402
 
 pytestmark = pytest.mark.full
 browser = chromium()

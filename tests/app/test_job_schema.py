@@ -9,7 +9,7 @@ import pytest
 from dpfast import job
 from dpfast.app.job.output import rows
 
-from .test_job import releases
+from .conftest import releases
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 jsonschema = pytest.importorskip("jsonschema")
