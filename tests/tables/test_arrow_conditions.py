@@ -19,7 +19,7 @@ from dpfast.tables.scan import columns, reader  # noqa: E402
 
 from ..support.pairwise import quick_rows  # noqa: E402
 
-ROWS = 300
+ROWS = 150
 x, f, w, d, text = map(pc.field, ("x", "f", "w", "d", "text"))
 ASK = {"epsilon": 400}
 
@@ -49,7 +49,7 @@ def frame():
     return pa.table(
         {
             "row": np.arange(ROWS),
-            "x": pa.array(bits.integers(-1, 60, ROWS), mask=some),
+            "x": pa.array(bits.integers(-1, 40, ROWS), mask=some),
             "f": bits.choice([-1.0, 0.0, 2.0, np.nan], ROWS),
             "w": pa.array(bits.choice(["UA", "7", "", "é"], ROWS), mask=some[::-1].copy()),
             "d": np.datetime64("2024-01-01") + (np.arange(ROWS) % 50).astype("m8[D]"),
@@ -77,11 +77,11 @@ def kept(frame):
 @pytest.fixture(scope="module")
 def folder(frame, tmp_path_factory):
     place = tmp_path_factory.mktemp("arrow")
-    pq.write_table(frame, place / "t.parquet", row_group_size=70)
+    pq.write_table(frame, place / "t.parquet", row_group_size=35)
     coded = frame.set_column(3, "w", frame["w"].dictionary_encode())
-    feather.write_feather(coded, place / "t.arrow", chunksize=110)
+    feather.write_feather(coded, place / "t.arrow", chunksize=50)
     views = frame.set_column(3, "w", frame["w"].cast(pa.string_view()))
-    feather.write_feather(views, place / "v.arrow", chunksize=90)
+    feather.write_feather(views, place / "v.arrow", chunksize=40)
     return place
 
 

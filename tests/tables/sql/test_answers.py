@@ -116,7 +116,7 @@ QUICK += [
 ]
 
 
-@quick_rows(19)
+@quick_rows(12)
 @pytest.mark.parametrize(("engine", "question"), QUICK)
 def test_answers_are_those_of_memory(engine, question):
     expect_same(QUESTIONS[question], table_of(engine))
@@ -292,7 +292,7 @@ DIFFERENCES = {
 }
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("name", DIFFERENCES)
 def test_differences_between_two_groups(there, name):
     columns, of, keys = DIFFERENCES[name]

@@ -22,7 +22,7 @@ def keys_of(engine, kind, values):
     return {row["key"]: row["rows"] for row in groups}, hashes.to_pyarrow().as_py()
 
 
-@quick_rows(4)
+@quick_rows(3)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", ["string", "int64", "boolean", "date", "timestamp"])
 def test_keys_are_equal_if_their_bytes_are(engine, kind):

@@ -48,7 +48,7 @@ RELEASES = {
     "categories": (dp.histogram, ["w"], {"categories": [0.5, 7.0, 50.0]}),
     "tree": (dp.tree_histogram, ["w"], {"bins": 16, "bounds": (-20, 80)}),
 }  # fmt: skip
-QUICK = [("duckdb", "mean", 2), ("sqlite", "count of nonzero", 1), ("sqlite", "sum", 3)]
+QUICK = [("duckdb", "mean", 2), ("sqlite", "count of nonzero", 1)]
 QUICK += [
     ("duckdb", "total", None),
     ("sqlite", "median", 200),
@@ -116,12 +116,14 @@ def test_missing_numbers_and_ids():
     columns = {"who": ("int64", [1, 1, None, 2]), "x": ("float64", [1.0, None, 1.0, 1.0])}
     rows = table(connect("duckdb"), columns)
     unit = {"bounds": (0, 1), "ids": "who", "max_rows": 5, "epsilon": 100}
-    assert abs(dp.sum(rows.x, nan="drop", **unit) - 2) < 1
-    assert abs(dp.sum(rows.x, nan="upper", **unit) - 3) < 1
-    with pytest.raises(DataError, match="NaN or null"):
-        dp.sum(rows.x, nan="raise", **unit)
-    with pytest.raises(DataError, match="NaN or null"):
-        dp.covariance(rows.mutate(y=1), nan="raise", **unit | {"bounds": [(0, 1)] * 2})
+    for nan, due in (("drop", 2), ("upper", 3)):
+        assert abs(dp.sum(rows.x, nan=nan, **unit) - due) < 1
+    for call in (
+        lambda: dp.sum(rows.x, nan="raise", **unit),
+        lambda: dp.covariance(rows.mutate(y=1), nan="raise", **unit | {"bounds": [(0, 1)] * 2}),
+    ):
+        with pytest.raises(DataError, match="NaN or null"):
+            call()
 
 
 def test_what_no_database_bounds_is_refused_before_the_spend():
