@@ -38,8 +38,7 @@ def tables():
     rng = np.random.default_rng(5)
     normal = rng.standard_normal(1000) * 10
     holes = normal.copy()
-    holes[rng.random(1000) < 0.5] = -np.inf
-    holes[300:500] = -np.inf
+    holes[rng.random(1000) < 0.5] = holes[300:500] = -np.inf
     return {
         "float64": normal,
         "float32": normal.astype(np.float32),
@@ -123,36 +122,33 @@ def pair(data, candidate):
     return (candidate, 0)
 
 
+ONES = np.ones(9)
 BAD = {
     "raises": (raises, None, 40, ZeroDivisionError, "candidate 30"),
-    "raises in Python": (raises.py_func, None, 40, ZeroDivisionError, "candidate 30"),
     "NaN": (from_table, np.repeat([1.0, math.nan], 20), 40, ArgumentError, "scores.*got nan"),
     "inf": (from_table, np.repeat([1.0, math.inf], 20), 40, ArgumentError, "scores.*got inf"),
-    "NaN in Python": (read, [math.nan] * 40, 40, ArgumentError, "scores must be.*got nan"),
     "all excluded": (from_table, np.full(40, -math.inf), 40, ArgumentError, "scores must be"),
-    "no candidates": (from_table, np.ones(9), 0, ArgumentError, "candidates must be"),
-    "count": (from_table, np.ones(9), 2.5, ArgumentTypeError, "candidates must be"),
-    "large count": (from_table, np.ones(9), 2**53 + 1, ArgumentError, "candidates must be"),
-    "no count": (from_table, np.ones(9), None, ArgumentTypeError, "candidates must be"),
+    "raises in Python": (raises.py_func, None, 40, ZeroDivisionError, "candidate 30"),
+    "NaN in Python": (read, [math.nan] * 40, 40, ArgumentError, "scores must be.*got nan"),
     "no number": (pair, None, 40, ArgumentTypeError, "scores must be a function that returns"),
     "text in Python": (read, ["1"] * 9, 9, ArgumentTypeError, "a function that returns .*str"),
+    "no candidates": (from_table, ONES, 0, ArgumentError, "candidates must be"),
+    "count": (from_table, ONES, 2.5, ArgumentTypeError, "candidates must be"),
+    "large count": (from_table, ONES, 2**53 + 1, ArgumentError, "candidates must be"),
+    "no count": (from_table, ONES, None, ArgumentTypeError, "candidates must be"),
     "data": (from_table, object(), 40, ArgumentTypeError, "that Numba can compile"),
 }
 
 
-QUICK = [name for name in BAD if "Python" in name or "count" in name]
-FULL = [pytest.param(name, marks=pytest.mark.full) for name in BAD if name not in QUICK]
-
-
 @pytest.mark.filterwarnings("ignore::dpfast.errors.SlowWarning")
-@pytest.mark.parametrize("name", [*QUICK, *FULL])
+@quick_rows(4)
+@pytest.mark.parametrize("name", BAD)
 def test_what_goes_wrong_in_the_pass_spends_nothing(name, stretch):
     function, data, count, error, words = BAD[name]
     budget = dp.Budget(epsilon=1, neighbors="replace")
+    asked = {"data": data, "candidates": count, "sensitivity": 1, "epsilon": 0.5}
     with pytest.raises(error, match=words):
-        exponential(
-            function, data=data, candidates=count, sensitivity=1, epsilon=0.5, budget=budget
-        )
+        exponential(function, **asked, budget=budget)
     assert not budget.history
 
 
@@ -164,10 +160,8 @@ def test_draws_are_those_of_stored_scores_and_a_plain_function_warns_once(n):
         for function in (from_table, read):
             with warnings.catch_warnings(record=True) as seen:
                 warnings.simplefilter("always")
-                found = exponential(
-                    function, data=table, candidates=len(table), **loss, size=size,
-                    rng=dp.rng.InsecureGenerator(3),
-                )  # fmt: skip
+                asked = {"data": table, "candidates": n, **loss, "size": size}
+                found = exponential(function, **asked, rng=dp.rng.InsecureGenerator(3))
             assert np.array_equal(found, stored) and type(found) is type(stored)
             slow = [one.filename for one in seen if one.category is SlowWarning]
             assert slow == [__file__] * (function is read)
@@ -208,13 +202,10 @@ def test_candidates_taken_away(stretch):
     table = np.array([5.0, 4, 3, -np.inf, 9, 9, 1, 2, 7, 6])
     scores = Computed(from_table, np.tile(table, 10), 100)
     scores.peaks(4)
-    gone = np.flatnonzero(np.tile(table, 10) == 9)
     left = np.tile(table, 10)
+    gone = np.flatnonzero(left == 9)
     left[gone] = -np.inf
-    expected = Stored(left).peaks(4)
-    assert np.array_equal(scores.without(gone), expected)
-    assert scores.best == 7
-    assert scores.exact(0) == 2
-    everything_of_a_block = np.arange(8, 12)
-    got = scores.without(everything_of_a_block)
+    assert np.array_equal(scores.without(gone), Stored(left).peaks(4))
+    assert scores.best == 7 and scores.exact(0) == 2
+    got = scores.without(np.arange(8, 12))  # all of a block
     assert got[2] < 0 and got[1] == 0

@@ -62,8 +62,12 @@ def test_draws_are_those_of_scores_in_memory(name, draw):
 
 
 def test_few_scores_are_gathered(monkeypatch):
-    monkeypatch.setattr(arguments, "FEW", N)
     held = da.from_array(NEAR, chunks=1000)
+    with pytest.raises(ArgumentError, match="scores must be at most"):
+        dp.selection.probabilities(held, sensitivity=1, epsilon=1)
+    with pytest.raises(ArgumentTypeError, match="base must be left out"):
+        dp.selection.exponential(held, base=np.zeros(N), sensitivity=1, epsilon=1)
+    monkeypatch.setattr(arguments, "FEW", N)
     for more in ({}, {"base": np.linspace(0, 3, N)}):
         due, found = (
             dp.selection.exponential(some, **LOSS, size=9, rng=InsecureGenerator(1), **more)
@@ -73,22 +77,9 @@ def test_few_scores_are_gathered(monkeypatch):
     assert dp.selection.probabilities(held, sensitivity=1, epsilon=1).shape == (N,)
 
 
-def test_arguments_that_need_all_scores_are_refused():
-    held = da.from_array(NEAR, chunks=1000)
-    with pytest.raises(ArgumentTypeError, match="base must be left out"):
-        dp.selection.exponential(held, base=np.zeros(N), sensitivity=1, epsilon=1)
-    with pytest.raises(ArgumentError, match="axis must be 0 or -1"):
-        dp.selection.exponential(held, axis=1, sensitivity=1, epsilon=1)
-    with pytest.raises(ArgumentError, match="scores must be at most"):
-        dp.selection.probabilities(held, sensitivity=1, epsilon=1)
-
-
 def test_scores_that_change_are_an_error():
     calls = iter(range(1000))
-
-    def grown(block):
-        return block + (next(calls) > 12)
-
+    grown = lambda block: block + (next(calls) > 12)  # noqa: E731
     held = da.from_array(NEAR, chunks=1000).map_blocks(grown, dtype=float, meta=np.empty(0))
     with pytest.raises(DataError, match="changed between two reads"):
         dp.selection.exponential(held, sensitivity=1, epsilon=1, size=999)
@@ -99,14 +90,13 @@ def masked(rows):
 
 
 NULLS = dd.from_pandas(pd.Series([1, 2, None, 4] * 9, dtype="Int64"), npartitions=3)
+ZEROS, LINE = np.zeros(40), da.zeros(40)
 REFUSED = [
-    (masked(np.arange(40.0)), {}, "scores must be without a mask"),
-    (masked(np.arange(40)), {}, "scores must be without a mask"),
-    (da.zeros(40), {"axis": 0.0}, "axis must be an integer"),
-    (da.zeros(40), {"axis": np.array([0, 1])}, "axis must be an integer"),
-    (da.zeros(40), {"axis": 1}, "axis must be 0 or -1"),
+    *((masked(np.arange(40, dtype=kind)), {}, "without a mask") for kind in (float, int)),
+    *((LINE, {"axis": axis}, "axis must be an integer") for axis in (0.0, np.array([0, 1]))),
+    (LINE, {"axis": 1}, "axis must be 0 or -1"),
     ([da.zeros(4), da.zeros(4)], {}, "compute it first"),
-    (np.zeros(40), {"base": da.zeros(40)}, "compute it first"),
+    (ZEROS, {"base": LINE}, "compute it first"),
     (NULLS, {}, "finite numbers.*got nan"),
     (da.zeros((30, 30)), {}, "scores must be of one dimension"),
     (da.zeros(0), {}, "a candidate at least"),
@@ -130,13 +120,8 @@ def test_what_is_refused_before_the_spend(scores, more, words, few, monkeypatch)
 def test_a_large_top_takes_few_passes():
     scores = np.full(N, -np.inf)
     scores[::64] = 0
-    held = da.from_array(scores, chunks=1000)
-    passes = []
-
-    def counted(block):
-        passes.append(1)
-        return block
-
+    passes, held = [], da.from_array(scores, chunks=1000)
+    counted = lambda block: passes.append(1) or block  # noqa: E731
     held = held.map_blocks(counted, dtype=float, meta=np.empty(0))
     with pytest.raises(ArgumentError, match="candidates not excluded, 141"):
         dp.selection.top_k(held, 142, sensitivity=1, epsilon=1)

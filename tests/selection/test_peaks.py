@@ -58,9 +58,9 @@ def check(values, block):
 @quick_rows(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_short_length_and_block(dtype):
-    for n in [*range(0, 40), 63, 64, 65, 127, 129, 255, 257, 300]:
+    for n in [*range(0, 40), 63, 64, 65, 127, 129, 257]:
         values = sample(n, dtype, n)
-        for block in {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 33, 63, 64, 100, 256, 300, 1000}:
+        for block in (1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 100, 256, 1000):
             check(values, block)
 
 
@@ -80,10 +80,8 @@ def test_planted_faults_are_caught(fault, monkeypatch):
         return flags & ~{"NaN hides": native.NAN, "infinity unseen": native.INFINITE}.get(fault, 0)
 
     values = np.arange(300.0)
-    if fault.startswith("NaN"):
-        values[77] = math.nan
-    if fault.startswith("inf"):
-        values[299] = math.inf
+    if fault != "no tail":
+        values[299] = math.nan if "NaN" in fault else math.inf
     real = native.block_peaks
     check(values, 100)
     monkeypatch.setattr(native, "block_peaks", faulty)
@@ -97,15 +95,15 @@ def test_planted_faults_are_caught(fault, monkeypatch):
 def test_one_bad_value_anywhere_is_seen(dtype, odd):
     flag = native.NAN if odd != odd else native.INFINITE
     for block in [1, 4, 10, 100, 256]:
-        for n in [1, 5, 16, 31, 100, 131, 257, 300]:
+        for n in [1, 5, 16, 31, 100, 131, 257]:
             values = np.full(n, -2.0, dtype)
+            assert run(values, block)[1] == native.ABOVE
             for place in range(n):
                 values[place] = odd
                 assert run(values, block)[1] & 3 == flag
-                if odd != odd:
+                if odd != odd and (block == 10 or place % 9 == 0):
                     check(values, block)
                 values[place] = -2.0
-            assert run(values, block)[1] == native.ABOVE
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -128,14 +126,10 @@ def test_what_the_kernel_refuses():
     fixed.flags.writeable = False
     for values, block, out in [
         (good[::2], 5, np.empty(1)),
-        (good.astype(">f8"), 5, np.empty(2)),
-        (good.astype(np.float16), 5, np.empty(2, np.float16)),
-        (good.astype(complex), 5, np.empty(2, complex)),
+        *((good.astype(kind), 5, np.empty(2, kind[1:])) for kind in (">f8", "<f2", "<c16")),
         (good.reshape(2, 5), 5, np.empty(2)),
         (good, 0, np.empty(10)),
-        (good, 5, np.empty(3)),
-        (good, 5, np.empty(2, np.float32)),
-        (good, 5, fixed),
+        *((good, 5, out) for out in (np.empty(3), np.empty(2, np.float32), fixed)),
         (np.frombuffer(bytes(81), np.uint8)[1:].view(np.float64), 5, np.empty(2)),
     ]:
         with pytest.raises(ValueError):
@@ -196,7 +190,7 @@ def test_stored_scores_of_every_layout(dtype, tmp_path, monkeypatch):
     index = np.array([0, 17, 1002, 500, 17])
     exact = [reference.distance(best, v) for v in numbers]
     for name, array in [*layouts(values), ("mapped", mapped)]:
-        for block in [1, 7, 64, 100, 128, 129, 500, 5000]:
+        for block in [1, 7, 64, 128, 129, 5000]:
             scores = Stored(array)
             peaks = scores.peaks(block)
             found, _ = reference.block_peaks(numbers, min(block, 1003))
@@ -234,14 +228,10 @@ def test_any_floats(numbers, block):
     near(scores.peaks(block), [reference.distance(best, v) for v in found])
 
 
-BAD = [
-    ([1.0, math.nan, 2.0], "got nan"),
-    ([math.nan], "got nan"),
-    ([math.nan, math.inf, -math.inf], "got nan"),
-    ([1.0, math.inf], "got inf"),
-    ([-math.inf, math.inf], "got inf"),
-    ([-math.inf, -math.inf], "above minus infinity for at least one candidate, got -inf"),
-]
+BAD = [([1.0, math.nan, 2.0], "got nan"), ([math.nan], "got nan")]
+BAD += [([math.nan, math.inf, -math.inf], "got nan"), ([1.0, math.inf], "got inf")]
+BAD += [([-math.inf, math.inf], "got inf")]
+BAD += [([-math.inf] * 2, "above minus infinity for at least one candidate, got -inf")]
 
 
 @pytest.mark.parametrize(("numbers", "words"), BAD)
@@ -249,9 +239,8 @@ BAD = [
 def test_scores_that_are_refused(numbers, words, dtype):
     array = np.array(numbers, dtype)
     for form in [array, array.repeat(2)[::2]]:
-        with pytest.raises(ArgumentError, match=r"^scores must be ") as caught:
+        with pytest.raises(ArgumentError, match=rf"^scores must be .*{words}"):
             Stored(form).peaks(2)
-        assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -259,13 +248,8 @@ def test_the_best_of_each_row(dtype):
     for rows, count in [(1, 1), (50, 10), (7, 300), (301, 3)]:
         matrix = sample(rows * count, dtype, rows).reshape(rows, count)
         expected = matrix.max(axis=1)
-        for form in [
-            matrix,
-            np.asfortranarray(matrix),
-            matrix.astype(matrix.dtype.newbyteorder()),
-            matrix.repeat(2, axis=1)[:, ::2],
-            matrix.repeat(2, axis=0)[::2],
-        ]:
+        forms = [matrix, np.asfortranarray(matrix), matrix.astype(matrix.dtype.newbyteorder())]
+        for form in [*forms, matrix.repeat(2, axis=1)[:, ::2], matrix.repeat(2, axis=0)[::2]]:
             np.testing.assert_array_equal(row_peaks(form), expected)
 
 

@@ -8,6 +8,7 @@ with planted factors that are too large for the same checks to catch.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -24,13 +25,9 @@ from ..support.pairwise import pairwise, quick_rows
 EPSILONS = (0.5, 1.0, 3.0, 8.0)
 
 
-def plan(function, *args, **options):
-    """The mechanism that a call would run, with its factor `c` and its loss."""
-    return dp.extend.prepare(function, *args, **options).mechanism
-
-
 def factor(function, *args, **options):
-    return plan(function, *args, **options).c
+    """The factor `c` of the mechanism that a call would run."""
+    return dp.extend.prepare(function, *args, **options).mechanism.c
 
 
 def vectors(n, monotone):
@@ -48,25 +45,19 @@ def vectors(n, monotone):
     return list(found), np.array(first), np.array(second)
 
 
-_CACHE: dict = {}
+@functools.cache
+def logs_of(distribution, scores, c):
+    return np.array([float(twin.mp.log(p)) for p in DISTRIBUTIONS[distribution](scores, c)])
 
 
 def logs(distribution, n, c, monotone):
     """Log-probabilities of all vectors, and the pairs of neighbors."""
     scores, first, second = vectors(n, monotone)
-    table = []
-    for vector in scores:
+    table = np.empty((len(scores), n))
+    for row, vector in zip(table, scores, strict=True):
         # Neither distribution changes with the order or a common shift.
         order = np.argsort(vector, kind="stable")
-        low = vector[order[0]]
-        key = distribution, c, tuple(vector[i] - low for i in order)
-        if key not in _CACHE:
-            found = DISTRIBUTIONS[distribution](key[2], c)
-            _CACHE[key] = [float(twin.mp.log(p)) for p in found]
-        row = np.empty(n)
-        row[order] = _CACHE[key]
-        table.append(row)
-    table = np.array(table)
+        row[order] = logs_of(distribution, tuple(vector[i] - min(vector) for i in order), c)
     return table[first], table[second]
 
 
@@ -145,9 +136,8 @@ def test_permute_and_flip_for_rho(rho):
 def test_top_k_on_all_neighbors(monotone):
     """Ordered answers; epsilon is that of the whole answer."""
     epsilon, k = 6.0, 2
-    c = factor(
-        selection.top_k, [0.0, 1.0, 2.0], k, sensitivity=1, epsilon=epsilon, monotone=monotone
-    )
+    loss = {"sensitivity": 1, "epsilon": epsilon, "monotone": monotone}
+    c = factor(selection.top_k, [0.0, 1.0, 2.0], k, **loss)
     scores, first, second = vectors(3, monotone)
 
     def table(c):
