@@ -43,22 +43,17 @@ def slack(c):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("noise", EXACT + LOOSE)
 def test_pure_loss_is_never_above_epsilon(noise, epsilon):
+    """The audit catches an alpha or a beta that is too large."""
     c = (published.calibrate if noise in LOOSE else calibrate)(noise, epsilon=epsilon)
     loss = audit.worst_loss(c.distribution, c.alpha, slack(c))
     assert loss <= epsilon * (1 + TOLERANCE) + 1e-13
     assert (c.epsilon, c.rho) == (pytest.approx(epsilon), None)
     if noise in EXACT:
         assert loss > 0.9999 * epsilon
-
-
-@every_value
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("noise", EXACT)
-def test_the_audit_catches_an_alpha_or_a_beta_that_is_too_large(noise, epsilon):
-    c = calibrate(noise, epsilon=epsilon)
-    assert audit.worst_loss(c.distribution, 1.03 * c.alpha, slack(c)) > epsilon * (1 + 1e-6)
-    if noise != "cauchy" or epsilon < 1:  # alone beta is not always binding: then the tails are
-        assert audit.worst_loss(c.distribution, c.alpha, 1.05 * c.beta) > epsilon * (1 + 1e-6)
+        over = epsilon * (1 + 1e-6)
+        assert audit.worst_loss(c.distribution, 1.03 * c.alpha, slack(c)) > over
+        if noise != "cauchy" or epsilon < 1:  # alone beta is not always binding: the tails are
+            assert audit.worst_loss(c.distribution, c.alpha, 1.05 * c.beta) > over
 
 
 def test_the_audit_catches_scaling_by_epsilon_alone():
@@ -69,50 +64,42 @@ def test_the_audit_catches_scaling_by_epsilon_alone():
 
 
 @quick_rows(2)
-@pytest.mark.parametrize(
-    "epsilon, delta",
-    [
-        *((1e-6, 1e-9), (1e-3, 1e-12), (0.1, 1e-30), (1.0, 1e-6), (1.0, 1e-100), (2.0, 1e-299)),
-        *((3.0, 0.01), (1.0, 0.3), (20.0, 1e-10), (200.0, 1e-20), (500.0, 1e-300)),
-    ],
-)
+@pytest.mark.parametrize("epsilon, delta", [
+    (1e-6, 1e-9), (1e-3, 1e-12), (0.1, 1e-30), (1.0, 1e-6), (1.0, 1e-100), (2.0, 1e-299),
+    (3.0, 0.01), (1.0, 0.3), (20.0, 1e-10), (200.0, 1e-20), (500.0, 1e-300),
+])  # fmt: skip
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_hockey_stick_in_high_precision(noise, epsilon, delta):
     c = calibrate(noise, epsilon=epsilon, delta=delta)
     digits = 700 if delta < 1e-20 else 90  # 1 - sf cancels down to delta
     beta = slack(c)
-    worst = audit.exact_deltas(c.distribution, epsilon, c.alpha, beta, digits)
-    assert max(worst) <= delta
+
+    def worst(alpha, beta):
+        return max(audit.exact_deltas(c.distribution, epsilon, alpha, beta, digits))
+
+    assert all(worst(c.alpha, part * beta) <= delta for part in (1e-3, 0.3, 0.7, 1))
     # tight, except where the side conditions of the proof bind
     ceiling = epsilon - beta if noise == "laplace" else gaussian._ceiling(epsilon, beta)
     if c.alpha < 0.999 * ceiling:
-        assert max(worst) > delta * (1 - 1e-4)
-    for part in (1e-3, 0.3, 0.7):
-        assert (
-            max(audit.exact_deltas(c.distribution, epsilon, c.alpha, part * beta, digits)) <= delta
-        )
-    over = audit.exact_deltas(c.distribution, epsilon, 1.05 * c.alpha, 1.05 * beta, digits)
-    if delta < 0.01:
-        assert max(over) > delta
+        assert worst(c.alpha, beta) > delta * (1 - 1e-4)
+    assert delta >= 0.01 or worst(1.05 * c.alpha, 1.05 * beta) > delta
 
 
 ORDERS = np.concatenate([1 + np.geomspace(1e-3, 1, 12), np.geomspace(2.1, 900, 60)])
 
 
 @quick_rows(1)
-@pytest.mark.parametrize("e", [0.05, 0.13, 0.4, 1.0, 2.1, 4.0])
+@pytest.mark.parametrize("e", [4.0, 2.1, 1.0, 0.4, 0.13, 0.05])
 def test_renyi_divergence_of_arsinh_normal(e):
     c = calibrate("arsinh-normal", rho=e * e / 2)
-    orders = ORDERS[60 / e + 5 > ORDERS]
-    beta = slack(c)
-    worst = max(
-        audit.renyi_rho(c.distribution.sigma, c.alpha, lam, orders)
-        for lam in np.linspace(0, beta, 4)
-    )
-    assert 0.94 * e * e / 2 < worst <= e * e / 2  # table spacing and safety factor
-    wider = (0, 1.05 * beta)
-    over = max(audit.renyi_rho(c.distribution.sigma, 1.08 * c.alpha, lam, orders) for lam in wider)
-    assert over > e * e / 2
+    orders, beta = ORDERS[60 / e + 5 > ORDERS], slack(c)
+
+    def worst(alpha, slacks):
+        return max(audit.renyi_rho(c.distribution.sigma, alpha, lam, orders) for lam in slacks)
+
+    exact = worst(c.alpha, np.linspace(0, beta, 4))
+    assert 0.94 * e * e / 2 < exact <= e * e / 2  # table spacing and safety factor
+    assert worst(1.08 * c.alpha, (0, 1.05 * beta)) > e * e / 2
 
 
 def test_the_renyi_audit_catches_orders_near_one():
@@ -151,10 +138,11 @@ def test_every_entry_of_the_arsinh_table():
 
 def test_group_steps_stay_below_rho():
     """k steps of an entry cost at most k^2 of its rho: the rule behind multiples of an entry."""
-    for e, k in ((0.1, 3), (0.5, 2), (1.0, 4)):
+    for e, k in ((0.5, 2), (1.0, 4)):
         entry = min(arsinh_normal._ENTRIES, key=lambda x: abs(x[0] - e))
         s, t = k * entry[0] * entry[1], k * entry[0] * arsinh_normal.SHARE
-        worst = max(audit.renyi_rho(0.9, s, lam, ORDERS[ORDERS < 100], 0.02) for lam in (0, t))
+        orders = ORDERS[ORDERS < 100][::2]
+        worst = max(audit.renyi_rho(0.9, s, lam, orders, 0.02) for lam in (0, t))
         assert worst <= (k * entry[0]) ** 2 / 2
 
 
@@ -176,12 +164,6 @@ def replacements(n):
     for x in itertools.combinations_with_replacement(GRID, n):
         for i, g in itertools.product(range(n), GRID):
             yield x, tuple(sorted((*x[:i], g, *x[i + 1 :])))
-
-
-def additions(n):
-    for x in itertools.combinations_with_replacement(GRID, n):
-        for g in GRID:
-            yield x, tuple(sorted((*x, g)))
 
 
 def worst_cauchy(c, smooth, pairs):
@@ -214,7 +196,12 @@ def test_every_addition_on_a_tiny_domain(epsilon):
     def smooth(x, beta):
         return quantiles.smooth_add_remove(x, steps[len(x)], beta, LO, HI)
 
-    pairs = itertools.chain.from_iterable(additions(n) for n in range(5))
+    pairs = [
+        (x, tuple(sorted((*x, g))))
+        for n in range(5)
+        for x in itertools.combinations_with_replacement(GRID, n)
+        for g in GRID
+    ]
     worst = worst_cauchy(calibrate("cauchy", epsilon=epsilon), smooth, pairs)
     assert 0.9 * epsilon < worst <= epsilon * (1 + 1e-12)
 
@@ -244,40 +231,34 @@ def test_floats_are_rounded_down_and_exact_kinds_agree():
     assert calibrate("cauchy", epsilon=1).epsilon == 1.0
 
 
-@pytest.mark.parametrize(
-    "noise, loss, message",
-    [
-        ("cauchy", {}, "epsilon must be given"),
-        ("cauchy", {"epsilon": 1, "rho": 1}, "rho must be left out"),
-        ("cauchy", {"epsilon": 500.5}, "epsilon must be at least 2.* and at most 500"),
-        ("cauchy", {"epsilon": 1e-13}, "epsilon must be at least"),
-        ("cauchy", {"epsilon": 1e-320}, "epsilon must be at least"),
-        ("cauchy", {"rho": 1e-320}, "rho must be at least"),
-        ("laplace", {"epsilon": 1e-320, "delta": 1e-9}, "epsilon must be at least"),
-        ("gaussian", {"epsilon": 1e-320, "delta": 1e-9}, "epsilon must be at least"),
-        ("gaussian", {"epsilon": 1e-9, "delta": 1e-300}, "epsilon must be large enough"),
-        ("laplace", {"epsilon": 1, "delta": 1e-301}, "delta must be 0, or at least"),
-        ("laplace", {"epsilon": 1}, "delta must be greater than 0"),
-        ("gaussian", {"rho": 1}, "delta must be greater than 0"),
-        ("arsinh-normal", {"epsilon": 1, "delta": 1e-6}, "rho must be given"),
-        ("arsinh-normal", {"rho": 1, "delta": 1e-6}, "delta must be left out when rho"),
-        ("uniform", {"epsilon": 1}, "noise must be one of"),
-        (None, {"epsilon": 1}, "noise must be one of"),
-        (["cauchy"], {"epsilon": 1}, "noise must be one of"),
-    ],
-)
+@pytest.mark.parametrize("noise, loss, message", [
+    ("cauchy", {}, "epsilon must be given"),
+    ("cauchy", {"epsilon": 1, "rho": 1}, "rho must be left out"),
+    ("cauchy", {"epsilon": 500.5}, "epsilon must be at least 2.* and at most 500"),
+    *(("cauchy", {"epsilon": small}, "epsilon must be at least") for small in (1e-13, 1e-320)),
+    ("cauchy", {"rho": 1e-320}, "rho must be at least"),
+    *((name, {"epsilon": 1e-320, "delta": 1e-9}, "epsilon must be at least")
+      for name in ("laplace", "gaussian")),
+    ("gaussian", {"epsilon": 1e-9, "delta": 1e-300}, "epsilon must be large enough"),
+    ("laplace", {"epsilon": 1, "delta": 1e-301}, "delta must be 0, or at least"),
+    ("laplace", {"epsilon": 1}, "delta must be greater than 0"),
+    ("gaussian", {"rho": 1}, "delta must be greater than 0"),
+    ("arsinh-normal", {"epsilon": 1, "delta": 1e-6}, "rho must be given"),
+    ("arsinh-normal", {"rho": 1, "delta": 1e-6}, "delta must be left out when rho"),
+    *((name, {"epsilon": 1}, "noise must be one of") for name in ("uniform", None, ["cauchy"])),
+])  # fmt: skip
 def test_bad_arguments(noise, loss, message):
     with pytest.raises(ArgumentError, match=message):
         calibrate(noise, **loss)
 
 
-@pytest.mark.parametrize("value", [True, "1", [1.0], 1j, np.array([1.0, 2.0])])
-def test_kinds_that_are_no_number(value):
+def test_kinds_that_are_no_number():
     calibrate("cauchy", epsilon=1)  # the cache must not take True for 1
-    with pytest.raises(ArgumentTypeError, match="epsilon must be"):
-        calibrate("cauchy", epsilon=value)
-    with pytest.raises(ArgumentTypeError, match="rho must be"):
-        calibrate("arsinh-normal", rho=value)
+    for value in (True, "1", [1.0], 1j, np.array([1.0, 2.0])):
+        with pytest.raises(ArgumentTypeError, match="epsilon must be"):
+            calibrate("cauchy", epsilon=value)
+        with pytest.raises(ArgumentTypeError, match="rho must be"):
+            calibrate("arsinh-normal", rho=value)
 
 
 def test_the_names_that_a_type_checker_knows_are_those_that_are_calibrated():

@@ -34,10 +34,13 @@ def shipped(monkeypatch, step, core, b, stairs=STAIRS):
     """The law of `fill`, up to a factor: all that its random bits can be, one after the other."""
     noise, found = Staircase(1.25, step, core), {}
     far = 2 * step * b / (2 * step * b + (2 * core + 1) * (1 - b))
-    assert_part(noise, b)
-    for beyond, k in itertools.product((False, True), range(stairs)):
-        if k and not beyond:
-            continue
+
+    class Other:  # the formula for what is beyond is that of this law, with another b
+        mpf, exp, expm1 = float, lambda x: b, lambda x: b - 1
+
+    with mpmath.workdps(50):
+        assert noise.part_beyond(Other) == far
+    for beyond, k in [(False, 0), *((True, k) for k in range(stairs))]:
         limits = []
 
         def every(n, size, stream, kept=limits):
@@ -59,18 +62,6 @@ def shipped(monkeypatch, step, core, b, stairs=STAIRS):
     return found
 
 
-def assert_part(noise, b):
-    """That the formula for what is beyond is that of the law above, with another b."""
-    with mpmath.workdps(50):
-
-        class Other:
-            mpf, exp, expm1 = float, lambda x: b, lambda x: b - 1
-
-        assert noise.part_beyond(Other) == 2 * noise.step * b / (
-            2 * noise.step * b + (2 * noise.core + 1) * (1 - b)
-        )
-
-
 @pytest.mark.parametrize(("step", "core"), SMALL)
 @pytest.mark.parametrize("b", [F(1, 3), F(9, 10)])
 def test_what_is_drawn_is_the_staircase(step, core, b, monkeypatch):
@@ -84,35 +75,15 @@ def test_what_is_drawn_is_the_staircase(step, core, b, monkeypatch):
     assert reference.worst_ratio(listed, [step + 1]) > 1 / b  # the control
 
 
-@pytest.mark.parametrize("fault", ["more beyond", "stairs too narrow", "a number twice"])
-def test_a_sampler_with_a_fault_would_be_caught(fault, monkeypatch):
+def test_a_sampler_with_a_fault_would_be_caught(monkeypatch):
+    """As if stair 0 had no factor 1 - b, with stairs too narrow, and with a number twice."""
     b, step, core = F(1, 3), 5, 1
-    if fault == "more beyond":  # as if stair 0 had no factor 1 - b
-        found = shipped(monkeypatch, step, core, b)
-        for z in range(-core, core + 1):
-            found[z] *= 1 / (1 - b)
-    elif fault == "stairs too narrow":
-        found = shipped(monkeypatch, step - 1, core, b)
-    else:
-        found = shipped(monkeypatch, step, core, b)
-        found[7] += found.pop(8)
-        found[8] = found[-8] / 1000
-    listed = {(z,): p for z, p in found.items()}
-    assert reference.worst_ratio(listed, [step]) > 1 / b
-
-
-class Words:
-    """A stream of given words, and of ones after them."""
-
-    def __init__(self, words):
-        self.words = words
-
-    def take(self, n):
-        assert n == 8 * len(self.words)
-        return np.array(self.words, np.uint64).tobytes()
-
-    def word(self):
-        return self.after
+    more, narrow, twice = (shipped(monkeypatch, step - wide, core, b) for wide in (0, 1, 0))
+    more = {z: p / (1 - b) if abs(z) <= core else p for z, p in more.items()}
+    twice[7] += twice.pop(8)
+    twice[8] = twice[-8] / 1000
+    for found in (more, narrow, twice):
+        assert reference.worst_ratio({(z,): p for z, p in found.items()}, [step]) > 1 / b
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.7, 60.0])
@@ -123,9 +94,9 @@ def test_bits_about_the_border_are_decided_exactly(epsilon):
         border = mpmath.ldexp(noise.part_beyond(mpmath.mp), 64)
         near = int(border)
         words = [w for w in range(near - 3, near + 4) if 0 <= w < 2**64] + [0, 2**64 - 1]
+        bits = np.array(words, np.uint64).tobytes()
         for after in (0, 1, 2**63, 2**64 - 1):
-            stream = Words(words)
-            stream.after = after
+            stream = SimpleNamespace(take=lambda n: bits[:n], word=lambda after=after: after)
             # All further bits are the same, so the number is this one.
             tail = mpmath.mpf(after) / (2**64 - 1)
             wanted = [mpmath.mpf(w) + tail < border for w in words]
@@ -192,31 +163,30 @@ def test_large_integers_are_divided_first(bits):
 
 
 def test_noise_on_a_grid_is_that_of_the_integers():
-    z = dp.noise.staircase(3, 0.5, 100_000, granularity=2.0**-5, rng=InsecureGenerator(2))
-    wanted = np.empty(100_000, np.int64)
-    noise = Staircase.of(F(3), 16)
+    def drawn(*given, **more):
+        return dp.noise.staircase(*given, **more, rng=InsecureGenerator(2))
+
+    grid, wanted, noise = (
+        {"granularity": 2.0**-5},
+        np.empty(9_000, np.int64),
+        Staircase.of(F(3), 16),
+    )
+    z = drawn(3, 0.5, 9_000, **grid)
     noise.fill(wanted, InsecureGenerator(2).stream())
     assert np.array_equal(z * 32, wanted)
-    assert z.std() == pytest.approx(noise.deviation / 32, rel=0.02)
     # Between multiples the next one counts.
-    more = dp.noise.staircase(3, 0.48, 100_000, granularity=2.0**-5, rng=InsecureGenerator(2))
-    assert np.array_equal(more, z)
-    fine = dp.noise.staircase(F(1, 2**30), 1.0, 100, rng=InsecureGenerator(2))
+    assert np.array_equal(drawn(3, 0.48, 9_000, **grid), z)
+    fine = drawn(F(1, 2**30), 1.0, 100)
     assert abs(fine).max() > 2.0**29 and (fine % 1 == 0).all()
 
 
-@pytest.mark.parametrize(
-    ("args", "kw", "match"),
-    [
-        ((0,), {}, "epsilon"),
-        ((501,), {}, "epsilon must be at least"),
-        (("x",), {}, "epsilon"),
-        ((1, -1.0), {}, "sensitivity must be"),
-        ((1, 1.0), {"granularity": 3}, "granularity must be"),
-        ((1, 1.0), {"granularity": 2.0**-53}, "granularity must be at least"),
-        ((2.0**-20, 1.0), {"granularity": 2.0**-40}, "granularity must be at least"),
-    ],
-)
+@pytest.mark.parametrize("args, kw, match", [
+    ((0,), {}, "epsilon"), ((501,), {}, "epsilon must be at least"), (("x",), {}, "epsilon"),
+    ((1, -1.0), {}, "sensitivity must be"),
+    ((1, 1.0), {"granularity": 3}, "granularity must be"),
+    ((1, 1.0), {"granularity": 2.0**-53}, "granularity must be at least"),
+    ((2.0**-20, 1.0), {"granularity": 2.0**-40}, "granularity must be at least"),
+])  # fmt: skip
 def test_bad_arguments(args, kw, match):
     with pytest.raises((ArgumentError, ArgumentTypeError), match=match):
         dp.noise.staircase(*args, **kw)
@@ -228,36 +198,30 @@ JOINT = [((1, 4), (0, 1)), ((2, 3), (0, 2)), ((1, 1, 2), (0, 0, 1)), ((3, 3), (1
 def joint_law(noise, stairs=3):
     """The probabilities of points from those of the stairs, and of points on a stair or below."""
     with mpmath.workdps(40):
-        reach = [mpmath.mpf(1)] + [
-            mpmath.mp.make_mpf(x) for x in room._tails(noise, 400) if mpmath.mp.make_mpf(x) > 1e-30
-        ]
+        tails = map(mpmath.mp.make_mpf, room._tails(noise, 400))
+        reach = [mpmath.mpf(1), *(tail for tail in tails if tail > 1e-30)]
         part = [a - b for a, b in zip(reach, [*reach[1:], 0], strict=True)]
         of_point = [p / noise.size(stair) for stair, p in enumerate(part)]
-        sides = [
-            range(-r - stairs * d, r + stairs * d + 1)
-            for r, d in zip(noise.cores, noise.steps, strict=True)
-        ]
+        ends = [r + stairs * d for r, d in zip(noise.cores, noise.steps, strict=True)]
         return {
             z: float(mpmath.fsum(of_point[reference.stair(z, noise.cores, noise.steps) :]))
-            for z in itertools.product(*sides)
+            for z in itertools.product(*(range(-end, end + 1) for end in ends))
         }
 
 
-@quick_rows(3)
+@quick_rows(2)
 @pytest.mark.parametrize(("steps", "cores"), JOINT)
 @pytest.mark.parametrize("epsilon", [0.7, 2.5])
 def test_every_move_within_the_box_is_covered(steps, cores, epsilon):
     """The law of what is drawn, point by point: uniform boxes mixed by exact probabilities."""
-    noise = JointStaircase(epsilon, steps, cores)
-    found = joint_law(noise)
+    found = joint_law(JointStaircase(epsilon, steps, cores))
+    wanted, middle = reference.law(math.exp(-epsilon), cores, steps, 3), (0,) * len(steps)
     assert sum(found.values()) < 1
-    wanted = reference.law(math.exp(-epsilon), cores, steps, 3)
-    middle = (0,) * len(steps)
     for z, p in found.items():
         assert p / found[middle] == pytest.approx(wanted[z], rel=1e-9)
     most = math.exp(epsilon)
     assert reference.worst_ratio(found, steps) == pytest.approx(most, rel=1e-9)
-    further = [d + (i == len(steps) - 1) for i, d in enumerate(steps)]
+    further = [*steps[:-1], steps[-1] + 1]
     assert reference.worst_ratio(found, further) > 1.5 * most  # the control
 
 
@@ -282,16 +246,16 @@ def test_joint_samples_fit_and_those_of_other_stairs_do_not():
     assert p_value(JointStaircase(1.5, (1, 4), (0, 0))) < 1e-6
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("epsilon", [3.0, 6.0])
 def test_error_bars_of_joint_noise(epsilon):
     moves = [1, 1 << 40, 3 << 50]
     noise, rng = box_noise(Pure(epsilon), moves), InsecureGenerator(8)
-    drawn = np.array([noise.add([0] * 3, rng) for _ in range(6000)]) / np.array(moves, float)
-    for place in range(3):
-        for failure in (0.3, 0.05):
-            size = float(noise.half_width(failure, place))
-            assert np.mean(abs(drawn[:, place]) > size) <= failure + 0.015
-            assert size == 0 or np.mean(abs(drawn[:, place]) >= 0.6 * size) > failure
+    drawn = np.array([noise.add([0] * 3, rng) for _ in range(3000)]) / np.array(moves, float)
+    for place, failure in itertools.product(range(3), (0.3, 0.05)):
+        size = float(noise.half_width(failure, place))
+        assert np.mean(abs(drawn[:, place]) > size) <= failure + 0.02
+        assert size == 0 or np.mean(abs(drawn[:, place]) >= 0.6 * size) > failure
 
 
 def test_bits_that_decide_no_stair_take_more(monkeypatch):
@@ -324,20 +288,18 @@ def test_moves_of_one_number_are_covered_and_charged(moves, step):
     noise = integer_noise(Pure(5 * moves), most)
     assert noise.distribution == "staircase" and noise.moves == moves
     _, p = law(noise.staircase, 9 * step)
-    off = np.log(p[step:]) - np.log(p[:-step])  # of one move
-    assert np.abs(off).max() * moves == pytest.approx(5 * moves, rel=1e-9)
+    a, b = np.log(p[step:]), np.log(p[:-step])  # of one move
+    assert np.abs(a - b).max() * moves == pytest.approx(5 * moves, rel=1e-9)
     assert noise.loss == (Draws(5 * moves, draws=moves) if moves > 1 else Pure(5))
-    a, b = p[step:], p[:-step]
     price = float(noise.loss.to_zcdp().rho)
     for order in (1.01, 1.5, 3.0, 10.0, 100.0):
-        inner = order * np.log(a) + (1 - order) * np.log(b)
+        inner = order * a + (1 - order) * b
         divergence = (inner.max() + math.log(np.exp(inner - inner.max()).sum())) / (order - 1)
         assert moves * divergence / order <= price * (1 + 1e-9)
     # Two moves of one number, which differ in sign from none of it, cost as much as one of twice.
     twice = Sensitivity(moves, moves * step, 2 * moves * step**2, 2 * step, (moves, step))
     assert integer_noise(Pure(5 * moves), twice).loss.to_zcdp().rho >= noise.loss.to_zcdp().rho
-    coarse = twice.coarsened(3)
-    assert coarse.moves == (moves, -(-step // 3))
+    assert twice.coarsened(3).moves == (moves, -(-step // 3))
 
 
 def test_the_bound_of_a_weighted_sum_of_staircases():
