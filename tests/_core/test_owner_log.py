@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -37,27 +38,24 @@ def log(tmp_path, monkeypatch):
         handler.close()
 
 
-def failing(values, *, epsilon=1.0):
+def failing():
     """A release over a source whose pass fails with an error that quotes a row."""
 
     def factory():
-        table = pa.table({"x": values})
+        table = pa.table({"x": [1.0, 2.0]})
 
         def batches():
             yield from table.to_batches()
-            try:
-                raise KeyError(ROW)
-            except KeyError as error:
-                raise ValueError(f"bad row {ROW}") from error
+            raise ValueError(f"bad row {ROW}") from KeyError(ROW)
 
         return pa.RecordBatchReader.from_batches(table.schema, batches())
 
-    return dp.mean(dp.stream(factory)["x"], bounds=(0, 9), epsilon=epsilon)
+    return dp.mean(dp.stream(factory)["x"], bounds=(0, 9), epsilon=1)
 
 
 def test_hidden_errors_are_in_the_log_with_their_causes_alone(log, capfd, caplog):
     with pytest.raises(dp.errors.SourceError, match=CLAUSE) as caught:
-        failing([1.0, 2.0])
+        failing()
     assert ROW not in str(caught.value)
     (hidden, *_) = [record for record in log() if record["event"] == "hidden error"]
     text = "".join(hidden["errors"])
@@ -74,7 +72,7 @@ def test_a_logger_that_hands_records_on_is_noticed(log, caplog, monkeypatch):
 def test_without_a_log_nothing_says_that_there_is_one(monkeypatch):
     monkeypatch.setattr(owner_log, "named", None)
     with pytest.raises(dp.errors.SourceError) as caught:
-        failing([1.0])
+        failing()
     assert "log" not in str(caught.value)
 
 
@@ -93,20 +91,20 @@ def test_spends_passes_and_releases_are_in_the_log(log, tmp_path):
     assert refused["level"] == "error" and "BudgetError" in refused["errors"][0]
 
 
-def test_the_environment_names_file_and_level(log, monkeypatch):
-    for names, chosen in (
-        ({}, None),
-        ({"DPFAST_LOG": "a.log"}, ("a.log", "info")),
-        ({"DPFAST_LOG": "a.log", "DPFAST_LOG_LEVEL": "error"}, ("a.log", "error")),
+def test_the_environment_names_file_and_level(monkeypatch):
+    names = ("DPFAST_LOG", "DPFAST_LOG_LEVEL")
+    monkeypatch.setattr(owner_log, "named", ("another", "info"))
+    for given, chosen in (
+        ((), None),
+        (("a.log",), ("a.log", "info")),
+        (("a.log", "error"), ("a.log", "error")),
     ):
-        with monkeypatch.context() as patch:
-            for name in ("DPFAST_LOG", "DPFAST_LOG_LEVEL"):
-                patch.delenv(name, raising=False)
-            for name, value in names.items():
-                patch.setenv(name, value)
-            patch.setattr(owner_log, "named", ("another", "info"))
-            owner_log.read_environment()
-            assert owner_log.named == chosen
+        for name in names:
+            monkeypatch.delenv(name, raising=False)
+        for name, value in zip(names, given, strict=False):
+            monkeypatch.setenv(name, value)
+        owner_log.read_environment()
+        assert owner_log.named == chosen
 
 
 def test_a_level_leaves_records_out(log, monkeypatch):
@@ -120,31 +118,22 @@ def test_a_level_leaves_records_out(log, monkeypatch):
         dp.count([1], epsilon=1)
 
 
-@pytest.mark.parametrize("name", ["readable", "folder", "device", "not/there"])
-def test_what_is_no_log_is_refused_before_a_spend(log, tmp_path, monkeypatch, name):
-    path = tmp_path / name
-    if name == "readable":
-        path.write_text("")
-        path.chmod(0o640)
-    elif name == "folder":
-        path.mkdir()
-    elif name == "device":
-        path.symlink_to("/dev/null")
-    monkeypatch.setattr(owner_log, "named", (str(path), "info"))
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(dp.errors.ArgumentError, match="DPFAST_LOG must be"):
-        dp.count([1], epsilon=1, budget=budget)
-    assert not budget.history
-    assert dp.extend.hide_error(ValueError(ROW)) == "ValueError"
+def test_what_is_no_log_is_refused_before_a_spend(log, tmp_path, monkeypatch):
+    (tmp_path / "readable").touch(0o640)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "device").symlink_to("/dev/null")
+    for name in ("readable", "folder", "device", "not/there"):
+        monkeypatch.setattr(owner_log, "named", (str(tmp_path / name), "info"))
+        budget = dp.Budget(epsilon=1)
+        with pytest.raises(dp.errors.ArgumentError, match="DPFAST_LOG must be"):
+            dp.count([1], epsilon=1, budget=budget)
+        assert not budget.history
+        assert dp.extend.hide_error(ValueError(ROW)) == "ValueError"
 
 
 def test_a_log_that_cannot_be_written_shows_nothing(log, monkeypatch, capfd):
     dp.count([1], epsilon=1)
-
-    def full(file, line):
-        raise OSError(28, f"no space for {line}")
-
-    monkeypatch.setattr(owner_log.os, "write", full)
+    monkeypatch.setattr(owner_log.os, "write", Mock(side_effect=OSError(28, "no space")))
     dp.extend.hide_error(ValueError(ROW))
     out, err = capfd.readouterr()
     assert (out, err) == ("", "dpfast: the owner's log cannot be written\n")
@@ -180,19 +169,16 @@ bounds = [0, 9]
 @pytest.mark.parametrize(
     "words", [["run", "job.toml"], ["mean", "x.parquet", "--bounds", "0", "9", "--epsilon", "1"]]
 )
-@pytest.mark.parametrize("has_log", [True, False])
-def test_the_command_line_shows_no_row(tmp_path, log, monkeypatch, capfd, words, has_log):
-    def broken(self):
-        raise ValueError(f"bad row {ROW}")
-
-    monkeypatch.setattr(Prepared, "run", broken)
+def test_the_command_line_shows_no_row(tmp_path, log, monkeypatch, capfd, words):
+    monkeypatch.setattr(Prepared, "run", Mock(side_effect=ValueError(f"bad row {ROW}")))
     monkeypatch.chdir(tmp_path)
     pq.write_table(pa.table({"x": [1.0, 2.0]}), "x.parquet")
     (tmp_path / "job.toml").write_text(JOB)
-    if not has_log:
-        monkeypatch.setattr(owner_log, "named", None)
-    assert run(words) == 1
-    out, err = capfd.readouterr()
-    assert ROW not in out + err and "ValueError" in err and (CLAUSE in err) == has_log
-    assert (tmp_path / "owner.log").exists() == has_log
-    assert not has_log or ROW in "".join(log()[-1]["errors"])
+    named = owner_log.named
+    for has_log in (False, True):
+        monkeypatch.setattr(owner_log, "named", named if has_log else None)
+        assert run(words) == 1
+        out, err = capfd.readouterr()
+        assert ROW not in out + err and "ValueError" in err and (CLAUSE in err) == has_log
+        assert (tmp_path / "owner.log").exists() == has_log
+    assert ROW in "".join(log()[-1]["errors"])

@@ -75,25 +75,25 @@ def test_laplace_and_compose():
 
 
 def test_bad_arguments():
-    kind = LossDistribution.of(Approx(1, 0.01))
+    kind, of = LossDistribution.of(Approx(1, 0.01)), LossDistribution
     for call in (
         lambda: kind.to_approx(1e-13),
         lambda: kind.to_approx(0.001),
         lambda: kind.times(0),
-        lambda: LossDistribution.gaussian(0),
-        lambda: LossDistribution.randomized_response(701),
-        lambda: LossDistribution.laplace(1, sensitivity=-1),
-        lambda: LossDistribution.of(Pure(1000)),
-        lambda: LossDistribution.gaussian(1e-3),
-        lambda: LossDistribution.gaussian(1e-300, sensitivity=1e300),
-        lambda: LossDistribution.laplace(1, interval=1e-12),
-        lambda: LossDistribution.discrete_laplace(1e-320),
-        lambda: LossDistribution.of(Pure(1), interval=1e-9),
-        lambda: LossDistribution.laplace(1).compose(LossDistribution.laplace(1, interval=1e-3)),
+        lambda: of.gaussian(0),
+        lambda: of.randomized_response(701),
+        lambda: of.laplace(1, sensitivity=-1),
+        lambda: of.of(Pure(1000)),
+        lambda: of.gaussian(1e-3),
+        lambda: of.gaussian(1e-300, sensitivity=1e300),
+        lambda: of.laplace(1, interval=1e-12),
+        lambda: of.discrete_laplace(1e-320),
+        lambda: of.of(Pure(1), interval=1e-9),
+        lambda: of.laplace(1).compose(of.laplace(1, interval=1e-3)),
     ):
         with pytest.raises(ArgumentError):
             call()
-    for call in (lambda: LossDistribution.of(ZCDP(1)), lambda: kind.compose(1)):
+    for call in (lambda: of.of(ZCDP(1)), lambda: kind.compose(1)):
         with pytest.raises(ArgumentTypeError):
             call()
 
