@@ -15,6 +15,7 @@ from dpfast.groups import table as groups_table
 from dpfast.tables import available_memory, bounding, shared_pass
 from dpfast.tables.shared_pass import SharedPasses
 
+from ..support.pairwise import quick_rows
 from .conftest import releases as tables
 
 ROWS = 3000
@@ -94,7 +95,8 @@ def test_a_grouping_that_leaves_a_bound_out_is_noticed(write, monkeypatch):
     assert [round(sum(answer["count"])) for answer in ran(path).values()] == [800, 400]
 
 
-@pytest.mark.parametrize("team", [64, 3])
+@quick_rows(1)
+@pytest.mark.parametrize("team", [3, 64])
 def test_more_releases_than_threads(write, boundings, monkeypatch, team):
     monkeypatch.setattr(shared_pass, "TEAM", team)
     releases = [counts(1 + i % 2) for i in range(10)]

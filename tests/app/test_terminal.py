@@ -15,6 +15,8 @@ import dpfast as dp  # noqa: E402
 from dpfast import errors  # noqa: E402
 from dpfast.app.cli import shared  # noqa: E402
 
+from ..support.pairwise import quick_rows  # noqa: E402
+
 #: A title of a terminal, a bell, C1, a bidirectional override, a line, markup and an emoji's code.
 HOSTILE = "\x1b]0;title\x07\x9b2J\u202egnp\r\n[bold]x[/] :+1:"
 SHOWN = "\\x1b]0;title\\x07\\x9b2J\\u202egnp\\r\\n[bold]x[/] :+1:"
@@ -69,6 +71,7 @@ def controls(text):
     return [c for c in text if not c.isprintable() and c != "\n"]
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_nothing_that_is_shown_controls_a_terminal(folder, shell, name):
     text = printed(shell, name)
