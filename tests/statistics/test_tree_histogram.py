@@ -179,11 +179,10 @@ def test_categories():
 
 
 def test_the_bar_of_a_bin_is_the_largest_of_all():
-    for loss in LOSSES:
-        mechanism = quoted(dp.tree_histogram, X, bins=10, bounds=(0, 10), fan_out=3, **loss)
-        tree = mechanism.finish(np.zeros(10, np.int64), InsecureGenerator(6))
-        each = mechanism.error(None, 0.95).half_width
-        assert each == pytest.approx(max(tree.half_width(i, i + 1) for i in range(10)))
+    mechanism = quoted(dp.tree_histogram, X, bins=10, bounds=(0, 10), fan_out=3, epsilon=1)
+    tree = mechanism.finish(np.zeros(10, np.int64), InsecureGenerator(6))
+    each = mechanism.error(None, 0.95).half_width
+    assert each == pytest.approx(max(tree.half_width(i, i + 1) for i in range(10)))
 
 
 @quick_rows(2)
