@@ -18,26 +18,19 @@ def budget():
     return paid
 
 
-def fitted():
-    rows = np.stack([AGES, AGES], axis=1)
-    return dp.learn.KMeans(2, bounds=[(0, 90)] * 2, epsilon=1).fit(rows)
-
-
 MEAN = partial(dp.mechanism, bounds=(0, 90), epsilon=1)
+MEANS = dp.learn.KMeans(2, bounds=[(0, 90)] * 2, epsilon=1)
+TREE = {"bins": 8, "bounds": (0, 90), "epsilon": 1}
 GROUPS = partial(dp.group_by, {"who": AGES % 3, "age": AGES}, by="who", keys=[0, 1, 2])
+
+
 SHOWN = {
     "budget": (budget, ["&lt;a study&gt;", "0.25", "count"]),
     "mean": (lambda: MEAN(dp.mean), ["add-remove", "deviation", "theorem"]),
     "median": (lambda: MEAN(dp.median), ["rows in order", "McSherry"]),
-    "not fitted": (
-        lambda: dp.learn.KMeans(2, bounds=[(0, 90)] * 2, epsilon=1),
-        ["not fitted", "epsilon"],
-    ),
-    "fitted": (fitted, ["cluster_centers_"]),
-    "tree": (
-        lambda: dp.tree_histogram(AGES, bins=8, bounds=(0, 90), epsilon=1),
-        ["8 bins", "laplace"],
-    ),
+    "not fitted": (lambda: MEANS, ["not fitted", "epsilon"]),
+    "fitted": (lambda: MEANS.fit(np.stack([AGES, AGES], axis=1)), ["cluster_centers_"]),
+    "tree": (lambda: dp.tree_histogram(AGES, **TREE), ["8 bins", "laplace"]),
     "groups": (lambda: GROUPS().count(epsilon=1), ["3 groups"]),
 }
 
