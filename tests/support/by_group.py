@@ -7,12 +7,9 @@ from dpfast.extend import prepare, releases
 
 RNG = np.random.default_rng(21)
 SIZE = 331
-TABLE = {
-    "key": RNG.integers(0, 5, SIZE),
+TABLE = {"key": RNG.integers(0, 5, SIZE),
     "word": np.array([f"w{i}" for i in RNG.integers(0, 30, SIZE) ** 2 // 40]),
-    "x": np.round(4 * RNG.normal(40, 20, SIZE)) / 4,
-    "who": np.arange(SIZE) // 3,
-}
+    "x": np.round(4 * RNG.normal(40, 20, SIZE)) / 4, "who": np.arange(SIZE) // 3}  # fmt: skip
 KEYS = [3, 0, 9, 1]
 
 

@@ -37,21 +37,9 @@ class Telling(dp.extend.Mechanism[None]):
 def crash(program, way, *arguments, folder=MEMORY, under=()):
     """What a program of this folder found, that was given a way, a place and the arguments."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        done = subprocess.run(
-            [
-                *under,
-                sys.executable,
-                "-m",
-                f"tests.support.{program}",
-                way,
-                place,
-                *map(str, arguments),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=1200,
-            cwd=Path(__file__).parents[2],
-        )
+        done = subprocess.run([*under, sys.executable, "-m", f"tests.support.{program}", way, place,
+            *map(str, arguments)], capture_output=True, text=True, timeout=1200,
+            cwd=Path(__file__).parents[2])  # fmt: skip
     assert done.returncode == 0, done.stderr
     return {"said": done.stderr, **json.loads(done.stdout)}
 

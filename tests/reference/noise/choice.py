@@ -95,11 +95,8 @@ def draw_row(c, distances, bounds, stream):
 def subset(c, distances, stream):
     """Permute-and-flip on one row: all words first, then whatever open coins ask for."""
     words = [stream.word() for _ in distances]
-    heads = [
-        j
-        for j, (d, word) in enumerate(zip(distances, words, strict=True))
-        if d == 0 or (d is not None and settle(word, c, d, Fraction(1), stream))
-    ]
+    heads = [j for j, (d, word) in enumerate(zip(distances, words, strict=True)) if d == 0
+        or (d is not None and settle(word, c, d, Fraction(1), stream))]  # fmt: skip
     return heads[below(len(heads), stream)]
 
 

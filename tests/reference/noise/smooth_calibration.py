@@ -61,12 +61,8 @@ def loss_of_pair(kind, s, lam, refine=True):
         worst = max(worst, sign * v[i])
         low, high = z[max(i - 1, 0)], z[min(i + 1, len(z) - 1)]
         if refine and 0 < i < len(z) - 1:
-            found = minimize_scalar(
-                lambda t, sign=sign: -sign * float(f(t)),
-                bounds=(low, high),
-                method="bounded",
-                options={"xatol": 1e-10 * (high - low)},
-            )
+            found = minimize_scalar(lambda t, sign=sign: -sign * float(f(t)), bounds=(low, high),
+                method="bounded", options={"xatol": 1e-10 * (high - low)})  # fmt: skip
             worst = max(worst, -float(found.fun))
     return worst
 
