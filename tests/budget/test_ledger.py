@@ -380,8 +380,8 @@ def test_lines_and_keys_can_only_be_added(path):
     (lambda p: p.write_bytes(b"a,b\n1,2\n" * 999), "is not a ledger: it is not an SQLite file"),
     (lambda p: p.write_bytes(b""), "is empty: it needs a limit"),
     (lambda p: p.mkdir(), "is not a regular file"),
-    (lambda p: sql(p, "CREATE TABLE t (a)"), "is an SQLite file, but no ledger"),
-    (lambda p: sql(p, "PRAGMA user_version = 3"), "is an SQLite file, but no ledger"),
+    (lambda p: sql(p, "CREATE TABLE t (a)"), "is an SQLite file, but not a ledger"),
+    (lambda p: sql(p, "PRAGMA user_version = 3"), "is an SQLite file, but not a ledger"),
     (lambda p: None, "does not exist, and a new one needs a limit"),
 ])  # fmt: skip
 def test_what_is_no_ledger(path, make, said):

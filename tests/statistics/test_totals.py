@@ -152,7 +152,7 @@ def test_masks_of_streams():
             recorded("count", Stream(chunks), where=np.ones(length, bool))
     lost = [Chunk(ones, 0), Chunk(ones[:2], 3, 1)]
     assert recorded("count", Stream(lost))[2] == 6
-    with pytest.raises(DataError, match="no row is said of a null"):
+    with pytest.raises(DataError, match="each null a known row"):
         recorded("count", Stream(lost), where=where)
 
 
@@ -343,7 +343,7 @@ def test_the_loss_of_the_share_is_one_of_people():
         dp.kept_whole(visits("table"), epsilon=0.1, budget=budget, **asked)
     auto, whole = {"ids": "who", "max_rows": "auto"}, "max_rows must be a whole number"
     for data, kw, text in (
-        (WHO, {}, "ids must be given: whose rows they are"),
+        (WHO, {}, "ids must be given: the id of each row"),
         (WHO, {"ids": WHO}, "max_rows must be given with ids"),
         *((visits(kind), auto, whole) for kind in ("table", "sqlite")),
     ):

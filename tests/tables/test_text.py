@@ -205,7 +205,7 @@ def test_names_that_stand_more_than_once_spoil_only_themselves(tmp_path, monkeyp
 def test_a_name_that_stands_twice_is_told_by_its_place(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("v,v,k\n1,2,a\n3,4,b\n")
-    with pytest.raises(SourceError, match=r"'v' stands more than once .* as 'v \(place 0\)'"):
+    with pytest.raises(SourceError, match=r"'v' occurs more than once .* as 'v \(place 0\)'"):
         scan(path, "v")
     for column in (1, "v (place 1)"):
         assert dp.sum(scan(path, column), bounds=(0, 9), epsilon=400) == 6

@@ -110,9 +110,9 @@ FORM = {"delimiter": ";", "decimal": ",", "dates": {"day": "%d.%m.%Y"}}
 FAULTS = [
     (3, "day", "31.02.2024", "is no date as declared"),
     (5, "pay", "a\nb", "is no number as declared"),
-    (5, "town", "K\\xf6ln", "is no text in UTF-8"),
+    (5, "town", "K\\xf6ln", "is not text in UTF-8"),
     (7, None, "3.1.2024;14", "has 2 cells, not 3"),
-    (9, "town", "\\xd6", "is no text in UTF-8"),
+    (9, "town", "\\xd6", "is not text in UTF-8"),
     (10, None, None, "has a quote that is not closed, or a row of over 64 megabytes"),
 ]
 
