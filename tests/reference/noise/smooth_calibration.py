@@ -162,26 +162,6 @@ def renyi_limit(sigma, shift, dilation):
     return float(worst)
 
 
-def median_size(kind):
-    """The median of |Z|."""
-    from scipy import stats
-
-    if isinstance(kind, distributions.Cauchy):
-        return 1.0
-    if isinstance(kind, distributions.StudentT):
-        return float(stats.t.ppf(0.75, kind.df))
-    if isinstance(kind, distributions.Laplace):
-        return math.log(2.0)
-    if isinstance(kind, distributions.Gaussian):
-        return float(stats.norm.ppf(0.75))
-    if isinstance(kind, distributions.ArsinhNormal):
-        return math.sinh(kind.sigma * float(stats.norm.ppf(0.75))) / kind.sigma
-    z = np.sinh(np.linspace(0.0, 40.0, 400_001))
-    cells = np.diff(z) * np.exp(-phi(kind, 0.5 * (z[1:] + z[:-1])))
-    mass = np.concatenate([[0.0], np.cumsum(cells)])
-    return float(np.interp(0.5 * mass[-1], mass, z))
-
-
 def hyperbolic(f1, s1, f2, s2):
     """The exact loss of two Cauchy releases with values f and scales s."""
     return 2 * math.asinh(math.sqrt(((f1 - f2) ** 2 + (s1 - s2) ** 2) / (4 * s1 * s2)))

@@ -19,11 +19,6 @@ def textbook_threshold(epsilon, delta):
     return math.log(2 / delta) / (2 * epsilon)
 
 
-def textbook_delta(epsilon, delta):
-    """The probability that data which should be refused pass the textbook's test."""
-    return 0.5 * math.exp(-epsilon * textbook_threshold(epsilon, delta))
-
-
 def pass_probability(distance, epsilon, threshold):
     """P(distance + K >= threshold)."""
     q, m = math.exp(-epsilon), threshold - distance
