@@ -1,13 +1,17 @@
-"""The choice of instruction set: every path gives the same bits, a wrong wish is an error."""
+"""The choice of instruction set: every path gives the same bits; what an unbuilt checkout says."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+import dpfast
 from dpfast._kernels.rng import isa_paths
 
 from ..support import paths
@@ -105,3 +109,22 @@ def test_the_comparison_of_paths_catches_what_depends_on_them(monkeypatch):
         monkeypatch.setattr(paths, "run", lambda code, path: run(code, None))
         with pytest.raises(AssertionError):
             on_every_path("print(6 * 7)")
+
+
+PACKAGE = Path(dpfast.__file__).parent
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("built", [False, True])
+def test_an_unbuilt_checkout_says_how_to_build_it_and_a_broken_kernel_does_not(tmp_path, built):
+    ignore = None if built else shutil.ignore_patterns("*.so", "*.pyd")
+    shutil.copytree(PACKAGE, tmp_path / "dpfast", ignore=ignore)
+    for kernel in (tmp_path / "dpfast" / "_kernels").glob("rng.*.*") if built else ():
+        kernel.write_bytes(b"")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import dpfast"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    how = "dpfast is not built: run pip install -e . where its setup.py is"
+    assert done.returncode == 1 and (how in done.stderr) is not built
+    if not built:
+        assert done.stderr.splitlines()[-1] == f"ImportError: {how}"
+        assert "During handling" not in done.stderr and "direct cause" not in done.stderr
