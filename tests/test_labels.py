@@ -333,8 +333,11 @@ def by_position(rows):
 
 @pytest.mark.parametrize("plant", ["nowhere", "in views", "in batches"])
 def test_a_route_that_ignores_indexes_is_caught(plant, monkeypatch):
-    faults = {"nowhere": [(labels, "_indexes")], "in views": [(intake, "labels_of")],
-        "in batches": [(batches, "labels_of")]}  # fmt: skip
+    faults = {
+        "nowhere": [(labels, "_indexes")],
+        "in views": [(intake, "labels_of")],
+        "in batches": [(batches, "labels_of")],
+    }
     for where, name in faults[plant]:
         monkeypatch.setattr(where, name, lambda *data: [])
     some = {

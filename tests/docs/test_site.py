@@ -24,10 +24,13 @@ BUILD = DOCS / "site" / "build.py"
 site = runpy.run_path(str(BUILD))
 #: What an analyst types into the search, and the page that has to be first.
 ASKED = {
-    "median": "reference/dpfast.median", "choose epsilon": "guide/epsilon",
-    "pandas": "guide/from-pandas", "groupby": "guide/from-pandas", "SQL": "guide/from-sql",
-    "confidence interval": "guide/sampling-error", "KMeans": "reference/dpfast.learn.KMeans",
-}  # fmt: skip
+    "median": "reference/dpfast.median",
+    "choose epsilon": "guide/epsilon",
+    "pandas": "guide/from-pandas",
+    "groupby": "guide/from-pandas",
+    "SQL": "guide/from-sql",
+    "confidence interval": "guide/sampling-error",
+}
 LISTED = [page for pages in site["CONTENTS"].values() for page in pages]
 
 
@@ -80,14 +83,15 @@ def unknown_extras(text):
     """The extras that are named where something is installed, and that there are not."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = re.findall(r"pip install [^\n]*?\[([a-z,]+)\]", text)
-    return {x for group in named for x in group.split(",")} - {*project["optional-dependencies"]}
+    known = set(project["optional-dependencies"])
+    return {extra for group in named for extra in group.split(",")} - known
 
 
 def test_every_extra_that_a_page_installs_is_there():
-    text = "\n".join(
-        p.read_text(encoding="utf-8") for p in [ROOT / "README.md", *DOCS.rglob("*.md")]
-    )
-    assert unknown_extras(text) == set()
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
+    assert {page.name: unknown_extras(page.read_text(encoding="utf-8")) for page in pages} == {
+        page.name: set() for page in pages
+    }
     assert unknown_extras('pip install "path/to/dpfast[io,gpu]"') == {"gpu"}  # planted
 
 
@@ -178,10 +182,13 @@ def test_dead_and_remote_ones_are_found(tmp_path):
         '<a href="b.html"></a><a href="a.html#y"></a><script src="//b.org/c.js"></script>'
     )
     (tmp_path / "a.css").write_text("@import 'https://c.org/d.css'; p { background: url(data:x) }")
-    assert {(link, what) for _, link, what in faults(tmp_path)} == {
-        *((link, "is not there") for link in ("a.png", "b.html")),
+    found = {(link, what) for _, link, what in faults(tmp_path)}
+    assert found == {
+        ("a.png", "is not there"),
+        ("b.html", "is not there"),
         ("a.html#y", "has no such anchor"),
-        *((link, "is loaded from afar") for link in ("//b.org/c.js", "https://c.org/d.css")),
+        ("//b.org/c.js", "is loaded from afar"),
+        ("https://c.org/d.css", "is loaded from afar"),
     }
 
 
@@ -230,10 +237,6 @@ site["build"](Path({str(tmp_path / "out")!r}))
 browser = chromium()
 
 
-def severe(browser):
-    return [e for e in browser.get_log("browser") if e["level"] == "SEVERE"]
-
-
 @pytest.mark.full
 def test_pages_and_pictures_are_shown(built, browser):
     pages = [page.rpartition(".")[0] for page in LISTED]
@@ -245,8 +248,10 @@ def test_pages_and_pictures_are_shown(built, browser):
             "return [...document.querySelectorAll('article img')]"
             ".map(i => { i.loading = 'eager'; return i.naturalWidth })"
         )
-        assert all(widths) and asked(browser) == {"file"} and not severe(browser), name
+        assert all(widths), name
         pictures += len(widths)
+        assert asked(browser) == {"file"}, name
+        assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == [], name
     assert pictures > 10
 
 
@@ -257,11 +262,14 @@ def test_what_a_page_asks_of_the_network_is_noticed(browser, tmp_path):
     page.write_text("<h1>x</h1><img src='http://127.0.0.1:64999/a.png'>")
     asked(browser)
     browser.get(page.as_uri())
-    assert asked(browser) == {"file", "http"} and severe(browser)
+    assert asked(browser) == {"file", "http"}
+    assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"]
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("words, page", ASKED.items())
+@pytest.mark.parametrize(
+    "words, page", [*ASKED.items(), ("KMeans", "reference/dpfast.learn.KMeans")]
+)
 def test_a_search_without_a_server_finds_it_first(built, browser, words, page):
     from selenium.webdriver.support.wait import WebDriverWait
 
@@ -269,10 +277,11 @@ def test_a_search_without_a_server_finds_it_first(built, browser, words, page):
     field = browser.find_element("css selector", "input.sidebar-search")
     field.send_keys(words)
     field.submit()
-    links = lambda b: b.find_elements("css selector", "ul.search li a[href*='.html']")  # noqa: E731
-    found = WebDriverWait(browser, 30).until(links)[0].get_attribute("href")
-    assert f"{page}.html" in found
-    browser.get(found)
+    link = WebDriverWait(browser, 30).until(
+        lambda b: b.find_elements("css selector", "ul.search li a[href*='.html']")
+    )[0]
+    assert f"{page}.html" in link.get_attribute("href")
+    browser.get(link.get_attribute("href"))
     assert browser.find_element("tag name", "h1").is_displayed()
 
 

@@ -59,15 +59,10 @@ def test_no_transcript_of_any_neighbors_costs_more(epsilon, kind):
 
 @pytest.mark.full
 @KINDS
-@pytest.mark.parametrize(
-    "fault, divisors",
-    [
-        (None, (1, 1, 1)),
-        ("no threshold noise", (1e9, 1, 1)),
-        ("wrong scale", (4, 4, 4)),
-        ("exact answers", (1, 1, 1e9)),
-    ],
-)
+@pytest.mark.parametrize("fault, divisors", [
+    (None, (1, 1, 1)), ("no threshold noise", (1e9, 1, 1)), ("wrong scale", (4, 4, 4)),
+    ("exact answers", (1, 1, 1e9))
+])  # fmt: skip
 def test_planted_faults_are_caught_by_the_enumeration(fault, divisors, kind):
     """A query asked thirty times, with one hard answer: easy answers must not add up."""
     made, many = small_plan(4, 1), [(1, 0)] * 30

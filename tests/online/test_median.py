@@ -47,15 +47,9 @@ def test_every_multiset_is_a_candidate_once(universe, size):
     found = enumerated(universe, size)
     assert found.dtype == np.uint8 and found.shape == (universe, number(universe, size))
     assert found.T.tolist() == reference.multisets(universe, size)
-
-
-def test_the_largest_size_that_fits():
+    most = largest(universe, 10_000)
+    assert most == 255 or number(universe, most) <= 10_000 < number(universe, most + 1)
     assert largest(16, 500_000) == 8 and number(16, 8) == 490_314
-    assert largest(2, 10**9) == 255
-    for universe in (2, 5, 9):
-        size = largest(universe, 10_000)
-        assert number(universe, size) <= 10_000
-        assert size == 255 or number(universe, size + 1) > 10_000
 
 
 @pytest.mark.parametrize(("universe", "size"), [(2, 3), (3, 2), (3, 4), (4, 3), (5, 2)])
@@ -229,9 +223,9 @@ def test_queries_of_all_kinds_are_the_same_query():
     assert weights(stream, np.array([True, False, False, True]), 3).tolist() == [8, 0, 0, 8]
 
 
-def test_an_answer_is_a_float_that_tells_more():
+def test_an_answer_is_a_float_that_tells_more_until_the_last_query():
     budget = dp.Budget(epsilon=2, neighbors="replace")
-    stream = dp.online.MedianMechanism(HISTOGRAM, budget=budget, **GIVEN)
+    stream = dp.online.MedianMechanism(HISTOGRAM, budget=budget, **{**GIVEN, "queries": 2})
     answer = stream.answer([1, 0, 0, 0])
     assert answer + 0 == float(answer) and round(answer) in (0, 1)
     assert answer.spent == stream.spent == Pure(2) and answer.remaining == stream.remaining
@@ -239,16 +233,11 @@ def test_an_answer_is_a_float_that_tells_more():
     again = pickle.loads(pickle.dumps(answer))
     assert (again, again.hard, again.remaining) == (answer, answer.hard, answer.remaining)
     assert len(budget.history) == 1 and budget.remaining["epsilon"] == 0
-    assert budget.history[0].what == f"median mechanism, 20 queries, {stream.hard} hard"
+    assert budget.history[0].what == f"median mechanism, 2 queries, {stream.hard} hard"
     with pytest.raises(BudgetError):
         dp.online.MedianMechanism(HISTOGRAM, budget=budget, **GIVEN)
     assert budget.cost(dp.online.MedianMechanism, HISTOGRAM, **GIVEN) == Pure(2)
-
-
-def test_the_stream_halts_at_its_last_query():
-    stream = dp.online.MedianMechanism(HISTOGRAM, **{**GIVEN, "queries": 2})
-    for _ in range(2):
-        stream.answer([1, 0, 0, 0])
+    stream.answer([1, 0, 0, 0])
     before = stream.alive, stream.remaining
     with pytest.raises(StreamError, match="all its queries"):
         stream.answer([1, 0, 0, 0])
@@ -358,7 +347,7 @@ def test_an_easy_median_is_near_and_a_hard_answer_gives_candidates_up():
     """The two claims about any candidates, by random ones: the worst are spread at two places."""
     g = np.random.default_rng(4)
     accuracy, worst, least = 0.1, 0.0, 1.0
-    for _ in range(3000):
+    for _ in range(1500):
         spread = g.choice([0.001, 0.05, 0.2, 1.0])
         far = np.clip(0.5 + spread * g.normal(size=25) * g.integers(0, 2, 25), 0, 1)
         if g.random() < 0.2:  # no more than half of them are right

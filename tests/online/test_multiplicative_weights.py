@@ -117,17 +117,10 @@ def test_the_gap_is_the_largest_with_which_the_accuracy_is_kept():
     assert dp.online.PrivateMultiplicativeWeights(HISTOGRAM, **given).gap == stream.gap
 
 
-@pytest.mark.parametrize(
-    ("histogram", "loss"),
-    [
-        ([1, 0], {"epsilon": 0.1}),
-        ([5, 5], {"epsilon": 1}),
-        ([5], {"epsilon": 1}),
-        ([1], {"rho": 1e-12}),
-        ([1] * 10, {"epsilon": 1, "delta": 1e-6}),
-    ],
-    ids=shown,
-)
+@pytest.mark.parametrize(("histogram", "loss"), [
+    ([1, 0], {"epsilon": 0.1}), ([5, 5], {"epsilon": 1}), ([5], {"epsilon": 1}),
+    ([1], {"rho": 1e-12}), ([1] * 10, {"epsilon": 1, "delta": 1e-6})
+], ids=shown)  # fmt: skip
 def test_what_no_accuracy_can_be_kept_with_is_refused_with_a_number(histogram, loss):
     with pytest.raises(ArgumentError, match="accuracy must be at least") as caught:
         dp.online.PrivateMultiplicativeWeights(histogram, queries=10, accuracy=0.5, **loss)

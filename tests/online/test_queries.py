@@ -87,15 +87,10 @@ def test_a_row_outside_of_the_universe_is_an_answer(open_, stranger):
 
 
 @EVERY
-@pytest.mark.parametrize(
-    ("data", "universe", "error"),
-    [
-        (np.ones(10_000), HOMES, ArgumentTypeError),
-        (homes(), [1, 2, 3], ArgumentTypeError),
-        ({"a": homes(), "b": homes()}, HOMES, ArgumentError),
-    ],
-    ids=["numbers", "texts", "two columns"],
-)
+@pytest.mark.parametrize(("data", "universe", "error"), [
+    (np.ones(10_000), HOMES, ArgumentTypeError), (homes(), [1, 2, 3], ArgumentTypeError),
+    ({"a": homes(), "b": homes()}, HOMES, ArgumentError)], ids=["numbers", "texts", "two columns"
+])  # fmt: skip
 def test_data_of_another_kind_than_the_universe_spend_nothing(open_, data, universe, error):
     budget = dp.Budget(epsilon=20)
     with pytest.raises(error):
@@ -150,14 +145,10 @@ BAD += [
 STREAMED = {"queries": [10**400, 2**62 + 1, 0], "accuracy": [0, 1.1, 1e-12], "failure": [1]}
 CANDIDATES = [
     ({"histogram": [1000]}, "universe"),
-    ({"histogram": np.ones(100, int) * 1000, "size": 9}, "size"),
-    ({"size": 0}, "size"),
-    ({"size": 256}, "size"),
-    ({"candidates": 1}, "candidates"),
-    ({"candidates": 2**40}, "size"),
-    ({"epsilon": 1e-12}, "epsilon"),
-    ({"accuracy": 1e-300, "test": "closeness"}, "accuracy"),
-]
+    ({"histogram": np.ones(100, int) * 1000, "size": 9}, "size"), ({"size": 0}, "size"),
+    ({"size": 256}, "size"), ({"candidates": 1}, "candidates"), ({"candidates": 2**40}, "size"),
+    ({"epsilon": 1e-12}, "epsilon"), ({"accuracy": 1e-300, "test": "closeness"}, "accuracy")
+]  # fmt: skip
 CASES = [(open_, *case) for open_ in (*LINEAR, mwem) for case in BAD]
 CASES += [
     (open_, {name: value}, ArgumentError, name)

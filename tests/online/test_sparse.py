@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, partial
@@ -110,13 +111,6 @@ def test_transcripts_cost_no_more_in_other_losses(asked, c):
         )
 
     assert 0.01 < worst(1) <= 1 < worst(8)
-
-
-@pytest.mark.parametrize("name", ["1, Lyu, Su and Li 2017", "2, Dwork and Roth 2014"])
-def test_private_variants_pass_the_enumeration(name):
-    shipped = reference.published(1.0, 2)[name]
-    for q, r in [*neighbors(3, False), *reference.CAUGHT.values()]:
-        assert reference.loss(shipped.distribution(q), shipped.distribution(r)) <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("name", list(reference.CAUGHT))
@@ -258,10 +252,16 @@ def test_granularity_takes_numbers_with_fractions():
     coarse = dp.online.AboveThreshold(epsilon=1, sensitivity=0.1, granularity=0.25)
     whole = dp.online.AboveThreshold(epsilon=1, sensitivity=1)
     assert coarse._comparison.scales == whole._comparison.scales
-    tiny = 2.0**-1000
-    stream = dp.online.SparseVector(positives=9, epsilon=1, sensitivity=tiny, granularity=tiny)
+    tiny = {"sensitivity": 2.0**-1000, "granularity": 2.0**-1000}
+    stream = dp.online.SparseVector(positives=9, epsilon=1, **tiny)
     assert stream._cell(Decimal("1e-999999999")) == stream._cell(Decimal("0e-999999")) == 0
     assert stream._cell(Decimal("-1e-999999999")) == -1
+    # Numbers beyond float64, where noise may lead, are its largest: the answer is drawn by then.
+    huge = {"sensitivity": 2.0**1000, "granularity": 2.0**1000, "rng": InsecureGenerator(1)}
+    stream = dp.online.SparseVector(positives=40, epsilon=1, answers=True, **huge)
+    largest = np.finfo(float).max
+    _, found = stream.answer_many([largest] * 40)
+    assert found.max() == largest and 0 < found.min() < largest
 
 
 INTEGERS = [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64]
@@ -276,15 +276,6 @@ def test_numbers_of_numpy_are_numbers_and_do_not_wrap_around_on_a_grid(kind):
         right = min(int(kind(value)) << 10, MOST_CELLS)
         assert stream._cell(kind(value)) == right == stream._bar(kind(value))
         assert stream._cell(Fraction(int(kind(value)))) == right
-
-
-def test_numbers_beyond_float64_are_its_largest():
-    """Noise may lead there: the answer is drawn by then."""
-    kw = {"sensitivity": 2.0**1000, "granularity": 2.0**1000, "answers": True}
-    stream = dp.online.SparseVector(positives=40, epsilon=1, rng=InsecureGenerator(1), **kw)
-    largest = np.finfo(float).max
-    _, found = stream.answer_many([largest] * 40)
-    assert found.max() == largest and 0 < found.min() < largest
 
 
 def test_rounding_to_the_grid_moves_by_no_more_than_is_paid_for():
@@ -322,14 +313,11 @@ BAD = [
     *[({"sensitivity": v}, ArgumentError) for v in (0, 0.5, math.nan, 2**50)],
     ({"threshold": 0.5}, ArgumentError),
     ({"threshold": math.nan, "granularity": 0.5}, ArgumentError),
-    *[({"epsilon": v}, ArgumentError) for v in (None, 0, 501)],
-    ({"rho": 1}, ArgumentError),
-    ({"monotone": 1}, ArgumentTypeError),
-    ({"answers": 2}, ArgumentError),
-    ({"granularity": 0.3}, ArgumentError),
-    ({"neighbors": "both"}, ArgumentError),
-    ({"rng": 5}, ArgumentTypeError),
-]
+    *[({"epsilon": v}, ArgumentError) for v in (None, 0, 501)], ({"rho": 1}, ArgumentError),
+    ({"monotone": 1}, ArgumentTypeError), ({"answers": 2}, ArgumentError),
+    ({"granularity": 0.3}, ArgumentError), ({"neighbors": "both"}, ArgumentError),
+    ({"rng": 5}, ArgumentTypeError)
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("wrong", "error"), BAD, ids=shown)
@@ -391,13 +379,9 @@ def test_a_threshold_may_be_an_integer_that_is_written_as_a_float():
 def test_threads_share_the_positives():
     stream = dp.online.SparseVector(positives=100, epsilon=100, threshold=0)
 
-    def ask(thread):
-        found = 0
-        try:
-            while True:
-                found += stream.answer(10**6).above
-        except StreamError:
-            return found
+    def ask(_):
+        with suppress(StreamError):
+            return stream.answer(10**6).above
 
     with ThreadPoolExecutor(4) as pool:
-        assert sum(pool.map(ask, range(4))) == 100
+        assert sum(map(bool, pool.map(ask, range(300)))) == 100

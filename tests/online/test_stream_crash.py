@@ -24,13 +24,9 @@ def test_killed_before_a_statement(stride):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("fault", "word"),
-    [
-        ("told", "two answers to one question"),
-        ("fresh", "two answers to one question"),
-        ("rho", "two noises of one threshold"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "word"), [
+    ("told", "two answers to one question"), ("fresh", "two answers to one question"),
+    ("rho", "two noises of one threshold")
+])  # fmt: skip
 def test_a_planted_fault_is_caught(fault, word):
     assert word in crash("stream_crash", "random", fault, 60, 2)["violations"]

@@ -270,8 +270,9 @@ def test_auto_refuses_what_it_does_not_know():
 def test_nothing_costs_more_than_its_part_and_no_bounds_that_can_be_drawn_are_refused():
     """The statistic that is made of drawn bounds is charged no more than what was left for it."""
     numbers = tails.NUMBERS
-    places = [p % len(numbers) for p in (0, 1, 6720, 6721, -1)]
+    places = [p % len(numbers) for p in (0, 1, 6719, 6720, 6721, 6722, 9000, -2, -1)]
     pairs = [(i, j) for i in places for j in places if i < j]
+    pairs += [(i, i + 1) for i in range(0, len(numbers) - 1, 2500)]
     for name, (release, kw) in STATISTICS.items():
         rows = [[1.0, 2.0]] if name == "covariance" else [1.0]
         for loss, relation in product(({"epsilon": 2.0}, {"rho": 0.3}), ("replace", "add-remove")):

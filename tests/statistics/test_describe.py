@@ -18,6 +18,8 @@ from dpfast.selection.key_coins import PartitionSelection
 from dpfast.selection.key_selection import choose_rule
 from dpfast.summaries.cell_counts import CellCounts, cell_counts
 from dpfast.summaries.cells import Cells
+from dpfast.tables.data import as_rows
+from dpfast.tables.memory import ArraySource
 
 from ..support.pairwise import every_value
 
@@ -120,6 +122,28 @@ def test_parts_are_those_of_the_same_measurements_on_the_same_bits():
     assert answer["std"][0] == pytest.approx(np.sqrt(square - mean**2) / 2 * cells.grid)
 
 
+def test_counts_of_cells_are_those_of_a_plain_loop():
+    cells = [Cells(0.5, -3, 9), Cells(1.0, 0, 0), Cells(0.25, 5, 3)]
+    values = np.round(RANDOM.normal(0, 3, (997, 3)) * 8) / 8
+    values[RANDOM.random(values.shape) < 0.1] = np.nan
+    where = RANDOM.random(len(values)) < 0.5
+    apart = list(map(ArraySource, values.T.copy()))
+    for mask in (None, where):
+        plain = [plain_counts(*one, mask) for one in zip(values.T, cells, strict=True)]
+        for source in (apart, as_rows(values)):
+            found = cell_counts(source, mask, cells)
+            assert [[*one.held.tolist(), one.missing] for one in found] == plain
+
+
+def plain_counts(column, cells, mask):
+    counts = [0] * (cells.span + 2)
+    for i, x in enumerate(column):
+        if mask is None or mask[i]:
+            at = -1 if np.isnan(x) else int(np.rint(x / cells.grid)) - cells.first
+            counts[-1 if np.isnan(x) else min(max(at, 0), cells.span)] += 1
+    return counts
+
+
 def test_totals_and_narrower_bounds_by_definition():
     held = RANDOM.integers(0, 1 << 40, 21)
     counts = CellCounts(Cells(0.5, -10, 20), held, 7)
@@ -152,18 +176,23 @@ def test_a_row_decides_about_no_other():
             assert moved <= 2 * (i == place)
 
 
-def unpaid(self, part):
+def unpaid_bounds(self, part):
     """A draw of bounds that has the whole loss, as if that of each column were free."""
     return room.drawn_bounds(self.spent, len(self.unknown), self.neighbors, "drop")
 
 
-def undivided(self, cells, honest=room.Description.quartiles):
+def undivided_quartiles(self, cells):
     """Quartiles whose share is not divided among the columns."""
-    found = honest(self, cells)
-    return replace(found, loss=Pure(len(self.columns) * found.loss.epsilon))
+    honest = QUARTILES(self, cells)
+    return replace(honest, loss=Pure(len(self.columns) * honest.loss.epsilon))
 
 
-@pytest.mark.parametrize(("part", "planted"), [("bounds", unpaid), ("quartiles", undivided)])
+QUARTILES = room.Description.quartiles
+
+
+@pytest.mark.parametrize(
+    ("part", "planted"), [("bounds", unpaid_bounds), ("quartiles", undivided_quartiles)]
+)
 def test_a_part_that_spends_more_than_is_charged_is_found(part, planted, monkeypatch):
     mechanism = prepared().mechanism
     check_parts(mechanism)
@@ -337,27 +366,34 @@ def test_words_in_objects_and_dictionaries_are_told_from_what_is_missing():
     assert abs(answer["count"][0] - 160) < 20 and answer["top"][0] == "Ulm"
 
 
-@pytest.mark.parametrize(("given", "error", "says"), [
-    ({"data": TABLE["pay"]}, ArgumentTypeError, "a table"),
-    ({"bounds": {"x": (0, 1)}}, ArgumentError, "the table has: pay, age"),
-    ({"bounds": {"pay": (1, 0)}}, ArgumentError, "bounds"),
-    ({"bounds": (0, 1)}, ArgumentTypeError, "mapping"),
-    ({"bounds": {"pay": 2}}, ArgumentTypeError, "bounds must be a pair"),
-    *(({"categories": {"town": bad}}, ArgumentTypeError, "categories must be a list")
-      for bad in (2, "abc")),
-    ({"bounds": {"town": (0, 1)}}, ArgumentError, "text"),
-    ({"bounds": {"day": (0, 1)}}, ArgumentTypeError, "bounds"),
-    ({"categories": {"is_new": ["a"]}}, ArgumentError, "text"),
-    ({"categories": {"town": ["a", "a"]}}, ArgumentError, "different"),
-    ({"categories": {"town": [1]}}, ArgumentTypeError, "categories"),
-    ({"epsilon": 1e-9}, ArgumentError, "epsilon"),
-])  # fmt: skip
-def test_bad_arguments_are_refused_before_the_spend(given, error, says):
+@pytest.mark.parametrize(
+    ("data", "given", "error", "says"),
+    [
+        (TABLE["pay"], {}, ArgumentTypeError, "a table"),
+        (TABLE, {"bounds": {"x": (0, 1)}}, ArgumentError, "the table has: pay, age"),
+        (TABLE, {"bounds": {"pay": (1, 0)}}, ArgumentError, "bounds"),
+        (TABLE, {"bounds": (0, 1)}, ArgumentTypeError, "mapping"),
+        (TABLE, {"bounds": {"pay": 2}}, ArgumentTypeError, "bounds must be a pair"),
+        (TABLE, {"categories": {"town": 2}}, ArgumentTypeError, "categories must be a list"),
+        (TABLE, {"categories": {"town": "abc"}}, ArgumentTypeError, "categories must be a list"),
+        (TABLE, {"bounds": {"town": (0, 1)}}, ArgumentError, "text"),
+        (TABLE, {"bounds": {"day": (0, 1)}}, ArgumentTypeError, "bounds"),
+        (TABLE, {"categories": {"is_new": ["a"]}}, ArgumentError, "text"),
+        (TABLE, {"categories": {"town": ["a", "a"]}}, ArgumentError, "different"),
+        (TABLE, {"categories": {"town": [1]}}, ArgumentTypeError, "categories"),
+        (TABLE, {"epsilon": 1e-9}, ArgumentError, "epsilon"),
+    ],
+)
+def test_bad_arguments_are_refused_before_the_spend(data, given, error, says):
     budget = dp.Budget(epsilon=9)
     with pytest.raises(error, match=says):
-        dp.describe(**({"data": TABLE, "epsilon": 1} | given), budget=budget)
+        dp.describe(data, **({"epsilon": 1} | given), budget=budget)
     assert budget.history == ()
-    with pytest.raises(DataError):  # columns of different lengths, which is an answer
+
+
+def test_columns_of_different_lengths_are_an_error_after_the_spend():
+    budget = dp.Budget(epsilon=9)
+    with pytest.raises(DataError):
         dp.describe({"a": np.zeros(5), "b": np.zeros(6)}, epsilon=1, budget=budget)
     assert len(budget.history) == 1
 

@@ -222,7 +222,7 @@ def test_delta_of_two_steps():
 def test_a_part_that_is_too_small_is_said_to_be_a_part(asked):
     """The number that is refused is not the one that was written."""
     budget = dp.Budget(epsilon=1)
-    with pytest.raises(ArgumentError, match="for each of two steps"):
+    with pytest.raises(ArgumentError, match="the part of either of two steps"):
         asked |= {"bounds": (0, 50), "where": [True, False], "neighbors": "replace"}
         dp.trimmed_mean([1.0, 2.0], noise="auto", budget=budget, **asked)
     assert not budget.history

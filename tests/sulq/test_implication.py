@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import (
     Attribute,
@@ -70,7 +70,7 @@ CASES = {
 }
 
 
-def scores(case, times=80, scale=1.0):
+def scores(case, times=60, scale=1.0):
     """By how many of its standard errors each of many estimates is off."""
     plan, loss, sets = CASES[case]
     alpha, beta = planted(*plan)
@@ -87,17 +87,15 @@ def scores(case, times=80, scale=1.0):
 def test_estimates_have_the_error_that_they_state(case):
     z = scores(case)
     assert abs(z.mean()) < 4 / math.sqrt(len(z)) and 0.7 < z.std() < 1.4
-
-
-def test_a_forgotten_factor_would_be_seen():
-    z = scores("usual", scale=1 / 0.7)  # 1 - a
-    assert abs(z.mean()) > 4 / math.sqrt(len(z))
+    if case == "usual":  # planted: a factor that is forgotten, 1 - a
+        found = scores(case, scale=1 / 0.7)
+        assert abs(found.mean()) > 4 / math.sqrt(len(found))
 
 
 @pytest.mark.parametrize("fraction", [0, 1])
 def test_what_never_or_always_holds_has_no_strength(fraction):
     alpha, beta = planted(2000, fraction, 0.6, 0.6)
-    for seed in range(5):
+    for seed in range(2):
         a, b, rng = parties(alpha, beta, seed, rho=5)
         found = implication_strength(a, YES, b, YES, rng=rng)
         assert math.isfinite(found.strength) and abs(found.strength) < 5 * found.error
@@ -243,16 +241,12 @@ STRENGTH = {"sets": [7, 9.5], "questions": [0]}
 TEST = {"strength": [1.5, math.nan], "votes": [0], "trials": [0], "heavy": [0.0]}
 
 
-@pytest.mark.parametrize(
-    ("function", "change", "words"),
-    [
-        *((f, *bad) for f in (implication_test, implication_strength) for bad in BAD),
-        (implication_strength, {"questions": 101}, "may have to answer 101"),
-        *((implication_strength, {key: x}, key) for key in STRENGTH for x in STRENGTH[key]),
-        *((implication_test, {key: x}, key) for key in TEST for x in TEST[key]),
-    ],
-    ids=shown,
-)
+@pytest.mark.parametrize(("function", "change", "words"), [
+    *((f, *bad) for f in (implication_test, implication_strength) for bad in BAD),
+    (implication_strength, {"questions": 101}, "may have to answer 101"),
+    *((implication_strength, {key: x}, key) for key in STRENGTH for x in STRENGTH[key]),
+    *((implication_test, {key: x}, key) for key in TEST for x in TEST[key])
+], ids=shown)  # fmt: skip
 def test_bad_arguments_ask_nothing(function, change, words):
     a, b = sums(), sums()
     strength = {"strength": 0.1} if function is implication_test else {}
@@ -278,10 +272,3 @@ def test_each_party_pays_for_its_own_answers(tmp_path):
     unknown = NoisySums(dp.scan(tmp_path / "t.csv", column="x"), rho=1, **kw)
     with pytest.raises(ArgumentError, match="data of known length"):
         implication_strength(unknown, YES, sums(2), YES)
-
-
-def test_a_missing_value_is_an_answer():
-    a, b = sums(), NoisySums(np.full(10, math.nan), rho=1, queries=100, neighbors="replace")
-    for function, kw in ((implication_test, {"strength": 0}), (implication_strength, {})):
-        with pytest.raises(DataError, match="NaN"):
-            function(a, YES, b, YES, **kw)

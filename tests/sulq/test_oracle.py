@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import itertools
 import math
+from contextlib import suppress
 from fractions import Fraction
 from unittest.mock import patch
 
@@ -74,7 +75,7 @@ def cost_of(rows, kw):
     return oracle_cost(rows, loss=loss, delta=delta, **given)
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("tolerances", [[0.01] * 7, [0.01, 0.02, 0.02, 0.3]])
 @pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (2, 2.5)])
 def test_the_cost_is_that_of_the_formula(tolerances, bounds):
@@ -88,12 +89,6 @@ def test_the_cost_is_that_of_the_formula(tolerances, bounds):
     stated = math.log(2 * q / b) / n**2 * sum((width / t) ** 2 for t in tolerances)
     assert found < stated  # of the published bound, which is that of the normal tail
     assert oracle_cost(2 * n, **kw).rho == pytest.approx(found / 4, rel=2e-3)
-
-
-def test_the_cost_with_laplace_noise():
-    n, q, b, t = 50_000, 8, 0.05, 0.01
-    found = oracle_cost(n, tolerance=t, queries=q, loss="epsilon", neighbors="replace")
-    assert float(found.epsilon) == pytest.approx(q * math.log(q / b) / (n * t), rel=2e-3)
 
 
 @quick_rows(2)
@@ -115,7 +110,7 @@ def test_no_other_count_is_cheaper_for_several_tolerances(tolerances, power, kin
     assert 0.999 < found / least < 1.003
 
 
-@pairwise
+@quick_rows(4)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kw", LOSSES, ids=shown)
 @pytest.mark.parametrize("tolerance", [[0.1] * 9, [0.1, 0.2, 0.05, 0.2, 0.9]])
@@ -138,6 +133,7 @@ def test_all_questions_and_the_count_cost_what_is_said(relation, kw, tolerance):
     assert spent(oracle.cost, [*moves, moves[0]]) > 1  # the planted fault: one question too many
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kw", [{"rho": 500}, {"epsilon": 500}, {"epsilon": 500, "delta": 1e-9}])
 def test_tolerances_may_differ_by_twelve_orders_of_magnitude(relation, kw):
@@ -153,27 +149,14 @@ def test_tolerances_may_differ_by_twelve_orders_of_magnitude(relation, kw):
     assert all(map(math.isfinite, oracle.batch([np.zeros(10)] * 2)))
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("kw", LOSSES, ids=shown)
-def test_the_ledger_has_the_cost_and_nothing_else(relation, kw):
-    total = {name: 2 * value for name, value in kw.items()}
-    budget = dp.Budget(**total, neighbors=relation)
-    oracle = made(np.zeros(2000), relation, **kw, budget=budget)
-    oracle.batch(["count"] * 3)
-    (entry,) = budget.history
-    assert entry.loss == oracle.cost and entry.what == "statistical queries"
-
-
 #: Equal ones, and for a longer run many that differ, where shares are rounded.
 DIFFERENT = 10 ** np.random.default_rng(5).uniform(-4, 3, (25, 30))
 
 
-@quick_rows(2)
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", [{"rho": 1e-3}, {"epsilon": 0.1}, {"epsilon": 0.1, "delta": 1e-7}])
-@pytest.mark.parametrize(
-    "several", [[[0.05] * 3], pytest.param(DIFFERENT, marks=pytest.mark.full)], ids=len
-)
+@pytest.mark.parametrize("several", [[[0.05] * 3], DIFFERENT], ids=len)
 def test_too_few_rows_and_how_many_would_do(several, loss, relation):
     """They are enough for every tolerance, not for the narrowest and the widest alone."""
     for tolerances in several:
@@ -181,10 +164,8 @@ def test_too_few_rows_and_how_many_would_do(several, loss, relation):
         def ask(n, tolerances=tolerances):
             rows = np.broadcast_to(0.0, n) if relation == "replace" else []
             kw = {"rows": n, "neighbors": relation, **loss}
-            try:
+            with suppress(*[DataError] * (relation == "add-remove")):  # none are there
                 StatisticalQueryOracle(rows, tolerance=tolerances, **kw)
-            except DataError:  # none are there
-                assert relation == "add-remove"
 
         with pytest.raises(ArgumentError, match="rows must be at least") as error:
             ask(1)
@@ -347,14 +328,9 @@ def test_exact_answers():
 
 #: Values of an argument that are wrong of noisy sums, too, and what stands beside them.
 BAD = {
-    "queries": [0, 2.5],
-    "neighbors": ["friends"],
-    "epsilon": [None, 501],
-    "rho": [1],
-    "nan": ["drop"],
-    "data": ["text"],
-    "rng": [7],
-}
+    "queries": [0, 2.5], "neighbors": ["friends"], "epsilon": [None, 501], "rho": [1],
+    "nan": ["drop"], "data": ["text"], "rng": [7]
+}  # fmt: skip
 #: The argument that is told, and those of an oracle.
 BAD_OF_AN_ORACLE = [
     *(("tolerance", {"tolerance": value}) for value in (0, math.nan, "1", 1e-10)),
@@ -375,14 +351,10 @@ def sums(data, **kw):
     return NoisySums(data, **{"epsilon": 1, "queries": 1, "neighbors": "replace", **kw})
 
 
-@pytest.mark.parametrize(
-    ("make", "word", "kw"),
-    [
-        *((make, name, {name: x}) for make in (made, sums) for name in BAD for x in BAD[name]),
-        *((made, *bad) for bad in BAD_OF_AN_ORACLE),
-    ],
-    ids=shown,
-)
+@pytest.mark.parametrize(("make", "word", "kw"), [
+    *((make, name, {name: x}) for make in (made, sums) for name in BAD for x in BAD[name]),
+    *((made, *bad) for bad in BAD_OF_AN_ORACLE)
+], ids=shown)  # fmt: skip
 def test_bad_arguments_spend_nothing(make, word, kw):
     relation = "add-remove" if "add-remove" in kw.values() else "replace"
     budget = dp.Budget(epsilon=1000, neighbors=relation)
@@ -413,18 +385,25 @@ def test_what_is_larger_than_what_was_paid_for_is_refused_and_not_used(relation)
     assert oracle.remaining == 1
 
 
-def test_the_last_question():
-    oracle = made(np.zeros(1000))
+@quick_rows(2)
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("kw", LOSSES, ids=shown)
+def test_the_last_question_and_the_ledger(relation, kw):
+    total = {name: 2 * value for name, value in kw.items()}
+    budget = dp.Budget(**total, neighbors=relation)
+    oracle = made(np.zeros(2000), relation, **kw, budget=budget)
     assert [oracle.queries, oracle.remaining, oracle.columns] == [3, 3, (0,)]
     with pytest.raises(BudgetError, match="3 of 3 questions are left, not 4"):
         oracle.batch(["count"] * 4)
     oracle.batch(["count"] * 2)
     assert oracle.remaining == oracle._rounds.remaining == 1
-    with pytest.raises(BudgetError, match="1 of 3 rounds are left, not 2"):
+    with pytest.raises(BudgetError, match="rounds are left, not 2"):
         oracle._rounds.ask(lambda source: [0], [round_parts.Part(1, 1, 1, 1)], 2)
     oracle.batch(["count"])
     with pytest.raises(BudgetError, match="0 of 3"):
         oracle.ask("count")
+    (entry,) = budget.history
+    assert entry.loss == oracle.cost and entry.what == "statistical queries"
 
 
 def test_rows_that_are_not_as_many_as_was_said(tmp_path):
@@ -433,7 +412,7 @@ def test_rows_that_are_not_as_many_as_was_said(tmp_path):
     with pytest.raises(ArgumentError, match="rows must be given"):
         made(scan)
     assert abs(made(scan, rows=1000, confidence=SURE).ask("value", **value) - 0.5) < 0.2
-    with pytest.raises(DataError, match="number of rows of the data, got 1001"):
+    with pytest.raises(DataError, match="rows=1001"):
         made(scan, rows=1001).ask("value", **value)
     budget = dp.Budget(epsilon=500)
     with pytest.raises(DataError, match="fewer rows"):

@@ -70,10 +70,8 @@ def planted(target, n=20_000, seed=0, flipped=0.0):
     g = np.random.default_rng(seed)
     x = (g.uniform(size=(n, D)) < g.uniform(0.2, 0.9, D)).astype(np.int8)
     x[:, 4] = x[:, 2]  # columns that say the same
-    y = np.array([plain.says_yes(target, row) for row in x.tolist()]) ^ (
-        g.uniform(size=n) < flipped
-    )
-    return np.column_stack([x, y]).astype(np.int8)
+    y = np.array([plain.says_yes(target, row) for row in x.tolist()])
+    return np.column_stack([x, y ^ (g.uniform(size=n) < flipped)]).astype(np.int8)
 
 
 def exact_errors(result, rows):
@@ -134,7 +132,7 @@ def test_whatever_the_labels_are_few_that_say_yes_are_missed(seed):
 
 @pytest.mark.parametrize("label", ["yes", 0])
 def test_columns_with_names_and_a_label_anywhere(label):
-    rows, names = planted(TARGETS[1]), [f"c{j}" for j in range(D)]
+    rows, names = planted(TARGETS[1], 2000), [f"c{j}" for j in range(D)]
     data, features, x = np.roll(rows, 1, axis=1), [*range(1, D + 1)], rows[:, :-1]
     if label == "yes":
         x, features = pd.DataFrame(x, columns=names), names
@@ -154,7 +152,7 @@ def test_columns_with_names_and_a_label_anywhere(label):
             result.predict(x[names[::-1]])
 
 
-def planted_plane(w, margin, n=4000, seed=0, flipped=0.0, shift=0.0):
+def planted_plane(w, margin, n=2000, seed=0, flipped=0.0, shift=0.0):
     """Points of the unit ball beside a hyperplane, and their sides."""
     g = np.random.default_rng(seed)
     x = g.normal(size=(4 * n, len(w)))
@@ -199,11 +197,9 @@ def test_a_halfspace_is_found(kind, scale):
 @pytest.mark.parametrize("hurt", [0, 1])
 def test_the_error_is_at_most_any_hinge_loss_and_the_excess(seed, hurt):
     """With labels that no halfspace has: against the planted one, shorter ones, and others."""
-    rows = planted_plane(W, 0.0, n=1500, seed=seed, flipped=0.1 * seed)
-    oracle = Adversary(
-        rows, against(hurt * W) if hurt else lambda term: 0, tolerance=0.005, queries=501, l2=1,
-        size=3,
-    )  # fmt: skip
+    rows = planted_plane(W, 0.0, n=500, seed=seed, flipped=0.1 * seed)
+    hurts = against(hurt * W) if hurt else lambda term: 0
+    oracle = Adversary(rows, hurts, tolerance=0.005, queries=501, l2=1, size=3)
     result = learn_halfspace(oracle, margin=0.5, radius=1.0)
     pairs = [(row[:-1], row[-1]) for row in rows.tolist()]
     error = wrong_share(result, rows)
@@ -212,14 +208,6 @@ def test_the_error_is_at_most_any_hinge_loss_and_the_excess(seed, hurt):
     for w in others:
         assert error <= plain.hinge(w, 0.5, pairs) + result.excess
         assert plain.hinge(result.weights, 0.5, pairs) <= plain.hinge(w, 0.5, pairs) + result.excess
-
-
-def test_weights_stay_within_the_ball_that_the_bound_is_about():
-    """All rows are short of the margin, so that every round pulls the same way."""
-    rows = np.array([[1.0, 1.0], [-1.0, -1.0]] * 10)
-    oracle = ExactOracle(rows, tolerance=0.001, queries=101, l2=1, size=1)
-    result = learn_halfspace(oracle, margin=0.9, radius=2.0)
-    assert 0.8 < result.weights[0] <= 1 and result.error == 0
 
 
 @pytest.mark.parametrize(("error", "margin"), [(0.2, 0.1), (1, 1), (0.05, 0.3)])
@@ -287,7 +275,7 @@ def test_no_neighbor_moves_a_question_by_more_than_is_claimed(name, relation):
         return claims[-1], sums
 
     worst = (0, 0, 0)
-    for row in DOMAIN:
+    for row in DOMAIN[::3]:
         data = [DOMAIN[1], row]
         claim, before = one(data)
         for other in reference.neighbors(data, DOMAIN, relation):

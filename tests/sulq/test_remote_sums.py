@@ -50,14 +50,14 @@ class Recording:
 
 
 @contextmanager
-def two_processes(**kw):
+def two_processes(seeds):
     """Connections to both parties, each in a fresh interpreter."""
     context = multiprocessing.get_context("spawn")
     ends, processes = [], []
-    for number, who in enumerate("ab"):
+    for who, seed in zip("ab", seeds, strict=True):
         here, there = context.Pipe()
-        own = {name: value[number] for name, value in kw.items()}
-        process = context.Process(target=party.run, args=(who, there), kwargs=own)
+        kw = {"seed": seed, "questions": 1}
+        process = context.Process(target=party.run, args=(who, there), kwargs=kw)
         process.start()
         there.close()
         ends.append(Recording(here)), processes.append(process)
@@ -71,14 +71,9 @@ def two_processes(**kw):
             assert process.exitcode == 0
 
 
-def local(who, seed, questions=1):
-    return NoisySums(
-        party.table(who),
-        rho=0.5,
-        queries=questions,
-        neighbors="replace",
-        rng=InsecureGenerator(seed),
-    )
+def local(who, seed):
+    kw = {"rho": 0.5, "queries": 1, "neighbors": "replace", "rng": InsecureGenerator(seed)}
+    return NoisySums(party.table(who), **kw)
 
 
 #: What a reply to a question about public facts looks like.
@@ -118,32 +113,24 @@ def read_whole(messages, condition, deviations):
     return sets, answers
 
 
-def between(function, seeds, *args, questions=(1, 1), **kw):
-    """What two processes find, the same as one, and what passed between them and this one."""
-    with two_processes(seed=seeds[:2], questions=questions) as ends:
-        a, b = map(RemoteSums, ends)
-        found = function(a, ALPHA, b, BETA, *args, rng=InsecureGenerator(seeds[2]), **kw)
-    a, b = (local(*each) for each in zip("ab", seeds, questions, strict=False))
-    assert found == function(a, ALPHA, b, BETA, *args, rng=InsecureGenerator(seeds[2]), **kw)
-    return found, [end.messages for end in ends]
-
-
 @pytest.mark.full
 def test_nothing_but_public_sets_and_noisy_answers_passes_between_two_processes():
     """Every byte is read; sets are what was drawn before anything was known, and answers those of
     noisy sums with the same noise in one process."""
-    found, transcripts = between(implication_strength, (11, 12, 13), sets=400)
+
+    def found_by(a, b):
+        return implication_strength(a, ALPHA, b, BETA, sets=400, rng=InsecureGenerator(13))
+
+    with two_processes((11, 12)) as ends:
+        found = found_by(*map(RemoteSums, ends))
+    assert found == found_by(local("a", 11), local("b", 12))
     drawn = RowSets.random(N, 400, InsecureGenerator(13))
-    for who, seed, condition, messages in zip(
-        "ab", (11, 12), (ALPHA, BETA), transcripts, strict=True
-    ):
-        sets, answers = read_whole(messages, condition, local(who, seed))
+    for who, seed, condition, end in zip("ab", (11, 12), (ALPHA, BETA), ends, strict=True):
+        sets, answers = read_whole(end.messages, condition, local(who, seed))
         assert sets == [drawn.to_bytes()]
         total, contrasts = local(who, seed).contrasts(condition, drawn)
         assert answers == [[total, *contrasts.tolist()]]
-    columns = {
-        name: np.asarray(column) for who in "ab" for name, column in party.table(who).items()
-    }
+    columns = {n: np.asarray(column) for who in "ab" for n, column in party.table(who).items()}
     truth = columns["smokes"] & (columns["age"] >= 40)
     strength = columns["ill"][truth].mean() - columns["ill"].mean()
     assert abs(found.strength - strength) < 5 * found.error
@@ -170,6 +157,18 @@ def test_a_transcript_with_anything_else_is_caught(leak):
 
 
 @contextmanager
+def running(work):
+    """A thread, which has to come to an end."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+@contextmanager
 def served(sums, **kw):
     here, there = multiprocessing.Pipe()
     answered = []
@@ -181,14 +180,11 @@ def served(sums, **kw):
             answered.append(error)
         there.close()
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield here, answered
-    finally:
-        here.close()
-        thread.join(30)
-        assert not thread.is_alive()
+    with running(work):
+        try:
+            yield here, answered
+        finally:
+            here.close()
 
 
 SETS = RowSets.random(8, 1, InsecureGenerator(1)).to_bytes()
@@ -262,29 +258,29 @@ def test_a_large_question_takes_no_more_memory_than_it_has_bytes_for(form):
 
 
 def test_only_errors_about_the_question_are_told(monkeypatch, tmp_path):
-    path = tmp_path / "secret.csv"
+    path, x = tmp_path / "secret.csv", Attribute("x")
+
+    def refused(data, error, words, ask=x, before=lambda: None):
+        kw = {"neighbors": "replace"} if path.exists() else {}
+        sums = NoisySums(data, rho=0.5, queries=1, **kw)
+        with served(sums) as (connection, _):
+            other = RemoteSums(connection)
+            assert other.rows is None or data is not file
+            before()
+            with pytest.raises(error, match=words) as caught:
+                other.sum(ask)
+        assert "secret" not in str(caught.value) and "Jones" not in str(caught.value)
+        return sums
+
     path.write_text("x\n1\n2\n")
-    sums = NoisySums(dp.scan(path, column=["x"]), rho=0.5, queries=9, neighbors="replace")
-    with served(sums) as (connection, _):
-        other = RemoteSums(connection)
-        assert other.rows is None
-        path.unlink()
-        with pytest.raises(SourceError, match="could not answer") as error:
-            other.sum(Attribute("x"))
-        assert "secret" not in str(error.value)
+    file = dp.scan(path, column=["x"])
+    refused(file, SourceError, "could not answer", before=path.unlink)
     path.write_text("x\n1\nMrs Jones\n")
-    text = NoisySums(dp.scan(path, column=["x"]), rho=0.5, queries=1, neighbors="replace")
-    with served(text) as (connection, _), pytest.raises(DataError, match="not refunded") as error:
-        RemoteSums(connection).sum(Attribute("x"))
-    assert "secret" not in str(error.value) and "Jones" not in str(error.value)
-    assert text.remaining == 0
-    broken = NoisySums([math.nan], rho=0.5, queries=1)
-    with served(broken) as (connection, _), pytest.raises(DataError, match="is not refunded"):
-        RemoteSums(connection).sum(Attribute())
+    file = dp.scan(path, column=["x"])
+    assert refused(file, DataError, "not refunded").remaining == 0
+    refused([math.nan], DataError, "is not refunded", Attribute())
     monkeypatch.setattr(NoisySums, "sum", lambda *_: 1 / 0)
-    fine = NoisySums([1.0], rho=0.5, queries=1)
-    with served(fine) as (connection, _), pytest.raises(SourceError, match="could not answer"):
-        RemoteSums(connection).sum(Attribute())
+    refused([1.0], SourceError, "could not answer", Attribute())
 
 
 def test_a_question_may_be_too_large():
@@ -296,6 +292,9 @@ def test_a_question_may_be_too_large():
     assert isinstance(answered[0], OSError) and sums.remaining == 1
 
 
+GOOD = {"rows": 2, "neighbors": "replace", "remaining": 1, "deviation": 1.0, "loss": ""}
+
+
 class Liar:
     """An other end that says anything."""
 
@@ -303,11 +302,8 @@ class Liar:
         self.reply, self.facts = reply, facts
 
     def send_bytes(self, message):
-        if self.facts and message == b'{"ask": "facts"}':
-            good = {"rows": 2, "neighbors": "replace", "remaining": 1, "deviation": 1.0, "loss": ""}
-            self.next = json.dumps({"answer": good}).encode()
-        else:
-            self.next = self.reply
+        is_good = self.facts and message == b'{"ask": "facts"}'
+        self.next = json.dumps({"answer": GOOD}).encode() if is_good else self.reply
 
     def recv_bytes(self, maxlength=None):
         return self.next
@@ -333,49 +329,43 @@ def test_a_party_that_lies_about_the_form_is_not_believed(reply):
     ("rows", -1), ("rows", True), ("remaining", -1), ("remaining", True), ("deviation", 1e200),
 ], ids=shown)  # fmt: skip
 def test_facts_that_cannot_be_are_not_believed(name, value):
-    good = {"rows": 2, "neighbors": "replace", "remaining": 1, "deviation": 1.0, "loss": ""}
     with pytest.raises(SourceError, match="not an answer"):
-        RemoteSums(Liar(json.dumps({"answer": good | {name: value}}).encode(), facts=False))
+        RemoteSums(Liar(json.dumps({"answer": GOOD | {name: value}}).encode(), facts=False))
 
 
-def test_no_more_is_read_than_an_answer_has():
+def test_no_more_is_read_than_an_answer_has_nor_of_a_party_that_is_gone():
     here, there = multiprocessing.Pipe()
 
     def flood():
         with suppress(OSError):  # whoever should read it hangs up
             there.send_bytes(b" " * (8 << 20))
+        there.close()
 
-    thread = threading.Thread(target=flood)
-    thread.start()
-    with pytest.raises(SourceError, match="does not answer"):
-        RemoteSums(here)
-    here.close()
-    thread.join(30)
-    assert not thread.is_alive()
-    there.close()
-
-
-def test_a_party_that_is_gone():
-    here, there = multiprocessing.Pipe()
-    there.close()
-    with pytest.raises(SourceError, match="does not answer"):
-        RemoteSums(here)
+    with running(flood):
+        for _ in range(2):
+            with pytest.raises(SourceError, match="does not answer"):
+                RemoteSums(here)
+            here.close()
+            here, gone = multiprocessing.Pipe()
+            gone.close()
     here.close()
 
 
 def test_errors_come_back_as_what_they_are():
+    assert all(issubclass(kind, dp.errors.DpfastError) for kind in remote_sums.NAMES.values())
     sums = NoisySums({"x": np.zeros(8)}, rho=0.5, queries=1, neighbors="replace")
     with served(sums) as (connection, _):
         other = RemoteSums(connection)
         assert repr(other) == f"RemoteSums({sums.loss!r})"
-        for f, kind in ((Attribute("y"), ArgumentError), (Attribute(0), ArgumentError)):
-            with pytest.raises(kind, match="column"):
-                other.sum(f)
-        for f in ("count", lambda row: 1):
-            with pytest.raises(ArgumentTypeError, match="made of"):
-                other.sum(f)
-        with pytest.raises(ArgumentTypeError, match="booleans"):
-            other.sum(Attribute("x"), [0, 1])
+        for asked, kind, words in (
+            ((Attribute("y"),), ArgumentError, "column"),
+            ((Attribute(0),), ArgumentError, "column"),
+            (("count",), ArgumentTypeError, "made of"),
+            ((lambda row: 1,), ArgumentTypeError, "made of"),
+            ((Attribute("x"), [0, 1]), ArgumentTypeError, "booleans"),
+        ):
+            with pytest.raises(kind, match=words):
+                other.sum(*asked)
         other.sum(Attribute("x"), np.ones(8, bool))
         with pytest.raises(BudgetError, match="all 1 rounds"):
             other.sum(Attribute("x"))
@@ -383,7 +373,3 @@ def test_errors_come_back_as_what_they_are():
         serve(np.zeros(3), None)
     with pytest.raises(ArgumentError, match="largest"):
         serve(sums, None, largest=0)
-
-
-def test_names_of_errors_are_those_of_this_library():
-    assert all(issubclass(kind, dp.errors.DpfastError) for kind in remote_sums.NAMES.values())

@@ -264,11 +264,20 @@ TYPICAL = {
 #: What refuses a pure loss.
 GAUSSIAN = {"workload"}
 #: What is beside the rows, or instead of them.
-BESIDE = {"": ({}, ()), " of some rows": (MASKED, ("where",)), " of people": (PEOPLE, ("ids",)),
-    " of columns": (AXIS, ()), " of weighted rows": (WEIGHTED, ("weights",)),
-    " within found bounds": (AUTO, ())}  # fmt: skip
-DATA = {"column": (X, "column"), "columns": (XY, "table"), "words": (WORDS_OF_ROWS, "words"),
-    "groups": (XY, "table")}  # fmt: skip
+BESIDE = {
+    "": ({}, ()),
+    " of some rows": (MASKED, ("where",)),
+    " of people": (PEOPLE, ("ids",)),
+    " of columns": (AXIS, ()),
+    " of weighted rows": (WEIGHTED, ("weights",)),
+    " within found bounds": (AUTO, ()),
+}
+DATA = {
+    "column": (X, "column"),
+    "columns": (XY, "table"),
+    "words": (WORDS_OF_ROWS, "words"),
+    "groups": (XY, "table"),
+}
 
 
 def made(table, written):

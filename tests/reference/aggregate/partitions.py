@@ -60,9 +60,12 @@ def keyed(blocks, names):
 
 def contiguous(blocks):
     """Fixed ranges; nothing is secret."""
-    return Scheme(lambda rows: iter([None]),
-        lambda rows, secret: [sum((j + 1) * len(rows) // blocks <= i for j in range(blocks))
-        for i in range(len(rows))])  # fmt: skip
+    return Scheme(
+        lambda rows: iter([None]),
+        lambda rows, secret: [
+            sum((j + 1) * len(rows) // blocks <= i for j in range(blocks)) for i in range(len(rows))
+        ],
+    )
 
 
 def permuted(blocks):
