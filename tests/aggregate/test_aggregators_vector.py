@@ -55,40 +55,36 @@ def spent(distribution, moves, loss):
     By the definitions: l1 lengths for Laplace, l2 lengths for Gaussian noise.
     """
     far = math.sqrt(math.fsum(m * m for m in moves))
-    if distribution == Laplace() and isinstance(loss, ZCDP):
-        return sum(ZCDP.of_pure(Draws(Fraction(m), cells=0)).rho for m in moves if m) / loss.rho
     if distribution == Laplace():
+        if isinstance(loss, ZCDP):
+            return sum(ZCDP.of_pure(Draws(Fraction(m), cells=0)).rho for m in moves if m) / loss.rho
         return math.fsum(moves) / float(loss.epsilon)
     assert distribution == Gaussian()
     if isinstance(loss, ZCDP):
         return far * far / 2 / float(loss.rho)
-    epsilon = float(loss.epsilon)
-    delta = norm.cdf(far / 2 - epsilon / far) - math.exp(epsilon) * norm.cdf(
-        -far / 2 - epsilon / far
-    )
-    return delta / float(loss.delta)
+    epsilon, half = float(loss.epsilon), far / 2
+    below = math.exp(epsilon) * norm.cdf(-half - epsilon / far)
+    return (norm.cdf(half - epsilon / far) - below) / float(loss.delta)
 
 
 def worst(made, loss, monkeypatch):
     """The largest part of `loss` that any neighbors over the corners of the bounds spend."""
-    corners = list(product(*BOUNDS))
-    distributions = {z: noise_of(made, z, monkeypatch) for z in product(corners, repeat=2)}
+    inputs = list(product(product(*BOUNDS), repeat=2))
+    distributions = {z: noise_of(made, z, monkeypatch)[:3] for z in inputs}
     found = 0.0
-    for z, y in product(distributions, distributions):
-        if (z[0] == y[0]) == (z[1] == y[1]):
-            continue
-        (distribution, before, scales, _), (_, after, others, _) = (
-            distributions[z],
-            distributions[y],
-        )
-        assert scales == others
-        moves = [abs(a - b) / s for a, b, s in zip(before, after, scales, strict=True)]
-        found = max(found, spent(distribution, moves, loss))
+    for z, y in product(inputs, inputs):
+        if (z[0] == y[0]) != (z[1] == y[1]):
+            (distribution, before, scales), (_, after, others) = distributions[z], distributions[y]
+            assert scales == others
+            moves = [abs(a - b) / s for a, b, s in zip(before, after, scales, strict=True)]
+            found = max(found, spent(distribution, moves, loss))
     return found
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("kind", list(LOSSES))
 def test_the_joint_mean_spends_its_loss_and_no_more(kind, monkeypatch):
+    """Planted: noise as if one coordinate moved at a time."""
     loss = LOSSES[kind]
     made = make_vector("mean", 2, BOUNDS, loss)
     assert isinstance(made, VectorMean)
@@ -96,13 +92,6 @@ def test_the_joint_mean_spends_its_loss_and_no_more(kind, monkeypatch):
     distribution = noise_of(made, [[0, 0, 1]] * 2, monkeypatch)[0]
     assert (distribution == Laplace()) == (kind == "pure" or "Laplace" in kind)
     assert 0.999 < worst(made, loss, monkeypatch) <= 1 + 1e-9
-
-
-@pytest.mark.parametrize("kind", list(LOSSES))
-def test_noise_for_one_coordinate_is_caught(kind, monkeypatch):
-    """The planted fault: noise as if one coordinate moved at a time."""
-    loss = LOSSES[kind]
-    made = make_vector("mean", 2, BOUNDS, loss)
     object.__setattr__(made, "noise", additive(loss))
     assert worst(made, loss, monkeypatch) > 1.5
 
@@ -176,14 +165,9 @@ def test_the_better_of_two_compositions(name, gain, epsilon, delta):
 def test_a_coordinate_is_what_it_is_alone():
     """Each part releases its own column, in order, with its own bounds."""
     z = np.random.default_rng(2).uniform([0, -3, 1], [1, 700, 1.001], (50, 3))
-    made = make_vector("trimmed-mean", 50, BOUNDS, Pure(3))
-    generator = InsecureGenerator(5)
-    wanted = [
-        aggregators.TrimmedMean(50, lo, hi, Pure(1)).release(
-            np.ascontiguousarray(column), generator
-        )
-        for (lo, hi), column in zip(BOUNDS, z.T, strict=True)
-    ]
+    made, bits = make_vector("trimmed-mean", 50, BOUNDS, Pure(3)), InsecureGenerator(5)
+    parts = [aggregators.TrimmedMean(50, lo, hi, Pure(1)) for lo, hi in BOUNDS]
+    wanted = [p.release(c.copy(), bits) for p, c in zip(parts, z.T, strict=True)]
     assert made.release(z, InsecureGenerator(5)).tolist() == wanted
 
 
@@ -207,16 +191,10 @@ def test_a_small_loss_has_shares_that_do(name, d):
     make_vector("mean", 12, bounds, Pure(least))
     with pytest.raises(ArgumentError, match=f"epsilon .* for each of {d} coordinates"):
         make_vector(name, 12, bounds, Pure(least * Fraction(999, 1000)))
-
-
-def test_auto_looks_at_the_share():
-    bounds = ((0.0, 1.0),) * 4
-    assert aggregators.choose("auto", 40, share("auto", bounds[:1], Pure(1))) == "trimmed-mean"
-    assert aggregators.choose("auto", 40, share("auto", bounds, Pure(1))) == "mean"
-    assert aggregators.choose("auto", 64, share("auto", bounds, Pure(1))) == "trimmed-mean"
-    assert isinstance(make_vector("auto", 40, bounds, Pure(1)), VectorMean)
-    assert isinstance(make_vector("auto", 64, bounds, Pure(1)), Coordinates)
-    assert aggregators.choose("attention", 1, share("attention", bounds, Pure(1))) == "attention"
+    for d, blocks, chosen in [(1, 40, "trimmed-mean"), (4, 40, "mean"), (4, 64, "trimmed-mean")]:
+        own = share("auto", bounds[:1] * d, Pure(1))  # which decides
+        assert aggregators.choose("auto", blocks, own) == chosen
+    assert isinstance(make_vector("auto", 40, bounds[:1] * 4, Pure(1)), VectorMean)
 
 
 CENTRES = np.array([[0.5, 0.0, 1.0], [0.25, 100.0, 1.0005]])
@@ -235,11 +213,7 @@ def test_attention_with_centres_is_joint():
 
 @settings(max_examples=60, deadline=None)
 @given(
-    pairs=st.lists(
-        st.tuples(*[st.floats(-1e200, 1e200, allow_nan=False)] * 2).map(sorted),
-        min_size=1,
-        max_size=5,
-    ),
+    pairs=st.lists(st.tuples(*[st.floats(-1e200, 1e200)] * 2).map(sorted), min_size=1, max_size=5),
     name=st.sampled_from(aggregators.AGGREGATORS),
     loss=st.sampled_from(list(LOSSES.values())),
     blocks=st.integers(1, 40),
@@ -259,45 +233,32 @@ def test_a_release_is_within_its_bounds(pairs, name, loss, blocks, seed):
     assert type(made.loss) in (type(loss), Pure, Draws)
 
 
-@pytest.mark.parametrize("name", aggregators.AGGREGATORS)
-@pytest.mark.parametrize(
-    "z", [np.zeros((5, 2)), np.zeros((4, 3)), np.zeros((5, 3), np.float32), np.full((5, 3), np.nan)]
-)
-def test_the_contract(name, z):
-    with pytest.raises(AssertionError):
-        make_vector(name, 5, BOUNDS, Pure(1)).release(z, InsecureGenerator(1))
-
-
-TOO_LITTLE = Approx(1, Fraction(1, 10**400))
 GOOD = {"name": "attention", "blocks": 9, "bounds": BOUNDS, "loss": Pure(1), "centres": CENTRES}
 
 
 @pytest.mark.parametrize(
-    "change, word",
+    "word, changes",
     [
-        *[({"name": name}, "centres") for name in ("mean", "trimmed-mean", "auto")],
-        ({"name": "medium"}, "aggregator"),
-        *[({"centres": c}, "centres") for c in (CENTRES[:, :2], CENTRES[:0], CENTRES[0])],
-        *[({"centres": c}, "centres") for c in (CENTRES - 1, [[0.5, 0.0, math.nan]], "here")],
-        ({"centres": [[1, 2, 1], [3]]}, "centres"),
-        ({"blocks": 0}, "blocks"),
-        ({"bounds": ()}, "bounds"),
-        ({"bounds": ((0.0, 1.0),) * (MOST_COORDINATES + 1), "centres": None}, "bounds"),
-        ({"bounds": (*BOUNDS[:2], (2.0, 1.0))}, "bounds"),
-        ({"bounds": ((0.0, 5e-324),), "centres": None, "blocks": 1 << 12}, "bounds"),
-        ({"loss": Pure(1000)}, "epsilon"),
-        ({"loss": ZCDP(Fraction(1, 2**80))}, "rho"),
-        ({"loss": TOO_LITTLE}, "delta"),
-        *[
-            ({"loss": TOO_LITTLE, "name": n, "centres": None}, "delta")
-            for n in aggregators.AGGREGATORS
-        ],
+        ("aggregator", [{"name": "medium"}]),
+        ("centres", [{"name": name} for name in ("mean", "trimmed-mean", "auto")]),
+        ("centres", [{"centres": c} for c in (CENTRES[:, :2], CENTRES[:0], CENTRES[0], "here")]),
+        ("centres", [{"centres": c} for c in (CENTRES - 1, [[0.5, 0.0, math.nan]], [[1, 2], [3]])]),
+        ("blocks", [{"blocks": 0}]),
+        ("bounds", [{"bounds": ()}, {"bounds": (*BOUNDS[:2], (2.0, 1.0))}]),
+        ("bounds", [{"bounds": ((0.0, 1.0),) * (MOST_COORDINATES + 1), "centres": None}]),
+        ("bounds", [{"bounds": ((0.0, 5e-324),), "centres": None, "blocks": 1 << 12}]),
+        ("epsilon", [{"loss": Pure(1000)}]),
+        ("rho", [{"loss": ZCDP(Fraction(1, 2**80))}]),
+        ("delta", [{"name": name, "centres": None} for name in aggregators.AGGREGATORS]),
     ],
 )
-def test_bad_arguments(change, word):
+def test_bad_arguments(word, changes):
     make_vector(**GOOD)
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{word}"):
-        make_vector(**(GOOD | change))
+    for change in changes:
+        if word == "delta":
+            change = {**change, "loss": Approx(1, Fraction(1, 10**400))}
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{word}"):
+            make_vector(**(GOOD | change))
 
 
 @pytest.mark.parametrize("d", [1, 2, 7])
