@@ -41,11 +41,6 @@ WORDS = [
 ]
 
 
-def release(data, estimator, bounds, **kw):
-    kw = {"blocks": 5, "epsilon": 400.0, "rng": dp.rng.InsecureGenerator(1), **kw}
-    return dp.sample_and_aggregate(data, estimator, bounds=bounds, **kw)
-
-
 def test_names():
     for name, kind in zip([*WORDS, "logistic-regression"], KINDS, strict=True):
         assert resolve(name) == resolve(name.replace("-", "_")) == kind()
@@ -65,7 +60,7 @@ def test_they_are_values_and_have_names_in_the_ledger():
         Variance().ddof = 2
     assert TrimmedMean(0.1).name == "trimmed-mean(0.1)"
     budget = dp.Budget(epsilon=1.0)
-    release(np.arange(1000.0), Quantile(0.25), LIMITS, epsilon=0.5, budget=budget, rng=None)
+    release(np.arange(1000.0), Quantile(0.25), LIMITS, budget=budget)
     assert "quantile(0.25)" in str(budget.history)
 
 
@@ -98,6 +93,11 @@ def test_parameters_out_of_range(kind, kw, error, due):
         kind(**kw)
 
 
+def release(data, estimator, bounds, **kw):
+    kw = {"blocks": 5, "epsilon": 1.0, "bounds": bounds, **kw}
+    return dp.sample_and_aggregate(data, estimator, **kw)
+
+
 TABLE = np.zeros(50, [("a", "f8"), ("b", "i4")])
 ONE, TWO, FOUR = np.zeros(50), np.zeros((50, 2)), np.zeros((50, 4))
 
@@ -128,7 +128,7 @@ ONE, TWO, FOUR = np.zeros(50), np.zeros((50, 2)), np.zeros((50, 4))
 def test_what_does_not_fit_is_refused_before_anything_is_spent(data, estimator, bounds, due):
     budget = dp.Budget(epsilon=1.0)
     with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{due}") as caught:
-        release(data, estimator, bounds, epsilon=1.0, budget=budget, rng=None)
+        release(data, estimator, bounds, budget=budget)
     assert len(str(caught.value).splitlines()) == 1
     assert budget.spent["epsilon"] == 0 and not budget.history
 
