@@ -156,35 +156,26 @@ def test_columns_of_text_are_text_and_arrays_have_their_types(tmp_path):
     assert dp.count(dp.scan(tmp_path / "t.npy", where=pc.field("i") < 20), **ASK) == 20
 
 
-WRONG = {
-    "a column that is not there": pc.field("zz") > 1,
-    "a column by its place": pc.field(1) > 1,
-    "of another type": w > 1,
-    "no column": pc.scalar(True),
-    "no truth value": x + 1,
-    "a sum of rows": pc.sum(x) > 1,
-    "a running sum": pc.cumulative_sum(x) > 1,
-    "ranks": pc.rank(x) > 1,
-    "a row before": pc.pairwise_diff(x) > 1,
-    "nulls of other rows": pc.fill_null_forward(x) > 1,
-    "distinct": pc.unique(x) > 1,
-    "no pattern": pc.match_substring_regex(w, "("),
-    "chance": x > pc.Expression._call("random", [], pc.RandomOptions()),
-    "as much memory as a row says": pc.binary_repeat(w, x) == "UA",
-}
+WRONG = [
+    pc.field("zz") > 1, pc.field(1) > 1,  # a column that is not there, one by its place
+    w > 1, pc.scalar(True), x + 1,  # of another type, of no column, no truth value
+    pc.sum(x) > 1, pc.cumulative_sum(x) > 1, pc.rank(x) > 1, pc.pairwise_diff(x) > 1,
+    pc.fill_null_forward(x) > 1, pc.unique(x) > 1,  # of several rows
+    pc.match_substring_regex(w, "("), x > pc.Expression._call("random", [], pc.RandomOptions()),
+    pc.binary_repeat(w, x) == "UA",  # as much memory as a row says
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_what_is_no_test_of_a_row_is_refused_before_the_spend(folder, wrong):
-    budget = dp.Budget(epsilon=1)
-    path = folder / "t.parquet"
-    for call in (
-        lambda: dp.scan(path, where=WRONG[wrong]),
-        lambda: dp.count(dp.scan(path), where=WRONG[wrong], epsilon=1, budget=budget),
-    ):
-        with pytest.raises(ArgumentError, match="where must be an expression") as caught:
-            call()
-        assert caught.value.__context__ is None or caught.value.__suppress_context__
+def test_what_is_no_test_of_a_row_is_refused_before_the_spend(folder):
+    budget, path = dp.Budget(epsilon=1), folder / "t.parquet"
+    for wrong in WRONG:
+        for call in (
+            lambda: dp.scan(path, where=wrong),  # noqa: B023
+            lambda: dp.count(dp.scan(path), where=wrong, epsilon=1, budget=budget),  # noqa: B023
+        ):
+            with pytest.raises(ArgumentError, match="where must be an expression") as caught:
+                call()
+            assert caught.value.__context__ is None or caught.value.__suppress_context__
     assert not budget.history
 
 
