@@ -46,22 +46,19 @@ def test_statistics_are_those_of_numpy(name, axis, keepdims):
 
 @pytest.mark.full
 def test_quantiles_and_histograms_are_those_of_numpy():
-    x = np.repeat(ROWS[:, 0], 50)
-    found = tools.quantile(x, [0.25, 0.5], epsilon=100, bounds=(0, 1))
+    x, asked = np.repeat(ROWS[:, 0], 50), {"epsilon": 100, "bounds": (0, 1)}
+    found = tools.quantile(x, [0.25, 0.5], **asked)
     assert np.abs(found - np.quantile(x, [0.25, 0.5])).max() < 0.02
     assert tools.quantile(ROWS, [0.1, 0.5, 0.9], bounds=(0, 1), axis=0).shape == (3, 3)
-    assert tools.percentile(x, 50, epsilon=100, bounds=(0, 1)) == pytest.approx(
-        tools.median(x, epsilon=100, bounds=(0, 1)), abs=0.02
-    )
+    half = tools.percentile(x, 50, **asked)
+    assert half == pytest.approx(tools.median(x, **asked), abs=0.02)
     counts, edges = tools.histogram(x, epsilon=400, bins=4, range=(0, 1))
     plain, theirs = np.histogram(x, bins=4, range=(0, 1))
     assert counts.tolist() == plain.tolist() and edges.tolist() == theirs.tolist()
-    square = {"bins": [2, 3], "range": [(0, 1), (0, 1)], "epsilon": 400}
-    both = tools.histogram2d(ROWS[:, 0], ROWS[:, 1], **square)
-    assert np.array_equal(
-        both[0], np.histogram2d(ROWS[:, 0], ROWS[:, 1], [2, 3], square["range"])[0]
-    )
-    dense, _ = tools.histogramdd(ROWS[:, :2], **square, density=True)
+    square = {"bins": [2, 3], "range": [(0, 1), (0, 1)]}
+    both = tools.histogram2d(*ROWS.T[:2], **square, epsilon=400)
+    assert np.array_equal(both[0], np.histogram2d(*ROWS.T[:2], **square)[0])
+    dense, _ = tools.histogramdd(ROWS[:, :2], **square, epsilon=400, density=True)
     assert dense.sum() / 6 == pytest.approx(1, abs=0.05)
     assert tools.count_nonzero(["a", "", "b"], epsilon=400) == 2
 
@@ -80,19 +77,21 @@ def test_a_call_is_paid_by_the_accountant_once():
 
 
 REFUSED = {
-    "bounds": lambda: tools.mean(ROWS),
-    "infinite": lambda: tools.sum(ROWS, epsilon=float("inf"), bounds=(0, 1)),
-    "zero": lambda: mechanisms.Laplace(epsilon=0, delta=0.5, sensitivity=1),
-    "size": lambda: mechanisms.Laplace(epsilon=1e-12, sensitivity=1),
-    "fixed": lambda: setattr(mechanisms.Geometric(epsilon=1), "epsilon", 0.1),
-    "seeded": lambda: tools.mean(ROWS, bounds=(0, 1), random_state=0),
-    "weights": lambda: tools.histogram(ROWS, range=(0, 1), weights=ROWS),
-    "slack": lambda: ours.BudgetAccountant(1, 0.1, 0.05),
-    "sampler": lambda: mechanisms.Uniform(delta=0.1, sensitivity=1),
-    "range": lambda: mechanisms.LaplaceFolded(
-        epsilon=1, sensitivity=1, lower=0, upper=float("inf")
+    "bounds": (tools.mean, (ROWS,), {}),
+    "infinite": (tools.sum, (ROWS,), {"epsilon": math.inf, "bounds": (0, 1)}),
+    "zero": (mechanisms.Laplace, (), {"epsilon": 0, "delta": 0.5, "sensitivity": 1}),
+    "size": (mechanisms.Laplace, (), {"epsilon": 1e-12, "sensitivity": 1}),
+    "fixed": (setattr, (mechanisms.Geometric(epsilon=1), "epsilon", 0.1), {}),
+    "seeded": (tools.mean, (ROWS,), {"bounds": (0, 1), "random_state": 0}),
+    "weights": (tools.histogram, (ROWS,), {"range": (0, 1), "weights": ROWS}),
+    "slack": (ours.BudgetAccountant, (1, 0.1, 0.05), {}),
+    "sampler": (mechanisms.Uniform, (), {"delta": 0.1, "sensitivity": 1}),
+    "range": (
+        mechanisms.LaplaceFolded,
+        (),
+        {"epsilon": 1, "sensitivity": 1, "lower": 0, "upper": math.inf},
     ),
-    "scores": lambda: mechanisms.Exponential(epsilon=1, sensitivity=0, utility=[1, 2]),
+    "scores": (mechanisms.Exponential, (), {"epsilon": 1, "sensitivity": 0, "utility": [1, 2]}),
 }
 
 
@@ -100,7 +99,8 @@ REFUSED = {
 def test_what_is_refused_costs_nothing_and_says_why(reason):
     payer = ours.BudgetAccountant(5, 0).set_default()
     with pytest.raises(Refused, match=re.escape(REASONS[reason])) as caught:
-        REFUSED[reason]()
+        function, given, more = REFUSED[reason]
+        function(*given, **more)
     assert caught.value.reason == reason and len(payer) == 0
     assert isinstance(caught.value, (ValueError, ArgumentError))
 
@@ -129,18 +129,13 @@ def test_rows_are_not_looked_at_before_the_spend(monkeypatch, name):
     """Neither a warning of a cast nor an error comes before the refusal of the budget."""
     kind = {} if name == "median" else {"dtype": int}
     call = getattr(tools, name)
-    assert before_the_spend(monkeypatch, lambda: call(HOSTILE, bounds=(0, 9), **kind)) == (
-        [],
-        BudgetError,
-    )
+    found = before_the_spend(monkeypatch, lambda: call(HOSTILE, bounds=(0, 9), **kind))
+    assert found == ([], BudgetError)
 
 
 def test_a_cast_of_rows_before_the_spend_is_caught(monkeypatch):
     """Planted: rows are cast to the dtype of the answer first."""
-
-    def call():
-        return tools.sum(HOSTILE.astype(int), bounds=(0, 9), dtype=int)
-
+    call = lambda: tools.sum(HOSTILE.astype(int), bounds=(0, 9), dtype=int)  # noqa: E731
     assert before_the_spend(monkeypatch, call)[0] != []
 
 

@@ -18,6 +18,8 @@ theirs.enable_features("contrib", "honest-but-curious")
 FLOAT, WHOLE = theirs.atom_domain(T=float, nan=False), theirs.atom_domain(T=theirs.i64)
 FLOATS, WHOLES = theirs.vector_domain(FLOAT), theirs.vector_domain(WHOLE)
 SYMMETRIC, CHANGE_ONE = theirs.symmetric_distance(), theirs.change_one_distance()
+COUNT = (WHOLES, SYMMETRIC) >> theirs.t.then_count() >> theirs.m.then_laplace(scale=10.0)
+NUMBER = theirs.m.make_laplace(FLOAT, theirs.absolute_distance(T=float), scale=10.0)
 AGES = np.tile([23.0, 35.0, 41.0, 58.0, 62.0], 200)
 
 NOISE = {
@@ -49,21 +51,16 @@ def test_maps_of_noise_are_those_of_opendp(name, scale):
 
 def test_a_map_that_rounds_down_would_be_caught(monkeypatch):
     """Planted: a loss as the nearest float."""
+    one = theirs.absolute_distance(T=theirs.i64)
 
     def low():
-        maps = [
-            ours.make_laplace(WHOLE, theirs.absolute_distance(T=theirs.i64), s).map(1)
-            for s in range(3, 60)
+        return [
+            s for s in range(3, 60) if Fraction(ours.make_laplace(WHOLE, one, s).map(1)) * s < 1
         ]
-        return [m for s, m in zip(range(3, 60), maps, strict=True) if Fraction(m) < Fraction(1, s)]
 
     assert low() == []
     monkeypatch.setattr(measurements.spaces, "distance_of", lambda loss, kind: float(loss.epsilon))
     assert len(low()) > 9
-
-
-def spread(values):
-    return float(np.sqrt(np.mean(np.square(values))))
 
 
 @pytest.mark.full
@@ -73,22 +70,18 @@ def test_noise_has_its_scale(name, fault):
     """At six standard errors; a scale that is off by a twentieth, planted, is not."""
     domain, metric, _ = NOISE[name]
     kind, scale, n = name.split()[0], 20.0, 200_000
-    law = kind.replace("geometric", "laplace")
-    noise = ScaledNoise(law, scale * fault, "whole" in name or kind == "geometric")
-    values = np.zeros(n, int if "whole" in name or kind == "geometric" else float)
+    whole = "whole" in name or kind == "geometric"
+    noise = ScaledNoise(kind.replace("geometric", "laplace"), scale * fault, whole)
+    values = np.zeros(n, int if whole else float)
     drawn = noise.finish(noise.reduce(values), dp.rng.InsecureGenerator(7))
     q = math.exp(-1 / scale)
-    known = {
-        "laplace": scale * math.sqrt(2),
-        "geometric": math.sqrt(2 * q) / (1 - q),
-        "gaussian": scale,
-    }[kind]
+    known = {"laplace": scale * math.sqrt(2), "geometric": math.sqrt(2 * q) / (1 - q)}
     error = 6 * math.sqrt(5 if kind != "gaussian" else 2) / 2 / math.sqrt(n)
-    assert (abs(spread(drawn) / known - 1) < error) == (fault == 1)
+    spread = float(np.sqrt(np.mean(np.square(drawn))))
+    assert (abs(spread / known.get(kind, scale) - 1) < error) == (fault == 1)
     one = getattr(ours, f"make_{kind}")(domain, metric, scale)
-    assert isinstance(
-        one([0] * 5 if "Vec" in str(domain.carrier_type) else 0), (np.ndarray, float, int)
-    )
+    answer = one([0] * 5 if "Vec" in str(domain.carrier_type) else 0)
+    assert isinstance(answer, (np.ndarray, float, int))
 
 
 @pytest.mark.full
@@ -97,27 +90,25 @@ def test_no_value_is_refused():
     found = laplace(np.array([math.inf, -math.inf, 1e308, 0.0, 5e-324]))
     assert np.isfinite(found).all() and found[0] > 1e290 and abs(found[3]) < 99
     for kind in ("i32", "i64", "u64", "u32"):
-        domain = theirs.vector_domain(theirs.atom_domain(T=kind))
-        ends = np.iinfo(spaces.DTYPES[kind])
-        whole = ours.make_geometric(domain, theirs.l1_distance(T=kind), 2.0)
-        found = whole([ends.min, 0, ends.max])
+        domain, ends = (
+            theirs.vector_domain(theirs.atom_domain(T=kind)),
+            np.iinfo(spaces.DTYPES[kind]),
+        )
+        found = ours.make_geometric(domain, theirs.l1_distance(T=kind), 2.0)(
+            [ends.min, 0, ends.max]
+        )
         assert found[0] < found[2] and found[0] < 99
         assert found[2] >= min(ends.max, 1 << 62) - 99
 
 
 @pytest.mark.full
 def test_chains_with_transformations_and_postprocessing():
-    space = FLOATS, SYMMETRIC
-    total = (
-        space
-        >> theirs.t.then_clamp((0.0, 100.0))
-        >> theirs.t.then_sum()
-        >> ours.then_laplace(400.0)
-    )
+    space, clamped = (FLOATS, SYMMETRIC), theirs.t.then_clamp
+    total = space >> clamped((0.0, 100.0)) >> theirs.t.then_sum() >> ours.then_laplace(400.0)
     assert total.map(1) == pytest.approx(0.25, rel=1e-6) and total.map(1) >= 0.25
     assert total(AGES.tolist()) == pytest.approx(AGES.sum(), abs=20_000)
-    clamped = space >> theirs.t.then_clamp((0.0, 50.0)) >> ours.then_median((0, 120), rho=1)
-    assert clamped(AGES.tolist()) <= 50.001
+    median = space >> clamped((0.0, 50.0)) >> ours.then_median((0, 120), rho=1)
+    assert median(AGES.tolist()) <= 50.001
 
 
 ROWS = theirs.numpy.array2_domain(num_columns=2, nan=False, T=float)
@@ -162,11 +153,9 @@ def test_a_map_agrees_with_opendps_conversions():
     as_rho = theirs.c.make_pureDP_to_zCDP(median)
     exact = ours.make_median(FLOATS, SYMMETRIC, (0, 120), rho=as_rho.map(1))
     assert exact.map(1) <= as_rho.map(1)
-    alike = dp.privacy.Pure(Fraction(0.5)).to_zcdp()
-    assert float(alike) <= as_rho.map(1)
-    both = theirs.c.make_composition(
-        [median, ours.make_histogram(FLOATS, SYMMETRIC, 3, (0, 9), 0.25)]
-    )
+    assert float(dp.privacy.Pure(Fraction(0.5)).to_zcdp()) <= as_rho.map(1)
+    histogram = ours.make_histogram(FLOATS, SYMMETRIC, 3, (0, 9), 0.25)
+    both = theirs.c.make_composition([median, histogram])
     assert both.map(1) == 0.75 and len(both(AGES.tolist())) == 2
 
 
@@ -219,42 +208,45 @@ def test_top_k(monotonic):
     assert abs(counts[1] / 2000 - math.e / (1 + math.e)) < 0.06  # and 0.62 at half of the rate
 
 
+NEAR = theirs.absolute_distance(T=theirs.i64)
+NAN, L1 = theirs.atom_domain(T=float), theirs.l1_distance(T=float)
+MEDIAN = {"bounds": (0, 1), "epsilon": 1}
+RELEASE = {"function": dp.count, "epsilon": 1}
 BAD = {
-    "domain": lambda: ours.make_median(None, SYMMETRIC, (0, 1), epsilon=1),
-    "atom": lambda: ours.make_median(FLOAT, SYMMETRIC, (0, 1), epsilon=1),
-    "metric": lambda: ours.make_median(FLOATS, theirs.l1_distance(T=float), (0, 1), epsilon=1),
-    "no loss": lambda: ours.make_median(FLOATS, SYMMETRIC, (0, 1)),
-    "function": lambda: ours.make_release(FLOATS, SYMMETRIC, np.median, epsilon=1),
-    "budget": lambda: ours.make_release(FLOATS, SYMMETRIC, dp.count, epsilon=1, budget=None),
-    "neighbors": lambda: ours.make_release(
-        FLOATS, SYMMETRIC, dp.count, epsilon=1, neighbors="replace"
+    "domain": (ours.make_median, (None, SYMMETRIC), MEDIAN),
+    "atom": (ours.make_median, (FLOAT, SYMMETRIC), MEDIAN),
+    "metric": (ours.make_median, (FLOATS, L1), MEDIAN),
+    "no loss": (ours.make_median, (FLOATS, SYMMETRIC, (0, 1)), {}),
+    "nan": (ours.make_median, (theirs.vector_domain(NAN), SYMMETRIC), MEDIAN),
+    "function": (ours.make_release, (FLOATS, SYMMETRIC), {**RELEASE, "function": np.median}),
+    "budget": (ours.make_release, (FLOATS, SYMMETRIC), {**RELEASE, "budget": None}),
+    "neighbors": (ours.make_release, (FLOATS, SYMMETRIC), {**RELEASE, "neighbors": "replace"}),
+    "nan of noise": (ours.make_laplace, (NAN, theirs.absolute_distance(T=float), 1.0), {}),
+    "norm": (ours.make_laplace, (FLOATS, theirs.l2_distance(T=float), 1.0), {}),
+    "scale whole": (ours.make_geometric, (WHOLES, theirs.l1_distance(T=theirs.i64), 1e300), {}),
+    "floats": (ours.make_geometric, (FLOATS, L1, 1.0), {}),
+    "measure": (
+        ours.make_top_k,
+        (FLOATS, theirs.linf_distance(T=float), theirs.renyi_divergence(), 1, 1.0),
+        {},
     ),
-    "nan": lambda: ours.make_median(
-        theirs.vector_domain(theirs.atom_domain(T=float)), SYMMETRIC, (0, 1), epsilon=1
+    "rows": (ours.make_kmeans, (FLOATS, SYMMETRIC, 2, (0, 1)), {"epsilon": 1}),
+    "part of a row": (from_opendp, (COUNT,), {"d_in": 1.5}),
+    "replaced": (from_opendp, (COUNT,), {"neighbors": "replace"}),
+    "unsaid": (from_opendp, (NUMBER,), {}),
+    "added": (
+        from_opendp,
+        (ours.make_median(FLOATS, CHANGE_ONE, (0, 1), epsilon=1),),
+        {"neighbors": "add-remove"},
     ),
-    "nan of noise": lambda: ours.make_laplace(
-        theirs.atom_domain(T=float), theirs.absolute_distance(T=float), 1.0
-    ),
-    "norm": lambda: ours.make_laplace(FLOATS, theirs.l2_distance(T=float), 1.0),
-    "scale whole": lambda: ours.make_geometric(WHOLES, theirs.l1_distance(T=theirs.i64), 1e300),
-    "floats": lambda: ours.make_geometric(FLOATS, theirs.l1_distance(T=float), 1.0),
-    "measure": lambda: ours.make_top_k(
-        FLOATS, theirs.linf_distance(T=float), theirs.renyi_divergence(), 1, 1.0
-    ),
-    "rows": lambda: ours.make_kmeans(FLOATS, SYMMETRIC, 2, (0, 1), epsilon=1),
-    "part of a row": lambda: from_opendp(COUNT, d_in=1.5),
-    "replaced": lambda: from_opendp(COUNT, neighbors="replace"),
-    "unsaid": lambda: from_opendp(NUMBER),
-    "added": lambda: from_opendp(
-        ours.make_median(FLOATS, CHANGE_ONE, (0, 1), epsilon=1), neighbors="add-remove"
-    ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_arguments_are_one_clear_error(name):
+    function, given, more = BAD[name]
     with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
-        BAD[name]()
+        function(*given, **more)
     assert "\n" not in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
@@ -267,10 +259,6 @@ def test_nan_is_told_where_a_domain_has_it():
     member = ours.array_domain().member
     assert member(AGES) and not member([1.0]) and not member(AGES.astype("f4"))
     assert not member(np.array([math.nan])) and not member(AGES.reshape(2, -1))
-
-
-COUNT = (WHOLES, SYMMETRIC) >> theirs.t.then_count() >> theirs.m.then_laplace(scale=10.0)
-NUMBER = theirs.m.make_laplace(FLOAT, theirs.absolute_distance(T=float), scale=10.0)
 
 
 def test_a_measurement_of_opendp_pays_first():
@@ -361,21 +349,24 @@ def test_answers_within_installed_have_the_type_of_the_domain(kind):
 
 
 LEFT = {
-    "k": lambda: theirs.m.make_laplace(FLOATS, theirs.l1_distance(T=float), 1.0, k=-9),
-    "bounds": lambda: theirs.m.make_geometric(
-        WHOLE, theirs.absolute_distance(T=theirs.i64), 1.0, bounds=(0, 9)
+    "k": ("laplace", (FLOATS, L1, 1.0), {"k": -9}),
+    "bounds": (
+        "geometric",
+        (WHOLE, theirs.absolute_distance(T=theirs.i64), 1.0),
+        {"bounds": (0, 9)},
     ),
-    "negate": lambda: theirs.m.make_noisy_max(
-        WHOLES, theirs.linf_distance(T=theirs.i64), theirs.max_divergence(), 1.0, negate=True
+    "negate": (
+        "noisy_max",
+        (WHOLES, theirs.linf_distance(T=theirs.i64), theirs.max_divergence(), 1.0),
+        {"negate": True},
     ),
-    "MO": lambda: theirs.m.make_gaussian(
-        FLOATS, theirs.l2_distance(T=float), 1.0, MO="MaxDivergence"
-    ),
+    "MO": ("gaussian", (FLOATS, theirs.l2_distance(T=float), 1.0), {"MO": "MaxDivergence"}),
 }
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", LEFT)
 def test_what_dpfast_has_not_is_refused_within_installed(name):
+    kind, given, more = LEFT[name]
     with ours.installed(), pytest.raises(ArgumentError, match=name):
-        LEFT[name]()
+        getattr(theirs.m, f"make_{kind}")(*given, **more)

@@ -166,11 +166,9 @@ def test_percentiles_cost_no_more_than_their_part():
         rng = InsecureGenerator(2)
         size = min(epsilon, 500)
         found = of_partition(values, [0.5], epsilon=size, delta=delta, rng=rng, **asked)
-        own = (
-            {"rho": rho_within(Fraction(1), Fraction("1e-6")) / 48}
-            if delta
-            else {"epsilon": Fraction(size) / 12}
-        )
+        own = {"epsilon": Fraction(size) / 12}
+        if delta:
+            own = {"rho": rho_within(Fraction(1), Fraction("1e-6")) / 48}
         rng = InsecureGenerator(2)
         known = dp.quantiles(values, [0.5], bounds=(0, 100), neighbors="add-remove", rng=rng, **own)
         assert found == list(known)
@@ -184,14 +182,9 @@ def pipeline():
 def state(pipeline):
     own, combiner = pipeline.dp_computations, pipeline.combiners.QuantileCombiner
     return (
-        own.dp_mechanisms,
-        own.add_noise_vector,
-        own.AdditiveMechanism.add_noise,
-        own.ExponentialMechanism.apply,
-        pipeline.partition_selection.partition_selection,
-        combiner.create_accumulator,
-        combiner.merge_accumulators,
-        combiner.compute_metrics,
+        *[own.dp_mechanisms, own.add_noise_vector, own.AdditiveMechanism.add_noise],
+        *[own.ExponentialMechanism.apply, pipeline.partition_selection.partition_selection],
+        *[combiner.create_accumulator, combiner.merge_accumulators, combiner.compute_metrics],
     )
 
 
@@ -237,21 +230,12 @@ def aggregated(pipeline, noise, public=None, **more):
     rows = [(u, u % 3, float(u % 10)) for u in range(3000) for _ in range(2)]
     rows += [(9999, "alone", 1.0)]
     accountant = pipeline.NaiveBudgetAccountant(50, 1e-6)
-    params = pipeline.AggregateParams(
-        metrics=[own.COUNT, own.SUM, own.MEAN, own.PRIVACY_ID_COUNT, own.PERCENTILE(90)],
-        noise_kind=noise,
-        max_partitions_contributed=1,
-        max_contributions_per_partition=2,
-        min_value=0,
-        max_value=10,
-        **more,
-    )
-    extractors = pipeline.DataExtractors(
-        privacy_id_extractor=lambda row: row[0],
-        partition_extractor=lambda row: row[1],
-        value_extractor=lambda row: row[2],
-    )
+    asked = {"max_partitions_contributed": 1, "max_contributions_per_partition": 2}
+    asked |= {"noise_kind": noise, "min_value": 0, "max_value": 10, **more}
+    metrics = [own.COUNT, own.SUM, own.MEAN, own.PRIVACY_ID_COUNT, own.PERCENTILE(90)]
+    extractors = pipeline.DataExtractors(*(lambda row, i=i: row[i] for i in range(3)))
     engine = pipeline.DPEngine(accountant, pipeline.LocalBackend())
+    params = pipeline.AggregateParams(metrics=metrics, **asked)
     result = engine.aggregate(rows, params, extractors, public)
     accountant.compute_budgets()
     return dict(result)

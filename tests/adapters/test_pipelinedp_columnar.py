@@ -154,23 +154,23 @@ def test_partitions_are_selected():
 
 
 @pytest.mark.parametrize(
-    "name, more",
+    "name, value",
     [
-        ("min_sum_per_partition", {"min_value": None, "max_value": None}),
-        ("pre_threshold", {"pre_threshold": 5}),
-        ("output_noise_stddev", {"output_noise_stddev": True}),
-        ("partition_selection_strategy", {"partition_selection_strategy": "LAPLACE_THRESHOLDING"}),
+        ("min_sum_per_partition", 0.0),
+        ("pre_threshold", 5),
+        ("output_noise_stddev", True),
+        ("partition_selection_strategy", "LAPLACE_THRESHOLDING"),
     ],
 )
-def test_what_is_not_computed_is_refused_by_name(name, more):
+def test_what_is_not_computed_is_refused_by_name(name, value):
+    if isinstance(value, str):
+        value = getattr(pipeline.PartitionSelectionStrategy, value)
+    more = {name: value}
     if name.startswith("min_sum"):
-        more = more | {"min_sum_per_partition": 0.0, "max_sum_per_partition": 9.0}
-    if name == "partition_selection_strategy":
-        more = {name: getattr(pipeline.PartitionSelectionStrategy, more[name])}
+        more |= {"min_value": None, "max_value": None, "max_sum_per_partition": 9.0}
     accountant = pipeline.NaiveBudgetAccountant(1, 1e-6)
-    params = parameters(["SUM"], **more)
     with pytest.raises(ArgumentError, match=name):
-        ColumnarEngine(accountant).aggregate(TABLE, params, NAMES)
+        ColumnarEngine(accountant).aggregate(TABLE, parameters(["SUM"], **more), NAMES)
     assert not accountant.mechanism_specs
 
 

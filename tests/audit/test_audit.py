@@ -14,8 +14,6 @@ from dpfast.audit import reconstruction
 from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.rng import InsecureGenerator
 
-from ..support.names import shown
-
 METHODS = ("lp", "lp-max", "least-squares")
 ALL = pytest.mark.parametrize("method", METHODS)
 
@@ -33,7 +31,7 @@ OBJECTIVES = {
 
 
 @ALL
-@pytest.mark.parametrize("m", [3, 6, 15])
+@pytest.mark.parametrize("m", [3, 15])
 def test_no_other_point_of_the_cube_does_better(method, m):
     """Against all corners, a grid of the whole cube, and points nearby."""
     rng = np.random.default_rng(m)
@@ -50,25 +48,17 @@ def test_no_other_point_of_the_cube_does_better(method, m):
         assert error(a @ z - y) <= error(others @ a.T - y).min() + 1e-9
 
 
-def exact(way):
-    """Bits, queries, and their answers without an error; some queries may have none."""
-    bits, sets, rng = problem(30, 200)
-    if way == "single rows, again and again":
-        sets = np.tile(np.eye(30, dtype=bool), (5, 1))
+@ALL
+@pytest.mark.parametrize("way", ["sets", "single rows, again", "weights", "some without an answer"])
+def test_exact_answers_give_all_bits_away(method, way):
+    bits, queries, rng = problem(30, 200)
+    if way == "single rows, again":
+        queries = np.tile(np.eye(30, dtype=bool), (5, 1))
     if way == "weights":
-        sets = rng.normal(0, 1, (60, 30))
-    answers = sets @ (bits * 1.0)
+        queries = rng.normal(0, 1, (60, 30))
+    answers = queries @ (bits * 1.0)
     if way == "some without an answer":
         answers[rng.random(200) < 0.3] = np.nan
-    return bits, sets, answers
-
-
-@ALL
-@pytest.mark.parametrize(
-    "way", ["sets", "single rows, again and again", "weights", "some without an answer"]
-)
-def test_exact_answers_give_all_bits_away(method, way):
-    bits, queries, answers = exact(way)
     found = dp.audit.reconstruct(answers, 30, queries=queries, method=method)
     assert found.dtype == bool and (found == bits).all()
 
@@ -101,18 +91,15 @@ def test_least_squares_does_as_well_as_is_expected(n, m, sigma):
     assert abs(np.mean(found) - wrong) > 4 * np.std(found) / math.sqrt(30) + 0.5 / n
 
 
-def test_without_answers_nothing_is_known():
-    for method in METHODS:
-        found = dp.audit.reconstruct(lambda query: math.nan, 5, queries=3, method=method)
-        assert found.tolist() == [False] * 5
-
-
 def test_fewer_queries_than_bits_prefer_neither_value():
     """Of what is not asked about nothing is said; what is asked about is still found."""
     bits = np.array([True, False, True, False])
     sets = np.array([[1, 0, 0, 0], [0, 1, 0, 0]])
     found = dp.audit.reconstruct(sets @ bits, 4, queries=sets, method="least-squares")
     assert found.tolist() == [True, False, False, False]
+    for method in METHODS:  # without answers
+        found = dp.audit.reconstruct(lambda query: math.nan, 5, queries=3, method=method)
+        assert found.tolist() == [False] * 5
 
 
 def test_an_interface_is_asked_once_for_each_query_in_order():
@@ -133,12 +120,9 @@ def test_an_interface_is_asked_once_for_each_query_in_order():
 
 def drawn(n, m, rng):
     asked = []
-
-    def answer(query):
-        asked.append(query)
-        return 0
-
-    dp.audit.reconstruct(answer, n, queries=m, method="least-squares", rng=rng)
+    dp.audit.reconstruct(
+        lambda query: asked.append(query) or 0, n, queries=m, method="least-squares", rng=rng
+    )
     return np.array(asked)
 
 
@@ -175,6 +159,14 @@ GOOD = {"answer": [1.0, 2.0], "n": 2, "queries": [[1, 0], [1, 1]]}
 )
 def test_bad_arguments_are_one_clear_error(bad, name):
     given = {**GOOD, **bad}
+    expected, many = dp.audit.expected_recovery, {"n": 1, "queries": 9, "deviation": 1}
+    for function, wrong in [
+        *[(expected, {**many, k: v}) for k, v in [("n", 0), ("n", 9)]],
+        *[(expected, {**many, "deviation": v}) for v in (math.inf, -1)],
+        *[(dp.audit.recovery_bound, one) for one in ({}, {"rho": 1, "steps": 0})],
+    ]:
+        with pytest.raises((ArgumentError, ArgumentTypeError)):
+            function(**wrong)
     with pytest.raises((ArgumentError, ArgumentTypeError), match=rf"^{name} must be ") as caught:
         dp.audit.reconstruct(given.pop("answer"), given.pop("n"), **given)
     error = caught.value
@@ -266,26 +258,6 @@ def test_what_an_allocation_of_rho_leaves_for_least_squares():
     for m in (101, 1_000, 10**6):
         found = dp.audit.expected_recovery(100, queries=m, deviation=math.sqrt(m))
         assert found < NormalDist().cdf(math.sqrt(0.5 / 8)) < dp.audit.recovery_bound(rho=0.5)
-
-
-EXPECTED = {"n": 1, "queries": 9, "deviation": 1}
-
-
-@pytest.mark.parametrize(
-    "function, bad",
-    [
-        (dp.audit.expected_recovery, {**EXPECTED, "n": 0}),
-        (dp.audit.expected_recovery, {**EXPECTED, "n": 9}),
-        (dp.audit.expected_recovery, {**EXPECTED, "deviation": math.inf}),
-        (dp.audit.expected_recovery, {**EXPECTED, "deviation": -1}),
-        (dp.audit.recovery_bound, {}),
-        (dp.audit.recovery_bound, {"rho": 1, "steps": 0}),
-    ],
-    ids=shown,
-)
-def test_bad_arguments_of_a_bound(function, bad):
-    with pytest.raises((ArgumentError, ArgumentTypeError)):
-        function(**bad)
 
 
 @ALL

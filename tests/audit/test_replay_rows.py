@@ -56,13 +56,13 @@ def beside(name: str, row: str | None = None) -> dp.audit.Replay:
     return dp.audit.replay(program, x, x2)
 
 
-@quick_rows(27)
+@quick_rows(12)
 @pytest.mark.parametrize("name", sorted({name for name, _ in BESIDE}))
 def test_entries_that_look_at_their_own_row_are_clean(name):
     assert beside(name) == dp.audit.Replay((), 1)
 
 
-@quick_rows(31)
+@quick_rows(12)
 @pytest.mark.parametrize(("name", "row"), BESIDE, ids=map("-".join, BESIDE))
 def test_entries_that_look_at_other_rows_are_found(name, row):
     found = beside(name, row)
@@ -86,8 +86,7 @@ def test_a_comparison_of_rows_alone_is_caught(monkeypatch):
     """Planted: what stands beside the rows is left out."""
     monkeypatch.setattr(watched, "_entries", lambda *_: {})
     monkeypatch.setattr(replayed, "_moved", lambda *_: [])
-    blind = [pair for pair in BESIDE if beside(*pair).clean]
-    assert {("weighted sum", "weights"), ("mean of some", "where")} <= {*blind}
+    assert beside("weighted sum", "weights").clean and beside("mean of some", "where").clean
 
 
 FORMS = {"dict": dict, "pandas": pd.DataFrame, "arrow": pa.table}
@@ -101,7 +100,7 @@ NAMED = {
 }
 
 
-@quick_rows(3)
+@quick_rows(2)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMED)
 def test_named_columns(name, form):
