@@ -121,7 +121,7 @@ def _worst(reports: list[tuple[str, Audit]]) -> float | None:
 
 def _listed(pairs: Any) -> list[Pair]:
     """Check pairs of datasets, and return them as a list of at least one `Pair`."""
-    rule = "tuples (name, x, x2), one at least"
+    rule = "at least one tuple (name, x, x2)"
     try:
         listed = [Pair(str(name), x, x2) for name, x, x2 in pairs]
     except Exception:  # whatever an object thinks of being a list of tuples

@@ -87,7 +87,7 @@ def neighbors(
         every = [*_of_column(schema, n, relation, missing), _alone(schema, relation)]
         return [Pair(*item) for item in every]
     if not schema:
-        checks.fail("schema", "with a column at least", schema)
+        checks.fail("schema", "with at least one column", schema)
     columns = {name: list(_of_column(kind, n, relation, missing)) for name, kind in schema.items()}
     made_pairs = []
     for last in (True, False):  # the special row has one index in all columns

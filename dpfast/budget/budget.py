@@ -1126,7 +1126,7 @@ def in_epsilon(loss: ZCDP, delta: Fraction) -> Approx:
 def _rows_each(max_rows: Any, ids: str | None) -> int:
     """Check and return the bound `max_rows` on the number of rows of a person."""
     if ids is None:
-        checks.fail("max_rows", "left out without ids, of whose people it speaks", max_rows)
+        checks.fail("max_rows", "left out without ids: it limits the rows of one id", max_rows)
     return checks.rows_each(max_rows)
 
 

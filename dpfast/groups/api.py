@@ -143,7 +143,7 @@ def group_by(
         limits = {"max_groups": max_groups, "max_rows": max_rows, "rows_limit": rows_limit}
         for name, value in limits.items():
             if value is not None:
-                checks.fail(name, "left out without ids, which say whose rows they are", value)
+                checks.fail(name, "left out without ids: it limits the rows of one id", value)
     else:
         most, n_rows = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
         limit = _limit("rows_limit", rows_limit)

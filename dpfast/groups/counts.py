@@ -45,7 +45,7 @@ def shown(room: Sparse, kept: NDArray[np.int64], groups: int) -> NDArray[Any]:
     """Return the sums of the kept groups as a dense array, by group and bin."""
     bins = room.bins
     if len(kept) * bins > MOST:
-        raise DataError("there are too many bins for as many groups as are shown")
+        raise DataError("there are too many bins for the number of shown groups: pass fewer bins")
     (cells, sums), row_of_group = room.total(), np.full(groups, -1)
     row_of_group[kept] = np.arange(len(kept))
     at = row_of_group[cells // bins]

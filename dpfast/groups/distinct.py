@@ -258,7 +258,7 @@ def _table(data: Any, ids: str | None) -> Any:
         columns, name = one_column(data, "data")
         names = [name]
     if names == [ids]:
-        checks.fail("ids", "a column beside those of the data", ids)
+        checks.fail("ids", "a column other than those of the data", ids)
     return columns
 
 

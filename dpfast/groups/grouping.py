@@ -396,11 +396,13 @@ class Grouping:
             if per_person:
                 checks.fail("ids", "given, for people are counted by them", None)
             if limits is not None:
-                checks.fail("per_unit", "left out without ids, which say whose total it is", limits)
+                checks.fail(
+                    "per_unit", "left out without ids: it limits the total of one id", limits
+                )
             return Step(relation, every=every)
         rows = persons.max_rows if _counts_rows(statistic) else 1
         if rows is None:
-            checks.fail("max_rows", "given, for more than people is counted", None)
+            checks.fail("max_rows", "given, since rows are counted and not people alone", None)
         groups = min(persons.max_groups or MOST, every or MOST)
         return Step(relation, groups, rows, every, of_units=True)
 

@@ -106,4 +106,6 @@ def in_two_steps(loss: Loss, make: Callable[[Loss], Mechanism[Value]]) -> TwoSte
     except ArgumentError as error:
         refused = error
     make(loss)  # what is wrong with all of the loss shows the number that was written
-    raise ArgumentError(f"{refused}, the part of either of two steps (see `where`)") from None
+    raise ArgumentError(
+        f"{refused}, the part of the loss for each of two steps (see `where`)"
+    ) from None

@@ -112,4 +112,4 @@ def equal_parts(loss: Loss, makers: Sequence[Callable[[Loss], Mechanism[Any]]]) 
     try:
         return EqualParts(tuple(make(share) for make in makers))
     except ArgumentError as error:  # it may show a number that nobody has written
-        raise ArgumentError(f"{error} (for a column and its part)") from None
+        raise ArgumentError(f"{error} (for one column, with its part of the loss)") from None

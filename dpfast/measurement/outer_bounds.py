@@ -306,5 +306,5 @@ def drawn_bounds(
     bounds = DrawnBounds(share, neighbors, nan, of_column, columns, prior)
     if bounds.rate < RATES[0]:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
-        checks.fail(name, "larger: float64 cannot hold a column's part beside ranks", loss)
+        checks.fail(name, "larger: at a column's part of it float64 cannot resolve ranks", loss)
     return bounds

@@ -893,7 +893,7 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
     limits = statistic.unit_limits
     if unit.ids is None:
         if limits is not None:
-            checks.fail("per_unit", "left out without ids, which say whose total it is", limits)
+            checks.fail("per_unit", "left out without ids: it limits the total of one id", limits)
         return _of_columns(statistic, Terms(loss, unit.neighbors, layout))
     if limits is not None:
         if unit.max_rows is not None:

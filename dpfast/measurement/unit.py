@@ -101,7 +101,7 @@ class Unit:
         checks.neighbors(self.neighbors)
         if self.ids is None:
             if self.max_rows is not None:
-                rule = "left out without ids, which say whose rows they are"
+                rule = "left out without ids: it limits the rows of one id"
                 checks.fail("max_rows", rule, self.max_rows)
             return
         if type(self.ids) is not str or self.ids:
@@ -163,7 +163,7 @@ def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
         part = privacy.group_within(loss, size)
         amount(part)
     except ArgumentError as error:  # it shows a number that nobody has written
-        raise ArgumentError(f"{error}, the part of a row (see max_rows)") from None
+        raise ArgumentError(f"{error}, a row's part of the loss (max_rows divides it)") from None
     return part
 
 

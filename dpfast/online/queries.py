@@ -146,7 +146,7 @@ class Universe:
         if source.length is None:
             checks.fail_kind("data", "of a known number of rows", data)
         if not source.length:
-            checks.fail("data", "a row at least", "none")
+            checks.fail("data", "at least one row", "none")
         rows = int(source.length)
         if rows >= MOST_ROWS:
             checks.fail("data", "fewer than 2**36 rows", rows)
@@ -189,7 +189,7 @@ def counts_of(histogram: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
         checks.fail_kind("histogram", rule, histogram)
     rows = int(counts.sum(dtype=np.float64))  # exact below 2**53, and no integer overflow
     if not rows:
-        checks.fail("histogram", "that of a row at least", rows)
+        checks.fail("histogram", "that of at least one row", rows)
     if rows >= MOST_ROWS:
         checks.fail("histogram", "that of fewer than 2**36 rows", rows)
     return counts.astype(np.int64), rows

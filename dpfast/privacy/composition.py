@@ -158,7 +158,7 @@ def parallel(
         checks.fail("parts", rule, parts)
     if neighbors == "add-remove" or parts == "position":
         if staying is not None:
-            checks.fail("staying", "left out but for parts by content under replace", staying)
+            checks.fail("staying", "left out except for parts by content under replace", staying)
         return _combined(checked, max)
     if staying is None:
         candidates = [_doubled(loss) for loss in checked]

@@ -155,7 +155,7 @@ def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
     if array.dtype.kind != "O":
         chunk_dtype(array.dtype, name)
     if array.ndim == 0:
-        checks.fail_kind(name, "an array of one dimension at least", scores)
+        checks.fail_kind(name, "an array of at least one dimension", scores)
     return array
 
 
@@ -213,7 +213,7 @@ def candidates_last(scores: object, axis: int) -> NDArray[Any] | DistributedScor
             checks.fail("axis", f"an integer from {-n} to {n - 1}", axis)
         turned = np.moveaxis(array, axis, -1)
     if 0 in turned.shape:
-        checks.fail("scores", "an array with a row and a candidate at least", array.shape)
+        checks.fail("scores", "an array with at least one row and one candidate", array.shape)
     return turned
 
 

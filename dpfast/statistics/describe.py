@@ -432,7 +432,7 @@ def described(column: ColumnKind, bounds: Any, words: Any) -> Described:
     name, kind, times = column
     title = f"bounds[{name!r}]"
     if words and (kind not in ("text", "number") or bounds is not None):
-        checks.fail(f"categories[{name!r}]", "left out but for a column of text", list(words))
+        checks.fail(f"categories[{name!r}]", "left out except for a column of text", list(words))
     kind = "text" if words else kind
     if kind == "text" and bounds is not None:
         checks.fail(title, "left out for a column of text", bounds)

@@ -336,7 +336,7 @@ class StatisticalQueryOracle(Oracle):
         def checked(source: RowSource) -> list[int]:
             rows, *sums = total(source)
             if self._questions.neighbors == "replace" and rows != self._rows:
-                raise DataError(f"the data have another number of rows than rows={self._rows}")
+                raise DataError(f"rows must be the number of rows of the data, got {self._rows}")
             return sums
 
         return self._rounds.ask(checked, parts, len(parts)), self._rows

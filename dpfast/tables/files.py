@@ -260,7 +260,7 @@ class Reader(Elsewhere):
                 yield from convert(0, self.no_rows(want))
             if self._rows is not None and sum(counts) != self._rows:
                 raise SourceError(
-                    f"{self.paths[0].name} is damaged: its rows are not as many as its header says"
+                    f"{self.paths[0].name} is damaged: the number of rows is not that of its header"
                 )
 
         self.check_unchanged()

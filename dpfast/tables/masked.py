@@ -55,7 +55,7 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
 
 def refuse_mask() -> NoReturn:
     """Raise the error of a mask that does not have one entry for each row."""
-    raise DataError("where and ids have not one entry for each row, or no row is said of a null")
+    raise DataError("where and ids must have one entry for each row, and each null a known row")
 
 
 def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:

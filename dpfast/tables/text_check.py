@@ -81,7 +81,7 @@ class _Column:
         def as_declared(cells: Any) -> Any:
             return format.times(as_text(cells), name) if is_date else format.numbers(as_text(cells))
 
-        self._text = _Test(name, f"is no text in {format.encoding.upper()}", as_text)
+        self._text = _Test(name, f"is not text in {format.encoding.upper()}", as_text)
         self._declared = _Test(name, f"is no {self.kind[:-1]} as declared", as_declared)
 
     def look(self, cells: Any, *where: Any) -> None:

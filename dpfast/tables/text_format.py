@@ -201,7 +201,7 @@ def _symbols(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _delimiter(name: str, value: Any) -> str:
-    rule = "one ASCII character that is no letter, digit, quote or line end"
+    rule = "one ASCII character that is not a letter, digit, quote or line end"
     if not isinstance(value, str):
         checks.fail_type(name, rule, value)
     if len(value) != 1 or not value.isascii() or value.isalnum() or value in '"\r\n\0':

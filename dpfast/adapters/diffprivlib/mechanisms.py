@@ -411,7 +411,7 @@ class Exponential(_Choice):
         if not self.sensitivity:
             refuse("scores")
         if not _numbers("utility", self.utility):
-            checks.fail("utility", "a list of one number at least", self.utility)
+            checks.fail("utility", "a list of at least one number", self.utility)
         weights = None if self.measure is None else _numbers("measure", self.measure)
         if self.candidates is not None and not isinstance(self.candidates, list):
             checks.fail_type("candidates", "a list", self.candidates)

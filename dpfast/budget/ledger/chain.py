@@ -276,7 +276,7 @@ def identities(db: Connection, first: str) -> list[str]:
     rows = db.execute("SELECT place, time, process, identity, seal FROM places").fetchall()
     for number, (index, *parts, seal) in enumerate(rows, 1):
         if index != number or text.seal(first, "place", str(index), *parts) != seal:
-            raise Damaged("where it was is not what was written")
+            raise Damaged("its recorded location is not what was written")
     check(db, "places", str(len(rows) + 1), None)
     return [identity for *_, identity, _ in rows]
 

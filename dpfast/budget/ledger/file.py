@@ -553,7 +553,7 @@ class File:
         if pragma(db, "application_id") != APPLICATION:
             if self._blank(db):
                 raise LedgerMissingError(f"ledger {self.path} is empty: it needs a limit")
-            raise LedgerError(f"ledger {self.path} is an SQLite file, but no ledger")
+            raise LedgerError(f"ledger {self.path} is an SQLite file, but not a ledger")
         if version > VERSION:
             raise LedgerError(
                 f"ledger {self.path} was made by a newer dpfast (its form is {version}, known "

@@ -131,7 +131,7 @@ class TiltedScores(Scores):
         allowed = (part[base > -math.inf] for part, base in parts)
         best = max((part.max() for part in allowed if len(part)), default=-math.inf)
         if best == -math.inf:
-            checks.fail("scores and base", "above minus infinity for one candidate at least", best)
+            checks.fail("scores and base", "above minus infinity for at least one candidate", best)
         self.stored.best = best
         step = max(CHUNK // block, 1) * block
         tops = []
