@@ -14,16 +14,6 @@ from dpfast.errors import MissingExtraError
 from ..support.pages import DOCS, FIGURES, GALLERY, GUIDE, ROOT, THEORY, build, runs
 
 PAGES = build["pages"]()
-#: What the table of a page has to say, by what the page calls.
-ROWS = {
-    "_aggregate": ("estimator", "blocks", "bounds"),
-    "dp.response": ("question", "answers"),
-    "dp.online": ("universe", "queries"),
-    "dp.sulq.serve": ("question", "answers"),
-    "dp.group_by": ("groups", "statistics", "bounds"),
-    "path=": ("statistics", "bounds"),
-    "dp.learn": ("learned", "bounds"),
-}
 
 
 @pytest.mark.full
@@ -38,17 +28,6 @@ def test_a_page_runs_and_makes_its_plots(page, tmp_path, monkeypatch):
         kept = GALLERY / name
         assert kept.read_bytes().startswith(b"\x89PNG")
         assert kept.stat().st_size < 60_000
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_a_page_states_its_privacy(page):
-    text = page.read_text(encoding="utf-8")
-    what = next((rows for word, rows in ROWS.items() if word in text), ("candidates", "score"))
-    for row in (*what, "neighbors", "sensitivity", "loss"):
-        assert re.search(rf"^\| {row} \| \S", text, re.M), row
-    # The number of repeats can be turned down.
-    assert len(build["REPEATS"].findall(text)) == ("repeats" in text)
-    assert re.search(r"^ *assert ", text, re.M)
 
 
 BACKENDS = sorted((GUIDE / "backends").glob("*.md"))

@@ -24,13 +24,10 @@ BUILD = DOCS / "site" / "build.py"
 site = runpy.run_path(str(BUILD))
 #: What an analyst types into the search, and the page that has to be first.
 ASKED = {
-    "median": "reference/dpfast.median",
-    "choose epsilon": "guide/epsilon",
-    "pandas": "guide/from-pandas",
-    "groupby": "guide/from-pandas",
-    "SQL": "guide/from-sql",
-    "confidence interval": "guide/sampling-error",
-}
+    "median": "reference/dpfast.median", "choose epsilon": "guide/epsilon",
+    "pandas": "guide/from-pandas", "groupby": "guide/from-pandas", "SQL": "guide/from-sql",
+    "confidence interval": "guide/sampling-error", "KMeans": "reference/dpfast.learn.KMeans",
+}  # fmt: skip
 LISTED = [page for pages in site["CONTENTS"].values() for page in pages]
 
 
@@ -83,15 +80,14 @@ def unknown_extras(text):
     """The extras that are named where something is installed, and that there are not."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = re.findall(r"pip install [^\n]*?\[([a-z,]+)\]", text)
-    known = set(project["optional-dependencies"])
-    return {extra for group in named for extra in group.split(",")} - known
+    return {x for group in named for x in group.split(",")} - {*project["optional-dependencies"]}
 
 
 def test_every_extra_that_a_page_installs_is_there():
-    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
-    assert {page.name: unknown_extras(page.read_text(encoding="utf-8")) for page in pages} == {
-        page.name: set() for page in pages
-    }
+    text = "\n".join(
+        p.read_text(encoding="utf-8") for p in [ROOT / "README.md", *DOCS.rglob("*.md")]
+    )
+    assert unknown_extras(text) == set()
     assert unknown_extras('pip install "path/to/dpfast[io,gpu]"') == {"gpu"}  # planted
 
 
@@ -182,13 +178,10 @@ def test_dead_and_remote_ones_are_found(tmp_path):
         '<a href="b.html"></a><a href="a.html#y"></a><script src="//b.org/c.js"></script>'
     )
     (tmp_path / "a.css").write_text("@import 'https://c.org/d.css'; p { background: url(data:x) }")
-    found = {(link, what) for _, link, what in faults(tmp_path)}
-    assert found == {
-        ("a.png", "is not there"),
-        ("b.html", "is not there"),
+    assert {(link, what) for _, link, what in faults(tmp_path)} == {
+        *((link, "is not there") for link in ("a.png", "b.html")),
         ("a.html#y", "has no such anchor"),
-        ("//b.org/c.js", "is loaded from afar"),
-        ("https://c.org/d.css", "is loaded from afar"),
+        *((link, "is loaded from afar") for link in ("//b.org/c.js", "https://c.org/d.css")),
     }
 
 
@@ -237,6 +230,10 @@ site["build"](Path({str(tmp_path / "out")!r}))
 browser = chromium()
 
 
+def severe(browser):
+    return [e for e in browser.get_log("browser") if e["level"] == "SEVERE"]
+
+
 @pytest.mark.full
 def test_pages_and_pictures_are_shown(built, browser):
     pages = [page.rpartition(".")[0] for page in LISTED]
@@ -248,10 +245,8 @@ def test_pages_and_pictures_are_shown(built, browser):
             "return [...document.querySelectorAll('article img')]"
             ".map(i => { i.loading = 'eager'; return i.naturalWidth })"
         )
-        assert all(widths), name
+        assert all(widths) and asked(browser) == {"file"} and not severe(browser), name
         pictures += len(widths)
-        assert asked(browser) == {"file"}, name
-        assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == [], name
     assert pictures > 10
 
 
@@ -262,14 +257,11 @@ def test_what_a_page_asks_of_the_network_is_noticed(browser, tmp_path):
     page.write_text("<h1>x</h1><img src='http://127.0.0.1:64999/a.png'>")
     asked(browser)
     browser.get(page.as_uri())
-    assert asked(browser) == {"file", "http"}
-    assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"]
+    assert asked(browser) == {"file", "http"} and severe(browser)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "words, page", [*ASKED.items(), ("KMeans", "reference/dpfast.learn.KMeans")]
-)
+@pytest.mark.parametrize("words, page", ASKED.items())
 def test_a_search_without_a_server_finds_it_first(built, browser, words, page):
     from selenium.webdriver.support.wait import WebDriverWait
 
@@ -277,11 +269,10 @@ def test_a_search_without_a_server_finds_it_first(built, browser, words, page):
     field = browser.find_element("css selector", "input.sidebar-search")
     field.send_keys(words)
     field.submit()
-    link = WebDriverWait(browser, 30).until(
-        lambda b: b.find_elements("css selector", "ul.search li a[href*='.html']")
-    )[0]
-    assert f"{page}.html" in link.get_attribute("href")
-    browser.get(link.get_attribute("href"))
+    links = lambda b: b.find_elements("css selector", "ul.search li a[href*='.html']")  # noqa: E731
+    found = WebDriverWait(browser, 30).until(links)[0].get_attribute("href")
+    assert f"{page}.html" in found
+    browser.get(found)
     assert browser.find_element("tag name", "h1").is_displayed()
 
 

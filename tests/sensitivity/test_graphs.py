@@ -2,13 +2,14 @@
 
 import itertools
 import math
+import sys
 
 import numpy as np
 import pytest
 
 from dpfast import sensitivity
 from dpfast.errors import ArgumentTypeError, DataError, MissingExtraError
-from dpfast.sensitivity import TreeCost, Triangles
+from dpfast.sensitivity import TreeCost, Triangles, triangles
 
 from ..reference.sensitivity import graphs as reference
 
@@ -20,43 +21,33 @@ def close(got, want):
     return want * (1 - 1e-13) <= got <= want * (1 + 1e-12)
 
 
-def tree(edges, weights, top, k):
-    return sensitivity.local(
-        TreeCost(edges, bounds=(0, top)), weights, at_distance=k, neighbors="replace"
-    )
+def tree(edges, weights, bounds, k=0, beta=None):
+    """The local sensitivity of the cost of a tree at a distance, or the smooth one."""
+    cost, kw = TreeCost(edges, bounds=bounds), {"neighbors": "replace"}
+    if beta is not None:
+        return sensitivity.smooth(cost, weights, beta=beta, **kw)
+    return sensitivity.local(cost, weights, at_distance=k, **kw)
 
 
-def smooth_tree(edges, weights, top, beta):
-    return sensitivity.smooth(
-        TreeCost(edges, bounds=(0, top)), weights, beta=beta, neighbors="replace"
-    )
-
-
-def complete_graphs_agree(at):
+def test_the_formula_over_cuts_equals_the_definition_and_half_of_it_does_not():
     every = reference.Weightings(4, COMPLETE, 3, 4)
-    return all(
-        at(w, k) == every.at_distance[k].ravel()[i]
-        for k in range(5)
-        for i, w in list(enumerate(every.all))[::7]
-    )
+    some, at = list(enumerate(every.all))[::7], reference.tree_at_distance
 
+    def agree(**fault):
+        return all(
+            at(4, COMPLETE, w, 3, k, **fault) == every.at_distance[k].ravel()[i]
+            for k in range(5)
+            for i, w in some
+        )
 
-def test_the_formula_over_cuts_equals_the_definition():
-    assert complete_graphs_agree(lambda w, k: reference.tree_at_distance(4, COMPLETE, w, 3, k))
-
-
-def test_half_of_the_formula_fails_the_same_test():
-    assert not complete_graphs_agree(
-        lambda w, k: reference.tree_at_distance(4, COMPLETE, w, 3, k, alone=True)
-    )
+    assert agree() and not agree(alone=True)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(6))
 def test_larger_trees_equal_all_their_cuts(seed):
     """Eight vertices: 127 cuts; weights of many sizes, ties, clipping, a lower bound."""
-    rng = np.random.default_rng(seed)
-    count = 8
+    rng, count = np.random.default_rng(seed), 8
     pairs = list(itertools.combinations(range(count), 2))
     ring = [(i, (i + 1) % count) for i in range(count)]
     edges = ring + [pairs[i] for i in rng.choice(len(pairs), 9)]
@@ -67,29 +58,20 @@ def test_larger_trees_equal_all_their_cuts(seed):
     def at(k):
         return reference.tree_at_distance(count, edges, inside, hi - lo, k)
 
-    for k in (0, 1, 2, 4, 9, 30):
-        got = sensitivity.local(
-            TreeCost(edges, bounds=(lo, hi)), weights, at_distance=k, neighbors="replace"
-        )
-        assert close(got, at(k))
+    assert all(close(tree(edges, weights, (lo, hi), k), at(k)) for k in (0, 1, 2, 4, 9, 30))
     for beta in BETAS:
-        got = sensitivity.smooth(
-            TreeCost(edges, bounds=(lo, hi)), weights, beta=beta, neighbors="replace"
-        )
+        got = tree(edges, weights, (lo, hi), beta=beta)
         assert close(got, reference.smooth(at, beta, 20))
 
 
-def test_bad_trees():
+def test_bad_trees(monkeypatch):
     with pytest.raises(DataError):
-        smooth_tree([(0, 1)], [math.nan], 1, 0.5)
-    assert tree([], [], 1, 0) == 0 == smooth_tree([], [], 1, 0.5)
-    assert tree([(0, 1)], [0.5], 0, 0) == 0 == smooth_tree([(0, 1)], [0.5], 0, 0.5)
-
-
-def test_without_scipy(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "scipy.sparse.csgraph", None)
+        tree([(0, 1)], [math.nan], (0, 1), beta=0.5)
+    for edges, weights, top in (([], [], 1), ([(0, 1)], [0.5], 0)):
+        assert tree(edges, weights, (0, top)) == 0 == tree(edges, weights, (0, top), beta=0.5)
+    monkeypatch.setitem(sys.modules, "scipy.sparse.csgraph", None)
     with pytest.raises(MissingExtraError, match="pip install scipy"):
-        tree([(0, 1)], [0.5], 1, 0)
+        tree([(0, 1)], [0.5], (0, 1))
 
 
 @pytest.fixture(scope="module")
@@ -124,12 +106,14 @@ def test_one_common_neighbor_an_edge_fails_the_same_test(five):
     )
 
 
-def test_larger_graphs_equal_all_their_pairs():
+@pytest.mark.parametrize("rows", [triangles._ROWS, 7])
+def test_larger_graphs_equal_all_their_pairs(rows, monkeypatch):
+    """In one stretch of rows, or in several."""
+    monkeypatch.setattr(triangles, "_ROWS", rows)
     rng = np.random.default_rng(2)
-    for n, share in ((3, 0.5), (9, 0.1), (12, 0.5), (14, 0.9)):
+    for n, share in ((3, 0.5), (9, 0.1), (12, 0.5)):
         upper = np.triu(rng.random((n, n)) < share, 1)
-        matrix = upper | upper.T
-        edges = np.argwhere(upper)
+        matrix, edges = upper | upper.T, np.argwhere(upper)
 
         def at(k, matrix=matrix):
             return reference.triangles_at_distance(matrix, k)
@@ -141,17 +125,6 @@ def test_larger_graphs_equal_all_their_pairs():
         for beta in (0.1, 0.5):
             got = sensitivity.smooth(Triangles(n), edges, beta=beta)
             assert close(got, reference.smooth(at, beta, 2 * n))
-
-
-def test_several_stretches_of_rows(monkeypatch):
-    from dpfast.sensitivity import triangles
-
-    rng = np.random.default_rng(3)
-    upper = np.triu(rng.random((40, 40)) < 0.3, 1)
-    want = [sensitivity.local(Triangles(), upper | upper.T, at_distance=k) for k in range(9)]
-    monkeypatch.setattr(triangles, "_ROWS", 7)
-    got = [sensitivity.local(Triangles(), upper | upper.T, at_distance=k) for k in range(9)]
-    assert got == want
 
 
 def test_odd_and_bad_graphs():

@@ -34,8 +34,8 @@ def test_a_count_of_all_rows_is_drawn_once():
         found = api.count(data, axis=0, epsilon=0.1, rng=rng, **kw)
         assert found.shape == (3,) and len(set(found.tolist())) == 1
     assert api.count(data, axis=0, epsilon=1, neighbors="replace").tolist() == [50] * 3
-    spread = [api.count(data, axis=-2, epsilon=0.1, rng=rng)[0] for _ in range(2000)]
-    assert np.var(spread) == pytest.approx(200, rel=0.2)
+    spread = [api.count(data, axis=-2, epsilon=0.1, rng=rng)[0] for _ in range(500)]
+    assert np.var(spread) == pytest.approx(200, rel=0.4)
 
 
 @pairwise
@@ -58,71 +58,51 @@ def test_without_noise_it_is_the_statistic_of_each_column(name, relation, masked
         assert found[j] == alone == expected(name, data[:, j], relation, where, bounds)
 
 
-MATRIX, NO_COLUMNS = np.zeros((3, 2)), np.zeros((3, 0))
+MATRIX = np.zeros((3, 2))
 
 
-@every_value
-@pytest.mark.parametrize("name", ["count", "mean"])
-@pytest.mark.parametrize(
-    ("kw", "words"),
-    [
+OF_TWO, W = {"a": [1.0], "w": [1.0]}, {"weights": "w"}
+
+
+@pytest.mark.parametrize(("name", "kw", "words"), [
+    *((name, *case) for name in ("count", "mean") for case in (
         ({"axis": None}, "got 2: take one, as data.*, or pass axis=0 for each"),
         ({"axis": 1}, "axis must be 0 .or -2. .* a row has no answer, got 1"),
-        ({"axis": -1}, "axis must be 0"),
-        ({"axis": (0, 1)}, "axis must be 0"),
-        ({"data": np.zeros(3)}, "left out for one"),
+        ({"axis": (0, 1)}, "axis must be 0"), ({"data": np.zeros(3)}, "left out for one"),
         ({"data": [1.0, 2.0, 3.0]}, "does not say what its columns are"),
-        ({"data": np.zeros((2, 1)), "axis": None}, "got 1: take one, as data"),
-        ({"data": {"a": [1.0]}, "axis": None}, "got a dict of 1: name one"),
-        ({"data": pa.table({"a": [1.0]}), "axis": None}, "a Table of 1: name"),
-        ({"data": pd.DataFrame({"a": [1.0]}), "axis": None}, "a DataFrame of 1: "),
         ({"data": {"a": [1.0], "b": np.array(["x"])}}, "column 'b' of data"),
-        ({"data": {}}, "a column of numbers"),
-        ({"data": NO_COLUMNS}, "without columns"),
-        ({"data": np.asfortranarray(NO_COLUMNS)}, "without columns"),
+        ({"data": {}}, "a column of numbers"), ({"data": np.zeros((3, 0))}, "without columns"),
         ({"data": np.zeros((3, 2), complex, order="F")}, "real numbers"),
         ({"data": np.zeros((3, 2), complex)}, "complex"),
-        ({"data": np.zeros((3, 2, 2))}, "axis must be 0|dimensions"),
-        ({"bounds": [(0, 1)] * 3}, "one for each column of the data, 2"),
-        ({"bounds": [(0, 1), (1, 0)]}, "bounds"),
-        ({"bounds": [(0, 1)] * 2, "data": np.zeros(3), "axis": None}, "bounds"),
-    ],
-)
+        ({"data": np.zeros((3, 2, 2))}, "axis must be 0|dimensions"))),
+    ("mean", {"bounds": [(0, 1)] * 3}, "one for each column of the data, 2"),
+    ("mean", {"bounds": [(0, 1)] * 2, "data": np.zeros(3), "axis": None}, "bounds"),
+    ("mean", {"data": {**OF_TWO, "b": [2.0]}, **W, "axis": None}, "axis must be 0"),
+    ("mean", {"data": OF_TWO, "weights": "x"}, "name of a column"),
+    ("mean", {"data": {"w": [1.0]}, **W}, "a column other than those of the data"),
+    ("mean", W, "name of a column"), ("mean", {"weights": MATRIX}, "one number for each row"),
+    ("mean", {"data": np.zeros(3), **W, "axis": None}, "name of a column"),
+    ("mean", {"weights": np.ones(2)}, "weights must be as long as the data, 3 rows"),
+    ("mean", {"weights": np.ones(3), "axis": None}, "or pass axis=0"),
+])  # fmt: skip
 def test_bad_arguments_cost_nothing(name, kw, words):
     budget = dp.Budget(epsilon=1)
-    given = {"data": MATRIX, "axis": 0, "bounds": (0, 5), "epsilon": 0.5, **kw}
-    if name == "count":
-        if "bounds" in kw:
-            return
-        del given["bounds"]
-        if given["axis"] is None:
-            given["nan"] = "drop"  # else rows are counted
+    given = {"data": MATRIX, "axis": 0, "epsilon": 0.5, "neighbors": "replace", **kw}
+    if "weights" in kw:
+        given["weight_bounds"] = (0, 1)
+    if name == "mean":
+        given = {"bounds": (0, 5), **given}
+    elif given["axis"] is None:
+        given["nan"] = "drop"  # else rows are counted
     with pytest.raises((ArgumentError, ArgumentTypeError), match=words) as caught:
         STATISTICS[name](**given, budget=budget)
     assert "\n" not in str(caught.value) and budget.remaining["epsilon"] == 1
 
 
-@pytest.mark.parametrize(
-    ("data", "weights", "axis", "words"),
-    [
-        ({"a": [1.0], "b": [2.0], "w": [1.0]}, "w", None, "axis must be 0"),
-        ({"a": [1.0], "w": [1.0]}, "x", 0, "name of a column"),
-        ({"w": [1.0]}, "w", 0, "a column beside those of the data"),
-        (MATRIX, "w", 0, "name of a column"),
-        (np.zeros(3), "w", None, "name of a column"),
-        (MATRIX, np.ones(2), 0, "weights must be as long as the data, 3 rows"),
-        (MATRIX, np.ones(3), None, "or pass axis=0"),
-        (MATRIX, MATRIX, 0, "one number for each row"),
-        (MATRIX, np.ones(3), 1, "axis must be 0"),
-    ],
-)
-def test_bad_weights_cost_nothing(data, weights, axis, words, tmp_path):
-    budget, kw = dp.Budget(epsilon=1), {"weight_bounds": (0, 1), "bounds": (0, 1), "epsilon": 1}
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
-        api.mean(data, axis=axis, weights=weights, neighbors="replace", budget=budget, **kw)
-    assert budget.remaining["epsilon"] == 1
-    (tmp_path / "t.csv").write_text("a\n1\n2\n3\n")  # whose rows are counted when they are read
-    for count in [2, 4]:
+def test_weights_of_rows_that_are_counted_when_they_are_read(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n2\n3\n")
+    kw = {"weight_bounds": (0, 1), "bounds": (0, 1), "epsilon": 1}
+    for count in (2, 4):
         with pytest.raises(DataError, match="weights must have one entry for each row"):
             api.sum(dp.scan(tmp_path / "t.csv", "a"), weights=np.ones(count), **kw)
 
@@ -131,12 +111,9 @@ N = 3000
 ROWS = np.random.default_rng(3).normal([[40, 1.5, -7]], [[10, 0.5, 2]], (N, 3)).round(2)
 PAIRS = [(0.0, 120.0), (-10.0, 10.0), (-50.0, 50.0)]
 RELEASES = {
-    "minimum": dp.minimum,
-    "maximum": partial(dp.maximum, method="smooth"),
-    "iqr": dp.iqr,
-    "trimmed": partial(dp.trimmed_mean, proportion=0.2),
-    "winsorized": dp.winsorized_mean,
-}
+    "minimum": dp.minimum, "maximum": partial(dp.maximum, method="smooth"), "iqr": dp.iqr,
+    "trimmed": partial(dp.trimmed_mean, proportion=0.2), "winsorized": dp.winsorized_mean,
+}  # fmt: skip
 #: What is asked, and a column's part of it, for three columns.
 LOSSES = {
     "pure": ({"epsilon": 3}, {"epsilon": 1}),
@@ -229,29 +206,26 @@ def test_tables_where_a_column_should_be_and_columns_where_a_table_should_be():
     kw = {"neighbors": "replace", "epsilon": 1}
     assert dp.count(TOWNS, **kw) == dp.count(pd.Series(TOWNS), **kw) == 120
     assert dp.count(np.ones((5, 3)), **kw) == 5
-    assert dp.count(np.ones((5, 3)), axis=0, **kw).tolist() == [5] * 3
-    towns, x = pd.DataFrame(TABLE), np.arange(9.0)
-    frame, budget = pd.DataFrame({"a": [1.0, 2], "b": [1.0, 2]}), dp.Budget(epsilon=1)
-    ranked = {"bounds": (0, 9)}
+    towns, frame = pd.DataFrame(TABLE), pd.DataFrame({"a": [1.0, 2], "b": [1.0, 2]})
+    budget, median = dp.Budget(epsilon=1), partial(dp.median, bounds=(0, 9))
     for call, text in (
         (partial(dp.count, towns, axis=0), "column 'town'"),
-        (partial(dp.count, towns, nan="drop"), "or pass axis=0"),
-        (partial(dp.count_nonzero, towns), "or pass axis=0"),
+        *((partial(call, towns), "or pass axis=0")
+          for call in (partial(dp.count, nan="drop"), dp.count_nonzero)),
         (partial(dp.count, {}), "a table with a column"),
         (partial(dp.count, np.ones((2, 2, 2))), "one or two dimensions"),
         (partial(dp.count, "table.csv"), "dpfast.scan"),
-        (partial(dp.median, frame, **ranked), "or pass axis=0"),
-        (partial(dp.median, frame.to_numpy(), **ranked), "or pass axis=0"),
-        (partial(dp.median, x, axis=0, **ranked), "axis must be left out"),
-        (partial(dp.quantile, frame, 0.5, axis=1, **ranked), "axis must be 0"),
-        (partial(dp.percentile, frame, [5, 50], **ranked), "or pass axis=0"),
-        (partial(dp.median, [frame.a, frame.b], axis=0, **ranked), "does not say what its columns"),
-    ):
+        *((partial(median, data), "or pass axis=0") for data in (frame, frame.to_numpy())),
+        (partial(median, np.arange(9.0), axis=0), "axis must be left out"),
+        (partial(dp.quantile, frame, 0.5, axis=1, bounds=(0, 9)), "axis must be 0"),
+        (partial(dp.percentile, frame, [5, 50], bounds=(0, 9)), "or pass axis=0"),
+        (partial(median, [frame.a, frame.b], axis=0), "does not say what its columns"),
+    ):  # fmt: skip
         with pytest.raises((ArgumentError, ArgumentTypeError), match=text):
             call(epsilon=1, budget=budget)
     assert not budget.history
     with pytest.raises(DataError, match="for rows of several, pass an array or a table"):
-        dp.median([frame.a, frame.b], epsilon=1, **ranked)
+        median([frame.a, frame.b], epsilon=1)
     with pytest.raises(DataError, match="have the same number of rows"):  # which may be private
         dp.count({"a": [1.0], "b": [1.0, 2.0]}, epsilon=1, budget=budget)
     assert len(budget.history) == 1

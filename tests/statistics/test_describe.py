@@ -18,8 +18,6 @@ from dpfast.selection.key_coins import PartitionSelection
 from dpfast.selection.key_selection import choose_rule
 from dpfast.summaries.cell_counts import CellCounts, cell_counts
 from dpfast.summaries.cells import Cells
-from dpfast.tables.data import as_rows
-from dpfast.tables.memory import ArraySource
 
 from ..support.pairwise import every_value
 
@@ -29,14 +27,12 @@ room = sys.modules["dpfast.statistics.describe"]
 RANDOM = np.random.default_rng(11)
 N = 400
 TABLE = {
-    "pay": RANDOM.lognormal(3, 1, N),
-    "age": RANDOM.integers(18, 91, N),
+    "pay": RANDOM.lognormal(3, 1, N), "age": RANDOM.integers(18, 91, N),
     "late": np.where(RANDOM.random(N) < 0.3, np.nan, RANDOM.normal(5, 30, N)),
-    "is_new": RANDOM.random(N) < 0.3,
-    "town": RANDOM.choice(["Ulm", "Bonn", "Zell"], N),
+    "is_new": RANDOM.random(N) < 0.3, "town": RANDOM.choice(["Ulm", "Bonn", "Zell"], N),
     "day": np.datetime64("2024-01-01", "ms") + RANDOM.integers(0, 90, N).astype("m8[D]"),
     "took": RANDOM.integers(1, 60, N).astype("m8[ms]"),
-}
+}  # fmt: skip
 DAYS = (np.datetime64("2024-01-01"), np.datetime64("2024-12-31"))
 PUBLIC = {"pay": (0, 200), "age": (0, 120), "late": (-100, 100), "day": DAYS}
 PUBLIC["took"] = (np.timedelta64(0, "ms"), np.timedelta64(60, "ms"))
@@ -122,28 +118,6 @@ def test_parts_are_those_of_the_same_measurements_on_the_same_bits():
     assert answer["std"][0] == pytest.approx(np.sqrt(square - mean**2) / 2 * cells.grid)
 
 
-def test_counts_of_cells_are_those_of_a_plain_loop():
-    cells = [Cells(0.5, -3, 9), Cells(1.0, 0, 0), Cells(0.25, 5, 3)]
-    values = np.round(RANDOM.normal(0, 3, (997, 3)) * 8) / 8
-    values[RANDOM.random(values.shape) < 0.1] = np.nan
-    where = RANDOM.random(len(values)) < 0.5
-    apart = list(map(ArraySource, values.T.copy()))
-    for mask in (None, where):
-        plain = [plain_counts(*one, mask) for one in zip(values.T, cells, strict=True)]
-        for source in (apart, as_rows(values)):
-            found = cell_counts(source, mask, cells)
-            assert [[*one.held.tolist(), one.missing] for one in found] == plain
-
-
-def plain_counts(column, cells, mask):
-    counts = [0] * (cells.span + 2)
-    for i, x in enumerate(column):
-        if mask is None or mask[i]:
-            at = -1 if np.isnan(x) else int(np.rint(x / cells.grid)) - cells.first
-            counts[-1 if np.isnan(x) else min(max(at, 0), cells.span)] += 1
-    return counts
-
-
 def test_totals_and_narrower_bounds_by_definition():
     held = RANDOM.integers(0, 1 << 40, 21)
     counts = CellCounts(Cells(0.5, -10, 20), held, 7)
@@ -176,23 +150,18 @@ def test_a_row_decides_about_no_other():
             assert moved <= 2 * (i == place)
 
 
-def unpaid_bounds(self, part):
+def unpaid(self, part):
     """A draw of bounds that has the whole loss, as if that of each column were free."""
     return room.drawn_bounds(self.spent, len(self.unknown), self.neighbors, "drop")
 
 
-def undivided_quartiles(self, cells):
+def undivided(self, cells, honest=room.Description.quartiles):
     """Quartiles whose share is not divided among the columns."""
-    honest = QUARTILES(self, cells)
-    return replace(honest, loss=Pure(len(self.columns) * honest.loss.epsilon))
+    found = honest(self, cells)
+    return replace(found, loss=Pure(len(self.columns) * found.loss.epsilon))
 
 
-QUARTILES = room.Description.quartiles
-
-
-@pytest.mark.parametrize(
-    ("part", "planted"), [("bounds", unpaid_bounds), ("quartiles", undivided_quartiles)]
-)
+@pytest.mark.parametrize(("part", "planted"), [("bounds", unpaid), ("quartiles", undivided)])
 def test_a_part_that_spends_more_than_is_charged_is_found(part, planted, monkeypatch):
     mechanism = prepared().mechanism
     check_parts(mechanism)
@@ -231,18 +200,22 @@ def test_an_answer_is_near_the_truth_and_a_table_of_pandas():
     answer = dp.describe(TABLE, bounds=PUBLIC, categories=WORDS, epsilon=500)
     frame, truth = pd.DataFrame(answer).set_index("column"), pd.DataFrame(TABLE).describe()
     for name in ("pay", "age", "late"):
+        wide = (PUBLIC[name][1] - PUBLIC[name][0]) / 20
         for statistic in ("mean", "25%", "50%", "75%"):
-            wide = PUBLIC[name][1] - PUBLIC[name][0]
-            assert abs(frame.loc[name, statistic] - truth.loc[statistic, name]) < wide / 20
+            assert abs(frame.loc[name, statistic] - truth.loc[statistic, name]) < wide
     most = max(WORDS["town"], key=lambda word: (TABLE["town"] == word).sum())
     assert frame.loc["town", "top"] == most and DAYS[0] <= frame.loc["day", "50%"] <= DAYS[1]
     assert "(7 columns)" in repr(answer) and "<p>7 columns</p>" in answer._repr_html_()
-
-
-def test_dates_without_bounds_and_other_text_have_a_count_alone():
+    # Dates without bounds and other text have a count alone.
     answer = dp.describe({"day": TABLE["day"], "town": TABLE["town"]}, epsilon=100)
     assert list(answer) == ["column", "type", "count", "missing"]
     assert np.abs(answer["count"] - N).max() < 20
+    # Durations above a lower bound that is not 0.
+    ends = np.timedelta64(10, "ms"), np.timedelta64(60, "ms")
+    answer = dp.describe({"took": TABLE["took"]}, bounds={"took": ends}, epsilon=200)
+    mean = np.clip(TABLE["took"].astype(int), 10, 60).mean()
+    assert abs(answer["mean"][0].astype(int) - mean) < 3
+    assert (answer["lower"][0], answer["upper"][0]) == ends
 
 
 TEXTS = {"a": np.array(["x", "y"]), "b": np.array(["u", "v"])}
@@ -267,11 +240,12 @@ def words_law(rows, rule):
 def check_words(relation, monkeypatch, planted=lambda rule: rule):
     """What decides about words is their numbers of rows, and its loss is what is charged."""
     handed, keep = [], PartitionSelection.keep
-    monkeypatch.setattr(
-        PartitionSelection,
-        "keep",
-        lambda self, n, stream: handed.append(n.tolist()) or keep(self, n, stream),
-    )
+
+    def watched(self, n, stream):
+        handed.append(n.tolist())
+        return keep(self, n, stream)
+
+    monkeypatch.setattr(PartitionSelection, "keep", watched)
     tables = [rows for n in range(3) for rows in itertools.combinations_with_replacement(ROWS, n)]
     laws = {}
     for rows in tables:
@@ -281,13 +255,10 @@ def check_words(relation, monkeypatch, planted=lambda rule: rule):
         laws[rows], counts = words_law(rows, planted(call.mechanism.rule))
         assert handed == counts
     assert call.mechanism.rule.loss == Approx(1, Fraction("0.05"))
-    apart = 1 if relation == "add-remove" else 2
+    apart = [[0, 1], [1, 0]] if relation == "add-remove" else [[1, 1]]
     for one, other in itertools.permutations(tables, 2):
-        moved = (
-            sum((Counter(one) - Counter(other)).values()),
-            sum((Counter(other) - Counter(one)).values()),
-        )
-        if moved == (1, 1) if apart == 2 else sum(moved) == 1:
+        ways = (Counter(one) - Counter(other), Counter(other) - Counter(one))
+        if [sum(way.values()) for way in ways] in apart:
             p, q = laws[one], laws[other]
             beyond = sum(max(p[shown] - np.exp(1) * q.get(shown, 0), 0) for shown in p)
             assert beyond <= 0.05 + 1e-12, (one, other)
@@ -366,41 +337,26 @@ def test_words_in_objects_and_dictionaries_are_told_from_what_is_missing():
     assert abs(answer["count"][0] - 160) < 20 and answer["top"][0] == "Ulm"
 
 
-@pytest.mark.parametrize(
-    ("data", "given", "error", "says"),
-    [
-        (TABLE["pay"], {}, ArgumentTypeError, "a table"),
-        (TABLE, {"bounds": {"x": (0, 1)}}, ArgumentError, "the table has: pay, age"),
-        (TABLE, {"bounds": {"pay": (1, 0)}}, ArgumentError, "bounds"),
-        (TABLE, {"bounds": (0, 1)}, ArgumentTypeError, "mapping"),
-        (TABLE, {"bounds": {"pay": 2}}, ArgumentTypeError, "bounds must be a pair"),
-        (TABLE, {"categories": {"town": 2}}, ArgumentTypeError, "categories must be a list"),
-        (TABLE, {"categories": {"town": "abc"}}, ArgumentTypeError, "categories must be a list"),
-        (TABLE, {"bounds": {"town": (0, 1)}}, ArgumentError, "text"),
-        (TABLE, {"bounds": {"day": (0, 1)}}, ArgumentTypeError, "bounds"),
-        (TABLE, {"categories": {"is_new": ["a"]}}, ArgumentError, "text"),
-        (TABLE, {"categories": {"town": ["a", "a"]}}, ArgumentError, "different"),
-        (TABLE, {"categories": {"town": [1]}}, ArgumentTypeError, "categories"),
-        (TABLE, {"epsilon": 1e-9}, ArgumentError, "epsilon"),
-    ],
-)
-def test_bad_arguments_are_refused_before_the_spend(data, given, error, says):
+@pytest.mark.parametrize(("given", "error", "says"), [
+    ({"data": TABLE["pay"]}, ArgumentTypeError, "a table"),
+    ({"bounds": {"x": (0, 1)}}, ArgumentError, "the table has: pay, age"),
+    ({"bounds": {"pay": (1, 0)}}, ArgumentError, "bounds"),
+    ({"bounds": (0, 1)}, ArgumentTypeError, "mapping"),
+    ({"bounds": {"pay": 2}}, ArgumentTypeError, "bounds must be a pair"),
+    *(({"categories": {"town": bad}}, ArgumentTypeError, "categories must be a list")
+      for bad in (2, "abc")),
+    ({"bounds": {"town": (0, 1)}}, ArgumentError, "text"),
+    ({"bounds": {"day": (0, 1)}}, ArgumentTypeError, "bounds"),
+    ({"categories": {"is_new": ["a"]}}, ArgumentError, "text"),
+    ({"categories": {"town": ["a", "a"]}}, ArgumentError, "different"),
+    ({"categories": {"town": [1]}}, ArgumentTypeError, "categories"),
+    ({"epsilon": 1e-9}, ArgumentError, "epsilon"),
+])  # fmt: skip
+def test_bad_arguments_are_refused_before_the_spend(given, error, says):
     budget = dp.Budget(epsilon=9)
     with pytest.raises(error, match=says):
-        dp.describe(data, **({"epsilon": 1} | given), budget=budget)
+        dp.describe(**({"data": TABLE, "epsilon": 1} | given), budget=budget)
     assert budget.history == ()
-
-
-def test_columns_of_different_lengths_are_an_error_after_the_spend():
-    budget = dp.Budget(epsilon=9)
-    with pytest.raises(DataError):
+    with pytest.raises(DataError):  # columns of different lengths, which is an answer
         dp.describe({"a": np.zeros(5), "b": np.zeros(6)}, epsilon=1, budget=budget)
     assert len(budget.history) == 1
-
-
-def test_durations_are_above_a_lower_bound_that_is_not_0():
-    ends = np.timedelta64(10, "ms"), np.timedelta64(60, "ms")
-    answer = dp.describe({"took": TABLE["took"]}, bounds={"took": ends}, epsilon=200)
-    mean = np.clip(TABLE["took"].astype(int), 10, 60).mean()
-    assert abs(answer["mean"][0].astype(int) - mean) < 3
-    assert (answer["lower"][0], answer["upper"][0]) == ends

@@ -2,10 +2,10 @@
 
 import datetime as dt
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
@@ -29,6 +29,7 @@ from dpfast.statistics.quantiles.exponential import rate_of
 from dpfast.tables import as_source
 
 from ..support.bars import fewest
+from ..support.pairwise import quick_rows
 from ..support.views import innermost, prepared, quoted, replaced
 
 X = np.random.default_rng(1).normal(50, 10, 4000)
@@ -74,17 +75,16 @@ def largest_loss(of, relation):
         there = here if relation == "replace" else laws(of, size - 1)
         for (rows, cell), i in product(here, range(size)):
             less = rows[:i] + rows[i + 1 :]
-            others = [less]
-            if relation == "replace":
-                others = [tuple(sorted((*less, row))) for row in range(CELLS)]
-            for other in others:
+            more = [tuple(sorted((*less, row))) for row in range(CELLS)]
+            for other in more if relation == "replace" else [less]:
                 ratio = np.log(here[rows, cell] / there[other, cell])
                 worst = max(worst, float(np.abs(ratio).max()))
     return worst
 
 
-@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@quick_rows(2)
 @pytest.mark.parametrize("q", [Fraction(0), Fraction(1, 2), Fraction(9, 10)], ids=str)
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_the_loss_of_the_distance(q, relation):
     epsilon = 1.5
     within = "replace" if q == 0 else relation  # as extremes have it
@@ -154,15 +154,12 @@ def released(*args, **asked):
 
 
 def test_ends_are_numbers_of_the_column():
-    ages = X.astype(int)
-    found = released(ages, 0.5, bounds=(0, 120), epsilon=2)
-    assert found.tolist() == [49, 49, 49] == [np.median(ages)] * 3
-    found = released(X, 0.5, **ASKED, granularity=1).tolist()
-    assert found == [49.5, 50, 50.5]  # for rows lie between the multiples
-    found = released(ages, 0.5, bounds=(0, 120), granularity=5, epsilon=2).tolist()
-    assert found == [47.5, 50, 52.5]
-    ties = np.full(999, 37.3)
-    low, _, high = released(ties, 0.5, bounds=(0, 100), epsilon=2)
+    ages, loud = X.astype(int), {"bounds": (0, 120), "epsilon": 2}
+    assert released(ages, 0.5, **loud).tolist() == [49, 49, 49] == [np.median(ages)] * 3
+    # Of rows between the multiples, and of coarse ones.
+    assert released(X, 0.5, **ASKED, granularity=1).tolist() == [49.5, 50, 50.5]
+    assert released(ages, 0.5, **loud, granularity=5).tolist() == [47.5, 50, 52.5]
+    low, _, high = released(np.full(999, 37.3), 0.5, bounds=(0, 100), epsilon=2)
     assert low <= 37.3 <= high < low + 1e-6
     assert released(X, 0.5, bounds=(3, 3), epsilon=1).tolist() == [3, 3, 3]
 
@@ -170,12 +167,8 @@ def test_ends_are_numbers_of_the_column():
 def test_extremes_have_one_end():
     low, middle, high = released(X, 0, **ASKED)
     assert low == 0 < X.min() < high and middle <= high
-    low, middle, high = (
-        dp.Maximum(bounds=(0, 100))
-        .with_interval()
-        .prepare(X, epsilon=1, rng=InsecureGenerator(1))
-        .run()
-    )
+    largest = dp.Maximum(bounds=(0, 100)).with_interval()
+    low, middle, high = largest.prepare(X, epsilon=1, rng=InsecureGenerator(1)).run()
     assert low <= middle and low < X.max() < high == 100
 
 
@@ -193,16 +186,11 @@ def test_columns_people_masks_and_times():
     assert found.dtype.kind == "M" and found[0] <= np.sort(days)[2000] <= found[2]
 
 
-@pytest.mark.parametrize(
-    "statistic",
-    [
-        dp.Quantile(q=0.3, bounds=(0, 100), granularity=0.5),
-        dp.Percentile(q=30, bounds=(0, 100), nan="lower"),
-        dp.Minimum(bounds=(0, 100)),
-        dp.Median(bounds=(0, 100), method="smooth", assume_sorted=True),
-    ],
-    ids=lambda one: one.name,
-)
+@pytest.mark.parametrize("statistic", [
+    dp.Quantile(q=0.3, bounds=(0, 100), granularity=0.5), dp.Minimum(bounds=(0, 100)),
+    dp.Percentile(q=30, bounds=(0, 100), nan="lower"),
+    dp.Median(bounds=(0, 100), method="smooth", assume_sorted=True),
+], ids=lambda one: one.name)  # fmt: skip
 def test_with_interval_is_the_same_statistic(statistic):
     found, mean = statistic.with_interval(0.9), dp.Mean(bounds=(0, 100))
     assert isinstance(found, dp.QuantileInterval) and found.coverage == 0.9
@@ -213,24 +201,24 @@ def test_with_interval_is_the_same_statistic(statistic):
     assert low <= middle <= high
     assert found.with_interval().coverage == 0.95 and found.with_interval(0.8) == found
     assert mean.with_interval() is mean
-    with pytest.raises(dp.errors.ArgumentError, match=r"^coverage must be"):
+    with pytest.raises(ArgumentError, match=r"^coverage must be"):
         statistic.with_interval(1)
 
 
 def test_several_quantiles_and_their_distance():
-    qs, rng = [0, 0.25, 0.75, 0.5], InsecureGenerator(3)
+    qs, rng, runs = [0, 0.25, 0.75, 0.5], InsecureGenerator(3), range(100)
     many = dp.Quantiles(qs=qs, bounds=(0, 100)).with_interval(0.9)
     range_ = dp.Iqr(bounds=(0, 100), granularity=0.5).with_interval(0.9)
     measured = many.measure(epsilon=1)
     assert measured.loss.epsilon == 1 and many.measure(rho=0.1).loss.rho == Fraction(1, 10)
     assert [one.epsilon for one in measured.parts.values()] == [Fraction(1, 2)] * 2
     true, spread = np.quantile(X, qs), np.subtract(*np.quantile(X, [0.75, 0.25]))
-    found = np.array([many.prepare(X, epsilon=1, rng=rng).run() for _ in range(100)])
+    found, ranges = (
+        np.array([one.prepare(X, epsilon=1, rng=rng).run() for _ in runs]) for one in (many, range_)
+    )
     assert found.shape == (100, 3, 4) and (np.diff(found, axis=1) >= 0).all()
     assert ((found[:, 0] <= true) & (true <= found[:, 2])).mean(axis=0).min() > 0.9 - 0.15
-    low, middle, high = np.transpose(
-        [range_.prepare(X, epsilon=1, rng=rng).run() for _ in range(100)]
-    )
+    low, middle, high = ranges.T
     assert ((low <= middle) & (middle <= high) & (low >= 0) & (high < 20)).all()
     assert np.mean((low <= spread + 0.25) & (spread - 0.25 <= high)) > 0.9 - 0.15
     assert dp.quantile_interval(X, qs, **ASKED, coverage=0.9).shape == (3, 4)
@@ -271,31 +259,17 @@ def between(statistic, data=COLUMN, **asked):
     return whole
 
 
-@dataclass
-class Spy:
-    """Noise of nothing that remembers what it is added to."""
-
-    k: int = 0
-
-    def add(self, values, generator):
-        (self.k,) = values
-        return values
-
-
-SPY = Spy()
-
-
 def steps_of(whole, sensitivity):
     """The integer that is released for a smooth bound, as the shipped code makes it."""
+    noise = Mock(add=Mock(side_effect=lambda values, generator: values))  # none
     with patch.object(ends, "reach", return_value=1.0):
-        replace(whole, ends=(SPY,)).finish((3.0, sensitivity), InsecureGenerator(1))
-    return SPY.k
+        replace(whole, ends=(noise,)).finish((3.0, sensitivity), InsecureGenerator(1))
+    return noise.add.call_args.args[0][0]
 
 
 def largest_loss_of_scale(statistic, relation, epsilon):
     """The largest loss of what is released of the scale, over neighbors of up to five rows."""
-    asked = {"epsilon": epsilon, "neighbors": relation}
-    whole = between(statistic, np.array(VALUES), **asked)
+    whole = between(statistic, np.array(VALUES), epsilon=epsilon, neighbors=relation)
     (noise,), made = whole.ends, {}
     assert noise.distribution == "laplace"  # of which a difference of d steps loses d / scale
     for size in range(6):
@@ -303,12 +277,11 @@ def largest_loss_of_scale(statistic, relation, epsilon):
             summary = whole.inner.reduce(as_source(np.array(rows)))
             made[rows] = steps_of(whole, summary[1])
     apart = [0]
-    for rows, i in product(made, range(5)):
-        less = rows[:i] + rows[i + 1 :]
-        others = [less] if i < len(rows) else []
-        if relation == "replace" and others:
-            others = [tuple(sorted((*less, row))) for row in VALUES]
-        apart += [abs(made[rows] - made[other]) for other in others]
+    for rows in made:
+        for less in (rows[:i] + rows[i + 1 :] for i in range(len(rows))):
+            more = [tuple(sorted((*less, row))) for row in VALUES]
+            others = more if relation == "replace" else [less]
+            apart += [abs(made[rows] - made[other]) for other in others]
     return float(max(apart) / noise.scale)
 
 
@@ -343,19 +316,24 @@ def test_rounding_is_covered():
 
 
 def test_both_parts_of_the_loss_of_smooth_noise():
-    budget = dp.Budget(epsilon=1)
+    budget, trimmed_mean = dp.Budget(epsilon=1), STATISTICS["trimmed"]
     release = dp.session(budget).trimmed_mean(COLUMN, bounds=(0, 100), epsilon=1)
     assert budget.remaining["epsilon"] == 0 and len(budget.history) == 1
     assert release.low <= release.value <= release.high and not release.is_noise
-    whole = between(STATISTICS["trimmed"], epsilon=1)
+    whole = between(trimmed_mean, epsilon=1)
     assert [one.epsilon for one in whole.parts.values()] == [Fraction(1, 2)] * 2
     assert between(STATISTICS["iqr"], rho=0.1).loss.rho == Fraction(1, 10)
-    assert between(STATISTICS["trimmed"], epsilon=9).loss.epsilon == 9
-    noisy = between(dp.TrimmedMean(bounds=(0, 100), noise="laplace"), epsilon=1, delta=1e-6).loss
+    assert between(trimmed_mean, epsilon=9).loss.epsilon == 9
+    noisy = between(replace(trimmed_mean, noise="laplace"), epsilon=1, delta=1e-6).loss
     assert noisy.epsilon == 1 and noisy.delta <= Fraction(1, 10**6)
     # A plain function spends all on its answer.
     plain = innermost(prepared(dp.trimmed_mean, COLUMN, bounds=(0, 100), epsilon=1)[0])
     assert plain.loss.epsilon == 1 and not isinstance(plain, SmoothBetween)
+    # Where nothing is known ends are the bounds.
+    s = dp.session(rng=InsecureGenerator(1))
+    few, same = (s.trimmed_mean([], bounds=(low, 3), epsilon=1) for low in (0, 3))
+    assert (few.low, few.high) == (0, 3) and few.is_noise
+    assert (same.low, same.value, same.high) == (3, 3, 3)
 
 
 @pytest.mark.full
@@ -370,14 +348,6 @@ def test_ends_of_smooth_noise_hold(name, loss):
     off, length = abs(middle - summary[0]), high - middle
     assert fewest(runs) <= np.mean(off <= length) < 0.985
     assert np.mean(off <= length / 8) < fewest(runs)
-
-
-def test_where_nothing_is_known_ends_are_the_bounds():
-    s = dp.session(rng=InsecureGenerator(1))
-    few = s.trimmed_mean([], bounds=(0, 3), epsilon=1)
-    assert (few.low, few.high) == (0, 3) and few.is_noise
-    same = s.trimmed_mean(COLUMN, bounds=(3, 3), epsilon=1)
-    assert (same.low, same.value, same.high) == (3, 3, 3)
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])

@@ -92,11 +92,9 @@ def fit(case, draws, c=None):
 
 
 FITS = [
-    ([1, 2, 2, 5], 6, [F(1, 4), F(1, 2), F(9, 10)], 0.4),
-    ([], 4, [F(1, 2), F(1, 2)], 1.0),
-    ([3, 3, 3, 3, 3], 5, [F(1, 5), F(4, 5)], 0.7),
-    ([0, 1, 6, 7, 7], 7, [F(1, 3)], 1.3),
-]
+    ([1, 2, 2, 5], 6, [F(1, 4), F(1, 2), F(9, 10)], 0.4), ([], 4, [F(1, 2), F(1, 2)], 1.0),
+    ([3, 3, 3, 3, 3], 5, [F(1, 5), F(4, 5)], 0.7), ([0, 1, 6, 7, 7], 7, [F(1, 3)], 1.3),
+]  # fmt: skip
 
 
 @pytest.mark.full
@@ -130,30 +128,20 @@ def utilities(rows, last, qs):
 
 
 QS = [
-    [F(1, 2)],
-    [F(1, 10)],
-    [F(19, 20)],
-    [F(0)],
-    [F(1)],
-    [F(0), F(0)],
-    [F(0), F(1)],
-    [F(0), F(1, 2)],
-    [F(1, 4), F(1, 2)],
-    [F(1, 2), F(9, 10)],
-    [F(1, 3), F(2, 3)],
-    [F(1, 2), F(1, 2)],
+    [F(1, 2)], [F(1, 10)], [F(19, 20)], [F(0)], [F(1)], [F(0), F(0)], [F(0), F(1)], [F(0), F(1, 2)],
+    [F(1, 4), F(1, 2)], [F(1, 2), F(9, 10)], [F(1, 3), F(2, 3)], [F(1, 2), F(1, 2)],
     [F(1, 5), F(2, 5), F(9, 10)],
-]
+]  # fmt: skip
 
 
 def neighbors(last, most, relation):
     for n in range(most):
         for rows in itertools.combinations_with_replacement(range(last + 1), n):
-            if relation == "add-remove":
-                yield from ((rows, (*rows, extra)) for extra in range(last + 1))
-            elif rows:
-                yield from ((rows, (*rows[1:], other)) for other in range(last + 1))
-                yield from ((rows, (*rows[:-1], other)) for other in range(last + 1))
+            for other in range(last + 1):
+                if relation == "add-remove":
+                    yield rows, (*rows, other)
+                elif rows:
+                    yield from ((rows, (*rows[1:], other)), (rows, (*rows[:-1], other)))
 
 
 @quick_rows(4)
@@ -212,19 +200,17 @@ def told_apart(last, most, relation, qs, c):
 
 
 def test_rounding_is_paid_out_of_epsilon():
+    def made(loss, *qs):
+        return JointQuantiles(0.0, 1.0, "replace", "raise", loss, False, qs=qs)
+
     for m in (1, 9, 99):
-        qs = tuple(F(k, m + 1) for k in range(1, m + 1))
-        made = JointQuantiles(0.0, 1.0, "replace", "raise", Pure(F(1)), False, qs=qs)
-        paid = 1 - 4 * F(made.c)
+        own = made(Pure(F(1)), *(F(k, m + 1) for k in range(1, m + 1)))
+        paid = 1 - 4 * F(own.c)
         assert paid >= 4 * F(8 * (m + 2) ** 2, 2**53) and paid < 1e-9
-        assert made.loss == Draws(1, bounded_range=True)
-
-
-def test_rho_is_bounded_range():
-    made = JointQuantiles(0.0, 1.0, "replace", "raise", ZCDP(F(1, 8)), False, qs=(F(1, 2),))
-    exact = range_within(F(1, 8))
-    assert 1 < exact < 1.01
-    assert made.c == pytest.approx(float(exact) / 4, rel=1e-12) and F(made.c) * 4 < exact
+        assert own.loss == Draws(1, bounded_range=True)
+    own, exact = made(ZCDP(F(1, 8)), F(1, 2)), range_within(F(1, 8))
+    assert 1 < exact < 1.01 and F(own.c) * 4 < exact
+    assert own.c == pytest.approx(float(exact) / 4, rel=1e-12)
 
 
 def draw(data, qs, bounds=(0.0, 1.0), seed=0, **more):

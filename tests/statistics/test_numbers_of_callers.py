@@ -29,25 +29,20 @@ def made(values=0.5, **kw):
 
 def farthest(size, norm, grid, whole, planted=0):
     """What L1, L2 squared and L-infinity norms of differences of cells exceed, by enumeration."""
-    steps = range(-4, 5) if whole else [k / 4 for k in range(-8, 9)]
+    steps = [Fraction(k) for k in range(-4, 5)] if whole else [Fraction(k, 4) for k in range(-8, 9)]
     sensitivity = Fraction(3 if whole else 1)
-    limit = in_cells(sensitivity, norm, size, grid, whole)
+    limit, grid = in_cells(sensitivity, norm, size, grid, whole), Fraction(grid)
     over = []
-    for first, second in itertools.product(itertools.product(steps, repeat=size), repeat=2):
-        moved = [Fraction(a) - Fraction(b) for a, b in zip(first, second, strict=True)]
+    for pair in itertools.product(itertools.product(steps, repeat=size), repeat=2):
+        moved = [a - b for a, b in zip(*pair, strict=True)]
         length = sum(map(abs, moved)) if norm == "l1" else sum(x * x for x in moved)
         if length > (sensitivity if norm == "l1" else sensitivity**2):
             continue
-        cells = [
-            math.floor(a / grid) - math.floor(b / grid) for a, b in zip(first, second, strict=True)
-        ]
-        if (
-            sum(map(abs, cells)) > limit.l1 - planted
-            or sum(c * c for c in cells) > limit.l2_squared
-            or max(map(abs, cells)) > limit.largest
-            or sum(c != 0 for c in cells) > limit.l0
-        ):
-            over.append(cells)
+        cells = [a // grid - b // grid for a, b in zip(*pair, strict=True)]
+        sizes = list(map(abs, cells))
+        found = sum(sizes), sum(c * c for c in cells), max(sizes), sum(c != 0 for c in cells)
+        most = limit.l1 - planted, limit.l2_squared, limit.largest, limit.l0
+        over += [cells] if any(x > y for x, y in zip(found, most, strict=True)) else []
     return over
 
 
@@ -105,14 +100,6 @@ def test_large_and_small_values():
     assert math.isfinite(dp.additive_release(1.7e308, sensitivity=1e300, epsilon=1))
 
 
-@pytest.mark.full
-def test_the_distribution_of_an_answer():
-    """Half of the answers are within ln(2) scales, and not so for a planted scale."""
-    answers = dp.additive_release(np.zeros(4000), sensitivity=1, epsilon=0.5, noise="laplace")
-    share, spread = np.mean(np.abs(answers) < 2 * math.log(2)), 5 * math.sqrt(0.25 / 4000)
-    assert abs(share - 0.5) < spread < abs(np.mean(np.abs(answers) < 1) - 0.5)
-
-
 def test_what_an_additive_release_refuses():
     one = {"sensitivity": 1, "epsilon": 1}
     for value in (math.nan, math.inf, [1.0, math.nan], 0.5):
@@ -124,9 +111,9 @@ def test_what_an_additive_release_refuses():
         with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
             dp.additive_release(value, **one)
         assert "7654321" not in str(caught.value)
-    rho = {"noise": "staircase", "rho": 1, "epsilon": None}
-    for kw in (rho, {"noise": "gaussian"}, {"whole": True}, {"norm": "l3"},
-               {"noise": "staircase", "values": [1, 2]}):  # fmt: skip
+    of_rho = {"noise": "staircase", "rho": 1, "epsilon": None}
+    of_two = {"noise": "staircase", "values": [1, 2]}
+    for kw in (of_rho, of_two, {"noise": "gaussian"}, {"whole": True}, {"norm": "l3"}):
         with pytest.raises(ArgumentError):
             made(**kw)
 
@@ -233,16 +220,14 @@ def test_it_is_the_median_that_the_package_releases(loss, noise):
 
 def test_the_noise_is_that_of_the_bound():
     """Twice the bound is twice the noise; a bound beyond the range counts as the range."""
+    given = {"bounds": (0, 1000), "epsilon": 1}
 
     def noise(S, seed):
-        given = {"bounds": (0, 1000), "epsilon": 1, "rng": InsecureGenerator(seed)}
-        return dp.smooth_release(500, lambda beta: S, **given) - 500
+        return dp.smooth_release(500, lambda beta: S, **given, rng=InsecureGenerator(seed)) - 500
 
-    one, two, wide, whole = (
-        np.array([noise(S, seed) for seed in range(300)]) for S in (1, 2, 1e9, 1000.0)
-    )
+    one, two, wide, whole = np.array([[noise(S, i) for i in range(99)] for S in (1, 2, 1e9, 1e3)])
     inside = (abs(one) < 200) & (abs(one) > 0.1)
-    assert np.allclose(two[inside], 2 * one[inside], rtol=1e-6) and inside.sum() > 200
+    assert np.allclose(two[inside], 2 * one[inside], rtol=1e-6) and inside.sum() > 66
     assert np.array_equal(wide, whole) and not np.allclose(two, one)
 
 

@@ -34,13 +34,11 @@ EPSILON = 0.7
 SHARE = Fraction(1, 4)
 MEANS = ["trimmed", "winsorized"]
 STATISTICS = {
-    "minimum": dp.Minimum,
-    "maximum": dp.Maximum,
-    "iqr": dp.Iqr,
+    "minimum": dp.Minimum, "maximum": dp.Maximum, "iqr": dp.Iqr,
     "trimmed": partial(dp.TrimmedMean, proportion=SHARE),
     "winsorized": partial(dp.WinsorizedMean, proportion=SHARE),
     "quantile": partial(dp.Quantile, q=Fraction(3, 10)),
-}
+}  # fmt: skip
 
 
 def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), epsilon=EPSILON):
@@ -97,15 +95,11 @@ def most_lost(pmfs, neighbors, some=False):
     """The largest loss of datasets of kept rows; with `some` kept rows may leave or enter too."""
     most = 0.0
     for rows in pmfs:
-        for i in range(len(rows)):
-            rest = rows[:i] + rows[i + 1 :]
-            around = []
+        for rest in (rows[:i] + rows[i + 1 :] for i in range(len(rows))):
+            around = [rest] if neighbors == "add-remove" or some else []
             if neighbors == "replace":
                 around += [tuple(sorted((*rest, v))) for v in range(5)]
-            if neighbors == "add-remove" or some:
-                around.append(rest)
-            for other in around:
-                most = max(most, float(np.max(np.abs(pmfs[rows] - pmfs[other]))))
+            most = max(most, *(float(np.abs(pmfs[rows] - pmfs[other]).max()) for other in around))
     return most
 
 
@@ -141,41 +135,29 @@ def test_quantiles_of_some_rows_cost_no_more(q):
         assert (most_lost(pmfs, "replace", some=True) <= EPSILON + 1e-12) == private
 
 
-@pytest.mark.parametrize(
-    "qs", [(Fraction(1, 4), Fraction(3, 4)), (0, Fraction(1, 2), Fraction(2, 3))]
-)
+@pytest.mark.parametrize("qs", [(SHARE, Fraction(3, 4)), (0, Fraction(1, 2), Fraction(2, 3))])
 @pytest.mark.parametrize("kind", ["pure", "zcdp"])
 def test_recursive_quantiles_of_some_rows_cost_no_more(kind, qs):
-    loss = recursive.Loss(kind, 0.5, "replace")
-    pmfs = {
-        r: recursive.recursive(r, list(qs), loss, range(3), 2) for r in datasets(range(3), range(4))
-    }
-    for rows in pmfs:
-        for i in range(len(rows)):
-            pair = pmfs[rows], pmfs[rows[:i] + rows[i + 1 :]]
-            for a, b in (pair, pair[::-1]):
-                if kind == "pure":
-                    assert recursive.losses(a, b)[-1] <= loss.amount + 1e-9
-                else:
-                    for order in (1.5, 2, 8):
-                        assert recursive.renyi(a, b, order) <= loss.amount * order + 1e-9
+    loss, every = recursive.Loss(kind, 0.5, "replace"), datasets(range(3), range(4))
+    pmfs = {r: recursive.recursive(r, list(qs), loss, range(3), 2) for r in every}
+    less = ((pmfs[r], pmfs[r[:i] + r[i + 1 :]]) for r in every for i in range(len(r)))
+    for a, b in (pair[::way] for pair in less for way in (1, -1)):
+        if kind == "pure":
+            assert recursive.losses(a, b)[-1] <= loss.amount + 1e-9
+        else:
+            for order in (1.5, 2, 8):
+                assert recursive.renyi(a, b, order) <= loss.amount * order + 1e-9
 
 
 def test_joint_quantiles_of_some_rows_cost_no_more():
-    qs = (Fraction(1, 4), Fraction(2, 3))
-    every = datasets(range(3), range(6))
+    qs, every = (SHARE, Fraction(2, 3)), datasets(range(3), range(5))
     for factor, private in ((1, True), (3, False)):
-        c = factor * EPSILON / float(spread(qs, "replace"))
-        pmfs = {}
+        c, pmfs = factor * EPSILON / float(spread(qs, "replace")), {}
         for rows in every:
             pmf = joint.pmf(rows, 0, 2, qs, c)
             pmfs[rows] = np.log([float(pmf[cells]) for cells in sorted(pmf)])
-        left = [
-            float(np.max(np.abs(pmfs[rows] - pmfs[rows[:i] + rows[i + 1 :]])))
-            for rows in every
-            for i in range(len(rows))
-        ]
-        assert (max(left) <= EPSILON + 1e-12) == private
+        left = (pmfs[r] - pmfs[r[:i] + r[i + 1 :]] for r in every for i in range(len(r)))
+        assert (max(np.abs(one).max() for one in left) <= EPSILON + 1e-12) == private
 
 
 @pairwise
@@ -208,21 +190,16 @@ def test_few_rows_have_the_middle_for_their_extremes():
     assert made.target(1000) == inside and extreme(1).target(1000) == 1000 * RANK - inside
 
 
-def test_delta_of_two_steps():
-    """Noise that spends delta gets as much for either step as two of them may cost together."""
+def test_two_steps_share_a_loss():
+    """Either has as much of delta as two cost together; what is too small is said to be a part."""
     budget, rows = dp.Budget(epsilon=1, delta=1e-6), np.arange(50.0)
-    asked = {"bounds": (0, 50), "epsilon": 1, "delta": 1e-6, "noise": "gaussian"}
-    dp.trimmed_mean(rows, where=rows > 3, budget=budget, neighbors="replace", **asked)
+    asked = {"bounds": (0, 50), "where": rows > 3, "neighbors": "replace", "budget": budget}
+    for bad in ({"rho": 1e-12}, {"epsilon": 1, "delta": 1e-300}):
+        own = {**asked, "budget": dp.Budget(epsilon=1)} if "rho" in bad else asked
+        with pytest.raises(ArgumentError, match="the part of the loss for each of two steps"):
+            dp.trimmed_mean(rows, noise="auto", **bad, **own)
+    assert not budget.history
+    dp.trimmed_mean(rows, epsilon=1, delta=1e-6, noise="gaussian", **asked)
     (line,) = budget.history
     assert isinstance(line.loss, Approx) and line.loss.epsilon == 1
     assert Fraction(999_999, 10**12) < line.loss.delta <= Fraction(1, 10**6)
-
-
-@pytest.mark.parametrize("asked", [{"rho": 1e-12}, {"epsilon": 1, "delta": 1e-300}], ids=str)
-def test_a_part_that_is_too_small_is_said_to_be_a_part(asked):
-    """The number that is refused is not the one that was written."""
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(ArgumentError, match="the part of either of two steps"):
-        asked |= {"bounds": (0, 50), "where": [True, False], "neighbors": "replace"}
-        dp.trimmed_mean([1.0, 2.0], noise="auto", budget=budget, **asked)
-    assert not budget.history

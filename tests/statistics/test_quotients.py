@@ -2,6 +2,7 @@
 
 import datetime
 import pickle
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -37,13 +38,11 @@ def ids_of(unit):
 
 #: What rows have to equal, the rows, and which of them do.
 CASES = {
-    "truth": (True, CODES == 1, CODES == 1),
-    "one": (True, CODES * 1.0, CODES == 1),
-    "number": (2, CODES, CODES == 2),
-    "word": ("tea", WORDS, CODES == 0),
+    "truth": (True, CODES == 1, CODES == 1), "one": (True, CODES * 1.0, CODES == 1),
+    "number": (2, CODES, CODES == 2), "word": ("tea", WORDS, CODES == 0),
     "arrow": ("ale", pa.array(WORDS.tolist()), CODES == 1),
     "table": ("ale", {"drink": WORDS}, CODES == 1),
-}
+}  # fmt: skip
 
 
 @every_value
@@ -148,21 +147,20 @@ def test_each_of_several_columns_has_a_ratio_to_the_last():
 
 def test_what_is_not_defined():
     rows, bounds = np.zeros((100, 2)), [(0, 1), (0, 1)]
-    assert [dp.ratio(rows, bounds=bounds, epsilon=0.1) for _ in range(200)].count(0) > 100
+    assert [dp.ratio(rows, bounds=bounds, epsilon=0.1) for _ in range(80)].count(0) > 20
     assert dp.ratio(rows, bounds=bounds, **LOUD) == dp.correlation(rows, bounds=bounds, **LOUD) == 0
     assert dp.correlation(rows[:0], bounds=bounds, epsilon=1, neighbors="replace") == 0
     assert dp.correlation(rows + 1, bounds=[(0, 1), (1, 1)], epsilon=1) == 0
-    answers = [dp.correlation(XY[:9], bounds=BOUNDS, epsilon=0.1) for _ in range(50)]
+    answers = [dp.correlation(XY[:9], bounds=BOUNDS, epsilon=0.1) for _ in range(20)]
     assert all(-1 <= answer <= 1 for answer in answers)
     unknown = dp.Ratio(bounds=[(0, 1), (-1, 1)]).measure(epsilon=1).error(1000, 0.95)
     assert unknown.half_width is None and "may be 0" in unknown.note
     assert dp.Ratio(bounds=bounds).measure(epsilon=1).error(None, 0.95).half_width is None
     # A sum without noise has an error bar of 0, of Gaussian noise too.
-    for loss in ({"epsilon": 1}, {"rho": 0.5}, {"epsilon": 1, "delta": 1e-6}):
-        for bounds in ([(0, 1), (0, 0)], [(3, 3), (0, 1)]):
-            rows = np.tile([bounds[0][1], bounds[1][1]], (50, 1))
-            for neighbors in UNITS[:2]:
-                assert np.isfinite(dp.ratio(rows, bounds=bounds, neighbors=neighbors, **loss))
+    losses = {"epsilon": 1}, {"rho": 0.5}, {"epsilon": 1, "delta": 1e-6}
+    for loss, bounds, one in product(losses, ([(0, 1), (0, 0)], [(3, 3), (0, 1)]), UNITS[:2]):
+        rows = np.tile([bounds[0][1], bounds[1][1]], (50, 1))
+        assert np.isfinite(dp.ratio(rows, bounds=bounds, neighbors=one, **loss))
 
 
 def shapes(n):
@@ -220,20 +218,15 @@ def test_no_row_adds_more_to_the_sums_of_a_group_than_their_noise_is_for():
     assert 0.99 * made.largest < cells.max() <= made.largest == made.sensitivity.l1
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: dp.Ratio(bounds=(0, 1)),
-        lambda: dp.Ratio(bounds=[(0, 1)]),
-        lambda: dp.Correlation(bounds=[(0, 1)] * 3),
-        lambda: dp.ratio(XY, bounds=[(0, 1)] * 3, epsilon=1),
-        lambda: dp.Ratio(bounds=BOUNDS).measure(epsilon=1, columns=3),
-        lambda: dp.Ratio(bounds=BOUNDS).prepare(XY, axis="a", epsilon=1),
-        lambda: dp.group_by(TABLE, "key", keys=[0]).ratio("x", bounds=BOUNDS, epsilon=1),
-        lambda: dp.group_by(TABLE, "key", keys=[0]).ratio("x", other="z", bounds=BOUNDS, epsilon=1),
-        lambda: dp.Ratio("x", other=3, bounds=BOUNDS),
-    ],
-)
+@pytest.mark.parametrize("call", [
+    lambda: dp.Ratio(bounds=(0, 1)), lambda: dp.Ratio(bounds=[(0, 1)]),
+    lambda: dp.Correlation(bounds=[(0, 1)] * 3), lambda: dp.Ratio("x", other=3, bounds=BOUNDS),
+    lambda: dp.ratio(XY, bounds=[(0, 1)] * 3, epsilon=1),
+    lambda: dp.Ratio(bounds=BOUNDS).measure(epsilon=1, columns=3),
+    lambda: dp.Ratio(bounds=BOUNDS).prepare(XY, axis="a", epsilon=1),
+    lambda: dp.group_by(TABLE, "key", keys=[0]).ratio("x", bounds=BOUNDS, epsilon=1),
+    lambda: dp.group_by(TABLE, "key", keys=[0]).ratio("x", other="z", bounds=BOUNDS, epsilon=1),
+])  # fmt: skip
 def test_ratios_and_correlations_that_are_refused(call):
     with pytest.raises((ArgumentError, ArgumentTypeError)):
         call()
@@ -245,11 +238,9 @@ FRAME = {"x": PAY, "g": GROUP}
 CARRIERS = np.array(["UA", "AA"])[GROUP * 1]
 MEAN = dp.Mean(bounds=(0, 1))
 STATISTICS = {
-    "mean": (MEAN, np.mean),
-    "sum": (dp.Sum(bounds=(0, 1)), np.sum),
-    "std": (dp.Std(bounds=(0, 1)), np.std),
-    "median": (dp.Median(bounds=(0, 1)), np.median),
-}
+    "mean": (MEAN, np.mean), "sum": (dp.Sum(bounds=(0, 1)), np.sum),
+    "std": (dp.Std(bounds=(0, 1)), np.std), "median": (dp.Median(bounds=(0, 1)), np.median),
+}  # fmt: skip
 
 
 def due(function, where=True):
@@ -313,27 +304,19 @@ def of(statistic, data=None, **kw):
     return lambda b: dp.difference(data, of=statistic, budget=b, epsilon=1, **kw)
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        *((of(kind), "of numbers") for kind in NO_NUMBER),
-        (of({"statistic": "mean"}), "of: mean: missing .*'bounds'"),
-        (of({"statistic": "count", 3: 1}), "of: count: keywords"),
-        (of({"statistic": "m"}), "of"),
-        (of(3), "of"),
-        (of(MEAN, keys=(1, 1)), "keys"),
-        (of(dp.Mean(bounds="auto")), "bounds"),
-        (of(MEAN, PAY), "data"),
-        (of(MEAN, {"x": CARRIERS, "g": GROUP}), "data"),
-        (of(MEAN, FRAME, keys=("a", "b")), "column 'g' of data must be"),
-        (lambda b: dp.Difference(of=MEAN).measure(epsilon=1, columns=3), "columns must be left"),
-        (lambda b: dp.Difference(of=MEAN).prepare(NUMBERS, axis=0, epsilon=1), "axis must be left"),
-        (of(dp.Proportion(equal=300), NUMBERS), "equal must be booleans"),
-        (of(dp.Mean(bounds=DAYS), FRAME), "bounds"),
-        (of(dp.Mean(bounds=DAYS), OF_DAYS), "column 'x' of data must be numbers"),
-        (of(dp.Count(), CARRIERS, keys=("AA", "UA")), "^keys must be"),
-    ],
-)
+@pytest.mark.parametrize(("call", "words"), [
+    *((of(kind), "of numbers") for kind in NO_NUMBER), (of(3), "of"), (of(MEAN, PAY), "data"),
+    (of({"statistic": "mean"}), "of mean: missing .*'bounds'"), (of({"statistic": "m"}), "of"),
+    (of({"statistic": "count", 3: 1}), "of count: keywords"), (of(MEAN, keys=(1, 1)), "keys"),
+    (of(dp.Mean(bounds="auto")), "bounds"), (of(MEAN, {"x": CARRIERS, "g": GROUP}), "data"),
+    (of(MEAN, FRAME, keys=("a", "b")), "column 'g' of data must be"),
+    (lambda b: dp.Difference(of=MEAN).measure(epsilon=1, columns=3), "columns must be left"),
+    (lambda b: dp.Difference(of=MEAN).prepare(NUMBERS, axis=0, epsilon=1), "axis must be left"),
+    (of(dp.Proportion(equal=300), NUMBERS), "equal must be booleans"),
+    (of(dp.Mean(bounds=DAYS), FRAME), "bounds"),
+    (of(dp.Mean(bounds=DAYS), OF_DAYS), "column 'x' of data must be numbers"),
+    (of(dp.Count(), CARRIERS, keys=("AA", "UA")), "^keys must be"),
+])  # fmt: skip
 def test_differences_that_are_refused_before_the_spend(call, words):
     budget = dp.Budget(epsilon=5)
     with pytest.raises((ArgumentError, ArgumentTypeError), match=words):

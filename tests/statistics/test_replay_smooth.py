@@ -23,14 +23,11 @@ KW = {"bounds": (0, 10), "epsilon": EPSILON, "noise": "cauchy"}
 
 #: The release, and what part of its noise is too little. Some bounds are not tight at these sizes.
 CASES = {
-    "median": (dp.median, 0.9),
-    "quantile": (lambda x, **kw: dp.quantile(x, 0.2, **kw), 0.9),
-    "minimum": (dp.minimum, 0.9),
-    "maximum": (dp.maximum, 0.9),
-    "iqr": (dp.iqr, 0.7),
+    "median": (dp.median, 0.9), "quantile": (lambda x, **kw: dp.quantile(x, 0.2, **kw), 0.9),
+    "minimum": (dp.minimum, 0.9), "maximum": (dp.maximum, 0.9), "iqr": (dp.iqr, 0.7),
     "trimmed mean": (lambda x, **kw: dp.trimmed_mean(x, proportion=0.25, **kw), 0.4),
     "winsorized mean": (lambda x, **kw: dp.winsorized_mean(x, proportion=0.25, **kw), 0.4),
-}
+}  # fmt: skip
 COMBINATIONS = [
     (name, relation, masked, policy)
     for name in CASES

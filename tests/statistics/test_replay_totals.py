@@ -323,14 +323,11 @@ HALF = "other relation", features.Feature, "sensitivity", lambda f, *_: (f.hi - 
 ONES = "ones", count.CountNonzero, "feature", NONZERO._replace(lo=1, missing=1)
 FAULTS = [
     (*("a true count", linear.LinearMeasurement, "finish", true_count), "mean", AR, False),
-    (*HALF, "sum", REP, False),
-    (*ENTER, "sum above 0", REP, True),
-    (*ENTER, "sum below 0", REP, True),
-    (*ONES, "count_nonzero", REP, False),
-    (*PUBLIC, "mean", REP, True),
-    (*PUBLIC, "variance", REP, True),
+    (*HALF, "sum", REP, False), (*ENTER, "sum above 0", REP, True),
+    (*ENTER, "sum below 0", REP, True), (*ONES, "count_nonzero", REP, False),
+    (*PUBLIC, "mean", REP, True), (*PUBLIC, "variance", REP, True),
     (*("missing rows go", linear, "with_missing", dropped), "mean", REP, False),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault[0]}-{fault[4]}")
