@@ -83,15 +83,12 @@ def test_advice_that_depends_on_rows_is_caught():
 def test_what_promises_little_is_said_of_calls_budgets_and_objects():
     model = dp.learn.LogisticRegression(bounds=(0, 10), classes=[0, 1], epsilon=20)
     x, y = np.linspace(0, 9, 40)[:, None], np.arange(40) % 2
-    works = {
-        "call": lambda **loss: dp.mean(AGES, bounds=(0, 120), **loss),
+    works = {"call": lambda **loss: dp.mean(AGES, bounds=(0, 120), **loss),
         "measurement": lambda **loss: dp.Mean(bounds=(0, 120)).measure(**loss)(AGES),
         "mechanism": lambda **loss: dp.mechanism(dp.mean, bounds=(0, 120), **loss)(AGES),
-        "groups": lambda **loss: dp.group_by(
-            {"k": np.arange(292) % 2, "x": AGES}, "k", keys=[0, 1]
-        ).mean("x", bounds=(0, 120), **loss),
-        "budget": lambda **loss: dp.Budget(**loss),
-    }
+        "groups": lambda **loss: dp.group_by({"k": np.arange(292) % 2, "x": AGES}, "k",
+        keys=[0, 1]).mean("x", bounds=(0, 120), **loss),
+        "budget": lambda **loss: dp.Budget(**loss)}  # fmt: skip
     for words, loss in ODD.items():
         for name, work in works.items():
             if name != "budget" and "delta" in loss:

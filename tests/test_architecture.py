@@ -102,16 +102,8 @@ def test_a_circle_is_caught(level, tmp_path, monkeypatch):
 
 def test_what_is_public_says_so_and_nothing_else_does():
     """`__all__` stands where a room or a module has an interface."""
-    modules = {
-        "_core/checks.py",
-        "_core/html.py",
-        "extend.py",
-        "errors.py",
-        "rng.py",
-        "groups/stat.py",
-        "summaries/order.py",
-        "statistics/response.py",
-    }
+    modules = {"_core/checks.py", "_core/html.py", "extend.py", "errors.py", "rng.py",
+        "groups/stat.py", "summaries/order.py", "statistics/response.py"}  # fmt: skip
     for path in SOURCES:
         name = path.relative_to(PACKAGE).as_posix()
         if "__all__ =" in path.read_text(encoding="utf-8"):
@@ -178,15 +170,12 @@ def test_no_flag_that_breaks_exactness():
 
 
 #: Where it is asked what an object is: whose objects these are, by the beginning of a file's name.
-FOREIGN = {
-    "_core/checks.py": "the door through which a user's object is asked",
+FOREIGN = {"_core/checks.py": "the door through which a user's object is asked",
     "_core/threads.py": "local variables of a thread; the main module",
-    "adapters/": "objects of other tools",
-    "aggregate/block_count.py": "arrays",
+    "adapters/": "objects of other tools", "aggregate/block_count.py": "arrays",
     "aggregate/estimators/": "estimators and functions of users",
     "app/cli/audit.py": "a function of the user, or a test that `claims` has made of one",
-    "budget/ledger/file.py": "errors of SQLite",
-    "budget/parallel.py": "functions of users",
+    "budget/ledger/file.py": "errors of SQLite", "budget/parallel.py": "functions of users",
     "budget/released.py": "answers of mechanisms of users, which may show themselves",
     "budget/watched.py": "watchers of users, and what mechanisms hold beside the rows",
     "extend.py": "the door where a mechanism comes in that need not be a `Mechanism`",
@@ -195,8 +184,7 @@ FOREIGN = {
     "tables/": "containers and columns of other libraries, and sources of users",
     "statistics/categories.py": "arrays and containers of words",
     "learn/": "arrays of users, and what asks whether they are learners",
-    "sulq/": "arrays, parties and oracles of users",
-}
+    "sulq/": "arrays, parties and oracles of users"}  # fmt: skip
 #: What stood in the place of the protocol before.
 GONE = re.compile(r"\b(_Probe|_Quote|quoted\(|Asked\b)|partial\(_make\)|\*rest\b")
 

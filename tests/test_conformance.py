@@ -56,11 +56,8 @@ def budget_for(loss):
 def test_every_release_is_in_the_battery():
     found = dict(public())
     assert set(found) >= NO_RELEASES
-    missing = {
-        name
-        for name, function in found.items()
-        if name not in NO_RELEASES and not any(case.call is function for case in CASES.values())
-    }
+    missing = {name for name, function in found.items() if name not in NO_RELEASES
+        and not any(case.call is function for case in CASES.values())}  # fmt: skip
     assert not missing
     assert not any("budget" in CASES[name].parameters for name in NO_RELEASES & set(CASES))
 
@@ -145,12 +142,9 @@ def objections(case, budget, parameter, bad):
 def test_bad_arguments_are_one_clear_error_and_cost_nothing(name):
     case = CASES[name]
     budget = limit()
-    found = [
-        f"{parameter}={bad!r}: the error {objection}"
-        for parameter in case.parameters
+    found = [f"{parameter}={bad!r}: the error {objection}" for parameter in case.parameters
         for bad in wrong(name, parameter)
-        for objection in objections(case, budget, parameter, bad)
-    ]
+        for objection in objections(case, budget, parameter, bad)]  # fmt: skip
     assert not found, "\n".join(found)
     assert budget.history == ()
 

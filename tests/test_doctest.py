@@ -14,11 +14,8 @@ import dpfast as dp
 from .support.battery import NO_RELEASES, public
 from .support.pairwise import quick_rows
 
-MODULES = [
-    m.name
-    for m in pkgutil.walk_packages(dp.__path__, "dpfast.")
-    if "_native" not in m.name and not m.name.endswith("__main__")
-]
+MODULES = [m.name for m in pkgutil.walk_packages(dp.__path__, "dpfast.") if "_native" not in m.name
+    and not m.name.endswith("__main__")]  # fmt: skip
 
 
 @quick_rows(7)

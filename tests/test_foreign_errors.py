@@ -34,15 +34,10 @@ def _somewhere_else(tmp_path, monkeypatch):
 
 def pairs(names=CALLS):
     """Some public things, every argument, every value that is not left out above."""
-    return [
-        (name, parameter, value)
-        for name in names
-        for parameter in CALLS[name].parameters
-        for value in VALUES
-        if not (parameter in FUNCTIONS and value in CALLABLE)
+    return [(name, parameter, value) for name in names for parameter in CALLS[name].parameters
+        for value in VALUES if not (parameter in FUNCTIONS and value in CALLABLE)
         and (name, parameter) not in HANDED_ON
-        and (name, parameter, value) not in ENDLESS
-    ]
+        and (name, parameter, value) not in ENDLESS]  # fmt: skip
 
 
 def objection(pair):

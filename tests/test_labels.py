@@ -333,11 +333,8 @@ def by_position(rows):
 
 @pytest.mark.parametrize("plant", ["nowhere", "in views", "in batches"])
 def test_a_route_that_ignores_indexes_is_caught(plant, monkeypatch):
-    faults = {
-        "nowhere": [(labels, "_indexes")],
-        "in views": [(intake, "labels_of")],
-        "in batches": [(batches, "labels_of")],
-    }
+    faults = {"nowhere": [(labels, "_indexes")], "in views": [(intake, "labels_of")],
+        "in batches": [(batches, "labels_of")]}  # fmt: skip
     for where, name in faults[plant]:
         monkeypatch.setattr(where, name, lambda *data: [])
     some = {

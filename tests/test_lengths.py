@@ -67,18 +67,14 @@ def beside(name, row, more, relation):
     refused(call, relation, "ids" in case.kw, **loss)  # n is private where there are people
 
 
-LEARNERS = {
-    "perceptron": (Perceptron, {"bounds": (0, 1)}),
+LEARNERS = {"perceptron": (Perceptron, {"bounds": (0, 1)}),
     "tree": (ID3Classifier, {"categories": [0, 1], "classes": [-1, 1]}),
     "bayes": (NaiveBayes, {"bounds": (0, 1), "classes": [-1, 1]}),
     "regression": (LinearRegression, {"bounds": (0, 1), "y_bounds": (-1, 1)}),
     "logistic": (LogisticRegression, {"bounds": (0, 1), "classes": [-1, 1]}),
     "forest": (RandomForestClassifier, {"bounds": (0, 1), "classes": [-1, 1]}),
-    "boosting": (
-        AdditiveBoostingRegressor,
-        {"categories": [0, 1], "y_bounds": (-1, 1), "max_iter": 2},
-    ),
-}
+    "boosting": (AdditiveBoostingRegressor,
+    {"categories": [0, 1], "y_bounds": (-1, 1), "max_iter": 2})}  # fmt: skip
 ROWS = np.arange(2.0 * N).reshape(N, 2) % 2
 
 

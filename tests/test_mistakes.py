@@ -16,13 +16,9 @@ N = 60
 AGES = np.arange(N) % 50 + 20.0
 SEX = np.array(["f", "m"])[np.arange(N) % 2]
 FRAME = pd.DataFrame({"age": AGES, "pay": 2 * AGES, "sex": SEX, "who": np.arange(N) // 2})
-TABLES = {
-    "pandas": FRAME,
-    "Polars": pl.DataFrame(FRAME),
-    "Arrow": pa.Table.from_pandas(FRAME),
+TABLES = {"pandas": FRAME, "Polars": pl.DataFrame(FRAME), "Arrow": pa.Table.from_pandas(FRAME),
     "dict": {name: FRAME[name] for name in FRAME},
-    "records": FRAME.astype({"sex": object}).to_records(index=False),
-}
+    "records": FRAME.astype({"sex": object}).to_records(index=False)}  # fmt: skip
 BOUNDS = {"bounds": (0, 100)}
 
 
@@ -153,20 +149,12 @@ def test_a_column_that_is_not_there_lists_those_that_are(argument, tmp_path):
         assert "did you mean 'age'?" in near and "mean" not in far
 
 
-LISTS = {
-    "list": list,
-    "tuple": tuple,
-    "NumPy": np.array,
-    "objects": lambda labels: np.array(labels, object),
-    "Index": pd.Index,
-    "Series": pd.Series,
-    "Categorical": pd.Categorical,
-    "Polars": pl.Series,
-    "Arrow": pa.array,
+LISTS = {"list": list, "tuple": tuple, "NumPy": np.array,
+    "objects": lambda labels: np.array(labels, object), "Index": pd.Index, "Series": pd.Series,
+    "Categorical": pd.Categorical, "Polars": pl.Series, "Arrow": pa.array,
     "chunks": lambda labels: pa.chunked_array([labels]),
     "dictionary": lambda labels: pa.array(labels).dictionary_encode(),
-    "keys of a dict": lambda labels: dict.fromkeys(labels).keys(),
-}
+    "keys of a dict": lambda labels: dict.fromkeys(labels).keys()}  # fmt: skip
 TAKERS = {
     "keys": lambda x, b: dp.group_by(FRAME, "sex", keys=x).count(epsilon=1, budget=b)["sex"],
     "several keys": lambda x, b: dp.group_by(

@@ -41,17 +41,12 @@ def other(count):
     return count + 1
 """
 
-FAULTS = {
-    "count <= 0": "(count < 0)",
-    "loss.epsilon is None": "(loss.epsilon is not None)",
+FAULTS = {"count <= 0": "(count < 0)", "loss.epsilon is None": "(loss.epsilon is not None)",
     "count <= 0 or loss.epsilon is None": "(count <= 0 and loss.epsilon is None)",
-    "check(loss)": "pass",
-    "check(loss); ...": "width = max(count, 3)\n    check(loss)",
-    "max(count, 3)": "(count)",
-    "3": "(4)",
+    "check(loss)": "pass", "check(loss); ...": "width = max(count, 3)\n    check(loss)",
+    "max(count, 3)": "(count)", "3": "(4)",
     "nextafter(width / loss.epsilon, inf)": "(width / loss.epsilon)",
-    "width / loss.epsilon": "(width / (2 * loss.epsilon))",
-}
+    "width / loss.epsilon": "(width / (2 * loss.epsilon))"}  # fmt: skip
 
 
 @pytest.fixture

@@ -55,14 +55,8 @@ def objects(some):
 
 
 #: Containers that say nothing of what they hold.
-UNTYPED = {
-    "list": list,
-    "tuple": tuple,
-    "deque": deque,
-    "UserList": UserList,
-    "objects": objects,
-    "pandas": lambda some: pd.Series(objects(some), dtype=object),
-}
+UNTYPED = {"list": list, "tuple": tuple, "deque": deque, "UserList": UserList, "objects": objects,
+    "pandas": lambda some: pd.Series(objects(some), dtype=object)}  # fmt: skip
 #: Nullable containers by the type that they declare, with rows of it; one of them may be null.
 TYPED = {
     "pandas Int64": (lambda some: pd.Series(some, dtype="Int64"), int),
@@ -140,23 +134,19 @@ TWO = {"bounds": [(0, 100)] * 2}
 #: What is told of rows later than by a function of them. One entry for each in `NO_RELEASES` that
 #: is handed rows.
 LATER = {
-    f"dp.learn.{kind.__name__}": Case(
-        learner(kind, SIGNS if "classes" in kw else np.ones(N), **{**kw, **TWO}), None, form="table"
-    )
-    for kind, kw in LEARNERS.items()
-} | {
     "dp.extend.release": Case(own_count, None),
     "dp.online.MedianMechanism": Case(
-        stream(dp.online.MedianMechanism, queries=1, accuracy=0.9), None
-    ),
+        stream(dp.online.MedianMechanism, queries=1, accuracy=0.9), None),
     "dp.online.PrivateMultiplicativeWeights": Case(
-        stream(dp.online.PrivateMultiplicativeWeights, queries=1, accuracy=0.9), None
-    ),
+        stream(dp.online.PrivateMultiplicativeWeights, queries=1, accuracy=0.9), None),
     "dp.online.MWEM": Case(stream(dp.online.MWEM, np.eye(2), rounds=1), None),
     "dp.sulq.NoisySums": Case(sums, None),
     "dp.learn.cross_validate": Case(validated, None, form="table"),
     "dp.sulq.StatisticalQueryOracle": Case(oracle, None),
-}
+}  # fmt: skip
+for _kind, _kw in LEARNERS.items():
+    _fit = learner(_kind, SIGNS if "classes" in _kw else np.ones(N), **{**_kw, **TWO})
+    LATER[f"dp.learn.{_kind.__name__}"] = Case(_fit, None, form="table")
 #: Of these no row is an argument, or the rows are asked about by functions of the caller's.
 NO_ROWS = NO_RELEASES - set(LATER)
 #: Scores and statistics are arguments by themselves, no rows.
@@ -328,11 +318,8 @@ def differences(case, make, position, others=True):
 
 def beside_rows(case, *without):
     """What goes with the rows; a mask keeps all, so that a row is where it was."""
-    return {
-        one: np.ones(N, bool) if one == "where" else np.asarray(case.kw[one])[:N]
-        for one in case.rows
-        if one not in without
-    }
+    return {one: np.ones(N, bool) if one == "where" else np.asarray(case.kw[one])[:N]
+        for one in case.rows if one not in without}  # fmt: skip
 
 
 def replaced(some, place, value):
@@ -378,13 +365,10 @@ def some_values(request, monkeypatch):
 
 def check(name, containers, places):
     case = EVERY[name]
-    found = [
-        f"{name}, {container} {form} of {kind}: {what}"
-        for container in containers
+    found = [f"{name}, {container} {form} of {kind}: {what}" for container in containers
         for kind, column in columns_of(case).items()
         for form, make in shapes(case, container, column)
-        for what in differences(case, make, places)
-    ]
+        for what in differences(case, make, places)]  # fmt: skip
     assert not found, "\n".join(found[:20])
 
 
@@ -413,13 +397,8 @@ BESIDE = {
         *(n for n, case in EVERY.items() if "ids" in case.rows and case.form != "words")]),
     "y": (CLASSES, [name for name, case in LATER.items() if "y" in case.parameters]),
 }  # fmt: skip
-EVERY_BESIDE = EVERY | {
-    "by ids": Case(
-        dp.sample_and_aggregate,
-        None,
-        {"bounds": (0, 100), "estimator": "mean", "blocks": 3, "partition": "key"},
-    )
-}
+EVERY_BESIDE = EVERY | {"by ids": Case(dp.sample_and_aggregate, None,
+    {"bounds": (0, 100), "estimator": "mean", "blocks": 3, "partition": "key"})}  # fmt: skip
 
 
 def beside(name, argument, put):
@@ -433,11 +412,8 @@ def beside(name, argument, put):
     return case, lambda place, value: {**rest, argument: put(replaced(entries, place, value))}
 
 
-PAIRS_BESIDE = [
-    (argument, name, container)
-    for argument, (_, names) in BESIDE.items()
-    for name, container in zip(names, itertools.cycle(UNTYPED), strict=False)
-]
+PAIRS_BESIDE = [(argument, name, container) for argument, (_, names) in BESIDE.items()
+    for name, container in zip(names, itertools.cycle(UNTYPED), strict=False)]  # fmt: skip
 
 
 @quick_rows(6)
@@ -454,12 +430,9 @@ GROUPED = {"k": [k % 3 for k in range(N)], "id": CLASSES, "x": COLUMNS["numbers"
 def of_groups(data, *, keys, ids, epsilon, budget=None, rng=None):
     """Statistics of all kinds by group, of which each is told what a row may be."""
     people = {} if ids is None else {"ids": ids, "max_groups": 2, "max_rows": 9}
-    asked = {
-        "n": dp.stat.count(),
-        "m": dp.stat.mean("x", bounds=(0, 100), nan="drop"),
+    asked = {"n": dp.stat.count(), "m": dp.stat.mean("x", bounds=(0, 100), nan="drop"),
         "q": dp.stat.median("x", bounds=(0, 100), nan="lower"),
-        "h": dp.stat.histogram("x", bins=2, bounds=(0, 100)),
-    }
+        "h": dp.stat.histogram("x", bins=2, bounds=(0, 100))}  # fmt: skip
     groups = dp.group_by(data, "k", keys=keys, **people)
     answer = groups.agg(asked, epsilon=epsilon, delta=1e-6, budget=budget, rng=rng)
     if keys is not None:

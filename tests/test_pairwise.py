@@ -11,12 +11,9 @@ SIZES = [(1,), (4,), (2, 3), (1, 1, 1), (2, 2, 2), (3, 5, 12), (5, 3, 4, 2), (2,
 
 def gaps(rows, sizes):
     """The pairs of values that meet in no row."""
-    return [
-        (a, i, b, j)
-        for a, b in itertools.combinations(range(len(sizes)), 2)
+    return [(a, i, b, j) for a, b in itertools.combinations(range(len(sizes)), 2)
         for i, j in itertools.product(range(sizes[a]), range(sizes[b]))
-        if not any(row[a] == i and row[b] == j for row in rows)
-    ]
+        if not any(row[a] == i and row[b] == j for row in rows)]  # fmt: skip
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)

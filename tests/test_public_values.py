@@ -37,16 +37,11 @@ LOSS = {"epsilon": 400.0}
 def tables(tmp_path_factory):
     """The same rows of each type in memory, in a file, and cells of text."""
     folder = tmp_path_factory.mktemp("t")
-    table = pa.table(
-        {
-            "text": ["US", "DE"],
-            "i8": pa.array([5, 7], pa.int8()),
-            "u64": pa.array([5, 7], pa.uint64()),
-            "bool": [True, False],
-            "f4": pa.array([0.5, 1.0], pa.float32()),
-            "y": pa.array([1, 0], pa.int8()),
-        }
-    )
+    table = pa.table({
+        "text": ["US", "DE"], "i8": pa.array([5, 7], pa.int8()), "bool": [True, False],
+        "u64": pa.array([5, 7], pa.uint64()), "f4": pa.array([0.5, 1.0], pa.float32()),
+        "y": pa.array([1, 0], pa.int8()),
+    })  # fmt: skip
     pq.write_table(table, folder / "t.parquet")
     (folder / "t.csv").write_text("c,y\nUS,1\nNA,0\n")
     return folder, table
@@ -60,142 +55,89 @@ def columns_of(tables, column):
     return [dp.scan(folder / "t.parquet", [column, "y"]), table.select([column, "y"])]
 
 
+def file_of(data):
+    """Return the file of a table that is scanned, or None."""
+    return None if isinstance(data, pa.Table) else data.store.paths[0]
+
+
 def one(data, column):
-    """One column of a table of any form."""
+    """One column of a table of any form, or several."""
     file = file_of(data)
-    return data[column] if file is None else dp.scan(file, column)
+    if file is not None:
+        return dp.scan(file, column)
+    return data.select(column) if isinstance(column, list) else data[column]
 
 
-def by_group(data, column, values, budget):
-    dp.group_by(data, column, keys=values).count(**LOSS, budget=budget)
-
-
-def of_groups(data, column, values, budget):
-    keys = ["0", "1"] if column == "c" else [0, 1]
-    groups = dp.group_by(data, "y", keys=keys)
-    groups.histogram(column, categories=values, **LOSS, budget=budget)
-
-
-def of_agg(data, column, values, budget):
-    keys = ["0", "1"] if column == "c" else [0, 1]
-    own = {"h": dp.stat.histogram(column, categories=values)}
-    dp.group_by(data, "y", keys=keys).agg(own, **LOSS, budget=budget)
-
-
-def parts(data, column, values, budget):
-    budget.parallel(one(data, column), values).__enter__()
-
-
-def differing(data, column, values, budget):
-    file = file_of(data)
-    pair = ["y", column]
-    rows = data.select(pair) if file is None else dp.scan(file, pair)
-    dp.difference(rows, of=dp.Sum(bounds=(0, 1)), keys=values, **LOSS, budget=budget)
+def grouped(data, column):
+    return dp.group_by(data, "y", keys=["0", "1"] if column == "c" else [0, 1])
 
 
 def learned(name):
-    """Return the calls of a learner by the argument that lists values."""
+    """Yield the calls of a learner by the argument that lists values."""
     kind = getattr(dp.learn, name)
-    takes, loss = inspect.signature(kind).parameters, {"epsilon": 8.0}
-    of_labels = {"classes": [0, 1]} if "classes" in takes else {"y_bounds": (0, 1)}
-    of_rows = {"bounds": [(0, 1)]} | ({"bins": 2} if "bins" in takes else {})
-
-    def fit(data, column, values, budget):
-        kind(categories=[values], **of_labels, **loss).fit(data, "y", budget=budget)
-
-    def classify(data, column, values, budget):
-        table = dp.scan(data.store.paths[0], ["y", column]) if file_of(data) else data
-        kind(**of_rows, classes=values, **loss).fit(table, column, budget=budget)
-
-    return {one: call for one, call in (("categories", fit), ("classes", classify)) if one in takes}
+    loss = {"epsilon": 8.0}
+    of_labels = {"classes": [0, 1]} if "classes" in takes(kind) else {"y_bounds": (0, 1)}
+    of_rows = {"bounds": [(0, 1)]} | ({"bins": 2} if "bins" in takes(kind) else {})
+    if "categories" in takes(kind):
+        yield (f"learn.{name}", "categories"), lambda data, column, values, **pay: kind(
+            categories=[values], **of_labels, **loss).fit(data, "y", **pay)  # fmt: skip
+    if "classes" in takes(kind):
+        yield (f"learn.{name}", "classes"), lambda data, column, values, **pay: kind(
+            **of_rows, classes=values, **loss
+        ).fit(one(data, ["y", column]), column, **pay)  # fmt: skip
 
 
-def job(test):
-    """Return the call of a job with one condition."""
+def job(text):
+    """Return the call of a job with such a release."""
 
     def run(data, column, values, budget):
         file = file_of(data)
-        condition = {"column": column, test: values[1] if test == "equal" else values}
         path = file.with_name("job.toml")
-        table = ", ".join(f"{name} = {json.dumps(one)}" for name, one in condition.items())
+        release = text.format(column=column, value=json.dumps(values[1]), values=json.dumps(values))
         path.write_text(
-            f'[data]\npath = "{file.name}"\n[budget]\nepsilon = 9\n[[release]]\n'
-            f'statistic = "count"\ncolumn = "y"\nwhere = {{{table}}}\n'
+            f'[data]\npath = "{file.name}"\n[budget]\nepsilon = 9\n[[release]]\n{release}\n'
         )
         dp.job.run(path)
 
     return run
 
 
-def job_of_proportion(data, column, values, budget):
-    file = file_of(data)
-    path = file.with_name("job.toml")
-    path.write_text(
-        f'[data]\npath = "{file.name}"\n[budget]\nepsilon = 9\n[[release]]\n'
-        f'statistic = "proportion"\ncolumn = "{column}"\nequal = {json.dumps(values[1])}\n'
-    )
-    dp.job.run(path)
-
-
-def proportions(data, column, values, budget):
-    keys = ["0", "1"] if column == "c" else [0, 1]
-    groups = dp.group_by(data, "y", keys=keys)
-    groups.proportion(column, equal=values[1], **LOSS, budget=budget)
-
-
-def of_agg_proportion(data, column, values, budget):
-    keys = ["0", "1"] if column == "c" else [0, 1]
-    own = {"share": dp.stat.proportion(column, equal=values[1])}
-    dp.group_by(data, "y", keys=keys).agg(own, **LOSS, budget=budget)
-
-
-def file_of(data):
-    """Return the file of a table that is scanned, or None."""
-    return None if isinstance(data, pa.Table) else data.store.paths[0]
-
-
-def routes():
-    """Every argument of a public function that lists values, and how it is called."""
-    found = {
-        ("group_by", "keys"): by_group,
-        ("GroupBy.histogram", "categories"): of_groups,
-        ("stat.histogram", "categories"): of_agg,
-        ("Budget.parallel", "groups"): parts,
-        ("histogram", "categories"): lambda data, column, values, budget: dp.histogram(
-            one(data, column), categories=values, **LOSS, budget=budget
-        ),
-        ("histogram", "categories of several"): lambda data, column, values, budget: dp.histogram(
-            data, categories=[values, [0, 1]], **LOSS, budget=budget
-        ),
-        ("tree_histogram", "categories"): lambda data, column, values, budget: dp.tree_histogram(
-            one(data, column), categories=values, **LOSS, budget=budget
-        ),
-        ("marginals", "categories"): lambda data, column, values, budget: dp.marginals(
-            data, ways=1, categories={column: values}, **LOSS, delta=1e-6, budget=budget
-        ),
-        ("workload", "categories"): lambda data, column, values, budget: dp.workload(
-            one(data, column), "prefix", categories=values, **LOSS, delta=1e-6, budget=budget
-        ),
-        ("difference", "keys"): differing,
-        ("proportion", "equal"): lambda data, column, values, budget: dp.proportion(
-            one(data, column), equal=values[1], **LOSS, budget=budget
-        ),
-        ("proportion", "equal of a measurement"): lambda data, column, values, budget: (
-            dp.Proportion(equal=values[1]).measure(**LOSS)(one(data, column), budget=budget)
-        ),
-        ("GroupBy.proportion", "equal"): proportions,
-        ("stat.proportion", "equal"): of_agg_proportion,
-        ("a job", "equal"): job_of_proportion,
-    }
-    for test in ("in", "not_in", "equal"):
-        found["a job", f"where {test}"] = job(test)
-    for name in dp.learn.__all__:
-        if inspect.isclass(getattr(dp.learn, name)):
-            calls = (
-                learned(name) if {"categories", "classes"} & takes(getattr(dp.learn, name)) else {}
-            )
-            found |= {(f"learn.{name}", argument): call for argument, call in calls.items()}
-    return found
+WHERE = 'statistic = "count"\ncolumn = "y"\nwhere = {{column = "{column}", '
+#: Every argument of a public function that lists values, and how it is called.
+ROUTES = {
+    ("group_by", "keys"): lambda data, column, values, **pay:
+        dp.group_by(data, column, keys=values).count(**LOSS, **pay),
+    ("GroupBy.histogram", "categories"): lambda data, column, values, **pay:
+        grouped(data, column).histogram(column, categories=values, **LOSS, **pay),
+    ("stat.histogram", "categories"): lambda data, column, values, **pay: grouped(data, column).agg(
+        {"h": dp.stat.histogram(column, categories=values)}, **LOSS, **pay),
+    ("Budget.parallel", "groups"): lambda data, column, values, budget:
+        budget.parallel(one(data, column), values).__enter__(),
+    ("histogram", "categories"): lambda data, column, values, **pay:
+        dp.histogram(one(data, column), categories=values, **LOSS, **pay),
+    ("histogram", "categories of several"): lambda data, column, values, **pay:
+        dp.histogram(data, categories=[values, [0, 1]], **LOSS, **pay),
+    ("tree_histogram", "categories"): lambda data, column, values, **pay:
+        dp.tree_histogram(one(data, column), categories=values, **LOSS, **pay),
+    ("marginals", "categories"): lambda data, column, values, **pay:
+        dp.marginals(data, ways=1, categories={column: values}, **LOSS, delta=1e-6, **pay),
+    ("workload", "categories"): lambda data, column, values, **pay:
+        dp.workload(one(data, column), "prefix", categories=values, **LOSS, delta=1e-6, **pay),
+    ("difference", "keys"): lambda data, column, values, **pay: dp.difference(
+        one(data, ["y", column]), of=dp.Sum(bounds=(0, 1)), keys=values, **LOSS, **pay),
+    ("proportion", "equal"): lambda data, column, values, **pay:
+        dp.proportion(one(data, column), equal=values[1], **LOSS, **pay),
+    ("proportion", "equal of a measurement"): lambda data, column, values, **pay:
+        dp.Proportion(equal=values[1]).measure(**LOSS)(one(data, column), **pay),
+    ("GroupBy.proportion", "equal"): lambda data, column, values, **pay:
+        grouped(data, column).proportion(column, equal=values[1], **LOSS, **pay),
+    ("stat.proportion", "equal"): lambda data, column, values, **pay: grouped(data, column).agg(
+        {"share": dp.stat.proportion(column, equal=values[1])}, **LOSS, **pay),
+    ("a job", "equal"): job('statistic = "proportion"\ncolumn = "{column}"\nequal = {value}'),
+    ("a job", "where in"): job(WHERE + "in = {values}}}"),
+    ("a job", "where not_in"): job(WHERE + "not_in = {values}}}"),
+    ("a job", "where equal"): job(WHERE + "equal = {value}}}"),
+}  # fmt: skip
 
 
 def takes(function):
@@ -206,22 +148,14 @@ def takes(function):
         return set()
 
 
+for _name in dp.learn.__all__:
+    ROUTES |= dict(learned(_name)) if inspect.isclass(getattr(dp.learn, _name)) else {}
 #: What lists values and looks for none in a column: randomized response answers with any of them,
-#: and `dp.stat` is asked by `agg`.
-OTHERS = {"response.kary", "response.unary", "response.estimate_kary"}
-# Words of columns of text alone, any of which may be there.
-OTHERS |= {"describe"}
-# What the functions of their names measure.
-OTHERS |= {
-    "Describe",
-    "Difference",
-    "Histogram",
-    "Marginals",
-    "Proportion",
-    "TreeHistogram",
-    "Workload",
-}
-ROUTES = routes()
+#: `describe` has words of text alone, and the values measure what the functions of their names do.
+OTHERS = {
+    "response.kary", "response.unary", "response.estimate_kary", "describe", "Describe",
+    "Difference", "Histogram", "Marginals", "Proportion", "TreeHistogram", "Workload",
+}  # fmt: skip
 
 
 def test_every_route_is_known():
@@ -261,7 +195,7 @@ def error_of(route, data, column, values):
     """Return the error of a call, which must not be paid."""
     budget = dp.Budget(epsilon=10_000, delta=1e-3)
     try:
-        ROUTES[route](data, column, values, budget)
+        ROUTES[route](data, column, values, budget=budget)
     except (ArgumentError, ArgumentTypeError) as error:
         assert not budget.history
         return str(error)

@@ -136,23 +136,15 @@ def test_a_call_is_charged_what_it_is_said_to_cost(name):
     assert charges >= 2
 
 
-OBJECTS = {
-    kind.__name__: (kind(**kw, rho=2).fit, (ROWS, LABELS), {}) for kind, kw in LEARNERS.items()
-} | {
-    "noisy sums": (dp.sulq.NoisySums, (ROWS,), {"queries": 3, **EPSILON}),
-    "oracle": (
-        dp.sulq.StatisticalQueryOracle,
-        (ROWS,),
-        {"tolerance": 0.4, "queries": 3, "rows": 30, "rho": 50},
-    ),
+OBJECTS = {kind.__name__: (kind(**kw, rho=2).fit, (ROWS, LABELS), {})
+    for kind, kw in LEARNERS.items()} | {"noisy sums": (dp.sulq.NoisySums, (ROWS,),
+    {"queries": 3, **EPSILON}),
+    "oracle": (dp.sulq.StatisticalQueryOracle, (ROWS,),
+    {"tolerance": 0.4, "queries": 3, "rows": 30, "rho": 50}),
     "sparse vector": (dp.online.SparseVector, (), {"positives": 2, **RHO}),
     "MWEM": (dp.online.MWEM, (COUNTS, [EVENS]), {"rounds": 2, **EPSILON}),
-    "median mechanism": (
-        dp.online.MedianMechanism,
-        (COUNTS,),
-        {"queries": 9, "accuracy": 0.99, "size": 3, "rho": 50},
-    ),
-}
+    "median mechanism": (dp.online.MedianMechanism, (COUNTS,),
+    {"queries": 9, "accuracy": 0.99, "size": 3, "rho": 50})}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OBJECTS)

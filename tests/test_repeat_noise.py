@@ -41,16 +41,8 @@ def test_a_test_that_fails_once_in_twenty_runs_is_caught(tmp_path):
     conftest = Path(__file__).with_name("conftest.py").read_text(encoding="utf-8")
     (tmp_path / "conftest.py").write_text(conftest, encoding="utf-8")
     (tmp_path / "test_planted.py").write_text(PLANTED, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        tmp_path,
-    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir",
+        tmp_path]  # fmt: skip
     found = subprocess.run(
         [*command, "--repeat-noise", "400", tmp_path], capture_output=True, text=True, check=False
     )

@@ -92,11 +92,8 @@ IMPORT = re.compile(r"^from \.+reference((?:\.\w+)*) import ([^(\n]+|\([^)]+\))"
 def twins_of(text):
     """The twins that a file asks in what is not full or slow."""
     # Two empty lines stand between functions, and nowhere else.
-    parts = [
-        part
-        for part in text.split("\n\n\n")
-        if not re.search(r"^@pytest\.mark\.(full|slow)", part, re.M)
-    ]
+    parts = [part for part in text.split("\n\n\n")
+        if not re.search(r"^@pytest\.mark\.(full|slow)", part, re.M)]  # fmt: skip
     quick = IMPORT.sub("", "\n".join(parts))
     for folder, names in IMPORT.findall(text):
         module = folder.removeprefix(".")
@@ -108,20 +105,13 @@ def twins_of(text):
 
 def test_every_twin_is_asked_by_a_quick_test():
     files = {path: path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py")}
-    asked = {
-        twin
-        for path, text in files.items()
-        if path.name.startswith("test_")
-        for twin in twins_of(text)
-    }
+    asked = {twin for path, text in files.items() if path.name.startswith("test_")
+        for twin in twins_of(text)}  # fmt: skip
     # A twin that another is made of is asked by that one.
     for path, text in files.items():
         if REFERENCE in path.parents:
-            asked |= {
-                twin
-                for twin in TWINS
-                if re.search(rf"^from .*\b{twin.split('.')[-1]}\b", text, re.M)
-            }
+            asked |= {twin for twin in TWINS
+                if re.search(rf"^from .*\b{twin.split('.')[-1]}\b", text, re.M)}  # fmt: skip
     assert len(TWINS) > 30 and TWINS - asked == set()
 
 

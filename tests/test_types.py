@@ -177,13 +177,9 @@ def told(tmp_path_factory):
     (folder / "mypy.ini").write_text(
         "[mypy]\nstrict = True\n[mypy-dpfast.*]\nignore_errors = True\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "right.py", "wrong.py"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "MYPYPATH": str(ROOT)},
-        cwd=folder,
-    )
+    done = subprocess.run([sys.executable, "-m", "mypy", "right.py", "wrong.py"],
+        capture_output=True, text=True, env={**os.environ, "MYPYPATH": str(ROOT)},
+        cwd=folder)  # fmt: skip
     assert not done.stderr, done.stderr
     return done.stdout.splitlines()
 

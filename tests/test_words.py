@@ -10,11 +10,8 @@ SPEC = importlib.util.spec_from_file_location("words", PATH)
 words = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(words)
 
-TABLE = {
-    "names": {"found": "column", "one": "row"},
-    "prose": {r"\blaws?\b": "distribution"},
-    "code_prose": {"asked": "received"},
-}
+TABLE = {"names": {"found": "column", "one": "row"}, "prose": {r"\blaws?\b": "distribution"},
+    "code_prose": {"asked": "received"}}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -20,24 +21,16 @@ def forgotten():
     once.forget()
 
 
-def kept():
-    """Return the bytes of all that is remembered, counted anew."""
-    return bytes_of(once._kept.entries)
-
-
-def many_edges(monkeypatch, most):
-    """Return the bytes that are kept of calls that each have edges of their own."""
-    monkeypatch.setattr(once, "MOST_BYTES", most)
-    for i in range(4):
-        edges = [i + j / EDGES for j in range(EDGES)]
-        dp.histogram([1.0, 2.0], bins=edges, epsilon=1)
-    return kept()
-
-
 def test_what_is_remembered_is_bounded_by_bytes(monkeypatch):
+    """The bytes that are kept, counted anew, of calls that each have edges of their own."""
     most = 1 << 19
-    assert many_edges(monkeypatch, most) < 1.1 * most
-    assert many_edges(monkeypatch, sys.maxsize) > 1.5 * most  # the planted fault: no bound
+    for limit in (most, sys.maxsize):  # the planted fault: no bound
+        monkeypatch.setattr(once, "MOST_BYTES", limit)
+        for i in range(4):
+            edges = [i + j / EDGES for j in range(EDGES)]
+            dp.histogram([1.0, 2.0], bins=edges, epsilon=1)
+        kept = bytes_of(once._kept.entries)
+        assert kept < 1.1 * most if limit == most else kept > 1.5 * most
 
 
 def test_what_is_too_large_is_made_again(monkeypatch):
@@ -57,18 +50,12 @@ def test_plain_values_are_told_apart_by_their_types():
 
 
 def test_an_error_is_not_remembered():
-    calls = []
-
-    def fails(value):
-        calls.append(value)
-        raise KeyError(value)
-
-    failing = remembered(fails)
+    failing = remembered(fails := Mock(side_effect=KeyError))
     for _ in range(2):
         with pytest.raises(KeyError) as error:
             failing(1)
         assert error.value.__context__ is None
-    assert calls == [1, 1]
+    assert fails.call_count == 2
 
 
 def test_bytes_are_those_of_all_that_an_object_holds():

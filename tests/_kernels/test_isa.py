@@ -1,13 +1,17 @@
-"""The choice of instruction set: every path gives the same bits, a wrong wish is an error."""
+"""The choice of instruction set: every path gives the same bits; what an unbuilt checkout says."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+import dpfast
 from dpfast._kernels.rng import isa_paths
 
 from ..support import paths
@@ -51,7 +55,6 @@ def stored_streams() -> list[dict]:
     return [v for v in every if v["thread"] == 0]
 
 
-@cache
 def probe(path: str) -> dict:
     cases = [*rfc()["blocks"], rfc()["encryption"]]
     requests = {
@@ -64,40 +67,36 @@ def probe(path: str) -> dict:
 
 
 @quick_rows(1)
-@pytest.mark.parametrize("path", isa_paths())
-def test_a_path_can_be_forced(path):
-    assert probe(path)["isa"] == path
-    for unasked in (None, ""):
-        done = run("from dpfast._kernels.rng import isa; print(isa())", unasked)
-        assert done.stdout.strip() == isa_paths()[-1]
-
-
-@quick_rows(2)
-@pytest.mark.parametrize("path", ["sse9", "AVX2", "avx2 ", "-1"])
-def test_an_impossible_path_is_one_clear_error(path):
-    code = (
-        "try:\n    import dpfast\n"
-        "except Exception as error:\n    print(type(error).__name__, error)"
-    )
-    done = run(code, path)
-    assert done.returncode == 0, done.stderr
-    (line,) = done.stdout.splitlines()
-    assert line.startswith("NativeError DPFAST_ISA must be")
-    assert repr(path) in line
-    assert ", ".join(isa_paths()) in line
-
-
-@pytest.mark.parametrize("path", isa_paths())
+@pytest.mark.parametrize("path", isa_paths()[::-1])
 def test_rfc8439_and_stored_streams(path):
     done = probe(path)
+    assert done["isa"] == path
     for case, got in zip(rfc()["blocks"], done["keystreams"], strict=False):
         assert got[:128] == case["keystream"], case["section"]
     case = rfc()["encryption"]
-    keystream = bytes.fromhex(done["keystreams"][-1])
-    text = case["plaintext"].encode()
+    keystream, text = bytes.fromhex(done["keystreams"][-1]), case["plaintext"].encode()
     assert len(text) == 114
     assert bytes(a ^ b for a, b in zip(text, keystream, strict=False)).hex() == case["ciphertext"]
     assert done["streams"] == [v["sha256"] for v in stored_streams()]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("path", [None, "", "sse9", "AVX2", "avx2 ", "-1"])
+def test_an_impossible_path_is_one_clear_error_and_none_is_the_best(path):
+    code = """if True:
+        try:
+            from dpfast._kernels.rng import isa; print(isa())
+        except Exception as error:
+            print(type(error).__name__, error)
+    """
+    done = run(code, path)
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    if path:
+        assert line.startswith("NativeError DPFAST_ISA must be")
+        assert repr(path) in line and ", ".join(isa_paths()) in line
+    else:
+        assert line == isa_paths()[-1]
 
 
 @pytest.mark.full
@@ -110,3 +109,22 @@ def test_the_comparison_of_paths_catches_what_depends_on_them(monkeypatch):
         monkeypatch.setattr(paths, "run", lambda code, path: run(code, None))
         with pytest.raises(AssertionError):
             on_every_path("print(6 * 7)")
+
+
+PACKAGE = Path(dpfast.__file__).parent
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("built", [False, True])
+def test_an_unbuilt_checkout_says_how_to_build_it_and_a_broken_kernel_does_not(tmp_path, built):
+    ignore = None if built else shutil.ignore_patterns("*.so", "*.pyd")
+    shutil.copytree(PACKAGE, tmp_path / "dpfast", ignore=ignore)
+    for kernel in (tmp_path / "dpfast" / "_kernels").glob("rng.*.*") if built else ():
+        kernel.write_bytes(b"")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import dpfast"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    how = "dpfast is not built: run pip install -e . where its setup.py is"
+    assert done.returncode == 1 and (how in done.stderr) is not built
+    if not built:
+        assert done.stderr.splitlines()[-1] == f"ImportError: {how}"
+        assert "During handling" not in done.stderr and "direct cause" not in done.stderr

@@ -3,11 +3,13 @@
 import _thread
 import functools
 import gc
+import itertools
 import signal
 import sys
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
@@ -84,14 +86,12 @@ CALLS = {
 
 
 @pytest.mark.full
-@quick_rows(1)
 @pytest.mark.parametrize("name", CALLS)
 def test_as_python_calls_it(name):
     rows, function, d = CALLS[name]
-    offsets = cut(len(rows), 60)
+    offsets, compiled = cut(len(rows), 60), numba.njit(function)
     expected = answers(function, rows, offsets, d)
     assert np.isnan(expected).any() and (name == "NaN" or not np.isnan(expected).all())
-    compiled = numba.njit(function)
     for some, is_ours in ((rows, False), (rows.copy(), True)):
         np.testing.assert_array_equal(outputs(compiled, some, offsets, d, is_ours), expected)
 
@@ -106,40 +106,30 @@ def test_workers_and_places_do_not_matter():
             total += np.exp(np.sin(x * len(block))) / 3
         return total
 
-    for function in (
-        numba.njit(fastmath=True)(noisy),
-        numba.njit(fastmath=True)(lambda b: np.sin(b[0]) / 3),
-    ):
-        rows = RNG.normal(size=5000)
-        offsets = cut(5000, 700)
+    rows, offsets = RNG.normal(size=5000), cut(5000, 700)
+    for function in map(numba.njit(fastmath=True), (noisy, lambda b: np.sin(b[0]) / 3)):
         whole = outputs(function, rows, offsets, workers=1)
-        for workers in (2, 3, 1000):
-            for is_ours in (False, True):
-                again = outputs(function, rows, offsets, None, is_ours, workers)
-                np.testing.assert_array_equal(again, whole)
-        loop = BlockLoop(function, rows.dtype, False)
+        for workers, is_ours in itertools.product((2, 3, 1000), (False, True)):
+            again = outputs(function, rows, offsets, None, is_ours, workers)
+            np.testing.assert_array_equal(again, whole)
         for b in range(0, 700, 13):
-            out = np.full((1, 1), np.nan)
-            loop.fill(rows, offsets[b : b + 2], False, out)
-            np.testing.assert_array_equal(out[0], whole[b])
+            found = outputs(function, rows, offsets[b : b + 2])
+            np.testing.assert_array_equal(found[0], whole[b])
 
 
-REFUSED = {
-    "returns a real number, or a 1-D array": [
+ANSWERS, UNKNOWN = "returns a real number, or a 1-D array", "must be a function that Numba can"
+REFUSED = [
+    *((ANSWERS, function) for function in (
         lambda b: 1j, lambda b: None, lambda b: "text", lambda b: b.reshape(-1, 1),
         lambda b: b + 1j, lambda b: (1.0, 1j), lambda b: (), lambda b: [1.0],
-        lambda b: (1, 2) if len(b) > 2 else None,
-    ],
-    "estimator must be a function that Numba can": [
-        lambda b: b.nothing, lambda b, c: 1.0, lambda b: b[0]["age"],
-    ],
-}  # fmt: skip
+        lambda b: (1, 2) if len(b) > 2 else None)),
+    *((UNKNOWN, function) for function in (
+        lambda b: b.nothing, lambda b, c: 1.0, lambda b: b[0]["age"])),
+]  # fmt: skip
 
 
-@quick_rows(2)
-@pytest.mark.parametrize(
-    "words, function", [(words, one) for words, some in REFUSED.items() for one in some]
-)
+@quick_rows(1)
+@pytest.mark.parametrize("words, function", REFUSED)
 def test_other_answers_and_what_does_not_compile_are_refused(words, function):
     with pytest.raises(ArgumentTypeError, match=words):
         BlockLoop(numba.njit(function), np.dtype("f8"), False)
@@ -174,37 +164,30 @@ def in_place(block):
     return block[0]
 
 
-WRITERS = [past_read_only, in_place]
-
-
 @pytest.mark.full
-@quick_rows(1)
-@pytest.mark.parametrize("function", WRITERS)
+@pytest.mark.parametrize("function", [past_read_only, in_place])
 def test_the_callers_rows_are_not_written_to(function):
     """By no way that there is, and some lead past read-only arrays."""
     rows = RNG.random(100) + 1
     before, offsets = rows.tobytes(), np.array([0, 40, 100])
     compiled = numba.njit(function)
-    assert outputs(compiled, rows, offsets).tolist() == [[-1], [-1]]
-    assert rows.tobytes() == before
-    # The control: the same rows given for ours.
-    assert outputs(compiled, rows, offsets, None, True).tolist() == [[-1], [-1]]
-    assert rows.tobytes() != before
+    for is_ours in (False, True):  # the control: the same rows given for ours
+        assert outputs(compiled, rows, offsets, None, is_ours).tolist() == [[-1], [-1]]
+        assert (rows.tobytes() == before) is not is_ours
 
 
 @pytest.mark.full
-@quick_rows(1)
-@pytest.mark.parametrize("is_ours", [False, True])
-def test_a_block_is_not_changed_by_another(is_ours):
+def test_a_block_is_not_changed_by_another():
     @numba.njit
     def greedy(block):
         first = block[0]
         block[:] = -1.0
         return first
 
-    rows, offsets = np.arange(1000.0), np.arange(0, 1001, 4)
-    found = outputs(greedy, rows, offsets, None, is_ours, 3)
-    assert (found[:, 0] == np.arange(0, 1000, 4)).all()
+    for is_ours in (False, True):
+        rows, offsets = np.arange(1000.0), np.arange(0, 1001, 4)
+        found = outputs(greedy, rows, offsets, None, is_ours, 3)
+        assert (found[:, 0] == np.arange(0, 1000, 4)).all()
 
 
 def is_kept(function, is_ours):
@@ -291,15 +274,8 @@ def test_an_interrupt_stops_the_threads():
 @pytest.mark.full
 def test_threads_compile_one_loop():
     function = numba.njit(lambda b: b[0] * 2)
-    loops = []
-
-    def use():
-        loops.append(BlockLoop(function, np.dtype("f8"), False))
-
-    threads = [threading.Thread(target=use) for _ in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    with ThreadPoolExecutor(4) as team:
+        made = team.map(lambda _: BlockLoop(function, np.dtype("f8"), False), range(4))
+        loops = list(made)
     assert len({id(loop._fill) for loop in loops}) == 1 and len(loops) == 4
     assert len(loops[0]._fill.signatures) == 1

@@ -147,20 +147,20 @@ def test_many_public_values_are_a_digest():
 
 
 def test_a_release_shows_its_bar():
-    bar = dp.extend.ErrorBar(0.95, 0.0183)
     record = dp.extend.prepare(dp.sum, [1, 2, 3], bounds=(0, 9), epsilon=1).to_record()
-    shown = {
-        (38.5812, 0.02): "38.58 ± 0.02 (95 %)",
-        (38.5812, 0.0183): "38.58 ± 0.02 (95 %)",
-        (38.5812, 0.0213): "38.581 ± 0.022 (95 %)",
-        (336_776.0, 849.0): "336,800 ± 900 (95 %)",
-        (3, 0.0): "3 ± 0 (95 %)",
-        (2e20, 1e20): "2e+20 ± 1e+20 (95 %)",
-    }
-    for (value, width), text in shown.items():
-        release = dp.Release(value, dp.extend.ErrorBar(0.95, width), record, None, "")
-        assert repr(release) == text and float(release) == value
-    ends = dp.Release(40.0, bar, record, None, "", (38.0, 43.0))
+
+    def release(value, width, *ends):
+        return dp.Release(value, dp.extend.ErrorBar(0.95, width), record, None, "", *ends)
+
+    for value, width, text in (
+        (38.5812, 0.0183, "38.58 ± 0.02 (95 %)"),
+        (38.5812, 0.0213, "38.581 ± 0.022 (95 %)"),
+        (336_776.0, 849.0, "336,800 ± 900 (95 %)"),
+        (3, 0.0, "3 ± 0 (95 %)"),
+        (2e20, 1e20, "2e+20 ± 1e+20 (95 %)"),
+    ):
+        assert repr(release(value, width)) == text and float(release(value, width)) == value
+    ends = release(40.0, 0.0183, (38.0, 43.0))
     assert repr(ends) == "40, 38 to 43 (95 %)" and (ends.low, ends.high) == (38.0, 43.0)
     html = ends._repr_html_()
     assert "40, 38 to 43 (95 %)" in html and "<details>" in html and "bounds" in html

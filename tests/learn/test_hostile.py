@@ -113,12 +113,16 @@ SIDES, SIDED = np.where(ROWS[:, 0] > 0.5, 1, -1), {"classes": [-1, 1]}
 
 @quick_rows(24)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-@pytest.mark.parametrize(("kind", "kw", "bounds"), [
-    *itertools.product((KMeans, PCA, TruncatedSVD), [{}], ENDS),
-    *itertools.product([KMeans], [{}], LARGE), *itertools.product([NaiveBayes], [SIDED], WIDE),
-    *itertools.product([Perceptron], [{}], WIDE),
-    *itertools.product([LinearRegression], ALONG, WIDE[-3:])
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "kw", "bounds"),
+    [
+        *itertools.product((KMeans, PCA, TruncatedSVD), [{}], ENDS),
+        *itertools.product([KMeans], [{}], LARGE),
+        *itertools.product([NaiveBayes], [SIDED], WIDE),
+        *itertools.product([Perceptron], [{}], WIDE),
+        *itertools.product([LinearRegression], ALONG, WIDE[-3:]),
+    ],
+)
 def test_bounds_at_the_ends_have_finite_answers(kind, kw, bounds, loss):
     for relation in ("replace", "add-remove"):
         with np.errstate(over="raise", invalid="raise", divide="raise"):

@@ -219,7 +219,7 @@ def test_where_and_rows_of_nobody_come_before_bounding(monkeypatch):
     ({"max_rows": 3}, "max_rows must be left out without ids"),
     ({"ids": X, "max_rows": 3}, "ids must be a one-dimensional column of integers"),
     ({"ids": "who", "max_rows": 3}, "ids must be one id for each row"),
-    ({"ids": IDS, "max_rows": 10**10}, "epsilon must be at least .* part of a row"),
+    ({"ids": IDS, "max_rows": 10**10}, "epsilon must be at least .* a row's part of the loss"),
 ])  # fmt: skip
 @pytest.mark.parametrize("call", [dp.mean, dp.median, dp.ptr.mean])
 def test_bad_arguments(call, kw, rule):

@@ -1,23 +1,29 @@
-"""Noise for exact integers: what the theorems ask for, and no less; and that it is that noise."""
+"""Noise for exact integers and in domains: as much as theorems ask for, no less, with its law."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
+from scipy import special
 from scipy.stats import chisquare, norm
 
 from dpfast._core.roots import root_up
-from dpfast.errors import ArgumentError
+from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise import calibrated_integer as integer
+from dpfast.noise.additive import additive, analytic, gaussian_scale
+from dpfast.noise.bounded_domain import DomainNoise, domain_noise, loss_above
 from dpfast.noise.calibrated_integer import integer_noise
+from dpfast.noise.distributions import Gaussian, Laplace
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
-from ..support.pairwise import every_value
+from ..support.pairwise import every_value, quick_rows
 
 LOSSES = [
     *map(Pure, (1, Fraction(1, 10**6), 50)),
@@ -126,3 +132,146 @@ def test_values_are_added_exactly():
 def test_losses_out_of_range(loss):
     with pytest.raises(ArgumentError, match="at most 500"):
         integer_noise(loss, Sensitivity.of_one(1))
+
+
+mp = mpmath.MPContext()
+mp.prec = 200
+
+#: Quotients by these are rounded up as often as down.
+NUMBERS = [Fraction(int(n), 1000) for n in np.random.default_rng(0).integers(1, 9000, 60)]
+
+
+@pytest.mark.parametrize("coordinates", [1, 3])
+def test_scales_are_what_the_loss_asks_for_and_never_less(coordinates):
+    close = 1 + Fraction(1, 2**48)
+    for size in NUMBERS:
+        pure = additive(Pure(size), coordinates)
+        assert isinstance(pure.distribution, Laplace)
+        assert coordinates <= Fraction(pure.unit) * size <= coordinates * close
+        normal = additive(ZCDP(size / 8), coordinates)
+        assert isinstance(normal.distribution, Gaussian)
+        assert coordinates <= size / 4 * Fraction(normal.unit) ** 2 <= coordinates * close
+        assert Fraction(pure.scale(7)) >= 7 * Fraction(pure.unit)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 1e-9), (1.0, 1e-6), (5.0, 1e-2)])
+def test_the_normal_law_of_an_epsilon_and_a_delta_has_this_delta(epsilon, delta):
+    """By the theorem of Balle and Wang; a scale that is hardly less has too large a delta."""
+
+    def least(scale):
+        s = 1 / mp.mpf(scale)
+        first, second = s / 2 - epsilon / s, -s / 2 - epsilon / s
+        return mp.ncdf(first) - mp.exp(epsilon) * mp.ncdf(second)
+
+    scale = analytic(epsilon, delta)
+    assert least(scale) <= delta < least(scale * (1 - 2.0**-26))
+    noise = additive(Approx(epsilon, delta), 99)
+    assert isinstance(noise.distribution, Gaussian)
+    square = Fraction(scale) ** 2
+    assert 99 <= Fraction(noise.unit) ** 2 / square <= 99 * (1 + Fraction(1, 2**40))
+    assert 1 <= Fraction(noise.loss.rho) * 2 * square <= 1 + Fraction(1, 2**40)
+
+
+@pytest.mark.parametrize("loss", [Pure(0.5), ZCDP(0.5), ZCDP(200), Approx(1, 1e-3)])
+def test_deviations_and_tails_are_those_of_the_law(loss):
+    noise = additive(loss)
+    scale = mp.mpf(noise.scale(3))
+    if isinstance(noise.distribution, Laplace):
+        deviation, tail = mp.sqrt(2) * noise.unit, lambda x: mp.exp(-x / scale)
+    else:
+        deviation, tail = noise.unit, lambda x: mp.erfc(x / scale / mp.sqrt(2))
+    assert noise.deviation == pytest.approx(float(deviation))
+    for failure in (0.5, 0.05, 1e-9):
+        assert float(tail(noise.half_width(3, failure))) == pytest.approx(failure, rel=1e-6)
+
+
+def test_the_public_scale():
+    assert gaussian_scale(1.0, 1e-10) == analytic(1.0, 1e-10) == pytest.approx(5.868, abs=1e-3)
+    wide = mp.mpf(gaussian_scale(2000, 1e-6))
+    rho = 1 / (2 * wide**2)  # epsilon of rho-zCDP, where the theorem above ends
+    epsilon = rho + 2 * mp.sqrt(rho * -mp.log(mp.mpf(1e-6)))
+    assert 2000 * (1 - 2.0**-30) < epsilon <= 2000
+    assert wide < gaussian_scale(500, 1e-6)
+
+
+@pytest.mark.parametrize("wrong", [(2.0**-31, 0.1), (1, 0), (1, 1), (1, 1e-301), ("x", 0.1)])
+def test_what_is_no_loss_is_refused(wrong):
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        gaussian_scale(*wrong)
+    assert gaussian_scale(2.0**-30, 1e-300) > 1e9
+
+
+DOMAINS = [(1, 1), (2, 1), (5, 1), (5, 2), (5, 5), (40, 3), (40, 39)]
+EPSILONS = [Fraction(1, 20), Fraction(1), Fraction(6)]
+
+
+def law(most, scale):
+    """The probability of each answer from each value, by definition."""
+    places = np.arange(most + 1)
+    weights = np.exp(-np.abs(places[:, None] - places) / float(scale))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def worst(most, moved, scale):
+    """The largest log-ratio of any answer, of any two values that are so near."""
+    table = np.log(law(most, scale))
+    pairs = itertools.combinations(range(most + 1), 2)
+    return max(np.abs(table[u] - table[v]).max() for u, v in pairs if abs(u - v) <= moved)
+
+
+@quick_rows(7)
+@pytest.mark.parametrize(("most", "moved"), DOMAINS)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_loss_is_reached_and_not_passed(most, moved, epsilon):
+    noise = domain_noise(most, moved, epsilon)
+    found = worst(most, moved, noise.scale)
+    assert found <= float(epsilon) * (1 + 1e-12)
+    assert found > float(epsilon) * (1 - 1e-9)  # and no more noise than that takes
+    assert float(loss_above(most, moved, noise.scale)) == pytest.approx(found, rel=1e-12)
+    assert moved / epsilon < noise.scale <= 2 * moved / epsilon * (1 + Fraction(1, 10**9))
+    # Planted: the scale of noise that knows no domain, which is right for values at both ends only.
+    fault = worst(most, moved, moved / epsilon)
+    assert fault > float(epsilon) * (1 + 1e-9) or moved == most
+    assert fault > float(epsilon) * 1.1 or moved > most / 2 or epsilon == 6
+
+
+@quick_rows(3)
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(7, 2), Fraction(50)])
+@pytest.mark.parametrize("u", [0, 2, 7])
+def test_draws_have_the_law_that_was_derived(scale, u):
+    noise, rng = DomainNoise(7, scale), InsecureGenerator(4)
+    counts = np.bincount([noise.draw(u, rng) for _ in range(4000)], minlength=8)
+
+    def misfit(pmf):
+        seen = pmf > 1e-3
+        due = counts.sum() * np.append(pmf[seen], 1 - pmf[seen].sum() + 1e-9)
+        real = np.append(counts[seen], counts[~seen].sum())
+        return ((real - due) ** 2 / due).sum() / special.chdtri(len(due) - 1, 1e-9)
+
+    assert misfit(law(7, scale)[u]) < 1
+    if scale > 1:
+        far = np.arange(-2000, 2001)
+        weights = np.exp(-np.abs(far) / float(scale))
+        truncated = np.bincount(np.clip(far + u, 0, 7), weights / weights.sum())
+        assert misfit(truncated) > 1  # planted: brought back to the nearest end
+
+
+def test_the_error_is_what_is_said_at_most():
+    for scale, most in itertools.product([0.4, 3, 30], [1, 9, 40]):
+        table, noise = law(most, scale), DomainNoise(most, Fraction(scale))
+        off = np.abs(np.arange(most + 1)[:, None] - np.arange(most + 1))
+        for failure in (0.2, 0.05, 1e-4):
+            bar = noise.half_width(failure)
+            assert np.max((table * (off > bar)).sum(axis=1)) <= failure * (1 + 1e-9)
+    p = math.exp(-1 / 3)
+    assert DomainNoise(40, Fraction(3)).half_width(0.05) == math.ceil(
+        3 * math.log(40 / (1 + p)) - 1
+    )
+
+
+def test_large_domains_are_priced_without_loss_of_digits():
+    most = 1 << 31
+    for moved, epsilon in ((1, Fraction(1, 2**20)), (most, Fraction(1, 128)), (3, Fraction(200))):
+        noise = domain_noise(most, moved, epsilon)
+        assert loss_above(most, moved, noise.scale) <= epsilon
+        assert loss_above(most, moved, noise.scale * (1 - Fraction(1, 10**9))) > epsilon

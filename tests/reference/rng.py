@@ -39,12 +39,8 @@ def block(key, counter, nonce):
 def refill(key):
     """The next key, and the bytes that are handed out under this one."""
     blocks = [block(key, counter, bytes(12)) for counter in range(REFILL_BLOCKS)]
-    stored = b"".join(
-        blocks[first + b][4 * w : 4 * w + 4]
-        for first in range(0, REFILL_BLOCKS, 16)
-        for w in range(16)
-        for b in range(16)
-    )
+    stored = b"".join(blocks[first + b][4 * w : 4 * w + 4] for first in range(0, REFILL_BLOCKS, 16)
+        for w in range(16) for b in range(16))  # fmt: skip
     return stored[:32], stored[32:]
 
 

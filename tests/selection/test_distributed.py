@@ -99,7 +99,7 @@ REFUSED = [
     (ZEROS, {"base": LINE}, "compute it first"),
     (NULLS, {}, "finite numbers.*got nan"),
     (da.zeros((30, 30)), {}, "scores must be of one dimension"),
-    (da.zeros(0), {}, "a candidate at least"),
+    (da.zeros(0), {}, "at least one row and one candidate"),
     (da.full(500, np.nan, chunks=99), {}, "finite numbers"),
     (da.full(500, -np.inf, chunks=99), {}, "above minus infinity"),
     (dd.from_pandas(pd.DataFrame({"s": ["a"] * 500})), {}, "must be"),

@@ -25,10 +25,13 @@ from .kit import lower_bound
 
 #: Block outputs of neighbors that an aggregator can hardly hide.
 PAIRS = {
-    "mean": ([0, 0, 0], [0, 0, 1]), "smooth-median": ([0, 0, 1], [0, 1, 1]),
-    "exponential-median": ([0, 0.2], [0.2, 1]), "trimmed-mean": ([0, 0, 0, 1], [0, 0, 1, 1]),
-    "winsorized-mean": ([0, 0, 0], [0, 0, 1]), "attention": ([0, 0, 0, 0, 1], [0, 0, 0, 1, 1])
-}  # fmt: skip
+    "mean": ([0, 0, 0], [0, 0, 1]),
+    "smooth-median": ([0, 0, 1], [0, 1, 1]),
+    "exponential-median": ([0, 0.2], [0.2, 1]),
+    "trimmed-mean": ([0, 0, 0, 1], [0, 0, 1, 1]),
+    "winsorized-mean": ([0, 0, 0], [0, 0, 1]),
+    "attention": ([0, 0, 0, 0, 1], [0, 0, 0, 1, 1]),
+}
 #: The loss that is asked for, what its bound is measured in, and how large that may be.
 LOSSES = {
     "pure": ({"epsilon": 2}, {}, 2.0),

@@ -98,11 +98,14 @@ LOW, HIGH, MIDDLE = [0.0, 0.0, -5.0], [1.0, 100.0, 5.0], [0.5, 50.0, 0.0]
 REPLACED = [[LOW, MIDDLE], [HIGH, MIDDLE]]
 LEFT = [[LOW, HIGH, MIDDLE], [HIGH, MIDDLE]]
 COLUMNS = {
-    "sum, replace": (dp.sum, REPLACED), "sum, add-remove": (dp.sum, [[HIGH, MIDDLE], [MIDDLE]]),
-    "mean, replace": (dp.mean, REPLACED), "mean, add-remove": (dp.mean, LEFT),
+    "sum, replace": (dp.sum, REPLACED),
+    "sum, add-remove": (dp.sum, [[HIGH, MIDDLE], [MIDDLE]]),
+    "mean, replace": (dp.mean, REPLACED),
+    "mean, add-remove": (dp.mean, LEFT),
     "variance, replace": (dp.variance, [[LOW] * 3, [HIGH, LOW, LOW]]),
-    "variance, add-remove": (dp.variance, LEFT), "count, add-remove": (dp.count, [[MIDDLE], []])
-}  # fmt: skip
+    "variance, add-remove": (dp.variance, LEFT),
+    "count, add-remove": (dp.count, [[MIDDLE], []]),
+}
 NORMS = {"box": lambda z: np.abs(z).max(axis=1), "laplace": lambda z: np.abs(z).sum(axis=1)}
 
 

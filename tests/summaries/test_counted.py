@@ -88,17 +88,13 @@ def test_ties_and_ends_of_cells_are_counted_once(rank):
     same(np.concatenate([ends, np.zeros(120), np.full(120, 0.75)]), -8, 8, rank, 3)
 
 
-def test_few_numbers_come_of_many_rows():
+def test_few_statements_and_numbers_are_enough():
     numbers = np.random.default_rng(3).normal(0, 1, 300_000)
     column = Numbers(numbers, -10, 10)
-    ranks = CountedRanks(column)
-    known = ranks.known_ranks(Target(lambda n: n // 2, 100, None))
+    known = CountedRanks(column).known_ranks(Target(lambda n: n // 2, 100, None))
     assert known.ranks(150_000, 150_000) == np.sort(numbers)[149_999]
     assert column.statements == 2 and column.sent < 20_000
-
-
-def test_a_column_of_few_whole_numbers_takes_one_statement():
-    column = Numbers(np.arange(100_000) % 121, 0, 120)
+    column = Numbers(np.arange(100_000) % 121, 0, 120)  # few whole numbers
     column.is_whole = True
     known = CountedRanks(column).known_ranks(Target(lambda n: n // 2, 0, None))
     assert known.ranks(50_000, 50_000) == 60 and column.statements == 1

@@ -54,17 +54,14 @@ def columns_of(rows):
 def gathered(rows, where, beside=None, start=0):
     found = list(stretches(RowChunk(rows, start), where, beside))
     assert sum(read for _, read in found) == len(rows)
-    return [
-        np.concatenate([flat(c) for c in each]) for each in zip(*(c for c, _ in found), strict=True)
-    ]
+    return [np.concatenate([*map(flat, each)]) for each in zip(*(c for c, _ in found), strict=True)]
 
 
 @every_value
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("share", [None, 0, 0.01, 0.5, 1])
 def test_the_rows_that_numpy_keeps(form, share):
-    rows = FORMS[form]()
-    start = 5
+    rows, start = FORMS[form](), 5
     weights = np.arange(ROWS + start, dtype=np.float32)
     own = slice(None) if share is None else np.random.default_rng(1).random(ROWS) < share
     where = None if share is None else np.concatenate([np.ones(start, bool), own])

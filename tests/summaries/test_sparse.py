@@ -19,6 +19,7 @@ from dpfast.statistics import histogram
 from dpfast.summaries import sparse
 from dpfast.summaries.sparse import Sparse
 
+from ..support.pairwise import quick_rows
 from ..support.views import quoted
 
 RNG = np.random.default_rng(33)
@@ -53,9 +54,11 @@ def due(most, where=True, weights=None):
     return np.array(found, float)
 
 
-@pytest.mark.parametrize("most", [1, 3, N])
-def test_counts_and_trees_are_what_counts_of_each_person(silent, most, tmp_path):
-    table = {"who": DATA["who"], "x": DATA["x"]}
+@quick_rows(2)
+@pytest.mark.parametrize("most", [1, N, 3])
+def test_bins_are_what_counts_of_each_person(silent, most, tmp_path):
+    """Counts, trees, weights, and groups of public and private keys."""
+    table = {name: DATA[name] for name in ("who", "x")}
     pq.write_table(pa.table(table), tmp_path / "t.parquet", row_group_size=100)
     kw = {"ids": "who", "max_rows": most, "epsilon": 1, **EDGES}
     for where in (None, DATA["w"] > 0):
@@ -68,21 +71,14 @@ def test_counts_and_trees_are_what_counts_of_each_person(silent, most, tmp_path)
             np.testing.assert_allclose(tree.counts, own, atol=1e-4)
             if most == N:  # nothing is rounded
                 assert (counts == own).all() and (tree.counts == own).all()
-
-
-@pytest.mark.parametrize("most", [1, 3, N])
-def test_weights_and_groups_are_what_counts_of_each_person(silent, most):
-    table = {name: DATA[name] for name in ("who", "x", "w")}
-    kw = {"ids": "who", "max_rows": most, "epsilon": 1, **EDGES}
-    found, _ = dp.histogram(table, **WEIGHTS, **kw)
+    found, _ = dp.histogram(table | {"w": DATA["w"]}, **WEIGHTS, **kw)
     np.testing.assert_allclose(found, due(most, weights="w"), atol=1e-4)
-    ids, loss = {"ids": "who", "max_groups": 3, "max_rows": most}, {"epsilon": 50, "delta": 1e-9}
-    statistics = {
-        "n": dp.stat.histogram("x", **EDGES),
-        "s": dp.stat.histogram("x", **EDGES, **WEIGHTS),
-    }
-    public = dp.group_by(DATA, "shop", keys=[0, 1, 2], **ids).agg(statistics, epsilon=50)
-    private = dp.group_by(DATA, "shop", **ids).agg(statistics, **loss)
+    ids = {"ids": "who", "max_groups": 3, "max_rows": most}
+    bins = dp.stat.histogram("x", **EDGES), dp.stat.histogram("x", **EDGES, **WEIGHTS)
+    public, private = (
+        dp.group_by(DATA, "shop", keys=keys, **ids).agg(dict(zip("ns", bins, strict=True)), **loss)
+        for keys, loss in (([0, 1, 2], {"epsilon": 50}), (None, {"epsilon": 50, "delta": 1e-9}))
+    )
     assert public["shop"].tolist() == private["shop"].tolist() == [0, 1, 2]
     for shop in range(3):
         counts, sums = due(most, DATA["shop"] == shop), due(most, DATA["shop"] == shop, "w")
@@ -103,23 +99,19 @@ def test_cells_that_are_put_together_often_are_the_same(monkeypatch):
 
 def moved(most, rows, weights, first, rule=trunc):
     """What all bins move by, of one person whose rows are in some bins: each as `Sparse` counts."""
-    own = Sparse(3, 2)
-    bins = np.array(rows, np.uint32)
-    u = weights
+    own, c = Sparse(3, 2), len(rows)
 
     def fill(codes, room):
-        for code, cell in zip(codes.tolist(), u, strict=True):
+        for code, cell in zip(codes.tolist(), weights, strict=True):
             room[code] += np.array([cell, 1], np.uint64)
 
-    own.add(np.zeros(len(rows), np.int32), bins, fill)
+    own.add(np.zeros(c, np.int32), np.array(rows, np.uint32), fill)
     cells, words = own.of_units(most, first).total()
     found = dict(zip(cells.tolist(), words[:, 0].tolist(), strict=True))
-    c = len(rows)
-    for b in range(3):
-        total = sum(int(w) + first for w, row in zip(u, rows, strict=True) if row == b)
-        assert found.get(b, 0) == trunc(Fraction(total * min(c, most), c))
-    return [rule(Fraction(sum(int(w) + first for w, r in zip(u, rows, strict=True) if r == b)
-                          * min(c, most), c)) for b in range(3)]  # fmt: skip
+    each = list(zip(weights, rows, strict=True))
+    due = [Fraction(sum(w + first for w, r in each if r == b) * min(c, most), c) for b in range(3)]
+    assert [found.get(b, 0) for b in range(3)] == [trunc(part) for part in due]
+    return [rule(part) for part in due]
 
 
 def away(exact):
@@ -146,11 +138,12 @@ def test_nobody_moves_all_bins_by_more_than_so_many_rows():
 
 def test_noise_covers_parts_of_rows_in_all_bins():
     """No staircase noise of a single move, where a person may move many bins a little."""
+    table = {name: DATA[name] for name in ("who", "x")}
     for loss in ({"epsilon": 9}, {"rho": 2}, {"epsilon": 9, "delta": 1e-9}):
         kw = {"ids": "who", "max_rows": 2, **loss}
-        plain = quoted(dp.histogram, {"who": DATA["who"], "x": DATA["x"]}, **EDGES, **kw).inner
+        plain = quoted(dp.histogram, table, **EDGES, **kw).inner
         assert plain.noise.distribution != "staircase"
-        one = quoted(dp.histogram, {"who": DATA["who"], "x": DATA["x"]}, bins=[0, 9], **kw).inner
+        one = quoted(dp.histogram, table, bins=[0, 9], **kw).inner
         assert one.noise.deviation <= plain.noise.deviation
         assert plain.noise_parameters["deviation"] * 2**histogram.PARTS == plain.noise.deviation
     groups = dp.group_by(DATA, "shop", keys=[0, 1, 2], ids="who", max_groups=3, max_rows=2)

@@ -81,10 +81,8 @@ HEAVY = {"weights": WEIGHTS + 0.5, "weight_bounds": (0.5, 2)}
 
 
 @dp.extend.releases
-def limited(
-    data, *, epsilon = None, delta = 0.0, rho = None, neighbors = None,
-    budget = None, rng = None, max_rows = 2, rows_limit = 4,
-):  # fmt: skip
+def limited(data, *, epsilon=None, delta=0.0, rho=None, neighbors=None, budget=None, rng=None,
+    max_rows=2, rows_limit=4):  # fmt: skip
     """Release counts and sums of people of whom some rows are left out, and how many these are."""
     few = {"ids": "who", "max_rows": max_rows, "rows_limit": rows_limit, "max_groups": 3}
     groups = dp.group_by(data, "key", keys=by_group.KEYS, neighbors=neighbors, **few)
@@ -94,10 +92,7 @@ def limited(
 
 
 @dp.extend.releases
-def weighted(
-    data, *, epsilon = None, delta = 0.0, rho = None, neighbors = None,
-    budget = None, rng = None,
-):  # fmt: skip
+def weighted(data, *, epsilon=None, delta=0.0, rho=None, neighbors=None, budget=None, rng=None):
     """Release means by group with weights."""
     groups = dp.group_by(data, "key", keys=by_group.KEYS, neighbors=neighbors)
     mean = dp.stat.mean("x", **BOUNDS, weights="w", weight_bounds=(0.5, 2))

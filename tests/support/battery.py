@@ -264,20 +264,11 @@ TYPICAL = {
 #: What refuses a pure loss.
 GAUSSIAN = {"workload"}
 #: What is beside the rows, or instead of them.
-BESIDE = {
-    "": ({}, ()),
-    " of some rows": (MASKED, ("where",)),
-    " of people": (PEOPLE, ("ids",)),
-    " of columns": (AXIS, ()),
-    " of weighted rows": (WEIGHTED, ("weights",)),
-    " within found bounds": (AUTO, ()),
-}
-DATA = {
-    "column": (X, "column"),
-    "columns": (XY, "table"),
-    "words": (WORDS_OF_ROWS, "words"),
-    "groups": (XY, "table"),
-}
+BESIDE = {"": ({}, ()), " of some rows": (MASKED, ("where",)), " of people": (PEOPLE, ("ids",)),
+    " of columns": (AXIS, ()), " of weighted rows": (WEIGHTED, ("weights",)),
+    " within found bounds": (AUTO, ())}  # fmt: skip
+DATA = {"column": (X, "column"), "columns": (XY, "table"), "words": (WORDS_OF_ROWS, "words"),
+    "groups": (XY, "table")}  # fmt: skip
 
 
 def made(table, written):

@@ -37,11 +37,8 @@ def asked(browser):
     """The kinds of addresses that were asked since the last time, but those in page or browser."""
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     sent = [e["params"]["request"] for e in events if e["method"] == "Network.requestWillBeSent"]
-    return {urlsplit(request["url"]).scheme for request in sent} - {
-        "data",
-        "chrome",
-        "chrome-untrusted",
-    }
+    return {urlsplit(request["url"]).scheme for request in sent} - {"data", "chrome",
+        "chrome-untrusted"}  # fmt: skip
 
 
 def wish(browser, theme):

@@ -7,12 +7,16 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import dpfast as dp
 from dpfast.budget.ledger.file import File
+from dpfast.errors import LedgerError
 from dpfast.privacy import Pure
 
+#: What a process ends with that has spent all.
+EXHAUSTED = 7
 #: What a kill leaves is what the kernel has, on a disk or not; without a disk it is sooner there.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
@@ -37,21 +41,9 @@ class Telling(dp.extend.Mechanism[None]):
 def crash(program, way, *arguments, folder=MEMORY, under=()):
     """What a program of this folder found, that was given a way, a place and the arguments."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        done = subprocess.run(
-            [
-                *under,
-                sys.executable,
-                "-m",
-                f"tests.support.{program}",
-                way,
-                place,
-                *map(str, arguments),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=1200,
-            cwd=Path(__file__).parents[2],
-        )
+        done = subprocess.run([*under, sys.executable, "-m", f"tests.support.{program}", way, place,
+            *map(str, arguments)], capture_output=True, text=True, timeout=1200,
+            cwd=Path(__file__).parents[2])  # fmt: skip
     assert done.returncode == 0, done.stderr
     return {"said": done.stderr, **json.loads(done.stdout)}
 
@@ -117,6 +109,40 @@ def light(fuse):
 def appended(told):
     """A file to which each write is added at once."""
     return os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+
+def stepped(folder, fault, first, life, look, data=b""):
+    """What is wrong when a life with a ledger is killed before each statement, and led again; what
+    `look` says is wrong with a ledger, and its figures. The ledger may be there before."""
+    kills, lost, violations = 0, 0, []
+    for fuse in range(first, 10_000):
+        place = folder / str(fuse)
+        place.mkdir()
+        ledger = place / "study.db"
+        if data:
+            ledger.write_bytes(data)
+        child = start(life, ledger, place / "0.told", fault, fuse)
+        killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        violations += look(place, ledger)[0]
+        ended(start(life, ledger, place / "1.told", "none", -1), violations, EXHAUSTED)
+        wrong, figures = look(place, ledger)
+        violations += wrong
+        kills += killed
+        if not killed or violations:
+            break
+        lost += figures["lines"] - figures["releases"]
+    return {"kills": kills, "lost": lost, "violations": violations}
+
+
+def figures_of(ledger, told):
+    """What is spent and how many lines there are; or what is wrong, if anything was told."""
+    try:
+        budget = dp.Budget(path=ledger)
+        return budget.spent["epsilon"], len(budget.history), []
+    except LedgerError as error:
+        if told or not ("is not there" in str(error) or "is empty" in str(error)):
+            return Fraction(0), 0, [f"unreadable: {error}"]
+        return Fraction(0), 0, []
 
 
 def main(**ways):

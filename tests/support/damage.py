@@ -14,18 +14,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 MARKER = "HIV-positive"
-FORMATS = {
-    "csv": "t.csv",
-    "csv.gz": "t.csv.gz",
-    "csv.zip": "t.csv.zip",
-    "npy": "t.npy",
-    "records": "t.npy",
-    "npz": "t.npz.npy",
-    "arrow": "t.arrow",
-    "stream": "t.arrows",
-    "feather": "t.feather",
-    "parquet": "t.parquet",
-}
+FORMATS = {"csv": "t.csv", "csv.gz": "t.csv.gz", "csv.zip": "t.csv.zip", "npy": "t.npy",
+    "records": "t.npy", "npz": "t.npz.npy", "arrow": "t.arrow", "stream": "t.arrows",
+    "feather": "t.feather", "parquet": "t.parquet"}  # fmt: skip
 #: Seconds after which a file is said to hang.
 PATIENCE = 60
 #: Bytes that a child may take, so that an absurd size is an error and not the end of the machine.
@@ -56,15 +47,9 @@ def whole(form, folder):
         records["v"], records["i"], records["s"] = at, at, words
         np.save(path, records)
     else:
-        table = pa.table(
-            {
-                "v": pa.array(at * 1.5, mask=at % 7 == 0),
-                "i": pa.array(at),
-                "s": pa.array(words),
-                "d": pa.array(words).dictionary_encode(),
-                "b": pa.array(at % 2 == 0, mask=at % 5 == 0),
-            }
-        )
+        table = pa.table({"v": pa.array(at * 1.5, mask=at % 7 == 0), "i": pa.array(at),
+            "s": pa.array(words), "d": pa.array(words).dictionary_encode(),
+            "b": pa.array(at % 2 == 0, mask=at % 5 == 0)})  # fmt: skip
         if form.startswith("csv"):
             made = io.BytesIO()
             csv.write_csv(table, made)
@@ -139,17 +124,12 @@ def releases(path, form, dice):
     number, others = ("0", ["1", "2"]) if matrix else ("v", ["i", "v"])
     kw = {"bounds": (0, 900), "epsilon": 1, "nan": 0}
     ids = None if matrix else dice.choice(["s", "i", "s" if form == "records" else "d"])
-    every = [
-        lambda: dp.median(dp.scan(path, number), **kw),
+    every = [lambda: dp.median(dp.scan(path, number), **kw),
         lambda: dp.mean(dp.scan(path, number), **kw),
-        lambda: dp.mean(dp.scan(path, others), axis=0, **kw),
-        lambda: dp.mean(dp.scan(path), **kw),
-        lambda: dp.sample_and_aggregate(
-            dp.scan(path, number), "mean", blocks=10, ids=ids, bounds=(0, 900), epsilon=1
-        ),
-        lambda: dp.job.explain(job(path, number)),
-        lambda: dp.job.run(job(path, number)).check(),
-    ]
+        lambda: dp.mean(dp.scan(path, others), axis=0, **kw), lambda: dp.mean(dp.scan(path), **kw),
+        lambda: dp.sample_and_aggregate(dp.scan(path, number), "mean", blocks=10, ids=ids,
+        bounds=(0, 900), epsilon=1), lambda: dp.job.explain(job(path, number)),
+        lambda: dp.job.run(job(path, number)).check()]  # fmt: skip
     if not matrix:
         words = dice.choice(["s", "s" if form == "records" else "d"])
         every += [
@@ -248,15 +228,8 @@ def run(form, count, fault="none", patience=PATIENCE):
     found, bad, first = Counter(), [], 0
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     while first < count:
-        command = [
-            sys.executable,
-            "-m",
-            "tests.support.damage",
-            form,
-            str(first),
-            str(count - first),
-            fault,
-        ]
+        command = [sys.executable, "-m", "tests.support.damage", form, str(first),
+            str(count - first), fault]  # fmt: skip
         with (
             tempfile.TemporaryFile("w+") as said,
             subprocess.Popen(

@@ -185,12 +185,6 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _run(self, program, *arguments, check=True):
-        subprocess.run(
-            [str(self._programs / program), *arguments],
-            check=check,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=self.folder,
-            env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC"},
-            **self._as,
-        )
+        subprocess.run([str(self._programs / program), *arguments], check=check,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder,
+            env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC"}, **self._as)  # fmt: skip

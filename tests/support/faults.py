@@ -161,12 +161,8 @@ def median(block):
 
 def own_rows(block):
     """Whether the block is a writable array of its own, and nothing more."""
-    return float(
-        type(block) is np.ndarray
-        and block.flags.writeable
-        and block.flags.c_contiguous
-        and block.base is None
-    )
+    return float(type(block) is np.ndarray and block.flags.writeable and block.flags.c_contiguous
+        and block.base is None)  # fmt: skip
 
 
 def warns(block):

@@ -26,6 +26,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import dpfast as dp
@@ -35,14 +36,13 @@ from dpfast.budget.release import release
 from dpfast.errors import BudgetError, LedgerError
 from dpfast.privacy import Pure
 
-from .crashes import Telling, appended, ended, light, main, start
+from .crashes import EXHAUSTED, Telling, appended, ended, figures_of, light, main, start, stepped
 
 PROCESSES = 4
 #: Of a process: their writes share transactions. Faults of one write are looked for in one.
 THREADS = 3
 LIMIT = Fraction(6)
 COSTS = [Fraction(1), Fraction(1, 3), Fraction(1, 7), Fraction(1, 10), Fraction(1, 50)]
-EXHAUSTED = 7
 
 
 class Late:
@@ -149,15 +149,8 @@ def released(folder):
 def looked_at(folder, ledger):
     """What is wrong at this moment, and the figures."""
     told = released(folder)
-    try:
-        budget = dp.Budget(path=ledger)
-        spent, lines = budget.spent["epsilon"], len(budget.history)
-    except LedgerError as error:
-        if told or not ("does not exist" in str(error) or "is empty" in str(error)):
-            return [f"unreadable: {error}"], {}
-        spent, lines = Fraction(0), 0
-    wrong = []
-    if sum(told) > spent:
+    spent, lines, wrong = figures_of(ledger, told)
+    if not wrong and sum(told) > spent:
         wrong.append("more released than spent")
     if spent > LIMIT or sum(told) > LIMIT:
         wrong.append("beyond the limit")
@@ -214,28 +207,6 @@ def at_random(folder, fault, kills, seed):
     return {**found, "violations": violations}
 
 
-def by_steps(folder, fault, first):
-    """Each statement in turn, of the making of a ledger, too."""
-    kills = lost = 0
-    violations = []
-    for fuse in range(first, 10_000):
-        place = folder / str(fuse)
-        place.mkdir()
-        ledger = place / "study.db"
-        killed = os.WIFSIGNALED(
-            os.waitpid(start(burnt, ledger, place / "0.told", fault, fuse), 0)[1]
-        )
-        violations += looked_at(place, ledger)[0]
-        ended(start(burnt, ledger, place / "1.told", "none", -1), violations, EXHAUSTED)
-        wrong, figures = looked_at(place, ledger)
-        violations += wrong
-        kills += killed
-        if not killed or violations:
-            break
-        lost += figures["lines"] - figures["releases"]
-    return {"kills": kills, "lost": lost, "violations": violations}
-
-
 def renewer(ledger, told, fault, fuse):
     """One spend from a ledger that is there."""
     out = appended(told)
@@ -247,43 +218,33 @@ def renewer(ledger, told, fault, fuse):
     return EXHAUSTED
 
 
+def by_steps(folder, fault, first):
+    """Each statement in turn, of the making of a ledger, too."""
+    return stepped(folder, fault, first, burnt, looked_at)
+
+
 def by_renewing(folder, fault, first):
     """Each statement of the spend that seals a ledger of before; then another spend."""
     vectors = Path(__file__).parents[1] / "reference" / "vectors"
-    old = json.loads((vectors / "ledgers_form_1.json").read_text("utf-8"))
-    data = lzma.decompress(base64.b64decode(old["keyed"]["file"]))
-    kills = 0
-    violations = []
-    for fuse in range(first, 10_000):
-        place = folder / str(fuse)
-        place.mkdir()
-        ledger = place / "study.db"
-        ledger.write_bytes(data)
-        killed = os.WIFSIGNALED(
-            os.waitpid(start(renewer, ledger, place / "0.told", fault, fuse), 0)[1]
-        )
-        violations += kept_all(place, ledger, old["keyed"])
-        ended(start(renewer, ledger, place / "1.told", "none", -1), violations, EXHAUSTED)
-        violations += kept_all(place, ledger, old["keyed"])
-        kills += killed
-        if not killed or violations:
-            break
-    return {"kills": kills, "violations": violations}
+    old = json.loads((vectors / "ledgers_form_1.json").read_text("utf-8"))["keyed"]
+    data = lzma.decompress(base64.b64decode(old["file"]))
+    return stepped(folder, fault, first, renewer, partial(kept_all, old), data)
 
 
-def kept_all(folder, ledger, old):
+def kept_all(old, folder, ledger):
     """What is wrong with a ledger of before and what was spent since."""
+    none = {"lines": 0, "releases": 0}
     try:
         budget = dp.Budget(path=ledger)
         lines = json.loads(budget.export())["lines"]
         found = {key: list(budget.entry(key)) for key in old["found"]}
     except LedgerError as error:
-        return [f"unreadable: {error}"]
+        return [f"unreadable: {error}"], none
     before = old["export"]["lines"]
     wrong = [] if (lines[: len(before)], found) == (before, old["found"]) else ["lines were lost"]
     if len(released(folder)) > len(lines) - len(before):
         wrong.append("more released than spent")
-    return wrong
+    return wrong, none
 
 
 if __name__ == "__main__":

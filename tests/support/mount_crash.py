@@ -25,11 +25,11 @@ from dpfast.budget.release import release
 from dpfast.errors import BudgetError, LedgerError
 from dpfast.privacy import Pure
 
-from .crashes import Telling, appended, ended, main, start
+from .crashes import EXHAUSTED, Telling, appended, ended, main, start
 from .ledger_crash import released
 
 PROCESSES, COST, LIMIT = 4, Fraction(1, 400), Fraction(1)
-EXHAUSTED, REFUSED = 7, 8
+REFUSED = 8
 
 
 def named(folder):

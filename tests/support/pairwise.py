@@ -28,11 +28,8 @@ def all_pairs(sizes):
     """Return rows in which every two values of two factors meet, found greedily."""
     if len(sizes) < 2 or 0 in sizes:
         return all_values(sizes)
-    missing = {
-        (a, i, b, j)
-        for a, b in itertools.combinations(range(len(sizes)), 2)
-        for i, j in itertools.product(range(sizes[a]), range(sizes[b]))
-    }
+    missing = {(a, i, b, j) for a, b in itertools.combinations(range(len(sizes)), 2)
+        for i, j in itertools.product(range(sizes[a]), range(sizes[b]))}  # fmt: skip
     rows = []
     for a, i, b, j in sorted(missing):
         if (a, i, b, j) not in missing:
@@ -108,16 +105,10 @@ def folded(cover, test, drop, least=2):
     rows = []
     for chosen in quick if drop else itertools.product(*map(range, sizes)):
         parts = [values[i] for (_, values), i in zip(factors, chosen, strict=True)]
-        rows.append(
-            pytest.param(
-                *(value for part in parts for value in part.values),
-                id="-".join(part.id for part in parts),
-                marks=[
-                    *(mark for part in parts for mark in part.marks),
-                    *([] if chosen in kept else [pytest.mark.full]),
-                ],
-            )
-        )
+        rows.append(pytest.param(*(value for part in parts for value in part.values),
+            id="-".join(part.id for part in parts),
+            marks=[*(mark for part in parts for mark in part.marks),
+            *([] if chosen in kept else [pytest.mark.full])]))  # fmt: skip
     return pytest.mark.parametrize([name for names, _ in factors for name in names], rows)(test)
 
 

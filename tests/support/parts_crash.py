@@ -22,16 +22,15 @@ from fractions import Fraction
 import dpfast as dp
 from dpfast.budget.parallel import Block
 from dpfast.budget.release import release
-from dpfast.errors import BudgetError, LedgerError
+from dpfast.errors import BudgetError
 from dpfast.privacy import Pure
 
-from .crashes import Telling, appended, ended, light, main, start
+from .crashes import EXHAUSTED, Telling, appended, ended, figures_of, light, main, start, stepped
 
 PROCESSES = 3
 LIMIT = Fraction(40)
 COSTS = [Fraction(1, 3), Fraction(1, 7), Fraction(1, 10)]
 GROUPS = ["a", "b", "c"]
-EXHAUSTED = 7
 
 
 def opened(ledger, fault):
@@ -115,19 +114,12 @@ def released(folder):
 def looked_at(folder, ledger):
     """What is wrong at this moment, and the figures. The files are read before the ledger."""
     lost, number = released(folder)
-    try:
-        budget = dp.Budget(path=ledger)
-        spent, lines = budget.spent["epsilon"], len(budget.history)
-    except LedgerError as error:
-        if number or not ("does not exist" in str(error) or "is empty" in str(error)):
-            return [f"unreadable: {error}"], {}
-        spent, lines = Fraction(0), 0
-    wrong = []
-    if lost > spent:
+    spent, lines, wrong = figures_of(ledger, number)
+    if not wrong and lost > spent:
         wrong.append(f"more released than spent: {lost} of {spent}")
-    if spent > LIMIT or lines < number:
+    if spent > LIMIT or (not wrong and lines < number):
         wrong.append("beyond the limit, or without a line")
-    return wrong, {"releases": number}
+    return wrong, {"lines": lines, "releases": number}
 
 
 def at_random(folder, fault, kills, seed):
@@ -164,21 +156,7 @@ def at_random(folder, fault, kills, seed):
 
 def by_steps(folder, fault, first):
     """Each statement in turn, of the making of a ledger, too."""
-    kills = 0
-    violations = []
-    for fuse in range(first, 10_000):
-        place = folder / str(fuse)
-        place.mkdir()
-        ledger = place / "study.db"
-        child = start(burnt, ledger, place / "0.told", fault, fuse)
-        killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
-        violations += looked_at(place, ledger)[0]
-        ended(start(burnt, ledger, place / "1.told", "none", -1), violations, EXHAUSTED)
-        violations += looked_at(place, ledger)[0]
-        kills += killed
-        if not killed or violations:
-            break
-    return {"kills": kills, "violations": violations}
+    return stepped(folder, fault, first, burnt, looked_at)
 
 
 if __name__ == "__main__":

@@ -13,15 +13,9 @@ ROOT = Path(__file__).parents[2]
 
 def program(code, *arguments, text="", environment=None):
     """Run a program with `text` as its input."""
-    return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
-        input=text,
-        env=environment,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        input=text, env=environment, cwd=ROOT, capture_output=True, text=True,
+        timeout=120)  # fmt: skip
 
 
 def run(code, path, text=""):

@@ -1,10 +1,6 @@
 """The verbs of `dpfast.sensitivity` for a statistic that is made of its public arguments."""
 
-from collections.abc import Callable
-
 import dpfast as dp
-
-Kind = Callable[..., dp.extend.KnownSensitivity]
 
 
 def global_of(kind, rows=None, *, neighbors="add-remove", **public):

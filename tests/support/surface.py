@@ -280,13 +280,8 @@ for _kind in (dp.learn.KMeans, dp.learn.LinearRegression, dp.learn.NaiveBayes):
     method(f"{_own}.score for a loss", partial(fitted, _kind), **_scored)
     add(f"dp.learn.cross_validate of {_own}", dp.learn.cross_validate, estimator=_made(), **_scored)
 _CODED = {"categories": [[0, 1], [0, 1]], "classes": [-1, 1]}
-learner(
-    "dp.learn.ID3Classifier of categories",
-    dp.learn.ID3Classifier,
-    **_CODED,
-    criterion="entropy",
-    most_rows=40,
-)
+learner("dp.learn.ID3Classifier of categories", dp.learn.ID3Classifier, **_CODED,
+    criterion="entropy", most_rows=40)  # fmt: skip
 learner("dp.learn.NaiveBayes of categories", dp.learn.NaiveBayes, **_CODED)
 add("dp.sulq.NoisySums", data=ROWS, rho=50, queries=3)
 method("dp.sulq.NoisySums.sum", sums, f="value", bounds=(0, 1), column=0)
@@ -299,12 +294,8 @@ add("dp.sulq.RowSets", masks=np.ones((2, 3), bool))
 add("dp.sulq.RowSets.random", rows=3, sets=2)
 add("dp.sulq.RowSets.from_bytes", bits=b"xx", rows=3, sets=2)
 _ATTRIBUTE = {"column": 0, "low": 0.0, "high": 1.0}
-add(
-    "dp.sulq.Attribute",
-    lambda **kw: sums().sum(dp.sulq.Attribute(**kw)),
-    of=dp.sulq.Attribute,
-    **_ATTRIBUTE,
-)
+add("dp.sulq.Attribute", lambda **kw: sums().sum(dp.sulq.Attribute(**kw)), of=dp.sulq.Attribute,
+    **_ATTRIBUTE)  # fmt: skip
 _TERM = {"f": "value", "bounds": (0, 1), "column": 0}
 add("dp.sulq.Term", lambda **kw: sums().batch([dp.sulq.Term(**kw)]), of=dp.sulq.Term, **_TERM)
 _ORACLE = {"data": ROWS, "queries": 3, "bounds": (0, 1)}
@@ -382,14 +373,9 @@ def stat(name, **kw):
 add("dp.group_by", _counted, of=dp.group_by, **_GROUPS)
 add("dp.group_by of people", _counted, of=dp.group_by, **_GROUPS, **_PEOPLE)
 add("dp.group_by of two", _counted, of=dp.group_by, data=_TABLE, by=["key", "who"], keys=[[1], [2]])
-method(
-    "group_by.agg",
-    partial(dp.group_by, **_GROUPS),
-    statistics={"a": dp.stat.count(), "b": dp.stat.median("x", bounds=(0, 1))},
-    weights={"a": 2},
-    epsilon=1,
-    rng=RNG,
-)
+method("group_by.agg", partial(dp.group_by, **_GROUPS),
+    statistics={"a": dp.stat.count(), "b": dp.stat.median("x", bounds=(0, 1))}, weights={"a": 2},
+    epsilon=1, rng=RNG)  # fmt: skip
 method("group_by.top_k", partial(dp.group_by, **_GROUPS), k=2, epsilon=1, rng=RNG)
 stat("count")
 stat("count_distinct")
@@ -420,21 +406,13 @@ def _mechanism(loss, neighbors, name):
 
 _OWN = {"loss": dp.privacy.Pure(1), "neighbors": "replace", "name": "three"}
 add("dp.extend.release", data=X, mechanism=_mechanism(**_OWN), rng=RNG)
-add(
-    "dp.extend.release of parts",
-    lambda **kw: dp.extend.release(X, _mechanism(**kw), rng=RNG),
-    of=_mechanism,
-    **_OWN,
-)
+add("dp.extend.release of parts", lambda **kw: dp.extend.release(X, _mechanism(**kw), rng=RNG),
+    of=_mechanism, **_OWN)  # fmt: skip
 add("dp.extend.integer_noise", loss=dp.privacy.Pure(1), l1=5, l2=3, l0=4, linf=3)
 add("dp.extend.key_rule", loss=dp.privacy.Approx(1, 1e-3), max_groups=2, neighbors="replace")
 add("dp.extend.relation_of", neighbors=None, budget=None)
-add(
-    "dp.extend.prepare",
-    lambda function: dp.extend.prepare(function, 0, sensitivity=1, epsilon=1),
-    of=dp.extend.prepare,
-    function=dp.additive_release,
-)
+add("dp.extend.prepare", lambda function: dp.extend.prepare(function, 0, sensitivity=1, epsilon=1),
+    of=dp.extend.prepare, function=dp.additive_release)  # fmt: skip
 
 
 add("dp.get_include")
@@ -443,12 +421,8 @@ add("dp.show_config", mode="dicts")
 _PAIR = {"mechanism": lambda data: 0.5, "x": [1.0, 2.0], "x2": [1.0, 3.0], "samples": 1024}
 add("dp.audit.measure", **_PAIR, epsilon=1.0)
 add("dp.audit.measure_answers", answers=[0, 1] * 200, answers2=[1, 0] * 200, epsilon=1.0)
-add(
-    "dp.audit.measure_pairs",
-    mechanism=_PAIR["mechanism"],
-    pairs=[("one", [1.0], [2.0])],
-    epsilon=1.0,
-)
+add("dp.audit.measure_pairs", mechanism=_PAIR["mechanism"], pairs=[("one", [1.0], [2.0])],
+    epsilon=1.0)  # fmt: skip
 add("dp.audit.support", **_PAIR)
 add("dp.audit.claims", epsilon=1.0, pairs=[("one", [1.0], [2.0])])
 add("dp.audit.neighbors", schema=(0.0, 1.0), rows=2)
@@ -462,12 +436,8 @@ _BITS = {"answer": [1.0, 0.0], "n": 2, "queries": np.eye(2, dtype=bool)}
 for _name in ("lp", "lp-max", "least-squares"):
     add(f"dp.audit.reconstruct by {_name}", method=_name, **_BITS)
 add("dp.audit.reconstruct by questions", answer=np.sum, n=4, queries=8, rng=RNG)
-add(
-    "dp.order.Ranks",
-    lambda **kw: dp.order.Ranks(**kw).window(lambda n: 1, 1),
-    of=dp.order.Ranks,
-    data=X,
-)
+add("dp.order.Ranks", lambda **kw: dp.order.Ranks(**kw).window(lambda n: 1, 1), of=dp.order.Ranks,
+    data=X)  # fmt: skip
 add("dp.order.Ranks.window", dp.order.Ranks(X).window, rank_rule=lambda n: 3, width=2)
 add("dp.order.window", data=X, rank=3, width=2)
 
@@ -492,20 +462,10 @@ add("dp.rng.check", rng=None)
 add("dp.smooth_beta", epsilon=1.0)
 add("dp.consistent", parts=[1, 2, 3], totals=[7], variances=[1, 1], decimals=0)
 add("dp.suggest_blocks", n=1000, bounds=(0, 1), epsilon=1.0)
-add(
-    "dp.expected_error",
-    lambda function=dp.count, **kw: dp.expected_error(function, X, epsilon=1, **kw),
-    of=dp.expected_error,
-    confidence=0.9,
-    rows=5,
-)
-add(
-    "dp.mechanism",
-    lambda function=dp.mean, **kw: dp.mechanism(function, axis=0, bounds=(0, 1), epsilon=1, **kw),
-    of=dp.mechanism,
-    columns=3,
-    dtype="float32",
-)
+add("dp.expected_error", lambda function=dp.count, **kw: dp.expected_error(function, X, epsilon=1,
+    **kw), of=dp.expected_error, confidence=0.9, rows=5)  # fmt: skip
+add("dp.mechanism", lambda function=dp.mean, **kw: dp.mechanism(function, axis=0, bounds=(0, 1),
+    epsilon=1, **kw), of=dp.mechanism, columns=3, dtype="float32")  # fmt: skip
 _MEAN = dp.mechanism(dp.mean, bounds=(0, 1), epsilon=1)
 add("dp.mechanism.from_dict", written=_MEAN.to_dict())
 add("dp.mechanism.expected_error", _MEAN.expected_error, rows=9, confidence=0.9)
@@ -533,34 +493,23 @@ add("dp.sensitivity.smooth", _smooth, of=dp.sensitivity.smooth, **_DISTANCES)
 add("dp.sensitivity.TreeCost", edges=EDGES, bounds=(0, 100))
 add("dp.sensitivity.Triangles", nodes=4)
 #: Statistics of known sensitivity, with their data and their number of rows.
-_KINDS = {
-    "sum": (dp.Sum(bounds=(0, 100)), X, 9),
-    "mean": (dp.Mean(bounds=(0, 100)), X, 9),
-    "variance": (dp.Variance(bounds=(0, 100)), X, 9),
-    "std": (dp.Std(bounds=(0, 100)), X, 9),
+_KINDS = {"sum": (dp.Sum(bounds=(0, 100)), X, 9), "mean": (dp.Mean(bounds=(0, 100)), X, 9),
+    "variance": (dp.Variance(bounds=(0, 100)), X, 9), "std": (dp.Std(bounds=(0, 100)), X, 9),
     "quantile": (dp.Quantile(q=0.5, bounds=(0, 100)), X, None),
     "median": (dp.Median(bounds=(0, 100)), X, None),
     "minimum": (dp.Minimum(bounds=(0, 100)), X, None),
-    "maximum": (dp.Maximum(bounds=(0, 100)), X, None),
-    "iqr": (dp.Iqr(bounds=(0, 100)), X, None),
+    "maximum": (dp.Maximum(bounds=(0, 100)), X, None), "iqr": (dp.Iqr(bounds=(0, 100)), X, None),
     "trimmed_mean": (dp.TrimmedMean(bounds=(0, 100)), X, 9),
     "winsorized_mean": (dp.WinsorizedMean(bounds=(0, 100)), X, 9),
     "tree_cost": (dp.sensitivity.TreeCost(EDGES, bounds=(0, 100)), LENGTHS, None),
-    "triangles": (dp.sensitivity.Triangles(), GRAPH, None),
-}
+    "triangles": (dp.sensitivity.Triangles(), GRAPH, None)}  # fmt: skip
 for _name, (_kind, _rows, _count) in _KINDS.items():
     _given = {"statistic": _kind, "neighbors": "replace"}
     if _name == "triangles":
         _given["neighbors"] = "add-remove"
     add(f"dp.sensitivity.local {_name}", **_given, data=_rows)
-    add(
-        f"dp.sensitivity.smooth {_name}",
-        _smooth,
-        of=dp.sensitivity.smooth,
-        **_given,
-        data=_rows,
-        beta=0.5,
-    )
+    add(f"dp.sensitivity.smooth {_name}", _smooth, of=dp.sensitivity.smooth, **_given, data=_rows,
+        beta=0.5)  # fmt: skip
     if _name == "triangles":
         _given["statistic"] = dp.sensitivity.Triangles(4)
     add(f"dp.sensitivity.global_ {_name}", **_given, rows=_count)
@@ -573,24 +522,19 @@ for _name in dp.noise.__all__:
             CALLS[f"dp.noise.{_name} of two scales"] = CALLS[f"dp.noise.{_name}"]
             known(dp.noise, _name)
 add("dp.noise.generator", granularity=0.5, rng=RNG)
-_DRAWN = {
-    "normal": {"loc": 3.0, "scale": 2.0, "size": 2},
+_DRAWN = {"normal": {"loc": 3.0, "scale": 2.0, "size": 2},
     "standard_normal": {"size": 2, "dtype": "float32", "out": None},
     "laplace": {"loc": [3.0, 4.0], "scale": 2.0, "size": (3, 2)},
     "logistic": {"loc": 3.0, "scale": 2.0, "size": 2},
     "gumbel": {"loc": [3.0, 4.0], "scale": 2.0, "size": (3, 2)},
     "exponential": {"scale": 2.0, "size": 2},
     "standard_exponential": {"size": 2, "dtype": "f8", "method": "inv", "out": None},
-    "geometric": {"p": 0.25, "size": 2},
-    "uniform": {"low": 1.0, "high": 2.0, "size": 2},
+    "geometric": {"p": 0.25, "size": 2}, "uniform": {"low": 1.0, "high": 2.0, "size": 2},
     "random": {"size": 2, "dtype": "float32", "out": None},
     "integers": {"low": 1, "high": 5, "size": 2, "dtype": "int8", "endpoint": True},
     "choice": {"a": 2, "size": 2, "replace": False, "p": [0.5, 0.5], "axis": 0, "shuffle": True},
-    "permutation": {"x": 3, "axis": 0},
-    "permuted": {"x": [[1, 2]], "axis": 1, "out": None},
-    "bytes": {"length": 3},
-    "spawn": {"n_children": 2},
-}
+    "permutation": {"x": 3, "axis": 0}, "permuted": {"x": [[1, 2]], "axis": 1, "out": None},
+    "bytes": {"length": 3}, "spawn": {"n_children": 2}}  # fmt: skip
 for _name, _kw in _DRAWN.items():
     method(f"dp.noise.generator.{_name}", partial(dp.noise.generator, rng=RNG), **_kw)
 _SAMPLER = dp.noise.generator(rng=RNG)

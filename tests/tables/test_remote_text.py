@@ -16,29 +16,22 @@ fsspec = pytest.importorskip("fsspec")
 ASK = {"bounds": (0, 9), "epsilon": 400}
 
 
-def zipped(data):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("t.csv", data)
-    return out.getvalue()
-
-
 @pytest.fixture
 def memory():
     """Files in memory, which fsspec has under its own name."""
-    place = fsspec.filesystem("memory")
+    place, packed, parquet = fsspec.filesystem("memory"), io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("t.csv", b"k;v\na;6\n")
+    pq.write_table(pa.table({"v": [3.0]}), parquet)
     place.store.clear()
-    place.pipe("/t/2024-01.csv", b"k;v\na;1\nb;2\n")
-    place.pipe("/t/2024-02.csv", b"v;k\n4;a\n")
-    place.pipe("/t/2025-01.csv", b"k;v\na;9\n")
-    place.pipe("/t/z.csv.gz", gzip.compress(b"k;v\na;5\n"))
-    place.pipe("/t/z.csv.zip", zipped(b"k;v\na;6\n"))
-    out = io.BytesIO()
-    pq.write_table(pa.table({"v": [3.0]}), out)
-    place.pipe("/t/all/1.csv", b"k;v\na;7\n")
-    place.pipe("/t/all/deep/2.csv", b"v;k\n8;a\n")
-    place.pipe("/t/all/_SUCCESS", b"")
-    place.pipe("/t/year/2024-01.parquet", out.getvalue())
+    for name, data in {
+        "2024-01.csv": b"k;v\na;1\nb;2\n", "2024-02.csv": b"v;k\n4;a\n",
+        "2025-01.csv": b"k;v\na;9\n",
+        "z.csv.gz": gzip.compress(b"k;v\na;5\n"), "z.csv.zip": packed.getvalue(),
+        "all/1.csv": b"k;v\na;7\n", "all/deep/2.csv": b"v;k\n8;a\n", "all/_SUCCESS": b"",
+        "year/2024-01.parquet": parquet.getvalue(),
+    }.items():  # fmt: skip
+        place.pipe(f"/t/{name}", data)
     yield place
     place.store.clear()
 

@@ -106,26 +106,17 @@ def column(n=5000, null_every=7, nan_every=11):
     return values, null
 
 
-@pytest.fixture(params=sorted(EVERY))
-def written(request, tmp_path):
-    def write(table):
-        EVERY[request.param](table, tmp_path / request.param)
-        return tmp_path / request.param
-
-    return write
-
-
-def test_every_format_reads_back_what_was_written(written):
-    values, null = column()
-    table = pa.table({"id": np.arange(5000), "v": pa.array(values, mask=null)})
-    path = written(table)
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_every_format_reads_back_what_was_written(tmp_path, name):
+    (values, null), path = column(), tmp_path / name
+    EVERY[name](pa.table({"id": np.arange(5000), "v": pa.array(values, mask=null)}), path)
     source = scan(path, "v")
     assert isinstance(source, Source) and as_source(source) is source
-    assert source.dtype == np.float64 and path.name in repr(source)
+    assert source.dtype == np.float64 and name in repr(source)
     kept = values[~null]
     for _ in range(2):  # a source is read as often as asked
         got, nulls = rows(source)
-        if path.name in TEXT:  # a text file has one word for both
+        if name in TEXT:  # a text file has one word for both
             assert nulls == np.sum(null | np.isnan(values))
             np.testing.assert_array_equal(got, kept[~np.isnan(kept)])
         else:
@@ -275,40 +266,26 @@ def test_a_file_that_changes_between_passes(tmp_path, name, change):
         dp.histogram(both, categories=[None, ["a"]], bins=[[0, 1], None], epsilon=1)
 
 
-@pytest.fixture
-def flights(tmp_path):
-    table = pa.table({"carrier": ["UA", "AA"], "arr_delay": [11, 20], "dep_delay": [1, 2]})
-    for name in ("f.parquet", "f.arrow", "f.csv"):
-        EVERY["t" + name[1:]](table, tmp_path / name)
-    return tmp_path
-
-
 @pytest.mark.parametrize("name", ["f.parquet", "f.arrow", "f.csv"])
-def test_columns_by_name_and_place(flights, name):
-    path = flights / name
+def test_columns_by_name_and_place_and_a_table_of_all(tmp_path, name):
+    path, listing = tmp_path / name, "carrier, arr_delay, dep_delay"
+    flights = pa.table({"carrier": ["UA", "AA"], "arr_delay": [11, 20], "dep_delay": [1, 2]})
+    EVERY["t" + name[1:]](flights, path)
     for wanted in ("arr_delay", 1, np.int64(1)):
         assert rows(scan(path, wanted))[0].tolist() == [11, 20]
-    listing = "carrier, arr_delay, dep_delay"
-    with pytest.raises(SourceError, match=rf"'arr_dely' is not in {name} .*'arr_delay'.*{listing}"):
-        scan(path, "arr_dely")
-    with pytest.raises(SourceError, match=rf"'zzz' is not in {name}, which has: {listing}"):
-        scan(path, "zzz")
-    for place in (3, -1):
-        with pytest.raises(SourceError, match=f"from 0 to 2 in {name}, got {place}"):
-            scan(path, place)
-    for wrong in (True, 1.0, b"arr_delay"):
-        with pytest.raises(ArgumentTypeError, match="column must be"):
+    for kind, wrong, words in (
+        (SourceError, "arr_dely", rf"'arr_dely' is not in {name} .*'arr_delay'.*{listing}"),
+        (SourceError, "zzz", rf"'zzz' is not in {name}, which has: {listing}"),
+        *((SourceError, i, f"from 0 to 2 in {name}, got {i}") for i in (3, -1)),
+        *((ArgumentTypeError, one, "column must be") for one in (True, 1.0, b"arr_delay")),
+    ):
+        with pytest.raises(kind, match=words):
             scan(path, wrong)
-
-
-@pytest.mark.parametrize("name", ["f.parquet", "f.arrow", "f.csv"])
-def test_a_table_of_all_columns(flights, name):
-    table = scan(flights / name)
+    table, ask = scan(path), {"bounds": (0, 20), "epsilon": 400}
     assert table.names == ("carrier", "arr_delay", "dep_delay")
     for wanted in ("dep_delay", 2):
         assert rows(table[wanted])[0].tolist() == [1, 2]
     assert table[["dep_delay", "carrier"]].names == ("dep_delay", "carrier")
-    ask = {"bounds": (0, 20), "epsilon": 400}
     assert dp.sum(table["arr_delay"], **ask) == pytest.approx(31)
     assert dp.sum(table["arr_delay"], ids="carrier", max_rows=1, **ask) == pytest.approx(31)
     means = dp.group_by(table, "carrier", keys=["AA", "UA"]).mean("dep_delay", **ask)
@@ -408,6 +385,8 @@ def test_a_directory_of_text(tmp_path):
     (tmp_path / "more" / "1.csv").write_text("v\n5\n")
     assert sorted(rows(scan(place, "v"))[0].tolist()) == [1, 2, 3, 4]
     assert sorted(rows(scan([place, tmp_path / "more"], "v"))[0].tolist()) == [1, 2, 3, 4, 5]
+    with pytest.raises(SourceError, match=r"'w' is not in 1\.csv"):
+        scan([place, tmp_path / "more"], "w")
     some = scan(place, where={"column": "w", "in": ["a", "c"]})["v"]
     assert sorted(rows(some)[0].tolist()) == [1, 3]
     assert sorted(rows(scan(place, "v", missing=["3"]))[0].tolist()) == [1, 2, 4]
@@ -436,7 +415,7 @@ def test_a_header_that_announces_other_rows(tmp_path):
     pq.write_table(pa.table({"v": np.arange(5000.0)}), tmp_path / "t.parquet")
     source = scan(tmp_path / "t.parquet", "v")
     source.store._rows += 1
-    with pytest.raises(SourceError, match="not as many as its header says"):
+    with pytest.raises(SourceError, match="the number of rows is not that of its header"):
         source.reduce(lambda c: len(c.values), lambda a, b: a + b)
 
 
@@ -472,11 +451,11 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize("content, want, nulls", CELLS, ids=range(len(CELLS)))
-def test_cells(tmp_path, content, want, nulls):
-    got = rows(text(tmp_path, content))
-    np.testing.assert_array_equal(got[0], want)
-    assert got[1] == nulls
+def test_cells(tmp_path):
+    for content, want, nulls in CELLS:
+        got = rows(text(tmp_path, content))
+        np.testing.assert_array_equal(got[0], want)
+        assert got[1] == nulls
 
 
 def lines(cells):
@@ -505,85 +484,61 @@ def test_a_bad_row_is_an_answer_that_repeats_nothing_of_it(tmp_path, place, bad)
     assert threading.active_count() == before
 
 
-def seeded_words(seed):
-    bits = np.random.default_rng(seed)
-    return lambda k: bits.integers(0, 2**64, k, dtype=np.uint64)
-
-
-def write_groups(values, path):
-    table = pa.table({"v": values})
+def sample_of(values, path, count=2000, seed=1):
+    """A file of small pieces as a source, and a sample of it."""
+    table, bits = pa.table({"v": values}), np.random.default_rng(seed)
     if path.suffix == ".parquet":
         pq.write_table(table, path, row_group_size=500)
     else:
         write_ipc(table, path, rows=100)
+    source = scan(path, "v")
+    return source, source.sample(count, lambda k: bits.integers(0, 2**64, k, dtype=np.uint64))
 
 
 @pytest.mark.parametrize("name", ["s.parquet", "s.arrow"])
-def test_a_sample_is_of_the_column_and_spread(tmp_path, name):
+def test_a_sample_is_of_the_column_and_spread_or_is_not_given(tmp_path, name):
     values, null = column(50_000)
-    write_groups(pa.array(values, mask=null), tmp_path / name)
-    source = scan(tmp_path / name, "v")
-    sample = source.sample(2000, seeded_words(1))
+    source, sample = sample_of(pa.array(values, mask=null), tmp_path / name)
     assert 1000 < len(sample) < 4000 and sample.dtype == source.dtype
     kept = values[~null]
     assert np.isin(sample[~np.isnan(sample)], kept).all()
     assert abs(np.isnan(sample).mean() - np.isnan(kept).mean()) < 0.04
     assert abs(np.nanmedian(sample) - 50) < 2
     assert abs(source.nulls / len(values) - null.mean()) < 0.04  # by the sample
-
-
-@pytest.mark.parametrize("name", ["s.parquet", "s.arrow"])
-@pytest.mark.parametrize("order", ["sorted", "reversed", "drifting", "saw"])
-def test_a_sample_that_would_mislead_is_not_given(tmp_path, name, order):
     values = np.random.default_rng(5).normal(50, 12, 50_000)
-    values = {
-        "sorted": np.sort(values),
-        "reversed": np.sort(values)[::-1],
-        "drifting": values + np.linspace(0, 60, 50_000),
-        "saw": np.tile(np.arange(500.0), 100),
-    }[order]
-    write_groups(values, tmp_path / name)
-    sample = scan(tmp_path / name, "v").sample(2000, seeded_words(1))
-    if (name, order) == ("s.arrow", "saw"):  # random rows of batches of 100 see no more than drift
-        assert sample is None or set(sample) <= set(values)
-    else:
-        assert sample is None
+    up, saw = np.sort(values), np.tile(np.arange(500.0), 100)
+    for ordered in (up, up[::-1], values + np.linspace(0, 60, 50_000), saw):
+        _, sample = sample_of(ordered, tmp_path / name)
+        # Random rows of batches of 100 see no more than drift.
+        of_drift = ordered is saw and name == "s.arrow"
+        assert sample is None or (of_drift and set(sample) <= set(saw))
 
 
 def test_no_sample_of_few_row_groups_or_of_text(tmp_path):
-    write_groups(np.full(10_000, 7, np.int32), tmp_path / "s.parquet")
-    assert set(scan(tmp_path / "s.parquet").sample(500, seeded_words(0))) == {7}
+    assert set(sample_of(np.full(10_000, 7, np.int32), tmp_path / "s.parquet", 500)[1]) == {7}
     table = pa.table({"v": np.random.default_rng(0).normal(size=3000)})
     for name in ("t.parquet", "t.arrow", "stream.arrow", "t.csv"):
         EVERY[name](table, tmp_path / name)
-        assert scan(tmp_path / name).sample(100, seeded_words(0)) is None
-
-
-def makers(team, each, live=None, fail=None):
-    def make(i):
-        for j in range(each):
-            if fail == (i, j):
-                raise OSError("disk on fire")
-            if live is not None:
-                with live["lock"]:
-                    live["now"] += 1
-                    live["most"] = max(live["most"], live["now"])
-            yield i, j
-
-    return [make(i) for i in range(team)]
+        assert scan(tmp_path / name).sample(100, None) is None
 
 
 @quick_rows(1)
 @pytest.mark.parametrize("ahead", [2, 1, 6])
 def test_no_more_is_made_ahead_than_asked(ahead):
     live = {"now": 0, "most": 0, "lock": threading.Lock()}
-    for _ in overlapped(makers(3, 40, live), ahead):
+
+    def make():
+        for i in range(40):
+            with live["lock"]:
+                live["now"] += 1
+                live["most"] = max(live["most"], live["now"])
+            yield i
+
+    for _ in overlapped([make() for _ in range(3)], ahead):
         time.sleep(0.001)  # a slow kernel
         with live["lock"]:
             live["now"] -= 1
-    assert live["most"] <= ahead
-    # The bound is tight, so the test would see one more.
-    assert live["most"] == ahead
+    assert live["most"] == ahead  # tight, so the test would see one more
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])

@@ -6,12 +6,11 @@ import gzip
 import random
 import tracemalloc
 
-import numpy as np
 import pytest
 
 import dpfast as dp
 from dpfast._kernels.tables import records
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
+from dpfast.errors import DataError, SourceError
 from dpfast.tables import text
 from dpfast.tables.scan import reader as reader_of
 from dpfast.tables.scan import scan
@@ -150,19 +149,17 @@ def test_a_key_with_a_line_end_in_each_of_many_blocks(tmp_path, monkeypatch):
     assert found == [(3 * text.BLOCK // 16, 1), (3 * text.BLOCK // 16, 2)]
 
 
-@pytest.mark.parametrize(
-    "rows, words",
-    [
+def test_rows_that_are_none_are_an_error_and_show_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    for rows, words in (
         *((f'SECRET,"2{end}', "a quote that is not closed") for end in ("", "\n", "\nb,2\n")),
-        *((f"{row}\n", "too few or too many cells") for row in ("SECRET", "1,2,SECRET", '"1,2"')),
-    ],
-)
-def test_rows_that_are_none_are_an_error_and_show_nothing(tmp_path, rows, words):
-    path, budget = tmp_path / "t.csv", dp.Budget(epsilon=400)
-    path.write_text(f"k,v\na,1\n{rows}")
-    with pytest.raises(DataError, match=words) as caught:
-        dp.count(dp.scan(path, "v"), epsilon=400, budget=budget)
-    assert "SECRET" not in str(caught.value) and not budget.remaining["epsilon"]
+        *((f"{row}\n", "too few or too many") for row in ("SECRET", "1,2,SECRET", '"1,2"')),
+    ):
+        budget = dp.Budget(epsilon=400)
+        path.write_text(f"k,v\na,1\n{rows}")
+        with pytest.raises(DataError, match=words) as caught:
+            dp.count(dp.scan(path, "v"), epsilon=400, budget=budget)
+        assert "SECRET" not in str(caught.value) and not budget.remaining["epsilon"]
 
 
 def test_a_row_of_many_blocks_and_its_limit(tmp_path, monkeypatch):
@@ -182,42 +179,33 @@ def test_rows_that_the_parser_counts_otherwise_are_an_error(tmp_path, monkeypatc
         rows_of(tmp_path / "t.csv")
 
 
-def test_quotes_are_for_text(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text('"k,v\n5" pipe,1\n"x,2\n')
-    counts = dp.histogram(scan(path, '"k', quotes=False), categories=['5" pipe', '"x'], epsilon=400)
-    assert counts[0].tolist() == [1, 1]
-    assert scan(path, "v", quotes=False).store.identity()[1:] == [("{'quotes': False}", 0, 0)]
-    with pytest.raises(ArgumentTypeError, match="quotes must be True or False"):
-        scan(path, "v", quotes="no")
-    np.save(tmp_path / "a.npy", np.arange(3.0))
-    with pytest.raises(ArgumentError, match="quotes must be left out for a file that is not text"):
-        scan(tmp_path / "a.npy", quotes=False)
+NAMES = ["v,v,k", "k,,", ",,k", ",k", '"v","v",k', "k,v,v (place 1),v"]
 
 
-def groups(path, column="k"):
-    table = dp.group_by(dp.scan(path, [column]), column, keys=["a", "b"])
-    return table.count(epsilon=400)["count"].tolist()
+def test_names_that_stand_more_than_once_spoil_only_themselves(tmp_path, monkeypatch):
+    def rows_are_read(names, ending):
+        place = [name.strip('"') for name in names.split(",")].index("k")
+        after = ["9"] * (names.count(",") - place)
+        lines = [",".join([str(i)] * place + ["ab"[i]] + after) for i in (0, 1)]
+        data, path = "\n".join([names, *lines, ""]), tmp_path / f"t{ending}"
+        store(path, (data.replace(",", "\t") if ending == ".tsv" else data).encode())
+        groups = dp.group_by(dp.scan(path, ["k"]), "k", keys=["a", "b"])
+        assert groups.count(epsilon=400)["count"].tolist() == [1, 1]
+        if place:
+            assert dp.sum(dp.scan(path, 0), bounds=(0, 9), epsilon=400) == 1
 
-
-@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.zip"])
-@pytest.mark.parametrize("names", ["v,v,k", "k,,", ",,k", ",k", '"v","v",k', "k,v,v (place 1),v"])
-def test_names_that_stand_more_than_once_spoil_only_themselves(tmp_path, names, ending):
-    place = [name.strip('"') for name in names.split(",")].index("k")
-    after = ["9"] * (names.count(",") - place)
-    lines = [",".join([str(i)] * place + ["ab"[i]] + after) for i in (0, 1)]
-    data = "\n".join([names, *lines, ""])
-    path = tmp_path / f"t{ending}"
-    store(path, (data.replace(",", "\t") if ending == ".tsv" else data).encode())
-    assert groups(path) == [1, 1]
-    if place:
-        assert dp.sum(dp.scan(path, 0), bounds=(0, 9), epsilon=400) == 1
+    for i, names in enumerate(NAMES):
+        rows_are_read(names, [".csv", ".tsv", ".csv.zip"][i % 3])
+    # Planted: rows that are read by their names alone.
+    monkeypatch.setattr(text, "labels", lambda names: list(dict.fromkeys(names)))
+    with pytest.raises((AssertionError, DataError)):
+        rows_are_read("v,v,k", ".csv")
 
 
 def test_a_name_that_stands_twice_is_told_by_its_place(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("v,v,k\n1,2,a\n3,4,b\n")
-    with pytest.raises(SourceError, match=r"'v' stands more than once .* as 'v \(place 0\)'"):
+    with pytest.raises(SourceError, match=r"'v' occurs more than once .* as 'v \(place 0\)'"):
         scan(path, "v")
     for column in (1, "v (place 1)"):
         assert dp.sum(scan(path, column), bounds=(0, 9), epsilon=400) == 6
@@ -226,29 +214,18 @@ def test_a_name_that_stands_twice_is_told_by_its_place(tmp_path):
     assert dp.sum(both, axis=0, bounds=(0, 9), epsilon=400).tolist() == [4, 6]
 
 
-def test_rows_that_are_read_by_the_names_alone_are_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "labels", lambda names: list(dict.fromkeys(names)))
-    with pytest.raises((AssertionError, DataError)):
-        test_names_that_stand_more_than_once_spoil_only_themselves(tmp_path, "v,v,k", ".csv")
-
-
 def kept_by_failures(path, times=8):
     """How many bytes so many failing reads of a file leave behind."""
-
-    def fail(times):
-        for _ in range(times):
-            with pytest.raises(dp.errors.DpfastError):
-                dp.count(dp.scan(path, "v"), nan="drop", epsilon=1)
-
-    fail(1)  # which imports
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        fail(times)
-        gc.collect()
-        return tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
+    for i in range(times + 1):
+        with pytest.raises(dp.errors.DpfastError):
+            dp.count(dp.scan(path, "v"), nan="drop", epsilon=1)
+        if not i:  # which imports
+            tracemalloc.start()
+            before = tracemalloc.get_traced_memory()[0]
+    gc.collect()
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return after - before
 
 
 @pytest.mark.parametrize("fault", ["none", "planted"])

@@ -93,14 +93,9 @@ def test_a_check_that_misses_a_cell_is_seen(tmp_path, monkeypatch):
 @pytest.fixture
 def path(tmp_path):
     """A file with one fault of each kind."""
-    lines = [
-        "day;pay;town",
-        "1.1.2024;12;Ulm",
-        "31.02.2024;13;Bonn",
-        "",
-        '2.1.2024;"a\nb";K\u00f6ln',
-    ]
-    lines += ["3.1.2024;14", "4.1.2024;NA;x", "5.1.2024;15,5;\u00d6", '6.1.2024;"open;y']
+    lines = ["day;pay;town", "1.1.2024;12;Ulm", "31.02.2024;13;Bonn", "",
+             '2.1.2024;"a\nb";K\u00f6ln', "3.1.2024;14", "4.1.2024;NA;x", "5.1.2024;15,5;\u00d6",
+             '6.1.2024;"open;y']  # fmt: skip
     path = tmp_path / "t.csv"
     path.write_bytes("\n".join(lines).encode("latin-1"))
     return path
@@ -110,9 +105,9 @@ FORM = {"delimiter": ";", "decimal": ",", "dates": {"day": "%d.%m.%Y"}}
 FAULTS = [
     (3, "day", "31.02.2024", "is no date as declared"),
     (5, "pay", "a\nb", "is no number as declared"),
-    (5, "town", "K\\xf6ln", "is no text in UTF-8"),
+    (5, "town", "K\\xf6ln", "is not text in UTF-8"),
     (7, None, "3.1.2024;14", "has 2 cells, not 3"),
-    (9, "town", "\\xd6", "is no text in UTF-8"),
+    (9, "town", "\\xd6", "is not text in UTF-8"),
     (10, None, None, "has a quote that is not closed, or a row of over 64 megabytes"),
 ]
 

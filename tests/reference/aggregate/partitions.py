@@ -60,12 +60,9 @@ def keyed(blocks, names):
 
 def contiguous(blocks):
     """Fixed ranges; nothing is secret."""
-    return Scheme(
-        lambda rows: iter([None]),
-        lambda rows, secret: [
-            sum((j + 1) * len(rows) // blocks <= i for j in range(blocks)) for i in range(len(rows))
-        ],
-    )
+    return Scheme(lambda rows: iter([None]),
+        lambda rows, secret: [sum((j + 1) * len(rows) // blocks <= i for j in range(blocks))
+        for i in range(len(rows))])  # fmt: skip
 
 
 def permuted(blocks):

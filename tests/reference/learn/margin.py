@@ -60,11 +60,8 @@ def perceptron(rows, labels, times, shrinking, enough):
     w = [Fraction(0)] * len(rows[0])
     found = []
     for t in range(times):
-        wrong = [
-            (row, y)
-            for row, y in zip(rows, labels, strict=True)
-            if y * sum(a * b for a, b in zip(w, row, strict=True)) <= 0
-        ]
+        wrong = [(row, y) for row, y in zip(rows, labels, strict=True)
+            if y * sum(a * b for a, b in zip(w, row, strict=True)) <= 0]  # fmt: skip
         found.append((w, len(wrong)))
         if len(wrong) <= enough:
             break

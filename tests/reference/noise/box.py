@@ -19,11 +19,8 @@ def points(reach):
 
 def radii(moves, steps, epsilon, most):
     """The probabilities of the radii below `most`, beyond which next to nothing lies."""
-    weights = [
-        math.exp(-epsilon * r / steps)
-        * math.prod(2 * math.floor(Fraction(r * d, steps)) + 1 for d in moves)
-        for r in range(most)
-    ]
+    weights = [math.exp(-epsilon * r / steps) * math.prod(2 * math.floor(Fraction(r * d, steps)) + 1
+        for d in moves) for r in range(most)]  # fmt: skip
     return [w / sum(weights) for w in weights]
 
 

@@ -95,33 +95,9 @@ def draw_row(c, distances, bounds, stream):
 def subset(c, distances, stream):
     """Permute-and-flip on one row: all words first, then whatever open coins ask for."""
     words = [stream.word() for _ in distances]
-    heads = [
-        j
-        for j, (d, word) in enumerate(zip(distances, words, strict=True))
-        if d == 0 or (d is not None and settle(word, c, d, Fraction(1), stream))
-    ]
+    heads = [j for j, (d, word) in enumerate(zip(distances, words, strict=True)) if d == 0
+        or (d is not None and settle(word, c, d, Fraction(1), stream))]  # fmt: skip
     return heads[below(len(heads), stream)]
-
-
-def subset_pmf(c, distances):
-    """The distribution of permute-and-flip: sum over sets of heads that hold j of P(set) / size."""
-    mp.prec = 200
-    p = [
-        0 if d is None else mp.exp(-mp.mpf(c) * mp.mpf(d.numerator) / d.denominator)
-        for d in distances
-    ]
-    out = []
-    for j in range(len(p)):
-        others = [mp.one]  # distribution of the number of other heads
-        for i, q in enumerate(p):
-            if i != j:
-                up = [*(q * x for x in others)]
-                others = [
-                    (1 - q) * (others[k] if k < len(others) else 0) + (up[k - 1] if k else 0)
-                    for k in range(len(others) + 1)
-                ]
-        out.append(float(p[j] * mp.fsum(x / (k + 1) for k, x in enumerate(others))))
-    return out
 
 
 def pmf(c, distances, counts=None):

@@ -61,12 +61,8 @@ def loss_of_pair(kind, s, lam, refine=True):
         worst = max(worst, sign * v[i])
         low, high = z[max(i - 1, 0)], z[min(i + 1, len(z) - 1)]
         if refine and 0 < i < len(z) - 1:
-            found = minimize_scalar(
-                lambda t, sign=sign: -sign * float(f(t)),
-                bounds=(low, high),
-                method="bounded",
-                options={"xatol": 1e-10 * (high - low)},
-            )
+            found = minimize_scalar(lambda t, sign=sign: -sign * float(f(t)), bounds=(low, high),
+                method="bounded", options={"xatol": 1e-10 * (high - low)})  # fmt: skip
             worst = max(worst, -float(found.fun))
     return worst
 
@@ -164,26 +160,6 @@ def renyi_limit(sigma, shift, dilation):
         for sign in (1.0, -1.0):
             worst = max(worst, 2 * np.logaddexp.reduce(log_w + sign * b * score) / b**2)
     return float(worst)
-
-
-def median_size(kind):
-    """The median of |Z|."""
-    from scipy import stats
-
-    if isinstance(kind, distributions.Cauchy):
-        return 1.0
-    if isinstance(kind, distributions.StudentT):
-        return float(stats.t.ppf(0.75, kind.df))
-    if isinstance(kind, distributions.Laplace):
-        return math.log(2.0)
-    if isinstance(kind, distributions.Gaussian):
-        return float(stats.norm.ppf(0.75))
-    if isinstance(kind, distributions.ArsinhNormal):
-        return math.sinh(kind.sigma * float(stats.norm.ppf(0.75))) / kind.sigma
-    z = np.sinh(np.linspace(0.0, 40.0, 400_001))
-    cells = np.diff(z) * np.exp(-phi(kind, 0.5 * (z[1:] + z[:-1])))
-    mass = np.concatenate([[0.0], np.cumsum(cells)])
-    return float(np.interp(0.5 * mass[-1], mass, z))
 
 
 def hyperbolic(f1, s1, f2, s2):

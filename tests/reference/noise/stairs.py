@@ -20,9 +20,6 @@ def law(b, cores, steps, stairs):
 def worst_ratio(found, moves):
     """The largest ratio of the probabilities of two points that are a move apart. Points whose
     neighbors are all within what was listed are looked at."""
-    return max(
-        p / found[there]
-        for z, p in found.items()
+    return max(p / found[there] for z, p in found.items()
         for d in itertools.product(*(range(-m, m + 1) for m in moves))
-        if (there := tuple(a + b for a, b in zip(z, d, strict=True))) in found
-    )
+        if (there := tuple(a + b for a, b in zip(z, d, strict=True))) in found)  # fmt: skip

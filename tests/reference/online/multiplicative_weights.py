@@ -15,11 +15,8 @@ class Weights:
 
     def divergence(self):
         """Of the data from the hypothesis."""
-        return sum(
-            c / self.rows * math.log(c / self.rows / p)
-            for c, p in zip(self.counts, self.hypothesis, strict=True)
-            if c
-        )
+        return sum(c / self.rows * math.log(c / self.rows / p)
+            for c, p in zip(self.counts, self.hypothesis, strict=True) if c)  # fmt: skip
 
     def guess(self, weights):
         mean = math.fsum(w * p for w, p in zip(weights, self.hypothesis, strict=True))

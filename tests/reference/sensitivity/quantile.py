@@ -52,12 +52,8 @@ class Every:
         # The neighbor may have any value; where that matters, a finer domain says how far.
         values = domain if finer is None else finer
         self.value = [value(d) for d in self.datasets]
-        self.local = np.array(
-            [
-                float(max((abs(value(y) - f) for y in near(d, values)), default=0))
-                for d, f in zip(self.datasets, self.value, strict=True)
-            ]
-        )
+        self.local = np.array([float(max((abs(value(y) - f) for y in near(d, values)), default=0))
+            for d, f in zip(self.datasets, self.value, strict=True)])  # fmt: skip
         index = {d: i for i, d in enumerate(self.datasets)}
         self.links = [
             np.array([index[y] for y in near(d, domain) if y in index], int) for d in self.datasets
@@ -83,15 +79,9 @@ class Universe(Every):
 
     def smooth_literally(self, beta):
         """max over y of LS(y) e^(-beta d(x, y)), with d by counting rows."""
-        return np.array(
-            [
-                max(
-                    ls * math.exp(-beta * distance(x, y, self.neighbors))
-                    for y, ls in zip(self.datasets, self.local, strict=True)
-                )
-                for x in self.datasets
-            ]
-        )
+        return np.array([max(ls * math.exp(-beta * distance(x, y, self.neighbors))
+            for y, ls in zip(self.datasets, self.local, strict=True))
+            for x in self.datasets])  # fmt: skip
 
 
 def extended(data, lo, hi):

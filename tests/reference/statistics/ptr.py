@@ -19,11 +19,6 @@ def textbook_threshold(epsilon, delta):
     return math.log(2 / delta) / (2 * epsilon)
 
 
-def textbook_delta(epsilon, delta):
-    """The probability that data which should be refused pass the textbook's test."""
-    return 0.5 * math.exp(-epsilon * textbook_threshold(epsilon, delta))
-
-
 def pass_probability(distance, epsilon, threshold):
     """P(distance + K >= threshold)."""
     q, m = math.exp(-epsilon), threshold - distance
@@ -78,13 +73,6 @@ def chance_of_leaving(values, links, ratio):
 def gap_distance(data, m, lo, hi, proposed):
     """A fault: how many ranks the next wide gap is away, though rows can be taken out of gaps."""
     x = [lo, *data, hi]
-    return next(
-        (
-            k
-            for k in range(len(x))
-            for j in (m - k, m + k)
-            if (j >= 1 and x[min(j, len(x) - 1)] - x[min(j, len(x) - 1) - 1] > proposed)
-            or (0 <= j < len(x) - 1 and x[j + 1] - x[j] > proposed)
-        ),
-        math.inf,
-    )
+    return next((k for k in range(len(x)) for j in (m - k, m + k)
+        if (j >= 1 and x[min(j, len(x) - 1)] - x[min(j, len(x) - 1) - 1] > proposed)
+        or (0 <= j < len(x) - 1 and x[j + 1] - x[j] > proposed)), math.inf)  # fmt: skip

@@ -5,12 +5,6 @@ from fractions import Fraction
 import numpy as np
 
 
-def gram_of_ranges(bins):
-    """All ranges, one after the other."""
-    rows = [[a <= i < b for i in range(bins)] for a in range(bins) for b in range(a + 1, bins + 1)]
-    return np.array(rows, float).T @ np.array(rows, float)
-
-
 def least_error(gram, rounds=2000):
     """tr(V (A'A)^-1) for the best A with columns of length 1, by steps along the gradient."""
     strategy = np.eye(len(gram)) + 0.3 * np.random.default_rng(1).normal(size=gram.shape)

@@ -22,13 +22,6 @@ def passes(value, test, against):
 
 def kept(rows, where):
     """The numbers of the rows that pass all tests of all tables."""
-    return [
-        i
-        for i, row in enumerate(rows)
-        if all(
-            passes(row[table["column"]], test, against)
-            for table in where
-            for test, against in table.items()
-            if test != "column"
-        )
-    ]
+    return [i for i, row in enumerate(rows)
+        if all(passes(row[table["column"]], test, against) for table in where
+        for test, against in table.items() if test != "column")]  # fmt: skip

@@ -14,12 +14,8 @@ def _rotl(x, n):
 def siphash(key, message, wide=False):
     """SipHash-2-4 of 64 bits, or the low and the high word of that of 128."""
     k0, k1 = struct.unpack("<2Q", key)
-    v = [
-        k0 ^ 0x736F6D6570736575,
-        k1 ^ 0x646F72616E646F6D ^ (0xEE if wide else 0),
-        k0 ^ 0x6C7967656E657261,
-        k1 ^ 0x7465646279746573,
-    ]
+    v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D ^ (0xEE if wide else 0),
+        k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]  # fmt: skip
 
     def rounds(count):
         for _ in range(count):

@@ -16,15 +16,8 @@ def vectors():
     for seed in SEEDS:
         for thread in (0, 1):
             data = b"".join(islice(stream(insecure_key(seed, thread)), REFILLS))
-            made.append(
-                {
-                    "seed": hex(seed),
-                    "thread": thread,
-                    "first": data[:32].hex(),
-                    "bytes": len(data),
-                    "sha256": hashlib.sha256(data).hexdigest(),
-                }
-            )
+            made.append({"seed": hex(seed), "thread": thread, "first": data[:32].hex(),
+                "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()})  # fmt: skip
     return made
 
 

@@ -99,23 +99,20 @@ def test_conditions_hold_for_hostile_values():
         assert numbers == kept([{"x": value} for value in values], [where])
 
 
-@pytest.mark.parametrize(
-    ("where", "error"),
-    [
-        ({"column": "none", "above": 1}, ArgumentError),
-        ({"column": "word", "above": 1}, ArgumentTypeError),
-        ({"column": "small", "equal": 0.5}, ArgumentError),
-        ({"column": "small", "equal": 40_000}, ArgumentError),
-        ({"column": "real", "equal": "a"}, ArgumentTypeError),
-        ({"column": "day", "above": 3}, ArgumentTypeError),
-        ({"column": "day", "above": datetime(2024, 1, 1, 1)}, ArgumentError),
-        ({"column": "time", "equal": "tomorrow"}, ArgumentTypeError),
-    ],
-)
-def test_what_matches_nothing_is_refused(where, error):
+def test_what_matches_nothing_is_refused():
     rows = DatabaseTable(table(connect("duckdb"), COLUMNS), "t")
-    with pytest.raises(error):
-        rows.data(["row"], where=conditions(where))
+    for error, where in (
+        (ArgumentError, {"column": "none", "above": 1}),
+        (ArgumentTypeError, {"column": "word", "above": 1}),
+        (ArgumentError, {"column": "small", "equal": 0.5}),
+        (ArgumentError, {"column": "small", "equal": 40_000}),
+        (ArgumentTypeError, {"column": "real", "equal": "a"}),
+        (ArgumentTypeError, {"column": "day", "above": 3}),
+        (ArgumentError, {"column": "day", "above": datetime(2024, 1, 1, 1)}),
+        (ArgumentTypeError, {"column": "time", "equal": "tomorrow"}),
+    ):
+        with pytest.raises(error):
+            rows.data(["row"], where=conditions(where))
 
 
 def test_columns_groups_and_rows_are_data():

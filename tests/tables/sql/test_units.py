@@ -29,31 +29,28 @@ def twin(rows, least, most):
     return found
 
 
+def table_of(engine, rows):
+    kinds = {"unit": "int64", "key": "int64", "above": "int64"}
+    columns = zip(kinds.items(), zip(*rows, strict=True), strict=False)
+    return table(connect(engine), {name: (kind, own) for (name, kind), own in columns})
+
+
 def sums_of(engine, rows, least, most):
     """The same in a database."""
-    kinds = {"unit": "int64", "key": "int64", "above": "int64"}
-    columns = zip(kinds.items(), zip(*rows, strict=True), strict=True)
-    data = table(connect(engine), {name: (kind, own) for (name, kind), own in columns})
-    features = [Feature(None, 2**63 - 1, least, most)]
-    data = data.rename(above0="above")
-    features = [one._replace(above=data.above0) for one in features]
+    data = table_of(engine, rows).rename(above0="above")
+    features = [Feature(data.above0, 2**63 - 1, least, most)]
     some = units_of(data, ["unit", "key"], features, engine)
     some, (terms,) = bounded(some, ["key"], features, engine)
     found, totals = sums_by(some, terms, ["key"])
-    sums = sum(totals)
-    return dict(zip(found["key"].to_pylist(), sums, strict=True))
+    return dict(zip(found["key"].to_pylist(), sum(totals), strict=True))
 
 
 SMALL, LARGE = [None, *range(8)], [None, 0, 1, 2**40, 2**53 + 1, 2**62, 2**63 - 1]
 
-CASES = [
-    (SMALL, -3, 1),
-    (LARGE, -(2**62), 5),
-    *(
-        pytest.param(values, least, most, marks=pytest.mark.full)
-        for values, least in [(SMALL, -3), (LARGE, 0), (LARGE, -(2**62))]
-        for most in [1, 5, MOST]
-    ),
+CASES = [(SMALL, -3, 1), (LARGE, -(2**62), 5)] + [
+    pytest.param(values, least, most, marks=pytest.mark.full)
+    for values, least in [(SMALL, -3), (LARGE, 0), (LARGE, -(2**62))]
+    for most in [1, 5, MOST]
 ]
 
 
@@ -90,11 +87,9 @@ ENDS = [
 
 def totals_of(engine, rows, least, ends, most=2**63 - 1):
     """What units count for by key whose totals are clamped, in a database."""
-    kinds = {"unit": "int64", "key": "int64", "above": "int64"}
-    columns = zip(kinds.items(), zip(*rows, strict=True), strict=True)
-    data = table(connect(engine), {name: (kind, own) for (name, kind), own in columns})
+    data = table_of(engine, rows)
     features = [Feature(data.above, most, least, ends=ends), Feature(data.above * 0, 0, 1, 1)]
-    columns = {name: data[name] for name in kinds}
+    columns = {name: data[name] for name in ("unit", "key", "above")}
     found = groups_of(data, columns, engine, {"key": None}, features, Units("unit"), None)
     return dict(zip(found.keys["key"].chunked.to_pylist(), found.sums[0], strict=True))
 
@@ -139,14 +134,11 @@ def test_a_unit_has_so_many_groups_whatever_others_have(engine):
     rows = sorted({(draw.randrange(6), draw.randrange(9)) for _ in range(40)})
 
     def kept(rows):
-        columns = dict(zip(("unit", "key"), zip(*rows, strict=True), strict=True))
-        data = table(connect(engine), {name: ("int64", own) for name, own in columns.items()})
-        found = first_groups(data, "unit", ["key"], 3, "secret", engine).to_pyarrow().to_pylist()
-        return {(row["unit"], row["key"]) for row in found}
+        found = first_groups(table_of(engine, rows), "unit", ["key"], 3, "secret", engine)
+        return {(row["unit"], row["key"]) for row in found.to_pyarrow().to_pylist()}
 
     every = kept(rows)
     for unit in range(6):
-        keys = {key for own, key in rows if own == unit}
-        own = {key for other, key in every if other == unit}
+        keys, own = ({key for other, key in some if other == unit} for some in (rows, every))
         assert own <= keys and len(own) == min(3, len(keys))
     assert kept([row for row in rows if row[0] != 4]) == {row for row in every if row[0] != 4}
