@@ -33,9 +33,7 @@ def test_a_damaged_file_is_an_error_of_ours_or_an_answer(form, count):
 @pytest.mark.parametrize(
     "form, fault, seen",
     [
-        ("arrow", "foreign", "FOREIGN"),
-        ("npy", "foreign", "FOREIGN"),
-        ("csv.gz", "foreign", "FOREIGN"),
+        *((form, "foreign", "FOREIGN") for form in ("arrow", "npy", "csv.gz")),
         ("csv", "signal", f"SIGNAL:{int(signal.SIGBUS)}"),
         ("arrow", "shown", "SHOWN"),
         ("csv", "hang", f"SIGNAL:{int(signal.SIGKILL)}"),

@@ -1,5 +1,6 @@
 """Cells that a database computes are those of the kernel, bit by bit, and their sums are exact."""
 
+import itertools
 import math
 import random
 import struct
@@ -194,62 +195,42 @@ def test_a_cast_before_the_clamp_is_caught(duckdb):
 BINS = [(0, 3000, 64), (0, 1, 10), (-1, 1, 16), (20, 80, 12), (-10, 90, 7), (0, 0.1, 30), (0, 9, 9)]
 
 
-def placed(con, table, edges, last):
-    """The bins of the rows of a table by a distance, in order; None if there is none."""
-    bins = equal_bins(table.x, edges, last)
-    if bins is None:
-        return None
-    question = ibis.to_sql(table.order_by("n").select(bins=bins), dialect=con.name)
-    return [row[0] for row in con.raw_sql(question).fetchall()]
-
-
-def at_edges(edges):
+def placed(con, edges, last):
+    """The bins of rows at edges by a distance, None if there is none; and by a search."""
     numbers = [0.0, -0.0, INF, -INF, NAN, None, 5e-324, -5e-324, 1e308, -1e308, 2.0**53]
     for edge in edges:
         middle = math.nextafter(edge, -INF)
         numbers += [edge, middle, math.nextafter(middle, -INF), math.nextafter(edge, INF)]
-    return numbers
-
-
-def bins_of(numbers, edges):
-    """The same by a search."""
-    last = len(edges) - 2
-    return [
-        min(int(np.searchsorted(edges, x, "right")) - 1, last)
-        if x is not None and edges[0] <= x <= edges[-1]
+    table = table_of(con, numbers, pa.float64() if con.name == "duckdb" else "real")
+    due = [
+        min(int(np.searchsorted(edges, x, "right")) - 1, len(edges) - 2)
+        if x is not None and edges[0] <= x <= last
         else None
         for x in numbers
     ]
+    bins = equal_bins(table.x, edges[:-1], last)
+    if bins is None:
+        return None, due
+    question = ibis.to_sql(table.order_by("n").select(bins=bins), dialect=con.name)
+    return [row[0] for row in con.raw_sql(question).fetchall()], due
 
 
 def test_bins_by_a_distance_are_those_of_their_edges(duckdb, sqlite):
     seen = 0
-    for lo, hi, bins in BINS:
-        edges = np.linspace(lo, hi, bins + 1).tolist()
-        numbers = at_edges(edges)
-        for con, kind in ((duckdb, pa.float64()), (sqlite, "real")):
-            got = placed(con, table_of(con, numbers, kind), edges[:-1], hi)
-            assert got is None or got == bins_of(numbers, edges)
-            seen += got is not None
+    for (lo, hi, bins), con in itertools.product(BINS, (duckdb, sqlite)):
+        got, due = placed(con, np.linspace(lo, hi, bins + 1).tolist(), hi)
+        assert got is None or got == due
+        seen += got is not None
     assert seen >= 8
     assert equal_bins(ibis.table({"x": "float64"}).x, [0.0, 1.0, 3.0], 4.0) is None
-
-
-class Same:
-    """A number that is equal to all others."""
-
-    def __sub__(self, other):
-        return self
-
-    def __eq__(self, other):
-        return True
 
 
 def test_a_distance_that_is_wrong_at_an_edge_is_caught(duckdb, monkeypatch):
     """A planted fault: bins are not compared with their edges."""
     edges = np.linspace(0, 0.1, 51).tolist()
-    numbers = at_edges(edges)
-    table = table_of(duckdb, numbers, pa.float64())
-    assert placed(duckdb, table, edges[:-1], 0.1) is None
-    monkeypatch.setattr(sql.math, "floor", lambda x: Same())
-    assert placed(duckdb, table, edges[:-1], 0.1) != bins_of(numbers, edges)
+    assert placed(duckdb, edges, 0.1)[0] is None
+    every = {"__sub__": lambda self, other: self, "__eq__": lambda self, other: True}
+    equal_to_all = type("Same", (), {**every, "__hash__": None})()
+    monkeypatch.setattr(sql.math, "floor", lambda x: equal_to_all)
+    got, due = placed(duckdb, edges, 0.1)
+    assert got != due
