@@ -337,11 +337,9 @@ def test_a_route_that_ignores_indexes_is_caught(plant, monkeypatch):
         "in batches": [(batches, "labels_of")]}  # fmt: skip
     for where, name in faults[plant]:
         monkeypatch.setattr(where, name, lambda *data: [])
-    some = {
-        "nowhere": list(ROUTES)[::5],
+    some = {"nowhere": list(ROUTES)[::5],
         "in views": ["mean of some-where", "weighted sum-weights", "parts"],
-        "in batches": ["keys of people-ids", "groups-mean", "columns of groups"],
-    }
+        "in batches": ["keys of people-ids", "groups-mean", "columns of groups"]}  # fmt: skip
     for name in some[plant]:
         with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
             refused(ROUTES[name], on(INDEX), on(INDEX, ORDER))

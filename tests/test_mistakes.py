@@ -54,16 +54,14 @@ NO_COLUMN = {
     "a budget": (dp.Budget(epsilon=1), "Budget"),
 }  # fmt: skip
 #: Tables where a column is meant.
-SEVERAL = {
-    "pandas": (FRAME, r"got a DataFrame of 4: name one, as data\['age'\], or pass axis=0"),
+SEVERAL = {"pandas": (FRAME, r"got a DataFrame of 4: name one, as data\['age'\], or pass axis=0"),
     "one of pandas": (FRAME[["age"]], r"a DataFrame of 1: name one, as data\['age'\]"),
     "Polars": (TABLES["Polars"], r"a DataFrame of 4: name one"),
     "a lazy frame": (TABLES["Polars"].lazy(), r"LazyFrame of 4: .* as data\.collect\(\)\['age'\]"),
     "Arrow": (TABLES["Arrow"], r"a Table of 4: name one"),
-    "a dict": (TABLES["dict"], r"a dict of 4: name one"),
-    "records": (TABLES["records"], r"of 4"),
-    "a matrix": (FRAME[["age", "pay"]].to_numpy(), r"got 2: take one, as data\[:, 0\]"),
-}
+    "a dict": (TABLES["dict"], r"a dict of 4: name one"), "records": (TABLES["records"], r"of 4"),
+    "a matrix": (FRAME[["age", "pay"]].to_numpy(),
+    r"got 2: take one, as data\[:, 0\]")}  # fmt: skip
 ROWS = ("ids", "where", "weights")
 
 

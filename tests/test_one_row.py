@@ -38,12 +38,10 @@ RNG = np.random.default_rng(8)
 #: All rows of one kind, so that one of another kind would be the first: what reads them by a common
 #: type then reads all others in another way.
 T = (1_700_000_000 * 10**9 // 2**17) * 2**17 + 2**17 - 1
-COLUMNS = {
-    "integers beyond 2**53": [T + int(k) for k in RNG.integers(0, 50, N)],
+COLUMNS = {"integers beyond 2**53": [T + int(k) for k in RNG.integers(0, 50, N)],
     "truths": [bool(k) for k in RNG.integers(0, 2, N)],
     "numbers": [float(k) / 4 for k in RNG.integers(0, 400, N)],
-    "one number": [1.5] + [None] * (N - 1),
-}
+    "one number": [1.5] + [None] * (N - 1)}  # fmt: skip
 WORDS = [str(one) for one in np.array(["tea", "ale", "rye"])[RNG.integers(0, 3, N)]]
 
 
@@ -333,12 +331,10 @@ def shapes(case, container, column):
     """Ways to hand rows of a case over in a container, each a function of place and value."""
     put, main, rest = UNTYPED[container], case.parameters[0], beside_rows(case)
     pairs = [[one, other] for one, other in zip(column, column[::-1], strict=True)]
-    ways = {
-        "": lambda place, value: put(replaced(column, place, value)),
+    ways = {"": lambda place, value: put(replaced(column, place, value)),
         "dict": lambda place, value: {"a": put(replaced(column, place, value)), "b": put(column)},
         "rows": lambda place, value: put(replaced(pairs, place, value)),
-        "cells": lambda place, value: put(replaced(pairs, place, [value, 1.0])),
-    }
+        "cells": lambda place, value: put(replaced(pairs, place, [value, 1.0]))}  # fmt: skip
     names = ["dict"] if case.form == "table" else [""]
     if case.form == "table" and (case.says_columns or case in LATER.values()):
         names += ["rows", "cells"] if container != "pandas" else []

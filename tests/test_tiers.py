@@ -61,10 +61,8 @@ def test_everything_public_is_called_by_quick_tests():
 @pytest.mark.parametrize("module", [test_conformance, test_foreign_errors, test_one_row])
 def test_each_battery_has_a_quick_negative_control(module):
     """The planted faults of a battery are caught by tests with these words in their names."""
-    marks = {
-        test.__name__: {mark.name for mark in getattr(test, "pytestmark", ())}
-        for test in functions(module)
-    }
+    marks = {test.__name__: {mark.name for mark in getattr(test, "pytestmark", ())}
+        for test in functions(module)}  # fmt: skip
     quick = [name for name in marks if not marks[name] & TIERS]
     assert any(re.search("caught|found|fail", name) for name in quick)
 
@@ -80,11 +78,9 @@ def test_a_name_that_is_full_only_is_caught():
 
 
 REFERENCE = TESTS / "reference"
-TWINS = {
-    ".".join(path.relative_to(REFERENCE).with_suffix("").parts)
-    for path in REFERENCE.rglob("*.py")
-    if path.stem != "__init__" and path.parent.name != "vectors"
-}
+TWINS = {".".join(path.relative_to(REFERENCE).with_suffix("").parts)
+    for path in REFERENCE.rglob("*.py") if path.stem != "__init__"
+    and path.parent.name != "vectors"}  # fmt: skip
 #: A twin and the name under which a file of tests has it.
 IMPORT = re.compile(r"^from \.+reference((?:\.\w+)*) import ([^(\n]+|\([^)]+\))", re.M)
 

@@ -16,28 +16,22 @@ RIGHT = """
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, assert_type
-
 import numpy as np
 from numpy.typing import NDArray
-
 import dpfast as dp
 from dpfast.rng import InsecureGenerator, default_generator
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 rng = InsecureGenerator(1)
-
 assert_type(dp.noise.laplace(), float)
 assert_type(dp.noise.gaussian(2.0, 3), Floats)
 assert_type(dp.noise.laplace([1, 2.5]), Floats)
 assert_type(dp.noise.staircase(2, Fraction(1, 3)), float)
 assert_type(dp.noise.discrete_laplace(Fraction(7, 3)), int)
 assert_type(dp.noise.discrete_gaussian(np.array([1.0, 2.0])), Integers)
-
 x, matrix, pair = [1.0, 2.0], np.ones((3, 2)), [(0, 1), (0, 2)]
 limit = dp.Budget(epsilon=1)
 number: int | float = 1
-
 assert_type(dp.count(x, epsilon=1), int)
 assert_type(dp.count(matrix, axis=0, nan="drop", rho=Fraction(1, 2)), Integers)
 assert_type(dp.sum(x, bounds=(0, 1), epsilon=Decimal("0.5"), budget=limit, rng=rng), float)
@@ -55,7 +49,6 @@ assert_type(dp.trimmed_mean(x, proportion=Decimal("0.2"), bounds=(0, 1), epsilon
 assert_type(dp.smooth_beta(epsilon=1, noise="student-t"), float)
 assert_type(dp.smooth_release(0.5, lambda beta: 2 * beta, bounds=(0, 1), epsilon=1), float)
 assert_type(dp.smooth_release(0.5, 0.1, beta=0.01, bounds=(0, 1), epsilon=1), float)
-
 counts, edges = dp.histogram(x, bins=4, bounds=(0, 1), epsilon=1)
 assert_type(counts, Integers)
 assert_type(edges, NDArray[Any])
@@ -66,16 +59,13 @@ assert_type(
 )
 dp.histogram(x, bins=np.linspace(0, 1, 5), epsilon=1)
 dp.histogram(matrix, bins=[3, 4], bounds=pair, epsilon=1)
-
 either: Literal[0] | None = 0
 assert_type(dp.sum(matrix, bounds=(0, 1), axis=either, epsilon=1), float | Floats)
-
 no_answer = dp.ptr.mean(x, bounds=(0, 1), proposed=1, epsilon=1, delta=1e-9)
 assert_type(no_answer, float | dp.ptr.NoAnswer)
 if no_answer is not dp.NO_ANSWER:
     print(no_answer)
 dp.ptr.release(x, len, lambda rows, proposed: len(rows), bounds=(0, 1), proposed=1, epsilon=1)
-
 assert_type(dp.response.binary(True, epsilon=1), np.generic)
 assert_type(dp.response.binary([True], epsilon=1), NDArray[Any])
 assert_type(dp.response.kary("tea", categories=["tea", "coffee"], epsilon=1), np.generic)
@@ -87,16 +77,13 @@ assert_type(
     dp.histogram(x, bins=3, bounds=(0, 9), weights=x, weight_bounds=(0, 9), epsilon=1)[0], Floats
 )
 assert_type(dp.selection.exponential([1, 2], sensitivity=1, epsilon=1), int)
-
 assert_type(default_generator().random_raw(), int)
-
 pure, approx, rho = dp.privacy.Pure(0.1), dp.privacy.Approx(1, 1e-6), dp.privacy.ZCDP(1)
 assert_type(pure.epsilon, Fraction)
 assert_type(dp.privacy.Draws(Decimal("0.1"), draws=2), dp.privacy.Draws)
 assert_type(dp.privacy.loss(epsilon=0.1), dp.privacy.Loss)
 assert_type(dp.privacy.compose(pure, rho), dp.privacy.Loss)
 assert_type(dp.privacy.pure_within(np.float64(0.5)), Fraction)
-
 budget = dp.Budget(epsilon=1, delta=Fraction(1, 10**6), neighbors="add-remove", timeout=3)
 budget.spend(pure, neighbors="add-remove", note="a look")
 budget.record({"answer": [1.0, 2.0]})
@@ -109,15 +96,10 @@ with budget.parallel(["a", "b"], ["a"]) as parts:
     assert_type(parts["a"].cost(dp.count, [1, 2], epsilon=1), dict[str, Fraction])
     parts["a"](dp.median, [1, 2], bounds=(0, 3), epsilon=1)
 assert_type(parts.spent, dict[str, Fraction])
-
 assert_type(dp.audit.recovery_bound(rho=0.5), float)
 secret = np.arange(40) % 3 == 0
-
-
 def answer(query: NDArray[np.bool_]) -> int:
     return int(secret[query].sum())
-
-
 assert_type(dp.audit.reconstruct(answer, 40, queries=80, method="lp"), NDArray[np.bool_])
 assert_type(dp.audit.measure(len, [1], [2], epsilon=1), dp.audit.Audit)
 assert_type(dp.audit.neighbors((0, 1), neighbors="replace")[0].name, str)

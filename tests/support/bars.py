@@ -266,19 +266,15 @@ def grouped(case, runs, asked, truths, note):
                     elif not all(column in one for one in truths):
                         continue  # of bins whose edges are drawn
                     else:
-                        true, other = (
-                            np.asarray(one[column], float)[place]
-                            for one, place in zip(truths, others, strict=True)
-                        )
+                        true, other = (np.asarray(one[column], float)[place]
+                            for one, place in zip(truths, others, strict=True))  # fmt: skip
                         off, known = abs(value - true), abs(true - other) <= bar / 50
                     parts.setdefault((column, kind), []).append((off[known], bar[known]))
         for name in names_of(answer, "low"):
             rows = rows_by_key(case, len(names))
             some = [(i, rows[key]) for key, i in own.items() if key in rows]
-            low, value, high = (
-                np.array([answer[f"{name}{end}"][i] for i, _ in some])
-                for end in (" low", "", " high")
-            )
+            low, value, high = (np.array([answer[f"{name}{end}"][i] for i, _ in some])
+                for end in (" low", "", " high"))  # fmt: skip
             of = mechanism.statistics[name]
             (q,) = (of.like if isinstance(of, WithBounds) else of).qs  # of one alone
             off = value - [np.quantile(one, float(q)) for _, one in some]
@@ -305,10 +301,8 @@ def ranks_of(case, keys, values, statistic, i):
     lo, hi = (-math.inf, math.inf) if within is not statistic else within.bounds
     rows = rows_by_key(case, len(keys[0]))
     none = np.empty(0)
-    off = [
-        ranks_off(value, np.clip(rows.get(key, none), lo, hi), float(within.qs[i]))
-        for key, value in zip(keys, values, strict=True)
-    ]
+    off = [ranks_off(value, np.clip(rows.get(key, none), lo, hi), float(within.qs[i]))
+        for key, value in zip(keys, values, strict=True)]  # fmt: skip
     return np.array(off), np.ones(len(off), bool)
 
 
@@ -379,8 +373,6 @@ def chosen(case, runs, asked, bar):
         scores, answers = np.bincount(case.data["who"])[:8], [one["who"] for one in answers]
     else:
         scores = np.asarray(case.data, float)
-    off = [
-        [max(0.0, np.delete(scores, one).max() - scores[i]) for i in one]
-        for one in map(np.ravel, answers)
-    ]
+    off = [[max(0.0, np.delete(scores, one).max() - scores[i]) for i in one]
+        for one in map(np.ravel, answers)]  # fmt: skip
     return Errors(np.array(off), np.array(bar.half_width), bar.note, "scores")

@@ -451,14 +451,12 @@ FREE = {
 
 SECRET = "7654321"
 #: What is no column of numbers, and no message may quote.
-BAD_DATA = {
-    "column": [SECRET, np.array([SECRET] * 3), None, WORD, np.full(3, 7654321j), np.ones(())],
-    "table": [SECRET, np.array([[SECRET] * 2] * 3), None, WORD, np.full((3, 2), 7654321j)],
+BAD_DATA = {"column": [SECRET, np.array([SECRET] * 3), None, WORD, np.full(3, 7654321j),
+    np.ones(())], "table": [SECRET, np.array([[SECRET] * 2] * 3), None, WORD,
+    np.full((3, 2), 7654321j)],
     "array": [SECRET, np.array([SECRET] * 3), None, WORD, np.full(3, 7654321j)],
-    "words": [SECRET, np.full(3, 7654321.0), None, WORD, np.full(3, 7654321j)],
-    "number": [],
-    "object": [],
-}
+    "words": [SECRET, np.full(3, 7654321.0), None, WORD, np.full(3, 7654321j)], "number": [],
+    "object": []}  # fmt: skip
 
 
 def same(a, b):

@@ -132,10 +132,8 @@ def releases(path, form, dice):
         lambda: dp.job.run(job(path, number)).check()]  # fmt: skip
     if not matrix:
         words = dice.choice(["s", "s" if form == "records" else "d"])
-        every += [
-            lambda: dp.histogram(dp.scan(path, words), categories=["b", "x"], epsilon=1),
-            lambda: dp.mean(dp.scan(path, "b"), bounds=(0, 1), epsilon=1, nan=0),
-        ]
+        every += [lambda: dp.histogram(dp.scan(path, words), categories=["b", "x"], epsilon=1),
+            lambda: dp.mean(dp.scan(path, "b"), bounds=(0, 1), epsilon=1, nan=0)]  # fmt: skip
     for call in dice.sample(every, 2):
         with np.errstate(all="ignore"):
             yield call

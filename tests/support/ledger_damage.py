@@ -166,10 +166,8 @@ def columns(path):
     """The names of the columns of each table."""
     with contextlib.closing(sqlite3.connect(path)) as db:
         tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        return {
-            table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-            for (table,) in tables
-        }
+        return {table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+            for (table,) in tables}  # fmt: skip
 
 
 def altered(path, table, how, chance):

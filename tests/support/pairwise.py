@@ -38,10 +38,8 @@ def all_pairs(sizes):
         for own in range(len(sizes)):
             if own in row:
                 continue
-            gains = [
-                sum(pair in missing for pair in pairs_of({**row, own: value}))
-                for value in range(sizes[own])
-            ]
+            gains = [sum(pair in missing for pair in pairs_of({**row, own: value}))
+                for value in range(sizes[own])]  # fmt: skip
             # Among equals another value for each row, so that more than the pairs is seen.
             best = [value for value, gain in enumerate(gains) if gain == max(gains)]
             row[own] = best[len(rows) % len(best)]
@@ -85,10 +83,8 @@ def factor(mark):
             own = None if given[index] is None else str(given[index])
         if own is None:
             called = [ids(part) if callable(ids) else None for part in parts]
-            own = "-".join(
-                name_of(part, name, index) if told is None else str(told)
-                for part, name, told in zip(parts, names, called, strict=True)
-            )
+            own = "-".join(name_of(part, name, index) if told is None else str(told)
+                for part, name, told in zip(parts, names, called, strict=True))  # fmt: skip
         rows.append(pytest.param(*parts, id=own, marks=marks))
     return list(names), rows
 

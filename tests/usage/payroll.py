@@ -40,7 +40,7 @@ class Excess(dp.extend.Linear):
         return column.total(form, sums)
 
     def bar(self, column: Any, noise: Any, rows: Any, is_public: bool) -> Any:
-        return column.scaled(noise.total(noise.form.estimate))
+        return column.scaled(noise.total(noise.basis.estimate))
 
 
 @dataclass(frozen=True)

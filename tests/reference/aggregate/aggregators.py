@@ -18,10 +18,8 @@ def smooth(function, domain, k, beta):
     """max over y of LS(y) e^(-beta d(z, y)) for every input z, by that definition."""
     inputs = multisets(domain, k)
     local = {y: max(abs(function(y) - function(w)) for w in neighbors(y, domain)) for y in inputs}
-    return {
-        z: max(local[y] * math.exp(-beta * distance(z, y, "replace")) for y in inputs)
-        for z in inputs
-    }
+    return {z: max(local[y] * math.exp(-beta * distance(z, y, "replace")) for y in inputs)
+        for z in inputs}  # fmt: skip
 
 
 def sorted_with_bounds(cells, span):
@@ -45,10 +43,8 @@ def attention_bound(z, span, beta):
     """The bound of the theorem in `dpfast.aggregate.aggregators.attention`, on plain radii."""
     k = len(z)
     first = math.floor((k + 1) / 2) + 1
-    return max(
-        math.exp(-beta * t) * (radius(z, first + t, span) + radius(z, first + t + 1, span))
-        for t in range(k + 2)
-    )
+    return max(math.exp(-beta * t) * (radius(z, first + t, span) + radius(z, first + t + 1, span))
+        for t in range(k + 2))  # fmt: skip
 
 
 def pieces(*inputs):

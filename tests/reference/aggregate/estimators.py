@@ -52,10 +52,8 @@ def mode(block):
 def logistic(block, target, intercept, penalty, halve=True):
     """Newton's method in lists, from 0, until the gradient is small; NaN for no answer."""
     y = [row[target] for row in block]
-    x = [
-        [1.0] * intercept + [v for j, v in enumerate(row) if j % len(row) != target % len(row)]
-        for row in block
-    ]
+    x = [[1.0] * intercept + [v for j, v in enumerate(row) if j % len(row) != target % len(row)]
+        for row in block]  # fmt: skip
     none = [math.nan] * (len(block[0]) - 1 + intercept) if block else []
     if not block or set(y) - {0, 1} or (intercept and len(set(y)) < 2):
         return none

@@ -45,10 +45,8 @@ def tables(keys, blocks):
 
 def random(blocks):
     """An independent label for each row number."""
-    return Scheme(
-        lambda rows: itertools.product(range(blocks), repeat=len(rows)),
-        lambda rows, secret: list(secret),
-    )
+    return Scheme(lambda rows: itertools.product(range(blocks), repeat=len(rows)),
+        lambda rows, secret: list(secret))  # fmt: skip
 
 
 def keyed(blocks, names):
@@ -67,10 +65,8 @@ def contiguous(blocks):
 
 def permuted(blocks):
     """A random order of the rows, cut into equal chunks."""
-    return Scheme(
-        lambda rows: itertools.permutations(range(len(rows))),
-        lambda rows, secret: [place * blocks // len(rows) for place in secret],
-    )
+    return Scheme(lambda rows: itertools.permutations(range(len(rows))),
+        lambda rows, secret: [place * blocks // len(rows) for place in secret])  # fmt: skip
 
 
 def by_content(blocks, values):
@@ -82,10 +78,8 @@ def by_content(blocks, values):
 
 def by_chunk(blocks, chunk):
     """Labels of row numbers that are counted anew in each chunk."""
-    return Scheme(
-        lambda rows: itertools.product(range(blocks), repeat=chunk),
-        lambda rows, secret: [secret[i % chunk] for i in range(len(rows))],
-    )
+    return Scheme(lambda rows: itertools.product(range(blocks), repeat=chunk),
+        lambda rows, secret: [secret[i % chunk] for i in range(len(rows))])  # fmt: skip
 
 
 def relabelled(blocks):
@@ -105,10 +99,8 @@ def relabelled(blocks):
 
 def textbook(blocks):
     """Chunks of ceil(n / blocks) rows: often fewer of them than `blocks`."""
-    return Scheme(
-        lambda rows: iter([None]),
-        lambda rows, secret: [i // -(-len(rows) // blocks) for i in range(len(rows))],
-    )
+    return Scheme(lambda rows: iter([None]),
+        lambda rows, secret: [i // -(-len(rows) // blocks) for i in range(len(rows))])  # fmt: skip
 
 
 def changed(first, second):

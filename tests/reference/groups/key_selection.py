@@ -69,11 +69,9 @@ def by_weights(loss, groups, touched, order, grid, share, power, most):
         for _ in range(60):
             p = (low + high) / 2
             others = [(found[max(n - m, least)], k) for m, k in people] if n > least else []
-            is_within = all(
-                p <= q
+            is_within = all(p <= q
                 or max(far(p, q), far(q, p)) <= math.exp(whole * share * groups / touched / k)
-                for q, k in others
-            )
+                for q, k in others)  # fmt: skip
             low, high = (p, high) if is_within else (low, p)
         found.append(low)
     return found

@@ -104,9 +104,7 @@ def pmf(c, distances, counts=None):
     """Probabilities as floats, from 60 digits."""
     mp.prec = 200
     counts = [1] * len(distances) if counts is None else counts
-    weight = [
-        0 if d is None else int(k) * mp.exp(-mp.mpf(c) * mp.mpf(d.numerator) / d.denominator)
-        for d, k in zip(distances, counts, strict=True)
-    ]
+    weight = [0 if d is None else int(k) * mp.exp(-mp.mpf(c) * mp.mpf(d.numerator) / d.denominator)
+        for d, k in zip(distances, counts, strict=True)]  # fmt: skip
     whole = mp.fsum(weight)
     return [float(w / whole) for w in weight]

@@ -24,10 +24,8 @@ class Weights:
 
     def move(self, weights, more):
         step = 4 * self.gap if more else -4 * self.gap
-        moved = [
-            p * math.exp(step * w / 2**self.bits)
-            for w, p in zip(weights, self.hypothesis, strict=True)
-        ]
+        moved = [p * math.exp(step * w / 2**self.bits)
+            for w, p in zip(weights, self.hypothesis, strict=True)]  # fmt: skip
         self.hypothesis = [p / math.fsum(moved) for p in moved]
 
     def answer(self, query, above, noisy):

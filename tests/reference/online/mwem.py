@@ -45,10 +45,8 @@ def distribution(counts, queries, bits, rounds, replays, choice, scale):
             return {(): 1.0}
         pairs = [(q, a / 2**bits / rows) for q, a in told]
         hypothesis = fitted(values, pairs, replays, universe)
-        guess = [
-            np.rint(math.fsum(w * p for w, p in zip(one, hypothesis, strict=True)) * rows)
-            for one in weights
-        ]
+        guess = [np.rint(math.fsum(w * p for w, p in zip(one, hypothesis, strict=True)) * rows)
+            for one in weights]  # fmt: skip
         rates = np.exp([choice * abs(e - g) for e, g in zip(exact, guess, strict=True)])
         found = {}
         for q, p in enumerate((rates / rates.sum()).tolist()):

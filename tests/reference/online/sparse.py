@@ -77,23 +77,19 @@ def loss(one, other, least=1e-9):
 def published(epsilon, c):
     """The six variants of Lyu, Su and Li (2017), figure 1, for sensitivity 1: name to variant."""
     half = epsilon / 2
-    return {
-        "1, Lyu, Su and Li 2017": Variant(1 / half, 2 * c / half, c),
+    return {"1, Lyu, Su and Li 2017": Variant(1 / half, 2 * c / half, c),
         "2, Dwork and Roth 2014": Variant(c / half, 2 * c / half, c, fresh=True),
         "3, Roth 2011": Variant(1 / half, c / half, c, tells=True),
         "4, Lee and Clifton 2014": Variant(4 / epsilon, 4 / (3 * epsilon), c),
         "5, Stoddard et al. 2014": Variant(1 / half, 0, None),
-        "6, Chen et al. 2015": Variant(1 / half, 1 / half, None),
-    }
+        "6, Chen et al. 2015": Variant(1 / half, 1 / half, None)}  # fmt: skip
 
 
 #: Neighbors (values on one dataset and on the other) on which a broken variant is caught.
-CAUGHT = {
-    "3, Roth 2011": ([0] * 8 + [1], [1] * 8 + [0]),
+CAUGHT = {"3, Roth 2011": ([0] * 8 + [1], [1] * 8 + [0]),
     "4, Lee and Clifton 2014": ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0]),
     "5, Stoddard et al. 2014": ([0, 1], [1, 0]),
-    "6, Chen et al. 2015": ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4),
-}
+    "6, Chen et al. 2015": ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)}  # fmt: skip
 
 
 def judge(values, thresholds, rho, noise, positives, fresh=None):

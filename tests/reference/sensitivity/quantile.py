@@ -142,7 +142,5 @@ def smooth_add_remove(data, D, beta, lo, hi):
 
 def local_add_remove(data, D, k, lo, hi):
     x = extended(data, lo, hi)
-    return max(
-        (x[j] - x[i] for i in range(len(x) - 1) for j in range(i + 1, len(x)) if D[i, j] <= k),
-        default=0.0,
-    )
+    return max((x[j] - x[i] for i in range(len(x) - 1) for j in range(i + 1, len(x))
+        if D[i, j] <= k), default=0.0)  # fmt: skip

@@ -61,10 +61,8 @@ def chance_of_leaving(values, links, ratio):
     found = np.full(len(low), -1)
     start = low
     for k in range(1, 64):
-        low, high = (
-            np.array([extreme([a[i], *a[link]]) for i, link in enumerate(links)])
-            for extreme, a in ((min, low), (max, high))
-        )
+        low, high = (np.array([extreme([a[i], *a[link]]) for i, link in enumerate(links)])
+            for extreme, a in ((min, low), (max, high)))  # fmt: skip
         left = np.where(start == 0, high > 0, high >= ratio * low)
         found[(found < 0) & left] = k - 1
     return np.where(found < 0, 10**6, found)

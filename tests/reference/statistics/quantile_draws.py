@@ -95,10 +95,8 @@ def runs_of(rows, before, n, ends, target, share, divides, place=0, ties=0):
         near = beside(start, end, share)
         cuts = [start, start + near, end + 1 - near, end + 1]
         places = rank - HALF, Fraction(rank), rank + HALF
-        return [
-            (cuts[i], cuts[i + 1] - 1, rank, rank, place, place, False)
-            for i, place in enumerate(places)
-        ]
+        return [(cuts[i], cuts[i + 1] - 1, rank, rank, place, place, False)
+            for i, place in enumerate(places)]  # fmt: skip
 
     for cell, (under, over) in kept.items():
         if at <= cell - 1 or not (low_lump and at == cell):

@@ -107,10 +107,8 @@ def recursive(data, qs, loss, cells, parts, fault=None):
 
 def marginal(distribution):
     """Probability of each tuple of cells."""
-    return {
-        cells: math.fsum(math.exp(p.sum()) for p in inner.values())
-        for cells, inner in distribution.items()
-    }
+    return {cells: math.fsum(math.exp(p.sum()) for p in inner.values())
+        for cells, inner in distribution.items()}  # fmt: skip
 
 
 def losses(a, b):
