@@ -412,7 +412,7 @@ def test_rows_that_are_not_as_many_as_was_said(tmp_path):
     with pytest.raises(ArgumentError, match="rows must be given"):
         made(scan)
     assert abs(made(scan, rows=1000, confidence=SURE).ask("value", **value) - 0.5) < 0.2
-    with pytest.raises(DataError, match="rows=1001"):
+    with pytest.raises(DataError, match="number of rows of the data, got 1001"):
         made(scan, rows=1001).ask("value", **value)
     budget = dp.Budget(epsilon=500)
     with pytest.raises(DataError, match="fewer rows"):
