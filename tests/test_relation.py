@@ -130,8 +130,11 @@ def test_a_call_is_charged_what_it_is_said_to_cost(name):
         for loss in case.losses:
             call = case.call, case.data
             quoted, charged = quoted_and_charged(budget, *call, **{**case.kw, **loss})
-            by_block = quoted_and_charged(of_block, *call, by_block=True, **{**case.kw, **loss})
-            assert quoted == charged and by_block == (quoted, charged), (budget, loss)
+            assert quoted == charged, (budget, loss)
+            if loss is case.losses[0]:  # of a block the loss makes no difference
+                kw = {**case.kw, **loss}
+                by_block = quoted_and_charged(of_block, *call, by_block=True, **kw)
+                assert by_block == (quoted, charged), (budget, loss)
             charges += isinstance(charged, dict)
     assert charges >= 2
 
