@@ -77,20 +77,13 @@ def test_a_name_with_a_dot_is_one_column(frame):
 
 #: A column of each kind that Spark has, beside the others.
 EVERY_TYPE = [
-    "*",
-    "timestamp_seconds(86400 * age) as at",
+    "*", "timestamp_seconds(86400 * age) as at",
     "to_timestamp_ntz(date_add(date '1970-01-01', cast(age as int))) as plain",
-    "date_add(date '1970-01-01', cast(age as int)) as day",
-    "interval '1' day as span",
-    "interval '1' month as months",
-    "named_struct('a', age) as two",
-    "array(age) as several",
-    "map(age, pay) as pairs",
-    "parse_json('1') as any",
-    "cast(pay as decimal(9, 2)) as price",
-    "cast(town as binary) as bytes",
-    "null as nothing",
-]
+    "date_add(date '1970-01-01', cast(age as int)) as day", "interval '1' day as span",
+    "interval '1' month as months", "named_struct('a', age) as two", "array(age) as several",
+    "map(age, pay) as pairs", "parse_json('1') as any", "cast(pay as decimal(9, 2)) as price",
+    "cast(town as binary) as bytes", "null as nothing",
+]  # fmt: skip
 
 
 def test_columns_of_every_type_stand_beside_others(frame):

@@ -225,12 +225,9 @@ class Own:
 
 
 def uneven(cells, kind=None):
-    kind = kind or pa.array(cells).type
-    cuts = [0, 1, 1, len(cells) // 3, len(cells)]
-    return pa.chunked_array(
-        [pa.array(cells[a:b], kind) for a, b in itertools.pairwise(cuts)] + [pa.array([], kind)],
-        kind,
-    )
+    kind, cuts = kind or pa.array(cells).type, [0, 1, 1, len(cells) // 3, len(cells)]
+    parts = [pa.array(cells[a:b], kind) for a, b in itertools.pairwise(cuts)]
+    return pa.chunked_array([*parts, pa.array([], kind)], kind)
 
 
 def masked(cells):
@@ -238,12 +235,10 @@ def masked(cells):
 
 
 SINGLE = {
-    "list": list,
-    "masked": masked,
-    "arrow": lambda c: pa.array(c, pa.float64()),
-    "chunked": lambda c: uneven(c, pa.float64()),
-    "int32": lambda c: uneven(c, pa.int32()),
-    "int64": lambda c: pa.array(c, pa.int64()),
+    "list": list, "masked": masked, "rows source": Objects, "own": Own,
+    "own without a length": lambda c: Own(c, length=False),
+    "arrow": lambda c: pa.array(c, pa.float64()), "int64": lambda c: pa.array(c, pa.int64()),
+    "chunked": lambda c: uneven(c, pa.float64()), "int32": lambda c: uneven(c, pa.int32()),
     "half": lambda c: pa.array([c and np.float16(c) for c in c], pa.float16()),
     "decimal": lambda c: uneven([c and decimal.Decimal(c) for c in c], pa.decimal128(9, 1)),
     "dictionary": lambda c: uneven(c, pa.int16()).dictionary_encode(),
@@ -251,10 +246,7 @@ SINGLE = {
     "Int64": lambda c: pd.Series(c, dtype="Int64"),
     "Float64": lambda c: pd.Series(c, dtype="Float64"),
     "column source": lambda c: as_source(uneven(c, pa.int32())),
-    "rows source": Objects,
-    "own": Own,
-    "own without a length": lambda c: Own(c, length=False),
-}
+}  # fmt: skip
 
 
 def cells(n=ROWS, every=7):
@@ -322,14 +314,11 @@ def test_what_is_no_number_in_a_list_is_found_after_the_spend():
     assert budget.remaining["epsilon"] == 0
 
 
-@settings(max_examples=60)
-@given(
-    st.lists(
-        st.one_of(st.none(), st.integers(-(10**30), 10**30), st.floats(), st.booleans()),
-        max_size=40,
-    ),
-    st.integers(8, 100),
-)
+NUMBERS = st.one_of(st.none(), st.integers(-(10**30), 10**30), st.floats(), st.booleans())
+
+
+@settings(max_examples=40)
+@given(st.lists(NUMBERS, max_size=40), st.integers(8, 100))
 def test_lists_against_the_plain_twin(some, buffer):
     source = as_rows(some)
     source.BUFFER = buffer
@@ -643,16 +632,13 @@ def test_threads_split_rows_only_where_it_pays(monkeypatch):
             as_rows(np.arange(5), None, wrong)
 
 
-class Unreadable:
-    """A column on another device, or one that needs a gradient: NumPy cannot have it."""
-
-    def __array__(self, *args, **kwargs):
-        raise RuntimeError("secret 4711")
+def unreadable(self, *args, **kwargs):
+    """Of a column on another device, or one that needs a gradient: NumPy cannot have it."""
+    raise BufferError("secret 4711")
 
 
-class UnreadableCapsule(Capsule):
-    def __dlpack__(self, **options):
-        raise BufferError("secret 4711")
+Unreadable = type("Unreadable", (), {"__array__": unreadable})
+UnreadableCapsule = type("UnreadableCapsule", (Capsule,), {"__dlpack__": unreadable})
 
 
 NO_DATA = [
@@ -669,12 +655,11 @@ NO_DATA = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("data", NO_DATA, ids=lambda d: type(d).__name__)
-def test_refusals_come_before_the_spend_and_repeat_no_value(data):
+def test_refusals_come_before_the_spend_and_repeat_no_value():
     """A value in an error would be an answer for nothing."""
     budget = dp.Budget(epsilon=1)
     blocks = functools.partial(dp.sample_and_aggregate, estimator="mean", blocks=1)
-    for release in (dp.median, blocks):
+    for data, release in itertools.product(NO_DATA, (dp.median, blocks)):
         with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
             release(data, bounds=(0, 1), epsilon=1, budget=budget)
         assert "4711" not in str(caught.value) + repr(caught.value.__context__)
