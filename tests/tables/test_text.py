@@ -63,6 +63,7 @@ def test_the_comparison_sees_planted_faults(fault):
         beside_the_twin(wrong, 1000)
 
 
+@pytest.mark.full
 def test_ends_of_records_on_every_path():
     on_every_path("""
 import random
@@ -123,7 +124,7 @@ def test_planted_readers_are_seen(tmp_path, monkeypatch, fault):
 def test_a_parser_that_goes_on_from_block_to_block_is_seen(tmp_path):
     """The fault: pyarrow's own reader loses a line end in a cell where a block of it ends."""
     differ, record, path = 0, '"AAAAAA\r\nBBB",1\r\n', tmp_path / "t.csv"
-    for shift in range(1, 40):
+    for shift in range(1, 40, 3):
         path.write_bytes(f"k,v\r\n{'x' * shift},1\r\n{record * 50}".encode())
         rows = [("x" * shift, "1"), *[("AAAAAA\r\nBBB", "1")] * 50]
         assert rows_of(path) == rows

@@ -78,7 +78,7 @@ def checked_files(folder, monkeypatch, count, first=0):
     return faulty
 
 
-@pytest.mark.parametrize("count", [25, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [15, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_the_faults_are_those_at_which_a_release_fails(tmp_path, monkeypatch, count):
     assert count // 5 < checked_files(tmp_path, monkeypatch, count, first=60) < count
 
