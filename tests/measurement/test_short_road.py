@@ -159,16 +159,13 @@ def test_public_values_that_call_all_others_equal_are_told_apart(make, values):
 
 
 class NoHash:
-    """A public value that has no hash, or none that can be compared."""
-
-    def __init__(self, error):
-        self.error = error
+    """A public value that has no hash, and that cannot be compared."""
 
     def __eq__(self, other):
-        raise self.error
+        raise ValueError
 
     def __hash__(self):
-        raise self.error
+        raise ValueError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,14 +174,13 @@ class OfValue(dp.Mean):
 
 
 @quick_rows(1)
-@pytest.mark.parametrize("value", [[1], np.ones(2), NoHash(ValueError()), NoHash(TypeError())])
+@pytest.mark.parametrize("value", [[1], np.ones(2), NoHash()])
 def test_a_value_without_a_hash_is_planned_anew(value):
     mine = OfValue(**BOUNDS, value=value).measure(epsilon=400)
     assert mine(ROWS) == pytest.approx(ROWS.mean(), abs=1e-6)
     assert mine.error(40, 0.95) == dp.Mean(**BOUNDS).measure(epsilon=400).error(40, 0.95)
-    table = {"key": ROWS % 2, "x": ROWS}
-    groups = dp.group_by(table, "key", keys=[0, 1])
-    means = groups.agg({"m": OfValue("x", bounds=(0, 50), value=value)}, epsilon=400)["m"]
+    groups = dp.group_by({"key": ROWS % 2, "x": ROWS}, "key", keys=[0, 1])
+    means = groups.agg({"m": OfValue("x", **BOUNDS, value=value)}, epsilon=400)["m"]
     assert means.tolist() == pytest.approx([ROWS[1::2].mean(), ROWS[::2].mean()], abs=0.1)
 
 

@@ -128,23 +128,21 @@ def test_nor_does_a_unit_of_a_crowd(relation, monkeypatch):
         assert widest(BOTH[relation], rate=4.0, span=8)[0] > 6
 
 
-@quick_rows(6)
+@quick_rows(4)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("loss", [{"epsilon": 1.0}, {"rho": 0.3}])
 def test_one_spend_pays_for_the_bound_and_the_answer(name, loss):
     release, kw = STATISTICS[name]
-    kw = {**kw, **loss, "ids": "who", "max_rows": "auto"}
-    table = {"who": IDS, "x": X}
-    budget = dp.Budget(**loss, ids="who")
+    kw, table = {**kw, **loss, "ids": "who", "max_rows": "auto"}, {"who": IDS, "x": X}
+    budget, whole = dp.Budget(**loss, ids="who"), Fraction(str(*loss.values()))
+    parts = budget.cost(release, table, parts=True, **kw)
     release(table, budget=budget, **kw)
     (entry,) = budget.history
     assert not any(budget.remaining.values())
     assert "a quarter of it for max_rows" in entry.what
-    parts = dp.Budget(**loss, ids="who").cost(release, table, parts=True, **kw)
     amounts = [getattr(part, "rho", None) or part.epsilon for part in parts.values()]
     assert next(iter(parts)) == "max_rows"
-    assert amounts[0] == SHARE * Fraction(str(*loss.values()))
-    assert sum(amounts) == Fraction(str(*loss.values()))
+    assert amounts[0] == SHARE * whole and sum(amounts) == whole
 
 
 @every_value
@@ -165,11 +163,8 @@ def test_no_statistic_refuses_a_bound_or_is_charged_more_than_is_left(name, rela
 def test_what_is_drawn_is_used_as_if_it_had_been_given(monkeypatch):
     monkeypatch.setattr(unit_bounds.WithUnitBound, "bound", lambda self, tails, generator: 3)
     for release, kw in STATISTICS.values():
-        kw = {"ids": IDS, **kw}
-        first = InsecureGenerator(5)
-        first.stream().take(32)
-        found = release(X, max_rows="auto", epsilon=4, rng=InsecureGenerator(5), **kw)
-        assert str(found) == str(release(X, max_rows=3, epsilon=3, rng=first, **kw))
+        found = release(X, max_rows="auto", epsilon=4, rng=InsecureGenerator(5), ids=IDS, **kw)
+        assert str(found) == str(release(X, max_rows=3, epsilon=3, rng=after(), ids=IDS, **kw))
 
 
 def test_units_are_those_that_count(seen):
@@ -230,20 +225,24 @@ def test_a_unit_has_the_size_of_its_total(seen, bounds):
     assert np.array_equal(seen[0][:-1], tails(sizes)[:-1])
 
 
+def after():
+    """A generator from which the key of a bound was drawn."""
+    generator = InsecureGenerator(5)
+    generator.stream().take(32)
+    return generator
+
+
 def test_limits_that_are_drawn_are_used_as_if_they_had_been_given(seen):
-    def after():
-        generator = InsecureGenerator(5)
-        generator.stream().take(32)
-        return generator
+    def alike(call, limits, **kw):
+        found = call(PAY, per_unit="auto", epsilon=4, ids=IDS, rng=InsecureGenerator(5), **kw)
+        assert found == call(PAY, per_unit=limits, epsilon=3, ids=IDS, rng=after(), **kw)
 
     for lo, hi in ENDS:
-        kw, size = {"bounds": (lo, hi), "ids": IDS}, 300 / 256 * max(-lo, hi)
+        size = 300 / 256 * max(-lo, hi)
         limits = (-size if lo < 0 else 0.0, size if hi > 0 else 0.0)
-        found = dp.sum(PAY, per_unit="auto", epsilon=4, rng=InsecureGenerator(5), **kw)
-        assert found == dp.sum(PAY, per_unit=limits, epsilon=3, rng=after(), **kw)
+        alike(dp.sum, limits, bounds=(lo, hi))
     for count in (dp.count, dp.count_nonzero):
-        found = count(PAY, per_unit="auto", epsilon=4, ids=IDS, rng=InsecureGenerator(5))
-        assert found == count(PAY, per_unit=(0, 300), epsilon=3, ids=IDS, rng=after())
+        alike(count, (0, 300))
 
 
 def test_no_unit_moves_more_than_one_total(seen):
@@ -257,21 +256,17 @@ def test_no_unit_moves_more_than_one_total(seen):
     assert not np.any((differences > 0).any(-1) & (differences < 0).any(-1))
 
 
-TWO = np.stack([PAY, 10 * X], axis=1)
-
-
 def test_of_columns_the_total_with_the_most_parts_counts(seen):
+    two = np.stack([PAY, 10 * X], axis=1)
     kw = {"axis": 0, "bounds": [(-1, 3), (0, 8)], "ids": IDS, "nan": 0}
-    found = dp.sum(TWO, per_unit="auto", epsilon=400, rng=InsecureGenerator(1), **kw)
-    rows = np.clip(np.nan_to_num(TWO), [-1, 0], [3, 8])
+    found = dp.sum(two, per_unit="auto", epsilon=400, rng=InsecureGenerator(1), **kw)
+    rows = np.clip(np.nan_to_num(two), [-1, 0], [3, 8])
     totals = np.stack([np.bincount(IDS, row) for row in rows.T])[:, np.unique(IDS)]
     sizes = np.ceil(np.abs(totals) * 256 / [[3], [8]]).max(0)
     assert np.array_equal(seen[0][:-1], tails(sizes)[:-1])
     most = np.array([[3.515625], [9.375]])  # 300 parts of a row
-    due = np.clip(totals, -most, most).sum(1)
-    assert found == pytest.approx(due, abs=1.5)
-    equal = {**kw, "bounds": (-1, 3), "rng": InsecureGenerator(5)}
-    equal["rng"].stream().take(32)
-    limited = dp.sum(TWO, per_unit=(-3.515625, 3.515625), epsilon=3, **equal)
-    drawn = dp.sum(TWO, per_unit="auto", epsilon=4, **{**equal, "rng": InsecureGenerator(5)})
+    assert found == pytest.approx(np.clip(totals, -most, most).sum(1), abs=1.5)
+    equal = {**kw, "bounds": (-1, 3)}
+    limited = dp.sum(two, per_unit=(-3.515625, 3.515625), epsilon=3, **equal, rng=after())
+    drawn = dp.sum(two, per_unit="auto", epsilon=4, **equal, rng=InsecureGenerator(5))
     assert drawn.tolist() == limited.tolist()
