@@ -53,17 +53,18 @@ def check_bounds(distance, c, count=None, slack=0.0, exact=None, shrink=0.0):
 
 def cases(seed=0):
     rng = np.random.default_rng(seed)
+    steps = (np.arange(1, 500) + 0.5) * math.log(2)  # where the reduction changes its integer
+    far, many = 10.0 ** rng.uniform(-320, 308, 300), rng.integers(1, 1 << 53, 701)
     yield np.zeros(1), 1.0, None
     yield np.arange(200.0), 1.0, None
-    yield np.append(rng.exponential(3.0, 700), 0.0), 0.7, rng.integers(1, 1 << 53, 701)
-    yield np.append(10.0 ** rng.uniform(-320, 308, 300), 0.0), 1e-3, None
+    yield np.append(rng.exponential(3.0, 700), 0.0), 0.7, many
+    yield np.append(far, 0.0), 1e-3, None
     yield np.append(10.0 ** rng.uniform(-5, 5, 300), 5e-6), 3.0, rng.integers(1, 9, 301)
     yield np.array([5e-324, 1e-310, 1.0, 0.0]), 1e308, None
     yield np.array([1e308, 1.7e308, 0.0, 1e300]), 5e-324, np.array([1, 1 << 53, 1, 2])
     yield rng.uniform(1e5, 1e5 + 50, 300), 1.0, None  # nothing near: a power of two is taken out
-    yield rng.uniform(1e9, 1e9 + 50, 300), 1.0, rng.integers(1, 1 << 53, 300)
+    yield rng.uniform(1e9, 1e9 + 50, 300), 1.0, many[:300]
     yield np.where(rng.random(600) < 0.3, -1.0, rng.exponential(9.0, 600)), 1.0, None
-    steps = (np.arange(1, 500) + 0.5) * math.log(2)  # where the reduction changes its integer
     yield np.concatenate([[0], steps, np.nextafter(steps, 0), np.nextafter(steps, 1e9)]), 1.0, None
 
 
@@ -112,19 +113,15 @@ def test_below_by_enumeration_of_the_leading_bits():
     """All values of the leading bits, once each: every integer comes equally often."""
     for n in (1, 2, 3, 7, 8, 9, 100):
         bits = (n - 1).bit_length()
-        words = [k << (64 - bits) for k in range(1 << bits)] if bits else []
-        script, got = Script(words), []
-        for _ in range(n):
-            got.append(choice.below(n, script))
-        assert got == list(range(n))
+        script = Script([k << (64 - bits) for k in range(1 << bits)] if bits else [])
+        assert [choice.below(n, script) for _ in range(n)] == list(range(n))
 
 
 def test_slots():
     stream = InsecureGenerator(6).stream()
-    limit = np.resize(np.array([1, 2, 7]), 30_000)
-    got = choice.slots(limit, stream)
-    assert stats.chisquare(np.bincount(got[2::3], minlength=7)).pvalue > 1e-4
-    assert stats.chisquare(np.bincount(got[1::3], minlength=2)).pvalue > 1e-4
+    got = choice.slots(np.resize(np.array([1, 2, 7]), 30_000), stream)
+    for first, most in ((2, 7), (1, 2)):
+        assert stats.chisquare(np.bincount(got[first::3], minlength=most)).pvalue > 1e-4
     assert not got[::3].any()
     with pytest.raises(ValueError):
         choice.slots(np.array([3, 0]), stream)
@@ -192,25 +189,17 @@ def test_draws_follow_the_distribution(m, counted):
 
 
 words = st.lists(st.integers(0, 2**64 - 1), min_size=0, max_size=6)
+near = st.floats(0, 60) | st.floats(0, 1e-9)
 distances = st.lists(
-    st.one_of(
-        st.floats(0, 60), st.floats(0, 1e-9), st.sampled_from([0.0, 200.0, 700.0, 1e6, 1e9, -1.0])
-    ),
-    min_size=1,
-    max_size=12,
+    near | st.sampled_from([0.0, 200.0, 700.0, 1e6, 1e9, -1.0]), min_size=1, max_size=12
 )
+counted = st.lists(st.integers(1, 1 << 53), min_size=12, max_size=12)
+slacks = st.sampled_from([0.0, 1e-12, 0.3])
 
 
 @pytest.mark.full
 @settings(max_examples=200)
-@given(
-    distances,
-    st.floats(1e-3, 1e3),
-    st.lists(st.integers(1, 1 << 53), min_size=12, max_size=12),
-    words,
-    st.integers(0, 2**32),
-    st.sampled_from([0.0, 1e-12, 0.3]),
-)
+@given(distances, st.floats(1e-3, 1e3), counted, words, st.integers(0, 2**32), slacks)
 def test_draws_are_the_twins(distance, c, count, first, seed, slack):
     distance = np.array([*distance, 0.0])
     count = np.array([*count, 1], np.int64)[-len(distance) :]
