@@ -4,6 +4,7 @@ import contextlib
 import copy
 import csv
 import errno
+import functools
 import io
 import json
 import os
@@ -235,6 +236,17 @@ def test_notes_nest_and_end(path):
     assert [line.note for line in budget.history] == ["inner", "outer", ""]
 
 
+def test_two_who_think_of_different_relations(path):
+    first, second = dp.Budget(epsilon=1, path=path), dp.Budget(path=path, neighbors=REP)
+    assert second.neighbors == REP
+    first.spend(Pure(0.1), neighbors=AR)
+    with pytest.raises(BudgetError, match="by a budget for neighbors='replace'"):
+        second.spend(Pure(0.1), neighbors=REP)
+    assert len(first.history) == 1
+    with pytest.raises(ArgumentError, match="neighbors must be that of"):
+        dp.Budget(path=path, neighbors=REP)
+
+
 @pytest.mark.parametrize("words, said", [
     ({"epsilon": 2}, r"limit must be that of .*study.db, Approx\(epsilon=1, delta=1e-06\)"),
     ({"epsilon": 1}, "limit must be that of"),
@@ -261,18 +273,6 @@ def study(tmp_path_factory):
     path = tmp_path_factory.mktemp("study") / "study.db"
     dp.Budget(epsilon=1, delta=1e-6, path=path, neighbors=REP, name="study")
     return path
-
-
-def test_two_who_think_of_different_relations(path):
-    first = dp.Budget(epsilon=1, path=path)
-    second = dp.Budget(path=path, neighbors=REP)
-    assert second.neighbors == REP
-    first.spend(Pure(0.1), neighbors=AR)
-    with pytest.raises(BudgetError, match="by a budget for neighbors='replace'"):
-        second.spend(Pure(0.1), neighbors=REP)
-    assert len(first.history) == 1
-    with pytest.raises(ArgumentError, match="neighbors must be that of"):
-        dp.Budget(path=path, neighbors=REP)
 
 
 def test_paths_that_are_none():
@@ -307,19 +307,13 @@ def test_a_symbolic_link_is_the_file_that_it_points_to(path):
     assert one.path == other.path == str(path.with_name("real.db"))
 
 
-def test_pickles_and_copies_are_the_same_ledger(path, tmp_path):
+def test_pickles_and_copies_are_the_same_ledger(path):
     budget = dp.Budget(epsilon=1, path=path, neighbors=REP)
     packed = pickle.dumps(budget)
     others = [pickle.loads(packed), copy.copy(budget), copy.deepcopy(budget)]
     for each in others:
         each.spend(Pure(0.25), neighbors=REP)
     assert budget.remaining["epsilon"] == Fraction(1, 4) == others[0].remaining["epsilon"]
-    path.unlink()
-    with pytest.raises(LedgerError, match="does not exist"):
-        pickle.loads(packed)
-    dp.Budget(epsilon=1, path=path)
-    with pytest.raises(LedgerError, match="is not the file that was pickled"):
-        pickle.loads(packed)
 
 
 def test_lines_and_keys_can_only_be_added(path):
@@ -361,12 +355,20 @@ def test_a_ledger_with_two_names(path):
     budget.spend(Pure(1), neighbors=REP)
 
 
-def test_a_ledger_that_went_away(path):
+def test_a_ledger_that_went_away_or_is_made_anew(path):
     budget = dp.Budget(epsilon=1, path=path)
+    packed = pickle.dumps(budget)
     path.unlink()
-    with pytest.raises(LedgerError, match="no longer exists"):
-        budget.spend(Pure(0.1), neighbors=REP)
+    for use, said in (
+        (lambda: budget.spend(Pure(0.1), neighbors=REP), "no longer exists"),
+        (lambda: pickle.loads(packed), "does not exist"),
+    ):
+        with pytest.raises(LedgerError, match=said):
+            use()
     assert not path.exists() and "cannot be read" in repr(budget)
+    dp.Budget(epsilon=1, path=path)
+    with pytest.raises(LedgerError, match="is not the file that was pickled"):
+        pickle.loads(packed)
 
 
 def grown(path, tmp_path):
@@ -431,11 +433,11 @@ def test_an_old_or_another_ledger_under_the_same_name_is_never_used(path, tmp_pa
 
 def test_a_recorded_answer_that_went_back(path, tmp_path):
     """No line is missing; but two answers to one spend would be two releases."""
-    budget = dp.Budget(epsilon=1, path=path)
+    budget, early = dp.Budget(epsilon=1, path=path), tmp_path / "early.db"
     keyed(budget)
-    shutil.copy(path, tmp_path / "early.db")
+    shutil.copy(path, early)
     assert budget.settle(3.5) == 3.5
-    shutil.copy(tmp_path / "early.db", path)
+    shutil.copy(early, path)
     with as_process({}):
         other = dp.Budget(path=path)
         keyed(other)
@@ -447,18 +449,16 @@ def test_a_recorded_answer_that_went_back(path, tmp_path):
 
 def kept(path):
     """A ledger with a bit of everything, and what asks for all of it again."""
-    budget = dp.Budget(epsilon=1, path=path)
+    budget, given = dp.Budget(epsilon=1, path=path), {"positives": 3, "threshold": 500}
     keyed(budget)
     budget.settle(3.5)
-    given = {"positives": 3, "threshold": 500, "epsilon": 0.5, "name": "n"}
-    dp.online.SparseVector(**given, budget=budget).answer(3)
+    sparse = functools.partial(dp.online.SparseVector, **given, epsilon=0.5, name="n")
+    sparse(budget=budget).answer(3)
 
     def ask(budget):
-        answer = budget.entry("k")
-        past = dp.online.SparseVector(**given, budget=budget).past
+        answer, past = budget.entry("k"), sparse(budget=budget).past
         budget.spend(Pure(0.01), neighbors=REP)
-        assert budget.history[0].answer == answer[1]
-        return answer, len(past)
+        assert budget.history[0].answer == answer[1] and len(past) == 1
 
     return budget, ask
 
