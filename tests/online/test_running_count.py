@@ -138,7 +138,8 @@ def test_the_weights_of_nodes_are_those_of_least_squares(b):
         each = [_weights(t, b) for t in range(1, step + 1)]
         mean = np.mean([times @ weights**2 for weights, times in each])
         assert _mean_variance(step, b) == pytest.approx(mean)
-    assert RunningCount(1 << 40, rho=1).half_width((1 << 40) - 1) < 2000  # no array of so many
+    if b == 5:  # no array of so many
+        assert RunningCount(1 << 40, rho=1).half_width((1 << 40) - 1) < 2000
 
 
 @quick_rows(1)
