@@ -111,27 +111,24 @@ def test_a_pass_of_values_that_does_not_read_the_ids_is_caught(monkeypatch):
 ROWS = pa.table({"a": np.arange(300) / 300, "b": np.arange(300)[::-1] / 300})
 LABELS = np.arange(300) % 2
 FITTED = {"bounds": [(0, 1)] * 2, "epsilon": 1.0}
-#: What stands at the rows of a learner, or of sums, by their numbers.
-BESIDE_ROWS = {
-    "labels": lambda X: dp.learn.NaiveBayes(classes=[0, 1], **FITTED).fit(X, LABELS),
-    "targets": lambda X: dp.learn.LinearRegression(y_bounds=(0, 1), **FITTED).fit(X, LABELS),
-    "weights": lambda X: dp.learn.StandardScaler(weight_bounds=(0, 1), **FITTED).fit(
-        X, sample_weight=LABELS
-    ),
-    "a set": lambda X: dp.sulq.NoisySums(X, epsilon=1, queries=1).sum(
-        "value", column="a", bounds=(0, 1), rows=LABELS > 0
-    ),
-    "labels of blocks": lambda X: dp.sample_and_aggregate(
-        X, lambda rows: rows["a"].mean(), blocks=5, ids=np.arange(300), bounds=(0, 1), epsilon=1
-    ),
-}
+#: What stands at the rows of a learner, of sums or of blocks, by their numbers.
+SOME = {"column": "a", "bounds": (0, 1), "rows": LABELS > 0}
+BLOCKS = {"blocks": 5, "ids": np.arange(300), "bounds": (0, 1), "epsilon": 1}
+SCALER = dp.learn.StandardScaler(weight_bounds=(0, 1), **FITTED)
+BESIDE_ROWS = [
+    lambda X: dp.learn.NaiveBayes(classes=[0, 1], **FITTED).fit(X, LABELS),
+    lambda X: dp.learn.LinearRegression(y_bounds=(0, 1), **FITTED).fit(X, LABELS),
+    lambda X: SCALER.fit(X, sample_weight=LABELS),
+    lambda X: dp.sulq.NoisySums(X, epsilon=1, queries=1).sum("value", **SOME),
+    lambda X: dp.sample_and_aggregate(X, lambda rows: rows["a"].mean(), **BLOCKS),
+]
 
 
-@pytest.mark.parametrize("name", BESIDE_ROWS)
-def test_what_stands_at_the_rows_of_a_stream(name):
-    BESIDE_ROWS[name](dp.stream(stream(ROWS, in_order), ["a", "b"]))
-    with pytest.raises(DataError, match=ORDER):
-        BESIDE_ROWS[name](dp.stream(stream(ROWS, shuffled), ["a", "b"]))
+def test_what_stands_at_the_rows_of_a_stream():
+    for release in BESIDE_ROWS:
+        release(dp.stream(stream(ROWS, in_order), ["a", "b"]))
+        with pytest.raises(DataError, match=ORDER):
+            release(dp.stream(stream(ROWS, shuffled), ["a", "b"]))
 
 
 N = 3_000
