@@ -36,7 +36,7 @@ def define(home):
     @dataclass(frozen=True, kw_only=True)
     class UpperDecile(dp.Median):
         @property
-        def place(self):
+        def share_below(self):
             return Fraction(9, 10)
 
     @function_of(UpperDecile)
