@@ -122,10 +122,10 @@ def test_nor_does_a_unit_of_a_crowd(relation, monkeypatch):
     width, largest = widest(BOTH[relation], rate=6.0, neighbors=relation)
     assert 5.8 < width <= 6 + 1e-9 and largest <= 6 + 1e-9
     if relation == "replace":
-        assert widest(BOTH[relation], rate=6.0, neighbors=relation, span=64)[0] > 7
+        assert widest(BOTH[relation][::7], rate=6.0, neighbors=relation, span=64)[0] > 7
     else:
         monkeypatch.setattr(unit_bounds, "BEYOND", 8)
-        assert widest(BOTH[relation], rate=4.0, span=8)[0] > 6
+        assert widest(BOTH[relation][::7], rate=4.0, span=8)[0] > 6
 
 
 @quick_rows(4)

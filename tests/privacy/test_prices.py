@@ -205,7 +205,7 @@ def two_points(epsilon, t):
 
 
 @quick_rows(1)
-@pytest.mark.parametrize("epsilon", EPSILONS[::-1])
+@pytest.mark.parametrize("epsilon", EPSILONS)
 def test_draws_of_bounded_range(epsilon):
     e, price = float(F(epsilon)), rho_of_range(F(epsilon))
     places = {*np.linspace(1e-3, 0.999, 60), *(1 - np.geomspace(1e-6, 1, 40))} - {0}
