@@ -391,17 +391,17 @@ def test_a_fault_would_be_caught(fault):
 
 def test_draws_of_groups_have_the_base():
     """Cells that stand for round numbers, and those near 0, weigh more."""
-    base, rows = Base(-40, 2_100, 1.0), [300, 301, 1000]
+    base, rows = Base(-40, 8_200, 1.0), [300, 301, 1000]
     assert base.above and len(base.round_steps)
     offsets = np.arange(20_001) * len(rows)
     tiled = np.tile((np.array(rows) + 40).astype(np.int32), 20_000)
     aim = aim_at(Fraction(1, 2), 0.7)
     out = draw_quantiles(tiled, offsets, aim, base, 50, InsecureGenerator(2).stream())
-    weights = [base.weight(cell, cell) for cell in range(-40, 2_101)]
-    bins = np.searchsorted([299, 300, 301, 302, 500, 1000, 1001], np.arange(-40, 2_101), "right")
+    weights = [base.weight(cell, cell) for cell in range(-40, 8_201)]
+    bins = np.searchsorted([299, 300, 301, 302, 500, 1000, 1001], np.arange(-40, 8_201), "right")
     for own, fits in ((weights, True), (None, False)):
         law = quantile_twin.probabilities(
-            rows, aim.fraction / 2**32, 0.7, aim.share, -40, 2_100, 0, own
+            rows, aim.fraction / 2**32, 0.7, aim.share, -40, 8_200, 0, own
         )
         due = np.bincount(bins, law)
         assert (chi_square(bins[out], due, 0) < 35) == fits
