@@ -27,7 +27,7 @@ from ..support.paths import on_every_path
 
 @pytest.fixture(autouse=True)
 def searched(monkeypatch):
-    """Arrays of a middle size are searched, too; see `test_select` for the other way."""
+    """Arrays of a middle size are searched, too."""
     monkeypatch.setattr(order, "MIDDLE", 0)
 
 

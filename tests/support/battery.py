@@ -288,6 +288,7 @@ def made(table, written):
             losses = [one for one in (EPSILON, DELTA, RHO) if one.keys() <= takes.keys()]
             losses = losses[1:] if entry.word in GAUSSIAN else losses
             own = typical(takes, entry.data)
+            own |= {"q": 30} if entry.word == "percentile" else {}
             given = {"rows": rows, "losses": tuple(losses), "form": form}
             yield entry.word + words, Case(entry.function, data, own | kw, **given)
         if entry.by_group:
