@@ -164,6 +164,36 @@ def test_a_handler_cannot_pay_for_a_part_in_the_spend_of_another_part():
 
 
 @pytest.mark.full
+@pytest.mark.skipif(os.name != "posix", reason="this system has no timers that signal")
+def test_signals_while_threads_spend_from_a_file(tmp_path):
+    """A real handler; whoever is refused has spent nothing."""
+    done = program(
+        """
+        import signal, sys, threading, warnings, dpfast as dp
+        warnings.simplefilter("ignore", dp.PrivacyAdvice)
+        budget, done = dp.Budget(epsilon=1000, path=sys.argv[1], timeout=20), []
+        def spend(*_):
+            try:
+                budget.spend(dp.privacy.Pure(1), neighbors="replace")
+                done.append(1)
+            except dp.errors.LedgerError as error:
+                assert "signal handler" in str(error), error
+        signal.signal(signal.SIGALRM, spend)
+        other = threading.Thread(target=lambda: [spend() for _ in range(20)])
+        other.start()
+        signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
+        for _ in range(60):
+            spend()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        other.join()
+        assert budget.spent["epsilon"] == len(done) == len(budget.history) >= 80, len(done)
+        """,
+        tmp_path / "study.db",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_child_reads_what_there_was_and_records_nothing():
     """Forks while another thread spends all the time: whatever it holds, nobody waits for it."""

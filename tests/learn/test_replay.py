@@ -309,6 +309,18 @@ def half_a_matrix(right):
     return whole
 
 
+def free_squares(right):
+    """Sums of squares move as numbers do."""
+
+    def parts(self, *of, **kw):
+        made = right(self, *of, **kw)
+        return [
+            replace(part, l1=1, l2_squared=1) if i == 3 else part for i, part in enumerate(made)
+        ]
+
+    return parts
+
+
 def come_and_go(place, at):
     """What is told the relation in one place is told that rows come and go."""
     return lambda right: lambda *of, **kw: right(*of[:at], "add-remove", *of[at + 1 :], **kw)
@@ -341,6 +353,8 @@ FAULTS = {
     "half a box": ([narrow(2)], "add-remove", "epsilon",
         ("k-means", "k-means from cells", "scaling", "logistic"), 2),
     "an eighth of a box": ([narrow(8)], "add-remove", "epsilon", WIDE, 2),
+    "free squares": ([(Moments, "parts", free_squares)], "add-remove", "rho",
+        ("regression", "regression of three"), 1),
     "half a matrix": ([(GramMatrix, "whole", half_a_matrix)], "add-remove", "epsilon",
         ("pca", "svd", "regression of all products"), 2),
     "rows come and go": ([(place, name, come_and_go(place, at))

@@ -100,6 +100,14 @@ def test_large_and_small_values():
     assert math.isfinite(dp.additive_release(1.7e308, sensitivity=1e300, epsilon=1))
 
 
+@pytest.mark.full
+def test_the_distribution_of_an_answer():
+    """Half of the answers are within ln(2) scales, and not so for a planted scale."""
+    answers = dp.additive_release(np.zeros(4000), sensitivity=1, epsilon=0.5, noise="laplace")
+    share, spread = np.mean(np.abs(answers) < 2 * math.log(2)), 5 * math.sqrt(0.25 / 4000)
+    assert abs(share - 0.5) < spread < abs(np.mean(np.abs(answers) < 1) - 0.5)
+
+
 def test_what_an_additive_release_refuses():
     one = {"sensitivity": 1, "epsilon": 1}
     for value in (math.nan, math.inf, [1.0, math.nan], 0.5):
