@@ -236,3 +236,11 @@ def test_import_is_light():
     code = f"import sys, dpfast; print([m for m in {heavy!r} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_a_name_is_found_with_its_tests_and_twins(capsys):
+    assert rooms.show("histogram") and not rooms.show("histogrm")
+    shown = capsys.readouterr()
+    assert "no module" in shown.err and "dpfast/statistics/histogram.py" in shown.out
+    for folder in ("tests/statistics/test_", "tests/reference/statistics/"):
+        assert f"{folder}histogram.py" in shown.out

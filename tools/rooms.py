@@ -147,7 +147,8 @@ def heights(pairs: set[tuple[str, str]]) -> dict[str, int]:
 
 def definitions(name: str) -> Iterator[tuple[Path, int]]:
     """File and line of each definition of a name at the top level of a module, and of a module."""
-    for path in sorted(PACKAGE.rglob("*.py")):
+    files = sorted(PACKAGE.rglob("*.py"), key=lambda path: (room(module(path)) in GUESTS, path))
+    for path in files:
         text = path.read_text(encoding="utf-8")
         lines = [
             node.lineno
@@ -159,11 +160,17 @@ def definitions(name: str) -> Iterator[tuple[Path, int]]:
             yield path, lines[-1] if lines else 1  # the first ones may be overloads
 
 
-def mentions(words: Iterable[str], files: Iterable[Path]) -> list[Path]:
-    """At most three of the files that use one of some words, the most frequent users first."""
+def mentions(words: set[str], files: Iterable[Path]) -> list[Path]:
+    """At most three of the files named after or using one of some words, the nearest first."""
     word = re.compile(rf"\b({'|'.join(map(re.escape, words))})\b")
-    counts = {path: len(word.findall(path.read_text(encoding="utf-8"))) for path in files}
-    return sorted(filter(counts.get, counts), key=lambda path: (-counts[path], path))[:3]
+
+    def rank(path: Path) -> tuple[bool, int]:
+        is_named = path.stem.removeprefix("test_") in words
+        return is_named, len(word.findall(path.read_text(encoding="utf-8")))
+
+    ranks = {path: rank(path) for path in files}
+    found = (path for path, one in ranks.items() if any(one))
+    return sorted(found, key=lambda path: (*(-x for x in ranks[path]), path))[:3]
 
 
 def show(name: str) -> bool:
