@@ -259,7 +259,7 @@ def iqr(data: Any, **arguments: Any) -> Any:
     >>> found = dp.ptr.iqr(x, epsilon=4.0, delta=1e-9, **wide)
     >>> 200 < found < 1200
     True
-    >>> 300 < dp.ptr.iqr(x, bounds=(0, 1000), proposed=5, epsilon=1.0, delta=1e-9) < 700
+    >>> 300 < dp.ptr.iqr(x, bounds=(0, 1000), proposed=5, epsilon=2.0, delta=1e-9) < 700
     True
     """
 
