@@ -19,7 +19,6 @@ from dpfast.rng import InsecureGenerator
 
 from ..reference.noise import choice as twin
 from ..support.pairwise import quick_rows
-from ..support.paths import on_every_path
 
 mp = mpmath.MPContext()
 
@@ -391,40 +390,3 @@ def test_rows_without_a_candidate_are_refused():
         assert function(values[:0], np.empty(0), 1.0, None, stream).shape == (0,)
         with pytest.raises(ValueError):
             function(values[:, :0], np.zeros(2), 1.0, None, stream)
-
-
-PROBE = """
-import hashlib
-import numpy as np
-from dpfast.noise import choice as _choice
-from dpfast._kernels.noise import row_sums
-from dpfast.rng import InsecureGenerator
-
-rng = np.random.default_rng(0)
-stream = InsecureGenerator(1).stream()
-digest = hashlib.sha256()
-for m in (1, 7, 513, 5000):
-    for base in (0.0, 1e5):
-        distance = base + np.where(rng.random(m) < 0.1, -1e9, 10.0 ** rng.uniform(-9, 3, m))
-        distance[0] = base
-        for count in (None, rng.integers(1, 1 << 53, m)):
-            w = _choice.Weights(distance, 0.7, count, 1e-9)
-            digest.update(w.bound.tobytes() + str(w.shift).encode())
-            digest.update(w.propose(1000, stream).tobytes())
-for n in (1, 3, 64, 999):
-    values = rng.normal(size=(50, n)) * 20
-    values[rng.random((50, n)) < 0.1] = -np.inf
-    values[:, 0] = 9.0
-    best = values.max(axis=1)
-    sums = np.empty(values.shape, np.uint64)
-    row_sums(values, best, 0.9, 0.0, sums)
-    digest.update(sums.tobytes())
-    digest.update(_choice.rows(values, best, 0.9, None, stream, draws=5).tobytes())
-    digest.update(_choice.subset_rows(values, best, 0.9, None, stream).tobytes())
-print(digest.hexdigest())
-"""
-
-
-@pytest.mark.full
-def test_every_instruction_set_makes_the_same_choices():
-    assert len(on_every_path(PROBE)) == 64

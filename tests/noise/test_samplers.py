@@ -24,7 +24,6 @@ from dpfast.rng import InsecureGenerator, default_generator
 
 from ..reference.noise import samplers as twin
 from ..support.pairwise import every_value, quick_rows
-from ..support.paths import on_every_path
 from ..support.surface import Liar
 
 KINDS = [
@@ -250,36 +249,6 @@ def test_support_does_not_depend_on_the_value(kind):
     assert not supports_differ(mechanism)
     assert supports_differ(textbook)
     assert not (textbook(0.0) / grid == np.rint(textbook(0.0) / grid)).all()
-
-
-SCRIPT = """
-import hashlib, numpy as np
-from dpfast import noise
-from dpfast.rng import InsecureGenerator
-g = InsecureGenerator(2024)
-h = hashlib.sha256()
-def add(draw, *given, **more):
-    h.update(draw(*given, **more, rng=g).tobytes())
-for f in (noise.laplace, noise.gaussian, noise.cauchy):
-    add(f, 3.0, 5003)
-    add(f, 3.0, 503, granularity=2.0**-44)
-add(noise.student_t, 3.0, 1.0, 2001)
-add(noise.generalized_cauchy, 4, 1.0, 2001)
-add(noise.polyplace, 1.5, 1.0, 2001)
-add(noise.arsinh_normal, 0.9, 1.0, 2001)
-add(noise.laplace, np.arange(1.0, 700))
-h.update(np.array([noise.laplace(rng=g) for _ in range(50)]).tobytes())
-for s in (0.3, 17.5, 2.0**39):
-    add(noise.discrete_laplace, s, 3001)
-    add(noise.discrete_gaussian, s, 3001)
-add(noise.staircase, 2.5, 3.0, 3001)
-print(h.hexdigest())
-"""
-
-
-@pytest.mark.full
-def test_all_paths_give_the_same_bits():
-    assert len(on_every_path(SCRIPT)) == 64
 
 
 def test_known_answers():

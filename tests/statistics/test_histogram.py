@@ -1,7 +1,6 @@
 """Histograms: bins beside the plain twin and NumPy, forms, errors."""
 
 import itertools
-import json
 import math
 from fractions import Fraction
 from functools import partial
@@ -28,7 +27,6 @@ from dpfast.tables.memory import MemoryRows
 from ..reference.statistics import histogram as reference
 from ..summaries.test_quantise import DTYPES, sample
 from ..support.pairwise import every_value, quick_rows
-from ..support.paths import on_every_path
 from ..support.views import prepared, replaced
 from .test_totals import Stream
 
@@ -151,20 +149,6 @@ def test_what_a_kernel_refuses():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=text):
             call()
-
-
-PROBE = """
-import json
-from tests.statistics.test_histogram import DTYPES, EDGES, around, counted, exactly, plain, tight
-made = [*EDGES.values(), *map(tight, [127, 128, 255, 256])]
-print(json.dumps([counted(axis(edges), around(edges, dtype))
-                  for edges in made for dtype in DTYPES for axis in [plain, exactly]]))
-"""
-
-
-@pytest.mark.full
-def test_every_instruction_set_gives_the_same():
-    assert json.loads(on_every_path(PROBE))
 
 
 def recorded(data, **kw):

@@ -24,7 +24,6 @@ from dpfast.statistics.quantiles.smooth import SmoothQuantile, grid_between
 from ..reference.noise import base as twin
 from ..reference.statistics import exponential_quantiles as reference
 from ..support.pairwise import every_value, quick_rows
-from ..support.paths import on_every_path
 from ..support.views import innermost
 
 
@@ -273,25 +272,6 @@ def test_neighbors_use_the_same_randomness():
         dp.median(data, bounds=(0, 1), epsilon=1, method="smooth", rng=counting)
         seen.add((counting.calls, counting.bytes(8)))
     assert len(seen) == 1
-
-
-WHOLE_RELEASE = """
-import numpy as np, dpfast as dp
-data = np.random.default_rng(0).normal(0, 1, 300_001)
-g = dp.rng.InsecureGenerator(11)
-for dtype in ("f8", "f4", "i4", "u1"):
-    column = (data * 20 + 100).astype(dtype)
-    for noise, loss in (("polyplace", {"epsilon": 1}), ("cauchy", {"epsilon": 0.3}),
-                        ("gaussian", {"epsilon": 1, "delta": 1e-9}), ("arsinh-normal", {"rho": 1})):
-        for neighbors in ("replace", "add-remove"):
-            print(dp.quantile(column, 0.3, bounds=(0, 200), noise=noise, neighbors=neighbors,
-                              rng=g, **loss).hex())
-"""
-
-
-@pytest.mark.full
-def test_every_instruction_set_gives_the_same_release():
-    assert len(on_every_path(WHOLE_RELEASE).split()) == 32
 
 
 @every_value

@@ -1,7 +1,6 @@
 """Randomized response: kernels beside their twin, exact distributions, estimators, arguments."""
 
 import itertools
-import json
 import math
 from collections import UserList, deque
 from decimal import Decimal
@@ -29,7 +28,6 @@ from dpfast.statistics.response import Coin, leading_slowly
 from ..reference.statistics import response as plain
 from ..support.hostile import Hostile
 from ..support.pairwise import every_value, pairwise, quick_rows
-from ..support.paths import on_every_path
 
 SIZES = [0, 1, 7, 63, 64, 65, 200, plain.BLOCK - 1, plain.BLOCK, plain.BLOCK + 77]
 EPSILONS = [Fraction(1, 1000), Fraction(1, 2), Fraction(1), Fraction(7), Fraction(40)]
@@ -59,33 +57,6 @@ def test_large_arrays_are_done_in_parts(make, monkeypatch):
     parts = (values[at : at + size] for at in range(0, len(values), size))
     due = [getattr(plain, make)(part, *own, Fraction(1), stream) for part in parts]
     assert got.tolist() == list(itertools.chain.from_iterable(due))
-
-
-PROBE = """
-import hashlib, json
-import numpy as np
-import dpfast as dp
-from dpfast.rng import InsecureGenerator
-n = 20_011
-values = np.random.default_rng(0).integers(-1, 12, n)
-found = {}
-for name, answers in {
-    "binary": dp.response.binary(values > 5, epsilon=0.5, rng=InsecureGenerator(1)),
-    "unary": dp.response.unary(values, categories=11, epsilon=2, rng=InsecureGenerator(1)),
-    **{f"kary {kind}": dp.response.kary(values.astype(kind), categories=11, epsilon=1,
-                                        rng=InsecureGenerator(1)).astype(np.int64)
-       for kind in ("i1", "u2", "i4", "i8")},
-    "kary many": dp.response.kary(values, categories=2**31, epsilon=1, rng=InsecureGenerator(1)),
-}.items():
-    found[name] = hashlib.sha256(answers.tobytes()).hexdigest()
-print(json.dumps(found))
-"""
-
-
-@pytest.mark.full
-def test_every_instruction_set_gives_the_same_answers():
-    found = json.loads(on_every_path(PROBE))
-    assert len({found[f"kary {kind}"] for kind in ("i1", "i4", "i8")}) == 1
 
 
 @given(

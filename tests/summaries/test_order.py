@@ -22,7 +22,6 @@ from dpfast.tables import CHUNK_DTYPES, Chunk
 from ..reference.summaries import order as reference
 from ..support.memory import peak
 from ..support.pairwise import quick_rows
-from ..support.paths import on_every_path
 
 
 @pytest.fixture(autouse=True)
@@ -401,38 +400,6 @@ def test_kernels_refuse_what_they_cannot_read():
             order_part(x, 0, 1)
     with pytest.raises(ValueError, match="within"):
         order_part(np.zeros(9), 3, 10)
-
-
-PATHS = """
-import hashlib
-import numpy as np
-from dpfast._kernels.summaries import bracket_pass, count_bytes
-rng = np.random.default_rng(0)
-digest = hashlib.sha256()
-for dtype in ("f8", "f4", "i8", "i4", "i2", "u8", "u4", "u2"):
-    for n in (0, 1, 17, 1000, 33333):
-        raw = rng.integers(0, 256, n * 8, dtype=np.uint8).view(np.uint64)
-        near = (rng.normal(size=n) * 1000).astype("i8")
-        bits = raw.view(np.uint8)[: n * np.dtype(dtype).itemsize].view(dtype)
-        for data in (bits, (near % 5000).astype(dtype)):
-            kept = np.dtype("i4") if data.itemsize == 2 else data.dtype
-            for lo, hi in ((0, 700), (5, 5), (0, 30000)):
-                for room in (0, 100, 40000):
-                    out = np.zeros(room, kept)
-                    counts = bracket_pass(data, np.array([lo, hi], kept), out)
-                    digest.update(repr(counts).encode())
-                    digest.update(out[: min(room, counts[2])].tobytes())
-for dtype in ("i1", "u1"):
-    data = rng.integers(0, 256, 50001, dtype=np.uint8).view(dtype)
-    digest.update(count_bytes(data, 3, 200).tobytes())
-print(digest.hexdigest())
-"""
-
-
-@pytest.mark.full
-def test_all_instruction_sets_agree():
-    """Counts, and the collected values in the order in which they come, bit for bit."""
-    assert len(on_every_path(PATHS)) == 64
 
 
 def test_edges():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
 
@@ -18,7 +17,6 @@ from dpfast.tables import CHUNK_DTYPES
 
 from ..reference.summaries import quantise as reference
 from ..support.pairwise import every_value, pairwise, quick_rows
-from ..support.paths import on_every_path
 
 DTYPES = [d.str for d in CHUNK_DTYPES]
 #: grid, first, span
@@ -170,33 +168,3 @@ def test_what_a_kernel_refuses():
     ):
         with pytest.raises(ValueError, match=words):
             call()
-
-
-PROBE = """
-import json
-import numpy as np
-from dpfast._kernels.summaries import Grid, products
-from tests.summaries.test_quantise import DTYPES, GRIDS, WHOLE, sample
-found = []
-for dtype in DTYPES:
-    for lo, hi in WHOLE:
-        for top in [2.0**61, 2.0**63, 300]:
-            values = sample(2500, dtype, 1)
-            values = values[abs(values.astype(float)) < top]
-            found.append([*Grid(1.0, lo, hi - lo).totals(values)])
-for dtype in DTYPES:
-    for grid in GRIDS:
-        native = Grid(1 / grid[0], *grid[1:])
-        for n in [5, 64, 2500]:
-            values = sample(n, dtype, n)
-            out, missing = np.empty(n, np.uint32), np.empty(n, np.uint8)
-            native.write_cells(values, out, missing)
-            found.append([*native.totals(values), *native.totals(values, True),
-                          products(out, out[::-1].copy()), int(missing.sum())])
-print(json.dumps([[str(x) for x in row] for row in found]))
-"""
-
-
-@pytest.mark.full
-def test_every_instruction_set_gives_the_same():
-    assert len(json.loads(on_every_path(PROBE))) == len(DTYPES) * (3 * len(WHOLE) + 3 * len(GRIDS))
