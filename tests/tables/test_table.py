@@ -34,11 +34,11 @@ from dpfast.tables.memory import MemoryRows
 from ..reference.tables import rows as plain
 from ..support.memory import peak
 from ..support.pairwise import every_value, pairwise, quick_rows
+from .test_scan import EVERY
+from .test_scan import rows as read_column
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
-csv = pytest.importorskip("pyarrow.csv")
-pq = pytest.importorskip("pyarrow.parquet")
 
 ROWS = 1003
 KEY = Key(bytes(range(32)))
@@ -62,18 +62,8 @@ def check_source(data, want):
     """As one column: every row once, without those that are null, and what a chunk promises."""
     source, present = as_source(data), want[~np.isnan(want)].tolist()
     assert isinstance(source, Source) and source.dtype in CHUNK_DTYPES
-
-    def summarise(chunk):
-        assert chunk.values.ndim == 1 and chunk.values.dtype == source.dtype
-        assert chunk.values.dtype.isnative and chunk.values.flags.c_contiguous
-        return [(chunk.start, chunk.values.copy(), chunk.nulls)]
-
-    at, found = 0, []
-    for start, values, nulls in sorted(source.reduce(summarise, add), key=lambda part: part[0]):
-        assert start == at
-        at += len(values) + nulls
-        found += values[values == values].tolist()
-    assert at == len(want) and source.length in (None, at) and found == present
+    got, nulls = read_column(source)
+    assert len(got) + nulls == len(want) and got[got == got].tolist() == present
     sample = source.sample(50, words)
     if sample is not None:
         assert sample.dtype == source.dtype and set(sample[sample == sample]) <= set(present)
@@ -401,20 +391,11 @@ def test_tables(cut, name):
 
 
 def write(columns, path, schema=None):
-    table = pa.table(columns, schema)
-    if path.suffix == ".parquet":
-        pq.write_table(table, path, row_group_size=137)
-    elif path.suffix == ".csv":
-        csv.write_csv(table, path)
-    else:
-        start = pa.ipc.new_stream if path.suffix == ".arrows" else pa.ipc.new_file
-        lz4 = pa.ipc.IpcWriteOptions(compression="lz4")
-        with pa.OSFile(str(path), "wb") as file, start(file, table.schema, options=lz4) as out:
-            out.write_table(table, max_chunksize=101)
+    EVERY[path.name](pa.table(columns, schema), path)
     return path
 
 
-FILES = ["t.parquet", "t.arrow", "t.arrows", "t.csv"]
+FILES = ["groups.parquet", "lz4.ipc", "stream.arrows", "t.csv"]
 
 
 @quick_rows(4)
@@ -511,7 +492,7 @@ def test_other_ids_are_refused_before_the_spend():
 
 
 def test_ids_of_another_length_or_name(tmp_path):
-    path = write(people(50), tmp_path / "t.parquet")
+    path = write(people(50), tmp_path / "groups.parquet")
     text = write(people(50), tmp_path / "t.csv")
     tables = [pa.table(people(50)).drop(["user"]), np.zeros(50), [1.0] * 50, np.zeros((50, 2))]
     late = [dp.scan(text, "x"), Own([1.0] * 50, length=False)]  # nobody has counted these yet
@@ -691,38 +672,3 @@ def test_columns_with_memories_of_their_own_are_not_read_as_one(monkeypatch):
     # Planted: with one owner for all, two columns are always at equal distances.
     monkeypatch.setattr(_table, "_owner", lambda array: None)
     assert _table.together(columns) is not None
-
-
-def test_scan_refuses(tmp_path):
-    path = write(people(20), tmp_path / "t.parquet")
-    np.save(tmp_path / "a.npy", np.zeros((3, 2)))
-    for kind, words, wrong in (
-        (ArgumentError, "must be at least one name", ([], ())),
-        (ArgumentTypeError, "must be a name, a place from 0, a l", ([1.0], [None], [True], {"x"})),
-        (ArgumentError, "list of different columns", (["x", "x"], ["x", 0])),
-    ):
-        for columns in wrong:
-            with pytest.raises(kind, match=words):
-                dp.scan(path, columns)
-    with pytest.raises(ArgumentError, match="list of different columns"):
-        dp.scan(tmp_path / "a.npy", [1, "1"])
-    for table in (dp.scan(path, ["x"]), dp.scan(tmp_path / "a.npy", [0, 1])):
-        budget = dp.Budget(epsilon=1)
-        with pytest.raises(ArgumentTypeError, match="must be one column, not a table"):
-            dp.tree_histogram(table, bins=2, bounds=(0, 1), epsilon=1, budget=budget)
-        assert not budget.history
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("name", FILES)
-def test_a_mask_and_ids_meet_their_rows(cut, tmp_path, name):
-    """However the rows of files are cut; numbers that start anew are caught in `test_filtered`."""
-    columns = {**people(), "v": [i % 7 + 0.5 for i in range(ROWS)]}
-    path, where = write(columns, tmp_path / name), np.arange(ROWS) % 3 > 0
-    kw = {"bounds": (0, 9), "epsilon": 1, "where": where}
-    for release, most in itertools.product((dp.sum, dp.median), (None, 2)):
-        found = []
-        for data, ids in ((dp.scan(path, "v"), "user"), (columns["v"], np.array(columns["user"]))):
-            unit = {"ids": ids, "max_rows": most} if most else {}
-            found.append(release(data, rng=dp.rng.InsecureGenerator(1), **kw, **unit))
-        assert found[0] == found[1]
