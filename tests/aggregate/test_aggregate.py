@@ -1,7 +1,5 @@
 """`dp.sample_and_aggregate`: arguments, the ledger, outputs by definition, and who sees what."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import logging

@@ -1,7 +1,5 @@
 """Named estimators that need a block side by side: order statistics, mode, logistic regression."""
 
-from __future__ import annotations
-
 import math
 import threading
 from fractions import Fraction

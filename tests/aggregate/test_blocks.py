@@ -1,7 +1,5 @@
 """Rows in blocks: labels and their twins, exact tallies, the stable counting sort."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Rows block by block, from any source and through any memory, beside a dict of lists."""
 
-from __future__ import annotations
-
 import errno
 import itertools
 import mmap

@@ -6,8 +6,6 @@ and replayed: by the real keyed partition, with ids that were looked up so that 
 block that it had. Small domains are enumerated with all secrets (`reference/coupling.py`).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

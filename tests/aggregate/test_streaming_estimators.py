@@ -1,7 +1,5 @@
 """Estimators that are functions of sums and extremes: against their definitions, block by block."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import warnings

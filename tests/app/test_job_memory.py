@@ -1,7 +1,5 @@
 """Releases side by side bound people once for each grouping, within the memory that there is."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

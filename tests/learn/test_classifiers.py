@@ -1,7 +1,5 @@
 """Perceptrons, naive Bayes and random forests: without noise what they are by definition."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """scikit-learn's checks of an estimator, why some cannot hold here, and tables of transformers."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 from typing import Any

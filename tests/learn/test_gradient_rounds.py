@@ -1,7 +1,5 @@
 """Sums and gradients of a design: equal to their definition, and as sensitive as is said."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What learns from sums, against hostile arguments and data: refused for nothing, or exact."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import random

@@ -1,7 +1,5 @@
 """Private decision trees: what a row moves in a round, how choices fall, what is kept."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Kernels of learners: against one row at a time, on every instruction set, and refusals."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Private k-means: what a row moves in a round, by enumeration; what is kept, refused and paid."""
 
-from __future__ import annotations
-
 import itertools
 from unittest.mock import patch
 

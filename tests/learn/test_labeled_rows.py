@@ -1,7 +1,5 @@
 """Rows with labels in their forms, and both as numbers of public values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What every learner holds: forms of rows, missing values, columns, what is kept, refused, paid."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """Private least squares: first sums, lines, standard errors, and what is kept and refused."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import partial

@@ -1,7 +1,5 @@
 """Learners of people: which rows of a person count, what they may change, and whose loss it is."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from unittest.mock import Mock, patch
 

@@ -1,7 +1,5 @@
 """What learns in rounds, replayed on every neighbor: all rounds together cost what was paid."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from unittest.mock import patch

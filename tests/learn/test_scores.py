@@ -1,7 +1,5 @@
 """Private scores and cross-validation: what they are by definition, and what they cost."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from unittest.mock import patch
 

@@ -1,7 +1,5 @@
 """Components and scaled columns: exact sums, and without noise what NumPy finds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Rows with weights: as often as they say, exactly; what a neighbor costs; errors."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from types import SimpleNamespace

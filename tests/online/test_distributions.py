@@ -1,8 +1,6 @@
 """Whole transcripts of multiplicative weights and MWEM on tiny universes: their exact
 distributions, with planted faults, and that the shipped code has them."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

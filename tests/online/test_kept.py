@@ -1,8 +1,6 @@
 """Streams with a name: they go on where they ended, in the file of their budget, and tell nothing
 that they must not."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

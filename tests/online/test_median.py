@@ -1,7 +1,5 @@
 """The median mechanism: candidates, the twin, accuracy, its use, and the paper's test."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import pickle

@@ -1,7 +1,5 @@
 """Private multiplicative weights, and rows made from a public distribution."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """MWEM: how choices and measurements are distributed, exact sums, errors that shrink, bad input."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

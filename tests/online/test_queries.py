@@ -1,7 +1,5 @@
 """What streams of linear queries take: histograms, data, universes and queries of all kinds."""
 
-from __future__ import annotations
-
 import copy
 import math
 import os

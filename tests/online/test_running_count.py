@@ -1,7 +1,5 @@
 """Running totals: the nodes that a row is in, estimates, error bars, and a stream that is kept."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

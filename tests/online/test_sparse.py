@@ -1,7 +1,5 @@
 """The sparse vector technique: whole transcripts, the published variants, bad input."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor

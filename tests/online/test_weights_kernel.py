@@ -1,8 +1,6 @@
 """The kernels of multiplicative weights: the twin, every path, numbers that are none, and sums that
 are exact."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

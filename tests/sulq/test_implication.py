@@ -1,7 +1,5 @@
 """The implication test and the estimate of its strength: formulas, errors, power, what they ask."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -1,7 +1,5 @@
 """Noisy sums: exact totals, sensitivities by enumeration, calibration, the last question."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import itertools

@@ -1,7 +1,5 @@
 """Statistical queries: what is promised holds for the worst noise, and costs what it must."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import itertools

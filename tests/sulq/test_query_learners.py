@@ -1,7 +1,5 @@
 """Learners from statistical queries: planted targets, and the worst answers that are promised."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import pickle

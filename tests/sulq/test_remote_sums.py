@@ -1,7 +1,5 @@
 """Two parties in two processes: what passes between them, and what a hostile one gets."""
 
-from __future__ import annotations
-
 import json
 import math
 import multiprocessing

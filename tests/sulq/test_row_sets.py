@@ -1,7 +1,5 @@
 """Conditions, public row sets, contrasts over them: by definition, bit by bit, moved by rows."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json
