@@ -1,7 +1,5 @@
 """What is drawn by group: bounds of numbers and of units: cost, whose rows, and refusals."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import combinations_with_replacement, product

@@ -1,7 +1,5 @@
 """The number of distinct values: exact for every form of keys, and what a step can change."""
 
-from __future__ import annotations
-
 import datetime
 import itertools
 

@@ -1,7 +1,5 @@
 """How many private keys there are decides no error: what is limited is what is shown."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

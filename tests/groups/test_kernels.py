@@ -1,7 +1,5 @@
 """What groups are made of beside twins: codes of keys, sums, windows, rows, draws of quantiles."""
 
-from __future__ import annotations
-
 import datetime as dt
 import itertools
 import math
@@ -166,32 +164,28 @@ def test_pairs_of_codes():
     assert out.tolist() == plain.find(some)
 
 
-def test_a_fault_in_the_codes_would_be_caught():
-    """The control: null as a key, a number beside its digits, codes in the order of the keys."""
-    keys = ["b", None, "a", 1, "1"]
-    due = twin.Codes().add(keys)
-    assert added(kernel.Codes(KEY), keys) == due == ([0, -1, 1, 2, 3], [0, 2, 3, 4])
-    for faulty in (["b", "null", "a", 1, "1"], ["b", None, "a", "1", "1"]):
-        assert twin.Codes().add(faulty) != due
-    ordered = twin.Codes()
-    ordered.add(["1", "a", "b"])
-    assert ordered.find(keys) != due[0]
-    assert twin.dense([2**63], -(2**63), 5) == [-1]  # as the difference modulo 2**64 is not
-
-
-def test_what_codes_refuse():
+def test_what_kernels_refuse():
     codes, out, low = kernel.Codes(KEY), np.empty(3, np.int32), np.zeros(3, np.uint64)
-    for words in ((low[:2], None, None), (low, low[:2], None), (low, None, np.ones(2, bool))):
-        for act in (codes.find, codes.add):
-            with pytest.raises(ValueError, match="one length"):
-                act(*words, out)
-    with pytest.raises(ValueError, match="one length"):
-        kernel.dense(np.zeros(2, np.int8), 0, 5, out)
-    for first, count in ((0, -1), (0, 2**31), (2**63 - 1, 1)):
-        with pytest.raises(ValueError, match="first and count"):
-            kernel.dense(np.zeros(3, np.int8), first, count, out)
-    with pytest.raises(ValueError, match="one length"):
-        kernel.pair(out, out, low[:2], np.ones(3, bool))
+    lengths = [(low[:2], None, None), (low, low[:2], None), (low, None, np.ones(2, bool))]
+    cells, limits = np.zeros(3, np.int8), r"offsets|limits"
+    rows, one = np.zeros((2, 1), np.int32)
+    stream, base = InsecureGenerator(1).stream(), Base(0, 9)
+    good = [rows, np.array([0, 1]), 0, 0, 0, False, 1.0, 1, base, 3, one, 0, stream]
+    wrong = [(1, np.array([0, 2])), (1, np.array([1, 0])), (2, -1), (2, 2**32 + 1), (6, 0.0)]
+    wrong += [(7, -1), (9, 0), (4, -1), (8, Base(3, 3))]
+    kernel.quantiles(*good)
+    for match, call, *given in [
+        *(("one length", act, *words, out) for act in (codes.find, codes.add) for words in lengths),
+        ("one length", kernel.dense, cells[:2], 0, 5, out),
+        ("one length", kernel.pair, out, out, low[:2], np.ones(3, bool)),
+        *(
+            ("first and count", kernel.dense, cells, *of, out)
+            for of in ((0, -1), (0, 2**31), (2**63 - 1, 1))
+        ),
+        *((limits, kernel.quantiles, *good[:i], x, *good[i + 1 :]) for i, x in wrong),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            call(*given)
     assert added(codes, []) == ([], []) and found(codes, []) == [] and len(codes) == 0
 
 
@@ -240,14 +234,6 @@ def test_sums_are_those_of_the_twin_and_cells_are_those_of_the_sums(dtype, fille
         kernel.cells(values, own[1:], 7, 1 / GRID, *given, out)
 
 
-def test_a_fault_in_the_sums_would_be_caught():
-    """The control: a row of no group that counts, and a NaN that is dropped silently."""
-    values, codes = np.array([1.0, math.nan, 2.0]), np.array([0, 0, 9], np.int32)
-    found = summed(values, codes, 1, 0, 4096)
-    assert found == ([[1024, 1, 1024**2]], 1)
-    assert found != sums_twin.totals([1.0, 2.0], [0, 0], 1, GRID, 0, 4096, -1)
-
-
 def test_sums_beyond_64_bits_carry():
     n, half = 1 << 20, 1 << 40
     rows, codes, out = np.full(n, 1e9), np.zeros(n, np.int32), np.zeros((2, 2), np.uint64)
@@ -293,6 +279,10 @@ def by_definition(codes, cells, groups):
     return list(map(sorted, found))
 
 
+def full(*values):
+    return pytest.param(*values, marks=pytest.mark.full)
+
+
 @pytest.fixture(params=["memory", "files"])
 def place(request, monkeypatch):
     if request.param == "files":
@@ -301,33 +291,22 @@ def place(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("groups", [1, 7, 255, 256, 3000, 70_000])
-def test_rows_are_sorted_by_group(place, groups):
+@pytest.mark.parametrize("groups", [400, *(full(n) for n in (1, 7, 255, 256, 3000, 70_000))])
+def test_rows_are_those_of_their_groups(place, groups):
+    """Of several threads, in any cut; and under final codes, which fewer groups have."""
     rng = np.random.default_rng(groups)
     codes = rng.integers(0, groups + 1, 5000).astype(np.int32)
-    codes[rng.random(5000) < 0.1] = NONE
     cells = rng.integers(-(2**31), 2**31, 5000).astype(np.int32)
-    rows = made(codes, cells, [10, 10, 4000])
-    assert bool(rows.blocks) == (place == "files")
-    assert by_group(rows, groups) == by_definition(codes, cells, groups)
-
-
-def test_rows_of_several_threads_and_under_final_codes(place):
-    rng = np.random.default_rng(1)
-    codes, cells = (rng.integers(0, most, 3000).astype(np.int32) for most in (400, 99))
-    codes[::9] = NONE
-    rows = made(codes[:1000], cells[:1000], [500])
-    rows.merge(made(codes[1000:], cells[1000:], [700]))
-    kept, final = rng.permutation(400)[:300], np.full(400, 300, np.int32)
-    final[kept] = np.arange(300)
-    told = np.append(final, 300)[np.minimum(codes, 400)]
-    assert by_group(rows, 300, final) == by_definition(told, cells, 300)
-
-
-def test_a_row_in_another_group_would_be_caught():
-    codes, cells = np.array([0, 1, 1], np.int32), np.array([5, 6, 7], np.int32)
-    assert by_group(made(codes, cells), 2) != by_definition(codes[::-1], cells, 2)
+    for most, final in ((groups, None), (-(-3 * groups // 4), np.empty(groups, np.int32))):
+        due = codes
+        if final is not None:
+            codes[codes == groups] = NONE
+            final[...] = np.minimum(rng.permutation(groups), most)
+            due = np.append(final, most)[np.minimum(codes, groups)]
+        rows = made(codes[:3000], cells[:3000], [10, 10, 1000])
+        rows.merge(made(codes[3000:], cells[3000:], [700]))
+        assert bool(rows.blocks) == (place == "files")
+        assert by_group(rows, most, final) == by_definition(due, cells, most)
 
 
 @pytest.mark.parametrize("private", [False, True])
@@ -435,22 +414,6 @@ def test_open_coins_are_decided_by_the_exact_probability():
         script = Script([0, word, 0, 0, 0])
         out = draw_quantiles(ROW, ONE, AIM, Base(0, 9), 5, script)
         assert out.tolist() == [0] and script.used == (2 if kept else 4)
-
-
-WRONG = [{"offsets": [0, 2]}, {"offsets": [1, 0]}, {"place": -1}, {"place": 2**32 + 1}, {"c": 0.0}]
-WRONG += [{"share": -1}, {"reach": 0}, {"inside": -1}, {"base": Base(3, 3)}]
-
-
-@pytest.mark.parametrize("change", WRONG)
-def test_bad_arguments(change):
-    given = {
-        "offsets": [0, 1], "place": 0, "shift": 0, "inside": 0, "high": False, "c": 1.0,
-        "share": 1, "base": Base(0, 9), "reach": 3, **change,
-    }  # fmt: skip
-    offsets, stream = np.array(given.pop("offsets")), InsecureGenerator(1).stream()
-    rows, out = np.zeros((2, 1), np.int32)
-    with pytest.raises(ValueError, match=r"offsets|limits"):
-        kernel.quantiles(rows, offsets, *given.values(), out, 0, stream)
 
 
 @quick_rows(2)

@@ -1,7 +1,5 @@
 """Private keys: the rules beside their definitions, their losses, their coins, planted faults."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter
@@ -46,21 +44,16 @@ def at_order(loss, groups, touched, factor=1.2):
     return Divergence(loss, groups, touched, order)
 
 
-@quick_rows(2)
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_the_closed_form_is_the_recursion(loss):
-    mp = context(300)
-    exact = twin.probabilities(loss.epsilon, loss.delta, 400, mp)
-    rule = EqualParts(loss)
-    for people, p in enumerate(exact):
-        assert abs(rule.precise(people, context(300)) - p) < context(300).ldexp(1, -200)
-        assert people < rule.most or p == 1
-
-
 @quick_rows(3)
 @pytest.mark.parametrize("loss", [*LOSSES, Approx(500, TINY), Approx(ONE, 1 - TINY)], ids=repr)
-def test_bits_by_recursion_are_those_one_by_one(loss):
+def test_bits_are_those_of_the_recursion_by_the_closed_form(loss):
     """None differs, and hardly any is left open."""
+    mp = context(300)
+    exact = twin.probabilities(loss.epsilon, loss.delta, 400, mp)
+    alone = EqualParts(loss)
+    for people, p in enumerate(exact):
+        assert abs(alone.precise(people, mp) - p) < mp.ldexp(1, -200)
+        assert people < alone.most or p == 1
     rule = EqualParts(loss, 3)
     table = rule.table
     for n in range(0, rule.most + 1, 1 + rule.most // 30):
@@ -371,30 +364,19 @@ def test_keys_in_order_of_appearance_are_found(changed, monkeypatch):
         test_no_order_of_rows_has_a_say_in_what_is_shown(3)
 
 
-COINS = [EqualParts(Approx(1, Fraction(1, 100))), at_order(Approx(2, Fraction(1, 50)), 2, 2)]
-
-
-@pytest.mark.parametrize("rule", COINS, ids=repr)
-def test_coins_have_these_probabilities_and_nobody_shows_no_key(rule):
-    draws, stream = 40_000, InsecureGenerator(5).stream()
-    for people in range(12):
-        shown = int(rule.keep(np.full(draws, people), stream).sum())
-        p = float(rule.probability(people))
-        assert abs(shown - draws * p) <= 4.5 * (draws * p * (1 - p)) ** 0.5
-    assert not rule.keep(np.zeros(9, np.int64), stream).any()
-    assert len(rule.keep(np.zeros(0, np.int64), stream)) == 0
-
-
-@pytest.mark.parametrize("epsilon", [ONE, TINY])
-def test_few_keys_and_many_people_are_the_same_coins(epsilon):
-    """Numbers of people are counted or sorted, by how many there may be."""
-    rule = EqualParts(Approx(epsilon, Fraction(1, 100)))
+@pytest.mark.parametrize(
+    "rule", [*(EqualParts(Approx(e, Fraction(1, 100))) for e in (ONE, TINY)), RULES[0]], ids=repr
+)
+def test_a_coin_shows_a_key_where_its_word_is_below_the_probability(rule):
+    """Numbers of people are counted or sorted, by how many there may be; nobody shows no key."""
     people = np.random.default_rng(3).integers(0, rule.most + 2, 200)
     people[:2] = 2**62, 0
     words = np.frombuffer(InsecureGenerator(2).bytes(1600), "<u8")
     kept = rule.keep(people, InsecureGenerator(2).stream())
     for n, word, shown in zip(people.tolist(), words.tolist(), kept.tolist(), strict=True):
-        assert shown == (word < rule.bits([min(n, rule.most)])[0])
+        bits = rule.bits([min(n, rule.most)])[0]
+        assert shown == (word < bits) and abs(bits / 2**64 - float(rule.probability(n))) < 1e-15
+    assert not kept[1] and len(rule.keep(people[:0], InsecureGenerator(2).stream())) == 0
 
 
 class Words(list):

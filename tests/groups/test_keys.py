@@ -1,7 +1,5 @@
 """What private keys look like: a function of the column's type and of the key, of no row."""
 
-from __future__ import annotations
-
 import datetime
 import warnings
 

@@ -1,7 +1,5 @@
 """Public keys of columns of times: a date is a whole day, and zones and moments are not mixed."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 import numpy as np

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -159,29 +158,6 @@ def test_all_exact_counts_of_neighbors_differ_by_what_is_paid(neighbors):
         assert rho <= 1
         paid = max(paid, rho)
     assert paid > (0.999999 if neighbors == "add-remove" else 0.6)  # there it is a bound
-
-
-def test_a_plan_looks_at_no_rows(monkeypatch):
-    made = measured((2, 3, 4)).inner
-    data = made.statistic.read(
-        np.zeros((50, 3)), relation="add-remove", axis=None, where=None, ids=None, weights=None
-    )
-    calls = []
-    right = shipped.planned
-    monkeypatch.setattr(shipped, "planned", lambda *given: calls.append(1) or right(*given))
-    made.finish(made.reduce(data), InsecureGenerator(1))
-    assert not calls
-
-    class Looks(shipped.MarginalCounts):
-        def finish(self, summary, generator):
-            residuals = shipped.planned(
-                (2, 3, 4), {(0, 1): float(summary[0])}, self.loss, "replace"
-            )
-            return replace(made, residuals=residuals)
-
-    own = Looks(made.statistic, made.loss, made.neighbors, made.residuals)
-    own.finish(own.reduce(data), InsecureGenerator(1))
-    assert calls  # such a plan is found
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ noise. Their differences are counted, and each bound is to be attained: for as m
 sides of a step can touch, none of them is loose.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from fractions import Fraction

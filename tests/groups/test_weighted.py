@@ -1,7 +1,5 @@
 """Sums and means by group with weights."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace
