@@ -91,7 +91,12 @@ def test_counts_and_histograms():
 def test_time_zones():
     days = pd.Series(DAYS.astype("M8[ns]")).dt.tz_localize("UTC")
     bounds = dt.datetime(2020, 1, 1, tzinfo=BERLIN), dt.datetime(2022, 1, 1, tzinfo=BERLIN)
-    for data in (days, days.dt.tz_convert("Asia/Tokyo"), pl.from_pandas(days), pa.array(days)):
+    dask = pytest.importorskip("dask.dataframe")
+    for data in (
+        *(days, days.dt.tz_convert("Asia/Tokyo"), pl.from_pandas(days), pa.array(days)),
+        days.astype(pd.ArrowDtype(pa.timestamp("us", "UTC"))),
+        dask.from_pandas(days.to_frame("d"), npartitions=1)["d"],
+    ):
         found = dp.median(data, bounds=bounds, epsilon=100)
         assert isinstance(found, dt.datetime) and found.tzinfo is BERLIN
         assert abs(found - days.median()) < dt.timedelta(days=1)
@@ -125,6 +130,19 @@ def test_rows_without_a_time_are_null():
             dp.mean(gaps, bounds=(LO, HI), epsilon=1, nan=wrong)
 
 
+class NoOffset(dt.tzinfo):
+    """A zone that does not say when it is."""
+
+    def utcoffset(self, moment):
+        return None
+
+    dst = utcoffset
+
+
+UTC = pa.array(DAYS.astype("M8[us]")).cast(pa.timestamp("us", "UTC"))
+EARLY = dt.datetime(1, 1, 1, tzinfo=dt.timezone(5 * HOUR))
+
+
 @pytest.mark.parametrize("data, bounds, words", [
     (DAYS, (0, 1), "bounds must be a date or time"),
     (DAYS, (LO, HOUR), "bounds must be a date or time"),
@@ -139,6 +157,10 @@ def test_rows_without_a_time_are_null():
     (np.arange(9.0), (LO, HI), "bounds"),
     ([LO, HI], (LO, HI), "bounds"),
     (DAYS.reshape(2, -1), (LO, HI), "bounds"),
+    *((DAYS, pair, "^bounds must be") for pair in (
+        {LO, HI}, {LO: 1, HI: 2}, iter([LO, HI]), pd.Series([LO, HI], index=["a", "b"]))),
+    *((UTC, (low, dt.datetime(2022, 1, 1, tzinfo=low.tzinfo)), "^bounds must be") for low in (
+        dt.datetime(2020, 1, 1, tzinfo=NoOffset()), EARLY)),
 ])  # fmt: skip
 def test_other_bounds_are_refused_before_the_spend(data, bounds, words):
     budget = dp.Budget(epsilon=1)

@@ -79,14 +79,105 @@ TIMES = [
 ]
 
 
-def test_objects_equal_the_plain_twin():
-    keys = [*INTEGERS, *TEXTS, *[text.encode() for text in TEXTS], *TIMES, None, "\ud800"]
-    assert read(keys) == due(keys)
-    assert read(INTEGERS[:8]) == due(INTEGERS[:8]) and read(TEXTS) == due(TEXTS)
-    assert read([bytearray(b"ab")]) == due([b"ab"])
-    assert len({*read(keys)}) == len(keys) - 1  # True is 1, and nothing else is anything else
-    for one in keys:  # each by itself is what it is among others
-        assert read([one]) == due([one])
+DAYS = [dt.date(1970, 1, 1), dt.date(1969, 12, 31), dt.date(2262, 1, 1), None]
+FINE = [dt.datetime(2024, 2, 29, 1, 2, 3, 4), dt.datetime(1900, 1, 1, 0, 0, 0, 999_999), None]
+MIXED = [*INTEGERS, *TEXTS, *[text.encode() for text in TEXTS], *TIMES, None, "\ud800"]
+WORDS = ["b", None, "b", "a"]
+#: Short texts are read 16 bytes at a time: what stands behind them must not count.
+OF_EVERY_LENGTH = {
+    f"letters {letters!r}": np.random.default_rng(len(letters))
+    .permutation(["".join((letters * n)[:n]) for n in [*range(40), *range(15, 18)]])
+    .tolist()
+    for letters in ("a", "ab\0", "日é")
+}
+
+
+def numpy_forms(keys, *dtypes):
+    """Arrays in either order of bytes, and amid others."""
+    for dtype in dtypes:
+        array = np.array(keys, dtype)
+        yield from (array, np.repeat(array, 3)[::3])
+        if array.dtype.kind in "iuMU":
+            yield array.astype(array.dtype.newbyteorder())
+
+
+def arrow_forms(keys, *kinds):
+    """Columns of Arrow, and codes of their entries: whole, amid others, and in chunks."""
+    for kind in kinds:
+        some, coded = pa.array(keys, kind), pa.array(keys, kinds[0]).dictionary_encode()
+        coded = pa.DictionaryArray.from_arrays(coded.indices, coded.dictionary.cast(kind))
+        for form in (some, coded):
+            yield from (form, pa.concat_arrays([form, form])[len(form) :])
+            yield pa.chunked_array([form[:2], form[:0], form[2:]])
+
+
+def columns():
+    """Keys, and columns of these in every form."""
+    yield "mixed", MIXED, [MIXED, np.array(MIXED, object)]
+    for dtype in (*"bhiqBHIQ", "?"):
+        info = np.iinfo(dtype if dtype != "?" else "u1")
+        keys = [k for k in (0, 1, 100, -100, info.min, info.max) if info.min <= k <= info.max]
+        keys = [0, 1, True] if dtype == "?" else keys
+        forms, gone = [keys, *numpy_forms(keys, dtype)], [None if k == 1 else k for k in keys]
+        kind = pa.from_numpy_dtype(np.dtype(dtype))
+        yield dtype, keys, [*forms, *arrow_forms(forms[1].tolist(), kind)]
+        masked = np.ma.array(forms[1], mask=forms[1] == 1)
+        some = [None if k is None else forms[1].dtype.type(k).item() for k in gone]
+        yield f"{dtype} with a gap", gone, [masked, *arrow_forms(some, kind)]
+    text = pa.string(), pa.large_string(), pa.string_view()
+    for name, keys in {"text": TEXTS, **OF_EVERY_LENGTH}.items():
+        raw, kinds = [one.encode() for one in keys], (pa.binary(), pa.large_binary())
+        yield name, [None, *keys], arrow_forms([None, *keys], *text)
+        yield f"{name}, raw", [None, *raw], arrow_forms([None, *raw], *kinds, pa.binary_view())
+    dtypes = None, ">U9", object, np.dtypes.StringDType()
+    yield "words", TEXTS, [TEXTS, tuple(TEXTS), *numpy_forms(TEXTS, *dtypes)]
+    raw = [one.encode() for one in TEXTS]
+    yield "raw words", raw, [raw, *numpy_forms(raw, None, "S90")]
+    yield "no letters", ["", ""], numpy_forms(["", ""], None, "U0")
+    yield "pairs", [b"ab", None], [pa.array([b"ab", None], pa.binary(2)), [bytearray(b"ab"), None]]
+    units = [f"M8[{unit}]" for unit in ("D", "h", "m", "s", "ms", "us", "ns")]
+    arrays = [one.astype(unit) for unit in units for one in numpy_forms(DAYS, "M8[D]")]
+    of_arrow = arrow_forms(DAYS, pa.date32(), pa.date64())
+    yield "days", DAYS, [DAYS, *arrays, *map(list, arrays), *of_arrow]
+    yield "years", [DAYS[0], dt.date(1969, 1, 1)], numpy_forms(["1970", "1969"], "M8[Y]")
+    yield "weeks", DAYS[:1], numpy_forms(DAYS[:1], "M8[W]")
+    stored = [
+        pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC", "Asia/Aden")
+    ]
+    yield "times", FINE, [*numpy_forms(FINE, "M8[us]", "M8[ns]"), *arrow_forms(FINE, *stored)]
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    forms = [pd.Series(WORDS), pd.Series(WORDS, dtype="category"), pl.Series(WORDS)]
+    yield "series", WORDS, [*forms, pl.Series(WORDS, dtype=pl.Categorical)]
+    yield "nullable", [3, None], [pd.Series([3, None], dtype="Int64")]
+    moment = dt.datetime(2024, 2, 29, 12)
+    yield "moments", [moment, None], [pd.Series([moment, None]), [pd.Timestamp(moment), pd.NaT]]
+    yield "nothing", [], [[], pa.array([], "str"), pa.chunked_array([], pa.int8())]
+
+
+COLUMNS = {name: (keys, list(forms)) for name, keys, forms in columns()}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_equal_keys_meet_whatever_their_form_and_cut(name):
+    keys, forms = COLUMNS[name]
+    found = due(keys)
+    for form in forms:
+        assert read(form) == found
+        words = KeyWords(KEY)
+        for step in (1, 7):
+            cut = [read(form[at : at + step], words) for at in range(0, len(keys), step)]
+            assert [one for part in cut for one in part] == found
+
+
+def test_keys_are_as_wide_as_they_must_be():
+    assert len({*read(MIXED)}) == len(MIXED) - 1  # True is 1, and nothing else is anything else
+    for dtype in "bhiqBHIQ":
+        assert (KeyWords(KEY).of(np.ones(2, dtype)).high is None) == (dtype != "Q")
+    for nano in (np.array([1], "M8[ns]"), [pytest.importorskip("pandas").Timestamp(1)]):
+        ((_, high),) = read(nano)
+        assert high == 2**32 + 1
+    assert read(np.array([2**62, 0], "M8[W]"))[0] is None
+    assert read(["a\0", "\0"]) == read(["a", ""]) == read(pa.array(["a\0\0", "\0"]))
 
 
 NO_KEYS = [
@@ -117,111 +208,6 @@ def test_ids_that_are_none_are_an_error():
         with pytest.raises(DataError, match="ids must be text, bytes or integers of at most 64"):
             ids.of([1, one])
     assert read([None, math.nan, 1], ids) == [None, None, *due([1])]
-
-
-@pytest.mark.parametrize("dtype", [*"bhiqBHIQ", "?"])
-def test_equal_integers_meet_whatever_their_type(dtype):
-    info = np.iinfo(dtype if dtype != "?" else "u1")
-    keys = [k for k in [0, 1, 100, -100, info.min, info.max] if info.min <= k <= info.max]
-    keys = [0, 1, True] if dtype == "?" else keys
-    array = np.array(keys, dtype)
-    for form in (array, array.astype(array.dtype.newbyteorder(">")), np.repeat(array, 3)[::3]):
-        assert read(form) == due(keys)
-    assert read(pa.array(array)) == read(array.tolist()) == due(keys)
-    assert read(np.ma.array(array, mask=array == 1)) == due([None if k == 1 else k for k in keys])
-    some = pa.array([None, *array.tolist()], pa.array(array).type)
-    for form in (some, some.dictionary_encode(), pa.chunked_array([some[:2], some[:0], some[2:]])):
-        assert read(form) == due([None, *keys])
-    assert (KeyWords(KEY).of(array).high is None) == (dtype != "Q")
-
-
-def test_equal_texts_meet_whatever_their_form():
-    assert read([]) == read(pa.array([], "str")) == read(pa.chunked_array([], pa.int8())) == []
-    kinds = None, ">U9", object, np.dtypes.StringDType()
-    forms = [tuple(TEXTS), np.repeat(np.array(TEXTS), 2)[::2]]
-    for form in (*forms, *(np.array(TEXTS, kind) for kind in kinds)):
-        assert read(form) == due(TEXTS)
-    raw = [text.encode() for text in TEXTS]
-    assert read(np.array(raw)) == read(np.array(raw, "S90")) == due(raw)
-    assert read(np.array(["", ""])) == read(np.array(["", ""], "U0")) == due(["", ""])
-    for keys, kinds in (
-        (TEXTS, (pa.string(), pa.large_string(), pa.string_view())),
-        (raw, (pa.binary(), pa.large_binary(), pa.binary_view())),
-    ):
-        for kind in kinds:
-            some = pa.array([None, keys[2], *keys, None], kind)
-            plain = [None, *due([keys[2], *keys]), None]
-            coded = some.cast(kinds[0]).dictionary_encode()
-            coded = pa.DictionaryArray.from_arrays(coded.indices, coded.dictionary.cast(kind))
-            for form in (some, coded):
-                assert read(form) == plain and read(form[2:-1]) == due(keys)
-    assert read(pa.array([b"ab", None], pa.binary(2))) == [*due([b"ab"]), None]
-    assert read(["a\0", "\0"]) == read(["a", ""]) == read(pa.array(["a\0\0", "\0"]))
-
-
-@pytest.mark.parametrize("alphabet", ["a", "ab\0", "日é"])
-def test_texts_of_every_length_at_every_place(alphabet):
-    """Short texts are read 16 bytes at a time: what stands behind them must not count."""
-    rng = np.random.default_rng(len(alphabet))
-    texts = ["".join(rng.choice(list(alphabet), n)) for n in [*range(40), *range(15, 18)]]
-    kinds = pa.string(), pa.large_string(), pa.string_view()
-    for some in (texts, texts[::-1], rng.permutation(texts).tolist(), texts[-1:], texts[3:4]):
-        for kind in kinds:
-            assert read(pa.array(some, kind)) == due(some)
-            assert read(pa.array([*some, "z", *some], kind)[len(some) + 1 :]) == due(some)
-
-
-def test_equal_times_meet_whatever_their_form():
-    days = [dt.date(1970, 1, 1), dt.date(1969, 12, 31), dt.date(2262, 1, 1), None]
-    expected = due(days)
-    assert read(pa.array(days, pa.date32())) == read(pa.array(days, pa.date64())) == expected
-    for unit in ("D", "h", "m", "s", "ms", "us", "ns"):
-        array = np.array(days, "M8[D]").astype(f"M8[{unit}]")
-        assert read(array) == read(array.astype(array.dtype.newbyteorder(">"))) == expected
-        assert read(list(array)) == expected
-    assert read(np.array(["1970", "1969"], "M8[Y]")) == due([days[0], dt.date(1969, 1, 1)])
-    assert read(np.array(["1970-01-01"], "M8[W]")) == expected[:1]
-    fine = [dt.datetime(2024, 2, 29, 1, 2, 3, 4), dt.datetime(1900, 1, 1, 0, 0, 0, 999_999), None]
-    for unit in ("us", "ns"):
-        assert read(np.array(fine, f"M8[{unit}]")) == due(fine)
-        for zone in (None, "America/New_York"):  # what is stored is UTC
-            assert read(pa.array(fine, pa.timestamp(unit, zone))) == due(fine)
-    ((_, high),) = read(np.array([1], "M8[ns]"))
-    assert high == 2**32 + 1 and read(np.array([2**62, 0], "M8[W]"))[0] is None
-
-
-def test_columns_of_pandas_and_polars():
-    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    moment, words = dt.datetime(2024, 2, 29, 12), ["b", None, "b"]
-    for column, keys in (
-        (pd.Series([3, None], dtype="Int64"), [3, None]),
-        (pd.Series(["b", None, "a"]), ["b", None, "a"]),
-        (pd.Series(words, dtype="category"), words),
-        (pd.Series([moment, None]), [moment, None]),
-        ([pd.Timestamp(moment), pd.NaT, pd.NA], [moment, None, None]),
-        (pl.Series(words, dtype=pl.Categorical), words),
-        (pl.Series(words), words),
-        (pl.Series([moment.date(), None]), [moment.date(), None]),
-    ):
-        assert read(column) == due(keys)
-    ((_, high),) = read([pd.Timestamp(1)])
-    assert high == 2**32 + 1
-
-
-def test_any_cut_gives_the_same_words():
-    rng = np.random.default_rng(1)
-    keys = [f"k{i}" if i else None for i in rng.integers(0, 40, 300).tolist()]
-    forms = [
-        keys,
-        np.array([*keys[:-1], 3], object),
-        pa.array(keys),
-        np.array(list(map(str, keys))),
-    ]
-    for column in (*forms, pa.array(keys).dictionary_encode(), rng.integers(-9, 9, 300)):
-        whole, words = read(column), KeyWords(KEY)
-        for step in (1, 7, 299):
-            cut = [read(column[at : at + step], words) for at in range(0, 300, step)]
-            assert [one for part in cut for one in part] == whole
 
 
 def test_dictionaries_are_read_once_each_and_forgotten():
